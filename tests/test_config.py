@@ -1,0 +1,80 @@
+"""The configuration: file, environment, and what is said of values that cannot be used."""
+
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+
+from weboid.config import Config, load_config
+from weboid.errors import ConfigError
+
+
+def load(tmp_path: Path, toml: str, **environ: str) -> Config:
+    file = tmp_path / "weboid.toml"
+    file.write_text(toml, encoding="utf-8")
+    return load_config(file, {"HOME": "/nowhere", **environ})
+
+
+def test_without_file_and_variables_everything_has_a_default() -> None:
+    config = load_config(None, {"HOME": "/home/somebody"})
+    assert config.database == ""
+    assert config.crawl.delay == 1.0
+    assert config.net.permit == ()
+    assert "+https://weboid.toolforge.org/" in config.user_agent()
+
+
+def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:
+    config = load(tmp_path, "[crawl]\ndelay = 2.5\nper_host = 7\n", WEBOID_CRAWL_DELAY="0")
+    assert (config.crawl.delay, config.crawl.per_host) == (0.0, 7)
+
+
+def test_networks_and_servers_are_lists_with_commas() -> None:
+    config = load_config(None, {"WEBOID_NET_PERMIT": "127.0.0.0/8, ::1", "WEBOID_NET_DNS": "127.0.0.1:5300"})
+    assert config.net.permit == (ip_network("127.0.0.0/8"), ip_network("::1"))
+    assert config.net.dns == ("127.0.0.1:5300",)
+
+
+def test_farms_and_wikis_are_configuration(tmp_path: Path) -> None:
+    config = load(
+        tmp_path,
+        """
+        [farm.OSM]
+        code = 2
+        api = "https://wiki.openstreetmap.org/w/api.php"
+        domains = ["openstreetmap.org"]
+        [wiki."dewiki"]
+        [wiki."osmwiki@OSM"]
+        namespaces = [0, 102]
+        """,
+    )
+    assert [farm.name for farm in config.farms] == ["wmflabs", "WMF", "OSM"]
+    assert [str(wiki.name) for wiki in config.wikis] == ["dewiki@WMF", "osmwiki@OSM"]
+    assert config.wikis[1].namespaces == {0, 102}
+
+
+@pytest.mark.parametrize(
+    ("toml", "environ", "said"),
+    [
+        ("surprise = 1", {}, "surprise"),
+        ("[net]\ncolour = 'red'", {}, "colour"),
+        ("[crawl]\ndelay = 'soon'", {}, "delay"),
+        ("[crawl]\ndelay = -1", {}, "delay"),
+        ("", {"WEBOID_NET_PERMIT": "127.0.0.1/8"}, "permit"),
+        ("", {"WEBOID_WEB_PORT": "http"}, "port"),
+        ("", {"WEBOID_CONTACT": "a@b\r\nX: y"}, "contact"),
+        ("[policy]\ndead_span = 3", {}, "policy"),
+        ("[farm.OSM]\ncode = 1\napi = 'https://x/'\ndomains = []", {}, "code"),
+        ('[wiki."dewiki@Nowhere"]', {}, "Nowhere"),
+        ('[wiki."../etc"]', {}, "etc"),
+        ("not toml", {}, "weboid.toml"),
+        ("net = 3", {}, "net"),
+    ],
+)
+def test_what_cannot_be_used_is_named(tmp_path: Path, toml: str, environ: dict[str, str], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        load(tmp_path, toml, **environ)
+
+
+def test_a_missing_file_is_an_error_not_a_default(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="nowhere"):
+        load_config(tmp_path / "nowhere.toml", {})

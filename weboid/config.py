@@ -1,0 +1,233 @@
+"""The configuration: frozen values from `weboid.toml`, each also as a variable ``WEBOID_SECTION_KEY``, which wins.
+
+Apart from `cli` the only place that reads the environment.
+One law: a key that is not known, or a value that cannot be used, is an error that names it; nothing is guessed.
+"""
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from typing import Any, Final
+
+from weboid import __version__
+from weboid.core.farms import BUILT_IN, Farm, WikiName, farm_named, parse_wiki_name
+from weboid.core.policy import DEFAULT, Policy
+from weboid.errors import ConfigError
+
+PROJECT_URL: Final = "https://weboid.toolforge.org/"
+
+Network = IPv4Network | IPv6Network
+
+
+@dataclass(frozen=True, slots=True)
+class NetConfig:
+    """The way out (C-1, C-2, C-13). The bounds hold for one request unless they say otherwise.
+
+    `dns` names servers like ``127.0.0.1:5300``, none = the system's. `deny` wins over `permit`, which opens networks
+    besides the public ones. `ca` is a file of authorities trusted besides the system's.
+    """
+
+    dns: tuple[str, ...] = ()
+    deny: tuple[Network, ...] = ()
+    permit: tuple[Network, ...] = ()
+    ca: Path | None = None
+    connections: int = 1000
+    answer_s: float = 60.0
+    connect_s: float = 20.0
+    body_bytes: int = 65_536
+    header_bytes: int = 32_768
+    redirects: int = 10
+    user_agent: str = ""
+    """Empty = made of name, version, project URL and contact."""
+    sender: str = ""
+    """The address for the header ``From``; empty = none is sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlConfig:
+    """The rounds (C-3). `delay` is the pause in seconds between two requests to one host."""
+
+    delay: float = 1.0
+    per_host: int = 60
+    """Due URLs of one host in the window at a time."""
+    batch: int = 500
+    """Checks written in one transaction at the most."""
+    lease_s: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class WebConfig:
+    """The webservice. `host` is the address to listen on."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+
+
+@dataclass(frozen=True, slots=True)
+class WikiConfig:
+    """One wiki to watch. `api` empty = as its farm says (P-1, P-4)."""
+
+    name: WikiName
+    api: str = ""
+    namespaces: frozenset[int] = frozenset({0})
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything an operator can set. `database` empty = the embedded PostgreSQL in `data`."""
+
+    data: Path
+    database: str = ""
+    contact: str = ""
+    net: NetConfig = NetConfig()
+    crawl: CrawlConfig = CrawlConfig()
+    web: WebConfig = WebConfig()
+    policy: Policy = DEFAULT
+    farms: tuple[Farm, ...] = BUILT_IN
+    wikis: tuple[WikiConfig, ...] = ()
+
+    def user_agent(self) -> str:
+        """The User-Agent of every request (C-2, C-17)."""
+        about = f"+{PROJECT_URL}; {self.contact}" if self.contact else f"+{PROJECT_URL}"
+        return self.net.user_agent or f"Weboid/{__version__} ({about})"
+
+
+def load_config(file: Path | None, environ: Mapping[str, str] | None = None) -> Config:
+    """The configuration of a file (or of none) and of the environment; raises ConfigError."""
+    environ = os.environ if environ is None else environ
+    given = _toml(file)
+    known = {"database", "data", "contact", *_SECTIONS, "farm", "wiki"}
+    if unknown := given.keys() - known:
+        raise ConfigError(f"{file}: unknown key {min(unknown)!r}; known are {', '.join(sorted(known))}")
+    farms = (*BUILT_IN, *_farms(_table(given, "farm")))
+    top = {name: environ.get(f"WEBOID_{name.upper()}") or given.get(name, "") for name in ("database", "contact")}
+    contact = _text(top["contact"])
+    if not contact.isprintable():
+        raise ConfigError("contact: it goes into a header, so it must be printable and on one line")
+    data = environ.get("WEBOID_DATA") or given.get("data")
+    return Config(
+        data=_path(data) if data else _default_data(environ),
+        database=_text(top["database"]),
+        contact=contact,
+        farms=farms,
+        wikis=_wikis(_table(given, "wiki"), farms),
+        **{name: _section(kind, name, _table(given, name), environ) for name, kind in _SECTIONS.items()},
+    )
+
+
+def _toml(file: Path | None) -> dict[str, Any]:
+    if file is None:
+        return {}
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"cannot read the configuration {file}: {error}") from None
+
+
+def _table(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    if not isinstance(table := given.get(name, {}), dict):
+        raise ConfigError(f"{name}: this must be a table, [{name}]")
+    return table
+
+
+def _default_data(environ: Mapping[str, str]) -> Path:
+    """``/var/lib/weboid`` for root, whose server must run as somebody else, else ``~/.local/share/weboid``."""
+    if os.geteuid() == 0:
+        return Path("/var/lib/weboid")
+    return Path(environ.get("HOME") or Path.home()) / ".local" / "share" / "weboid"
+
+
+def _section(kind: type[Any], section: str, given: Mapping[str, Any], environ: Mapping[str, str]) -> Any:
+    """One frozen section, every key from the environment or the table or as it stands in the class."""
+    names = {field.name for field in fields(kind)}
+    if unknown := given.keys() - names:
+        raise ConfigError(f"[{section}]: unknown key {min(unknown)!r}; known are {', '.join(sorted(names))}")
+    values = {}
+    for field in fields(kind):
+        variable = f"WEBOID_{section}_{field.name}".upper()
+        if (value := environ.get(variable)) is None and (value := given.get(field.name)) is None:
+            continue
+        try:
+            values[field.name] = _CONVERTERS[field.type](value)
+        except (ValueError, TypeError) as error:
+            raise ConfigError(f"[{section}] {field.name} (or {variable}): {error}") from None
+    try:
+        return kind(**values)
+    except ValueError as error:
+        raise ConfigError(f"[{section}]: {error}") from None
+
+
+def _farms(tables: Mapping[str, Any]) -> list[Farm]:
+    """``[farm.OSM]`` with code, api and domains."""
+    farms = []
+    for name, given in tables.items():
+        try:
+            farms.append(Farm(int(given["code"]), name, _text(given["api"]), frozenset(given["domains"])))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ConfigError(f"[farm.{name}]: it needs code, api and domains ({error})") from None
+    codes = [farm.code for farm in (*BUILT_IN, *farms)]
+    if len(codes) != len(set(codes)):
+        raise ConfigError("two farms have one code; 0 and 1 are taken by wmflabs and WMF")
+    return farms
+
+
+def _wikis(tables: Mapping[str, Any], farms: tuple[Farm, ...]) -> tuple[WikiConfig, ...]:
+    """``[wiki."dewiki@WMF"]`` with api and namespaces, both optional."""
+    wikis = []
+    for text, given in tables.items():
+        name = parse_wiki_name(text)
+        farm_named(name.farm, farms)
+        try:
+            namespaces = frozenset(int(number) for number in given.get("namespaces", (0,)))
+            wikis.append(WikiConfig(name, _text(given.get("api", "")), namespaces))
+        except (AttributeError, TypeError, ValueError) as error:
+            raise ConfigError(f"[wiki.{text}]: {error}") from None
+    return tuple(wikis)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} must be a text")
+    return value
+
+
+def _path(value: Any) -> Path:
+    return Path(_text(value)).expanduser()
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if not 0 <= number < 1e9:
+        raise ValueError(f"{value!r} must be a number, zero or more")
+    return number
+
+
+def _whole(value: Any) -> int:
+    number = int(value) if isinstance(value, str | int) else -1
+    if not 0 <= number < 2**31:
+        raise ValueError(f"{value!r} must be a whole number, zero or more")
+    return number
+
+
+def _list(value: Any) -> tuple[str, ...]:
+    """A list, or a text with commas between."""
+    parts = value.split(",") if isinstance(value, str) else value
+    return tuple(_text(part).strip() for part in parts if _text(part).strip())
+
+
+def _networks(value: Any) -> tuple[Network, ...]:
+    return tuple(ip_network(part) for part in _list(value))
+
+
+_CONVERTERS: Final[dict[Any, Callable[[Any], Any]]] = {
+    str: _text,
+    int: _whole,
+    float: _number,
+    Path | None: _path,
+    tuple[str, ...]: _list,
+    tuple[Network, ...]: _networks,
+}
+_SECTIONS: Final = {"net": NetConfig, "crawl": CrawlConfig, "web": WebConfig, "policy": Policy}

@@ -1,0 +1,32 @@
+"""Day numbers: days since 2017-01-01 in UTC, in 16 bits (U-2). Words for people are the web's business.
+
+One law: a day is a plain ``int`` that is always passed in, never asked for.
+"""
+
+from datetime import UTC, date, datetime, timedelta
+
+EPOCH = date(2017, 1, 1)
+LAST_DAY = 32_767
+"""2106-09-19: the newest day that PostgreSQL's signed ``smallint`` holds. Packed histories could go on to 65535."""
+
+
+def day_of(moment: date | datetime) -> int:
+    """The day number of a date or of an aware moment; raises ValueError outside 2017-01-01 … 2106-09-19."""
+    if isinstance(moment, datetime):
+        if moment.tzinfo is None:
+            raise ValueError("a moment needs a time zone to have a day")
+        moment = moment.astimezone(UTC).date()
+    day = (moment - EPOCH).days
+    if not 0 <= day <= LAST_DAY:
+        raise ValueError(f"{moment} is outside {EPOCH} … {date_of(LAST_DAY)}")
+    return day
+
+
+def date_of(day: int) -> date:
+    """The calendar date of a day number."""
+    return EPOCH + timedelta(days=day)
+
+
+def iso(day: int) -> str:
+    """The ISO date of a day number, as machine answers carry it."""
+    return date_of(day).isoformat()

@@ -1,0 +1,176 @@
+"""Hosts: the one form of a name or address (L-4, L-6, L-8), its reversed name, its registrable domain.
+
+What surrounds a host in a URL (userinfo, port, path) is the business of ``urls``.
+One law: a host that leaves `host_form` is ASCII, lower case, and stays as it is when it comes in again.
+"""
+
+import re
+from enum import StrEnum
+from functools import cache, lru_cache
+from ipaddress import IPv6Address
+from typing import Final
+from urllib.parse import unquote
+
+import ada_url
+from publicsuffixlist import PublicSuffixList
+
+SUFFIX_VERSION: Final = "1.1.2.20261023"
+"""The pinned release of the public suffix list: another one moves URLs to other buckets, so it takes a rekey (O-10)."""
+
+MAX_HOST: Final = 253
+_MAX_RAW_HOST: Final = 9 * MAX_HOST  # three percent-encoded bytes for each character of a name
+
+
+class InvalidReason(StrEnum):
+    """Why a URL cannot be one (L-4): the stable words of every interface."""
+
+    PROTOCOL = "protocol"
+    NO_HOST = "no-host"
+    SPACE = "space"
+    INVISIBLE = "invisible"
+    IDNA = "idna"
+    IPV4 = "ipv4"
+    IPV6 = "ipv6"
+    NO_DOT = "no-dot"
+    LABEL = "label"
+    TLD = "tld"
+    PORT = "port"
+    TOO_LONG = "too-long"
+
+
+class InvalidUrl(ValueError):
+    """A URL or host that is invalid for `reason`; callers turn it into a value, it never reaches people as a trace."""
+
+    def __init__(self, reason: InvalidReason) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
+
+
+# Written out instead of asking unicodedata: a newer Python must not change what is valid. The joiners U+200C and
+# U+200D are missing on purpose: IDNA allows them where Persian and Indic names need them and refuses them elsewhere,
+# and MediaWiki stores `xn--…` hosts decoded, so a valid name can arrive with one. So are variation selectors: emoji.
+_INVISIBLE: Final = re.compile(
+    "[\x00-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200b\u200e\u200f"
+    "\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufeff\uffa0\ufff9-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff]"
+)
+_SPACE: Final = re.compile(r"[ \t\n\r\f\v]")
+_JOINER: Final = re.compile("[\u200c\u200d]")
+_LABEL: Final = r"[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?"
+_NAME: Final = re.compile(rf"(?:{_LABEL}\.)+{_LABEL}")
+_NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_ZEROS: Final = re.compile(r"\b0(?::0\b)+")
+_OCTET: Final = re.compile(r"0|[1-9][0-9]{0,2}")
+
+
+@lru_cache(maxsize=65_536)
+def host_form(raw: str) -> str:
+    """The normal form of a host as it stands in a URL: punycode, decimal IPv4, or IPv6 (RFC 5952) without brackets.
+
+    Raises InvalidUrl (L-4, L-8).
+    """
+    if len(raw) > _MAX_RAW_HOST:
+        raise InvalidUrl(InvalidReason.TOO_LONG)
+    if raw.startswith("["):
+        return _ipv6_form(raw)
+    text = unquote(raw) if "%" in raw else raw
+    require_visible(text)
+    host = (text.lower() if text.isascii() else _punycode(text)).removesuffix(".")
+    if not host:
+        raise InvalidUrl(InvalidReason.NO_HOST)
+    if _NUMBER.fullmatch(last_label(host)):
+        return _ipv4_form(host)
+    if "." not in host:
+        raise InvalidUrl(InvalidReason.NO_DOT)
+    if len(host) > MAX_HOST:
+        raise InvalidUrl(InvalidReason.TOO_LONG)
+    if not _NAME.fullmatch(host):
+        raise InvalidUrl(InvalidReason.LABEL)
+    if len(last_label(host)) < 2:
+        raise InvalidUrl(InvalidReason.TLD)
+    return host
+
+
+def require_visible(text: str) -> None:
+    """Raises InvalidUrl where a percent-decoded part of an authority holds white space or invisible Unicode (L-4)."""
+    if _SPACE.search(text):
+        raise InvalidUrl(InvalidReason.SPACE)
+    if _INVISIBLE.search(text):
+        raise InvalidUrl(InvalidReason.INVISIBLE)
+
+
+def last_label(host: str) -> str:
+    """What follows the last dot."""
+    return host.rpartition(".")[2]
+
+
+def is_ip(host: str) -> bool:
+    """Whether a host in normal form is an IPv4 or IPv6 address."""
+    return ":" in host or last_label(host).isdigit()
+
+
+def reversed_name(host: str) -> str:
+    """The name from the TLD down with a final dot, so that a domain and all below it are one range of prefixes.
+
+    Addresses read as MediaWiki's index has them: ``V4.192.0.2.7.``, ``V6.2001.DB8.0.0.0.0.0.1.``.
+    """
+    if ":" in host:
+        groups = (f"{group:X}" for group in _groups(IPv6Address(host)))
+        return f"V6.{'.'.join(groups)}."
+    if is_ip(host):
+        return f"V4.{host}."
+    return ".".join(reversed(host.split("."))) + "."
+
+
+@lru_cache(maxsize=65_536)
+def registrable_domain(host: str) -> str:
+    """The domain somebody registered (public suffix + one label); an address or a bare suffix stands for itself.
+
+    Both sections of the list count: under ``github.io`` or ``blogspot.com`` live thousands of unrelated sites, and a
+    bucket that held them all could never be shared out among workers. Politeness is per host anyway (C-3).
+    """
+    return host if is_ip(host) else _suffixes().privatesuffix(host) or host
+
+
+@cache
+def _suffixes() -> PublicSuffixList:
+    # Read at the first question, not at import: it takes some 30 ms that `weboid --help` does not have.
+    return PublicSuffixList()
+
+
+def _punycode(text: str) -> str:
+    """UTS 46, non-transitional, as browsers do."""
+    try:
+        host = ada_url.idna_to_ascii(text).decode("ascii")
+    except UnicodeError:  # lone surrogates
+        host = ""
+    if not host:
+        raise InvalidUrl(InvalidReason.INVISIBLE if _JOINER.search(text) else InvalidReason.IDNA)
+    return host
+
+
+def _ipv4_form(host: str) -> str:
+    octets = host.split(".")
+    if len(octets) != 4 or not all(_OCTET.fullmatch(octet) and int(octet) < 256 for octet in octets):
+        raise InvalidUrl(InvalidReason.IPV4)
+    return host
+
+
+def _ipv6_form(raw: str) -> str:
+    text = raw[1:-1]
+    if not raw.endswith("]") or "%" in text:  # a zone id means something on one machine only
+        raise InvalidUrl(InvalidReason.IPV6)
+    try:
+        address = IPv6Address(text)
+    except ValueError:
+        raise InvalidUrl(InvalidReason.IPV6) from None
+    # Not str(address): from Python 3.13 on it writes ::ffff:102:304 as ::ffff:1.2.3.4, and browsers do not.
+    plain = ":".join(f"{group:x}" for group in _groups(address))
+    zeros = max((match.span() for match in _ZEROS.finditer(plain)), key=lambda span: span[1] - span[0], default=None)
+    if zeros is None:
+        return plain
+    return f"{plain[: zeros[0]].removesuffix(':')}::{plain[zeros[1] :].removeprefix(':')}"
+
+
+def _groups(address: IPv6Address) -> list[int]:
+    return [int.from_bytes(address.packed[at : at + 2], "big") for at in range(0, 16, 2)]

@@ -1,0 +1,74 @@
+"""The heart: a record, an observation and a day give the new record and the day of the next check (U-3, U-7, C-4).
+
+One law: pure and total. Whatever was seen in whatever order, the result depends on nothing else.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from weboid.core.history import extended
+from weboid.core.observation import Observation
+from weboid.core.policy import DEFAULT, Policy
+from weboid.core.reasons import Outcome
+from weboid.core.record import NO_STRIKES, HostRecord, Row, UrlRecord
+from weboid.core.status import HOST_FAILURES
+from weboid.core.verdict import proven
+
+
+class Judgement(NamedTuple):
+    """The record after the check and the day on which it is due again."""
+
+    record: UrlRecord
+    due: int
+
+
+def judge(record: UrlRecord, seen: Observation, day: int, policy: Policy = DEFAULT) -> Judgement:
+    """The judgement on one more check of a URL. A day before the newest check's counts as that day."""
+    if record.asked is not None:
+        day = max(day, record.asked)
+    row = _row_after(record.row, seen, day)
+    after = UrlRecord(
+        history=extended(record.history, seen.status, day),
+        row=row,
+        reason=seen.reason,
+        target=seen.target,
+        mime=seen.mime,
+        size_kib=seen.size_kib,
+    )
+    return Judgement(after, day + _interval(record, after, seen.outcome, day, policy))
+
+
+def judge_host(host: HostRecord, seen: Observation, day: int) -> HostRecord:
+    """The host after one more own contact with it (C-5): any HTTP answer at all ends its row."""
+    if seen.inferred:
+        return host
+    if seen.status in HOST_FAILURES and seen.outcome is Outcome.FAILING:
+        return HostRecord(host.row.struck(day), seen.reason)
+    return replace(host, row=NO_STRIKES, reason=None)
+
+
+def _row_after(row: Row, seen: Observation, day: int) -> Row:
+    """An inferred failure never strikes; a refusal proves nothing in either direction; an arrival ends the row."""
+    match seen.outcome:
+        case Outcome.FAILING:
+            return row if seen.inferred else row.struck(day)
+        case Outcome.REFUSED:
+            return row
+        case Outcome.WORKING | Outcome.DOUBTFUL:
+            return NO_STRIKES
+
+
+def _interval(before: UrlRecord, after: UrlRecord, outcome: Outcome, day: int, policy: Policy) -> int:
+    """Days until the next check (C-4)."""
+    match outcome:
+        case Outcome.WORKING:
+            return policy.working_interval
+        case Outcome.DOUBTFUL | Outcome.REFUSED:
+            return policy.doubtful_interval
+        case Outcome.FAILING:
+            if not proven(after.row, policy):
+                return policy.failing_interval
+            if not proven(before.row, policy) or before.asked is None:
+                return policy.dead_interval
+            doubled = max(policy.dead_interval, 2 * (day - before.asked))
+            return min(doubled, policy.dead_interval_limit)

@@ -1,0 +1,57 @@
+"""What one check saw: the raw answer, and the observation that is made of it and then judged.
+
+One law: their failure is a value. Making one from the other is `observe`'s business.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from weboid.core.reasons import Outcome, Reason
+from weboid.core.status import Status
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One redirect on the way: who sent it, with which code, and where it pointed (absolute, as resolved)."""
+
+    url: str
+    code: int
+    location: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The raw end of one check. Exactly one of `code` and `fault` is set.
+
+    `final` is the URL that gave the end; `headers` has lower-case names, the first value each, bounded in number
+    and size; `body` is the bounded beginning of the body, empty after HEAD.
+    """
+
+    url: str
+    final: str
+    method: str
+    code: int | None = None
+    fault: Reason | None = None
+    hops: tuple[Hop, ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    seconds: float = 0.0
+    bare: bool = False
+    """It had to be asked with the fewest headers, after a 431 (U-4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One check, judged by itself. `inferred` = taken over from another contact with the same host (C-5)."""
+
+    status: Status
+    reason: Reason
+    target: str | None = None
+    mime: str | None = None
+    size_kib: int | None = None
+    inferred: bool = False
+
+    @property
+    def outcome(self) -> Outcome:
+        """What this check says of the URL."""
+        return self.reason.outcome
