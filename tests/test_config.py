@@ -20,7 +20,7 @@ def test_without_file_and_variables_everything_has_a_default() -> None:
     assert config.database == ""
     assert config.crawl.delay == 1.0
     assert config.net.permit == ()
-    assert "+https://weboid.toolforge.org/" in config.user_agent()
+    assert "+https://weboid.toolforge.org/" in config.net.user_agent
 
 
 def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ _PACKAGE = Path(__file__).parent
 
 
 def asset(folder: str) -> Path:
-    """The path of a data folder, e.g. ``asset("sql")``; raises FileNotFoundError when the installation is incomplete."""
+    """The path of a data folder, e.g. ``asset("sql")``; raises FileNotFoundError if the installation lacks it."""
     for parent in (_PACKAGE, _PACKAGE.parent):
         if (path := parent / folder).is_dir():
             return path

@@ -7,7 +7,7 @@ One law: a key that is not known, or a value that cannot be used, is an error th
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any, Final
@@ -41,7 +41,7 @@ class NetConfig:
     header_bytes: int = 32_768
     redirects: int = 10
     user_agent: str = ""
-    """Empty = made of name, version, project URL and contact."""
+    """Empty in the file = made of name, version, project URL and contact."""
     sender: str = ""
     """The address for the header ``From``; empty = none is sent."""
 
@@ -89,14 +89,9 @@ class Config:
     farms: tuple[Farm, ...] = BUILT_IN
     wikis: tuple[WikiConfig, ...] = ()
 
-    def user_agent(self) -> str:
-        """The User-Agent of every request (C-2, C-17)."""
-        about = f"+{PROJECT_URL}; {self.contact}" if self.contact else f"+{PROJECT_URL}"
-        return self.net.user_agent or f"Weboid/{__version__} ({about})"
 
-
-def load_config(file: Path | None, environ: Mapping[str, str] | None = None) -> Config:
-    """The configuration of a file (or of none) and of the environment; raises ConfigError."""
+def load_config(file: Path | None, environ: Mapping[str, str] | None = None, *, data: Path | None = None) -> Config:
+    """The configuration of a file (or of none) and of the environment; `data` wins over both. Raises ConfigError."""
     environ = os.environ if environ is None else environ
     given = _toml(file)
     known = {"database", "data", "contact", *_SECTIONS, "farm", "wiki"}
@@ -107,15 +102,23 @@ def load_config(file: Path | None, environ: Mapping[str, str] | None = None) -> 
     contact = _text(top["contact"])
     if not contact.isprintable():
         raise ConfigError("contact: it goes into a header, so it must be printable and on one line")
-    data = environ.get("WEBOID_DATA") or given.get("data")
+    folder = data or environ.get("WEBOID_DATA") or given.get("data")
+    sections = {name: _section(kind, name, _table(given, name), environ) for name, kind in _SECTIONS.items()}
+    if not sections["net"].user_agent:
+        sections["net"] = replace(sections["net"], user_agent=_user_agent(contact))
     return Config(
-        data=_path(data) if data else _default_data(environ),
+        data=_path(str(folder)) if folder else _default_data(environ),
         database=_text(top["database"]),
         contact=contact,
         farms=farms,
         wikis=_wikis(_table(given, "wiki"), farms),
-        **{name: _section(kind, name, _table(given, name), environ) for name, kind in _SECTIONS.items()},
+        **sections,
     )
+
+
+def _user_agent(contact: str) -> str:
+    """Who asks, where that is explained, and whom to write to (C-2, C-17)."""
+    return f"Weboid/{__version__} (+{PROJECT_URL}{'; ' if contact else ''}{contact})"
 
 
 def _toml(file: Path | None) -> dict[str, Any]:

@@ -103,6 +103,12 @@ def test_any_http_answer_ends_the_row_of_its_host() -> None:
     assert host == UNKNOWN_HOST
 
 
+def test_a_failure_of_another_host_behind_a_redirect_does_not_strike_this_one() -> None:
+    elsewhere = Observation(Status.NETWORK, Reason.TIMEOUT, elsewhere=True)
+    assert judge_host(judge_host(UNKNOWN_HOST, SILENT, 100), elsewhere, 103) == UNKNOWN_HOST
+    assert judge(UNTRIED, elsewhere, 103).record.row.strikes == 1
+
+
 def test_hearsay_says_nothing_about_the_host() -> None:
     assert judge_host(UNKNOWN_HOST, SILENT_BY_HEARSAY, 100) == UNKNOWN_HOST
 

@@ -42,9 +42,14 @@ def judge_host(host: HostRecord, seen: Observation, day: int) -> HostRecord:
     """The host after one more own contact with it (C-5): any HTTP answer at all ends its row."""
     if seen.inferred:
         return host
-    if seen.status in HOST_FAILURES and seen.outcome is Outcome.FAILING:
+    if is_host_failure(seen):
         return HostRecord(host.row.struck(day), seen.reason)
     return replace(host, row=NO_STRIKES, reason=None)
+
+
+def is_host_failure(seen: Observation) -> bool:
+    """Whether a check speaks against the URL's host as a whole (C-5)."""
+    return seen.status in HOST_FAILURES and seen.outcome is Outcome.FAILING and not seen.elsewhere
 
 
 def _row_after(row: Row, seen: Observation, day: int) -> Row:

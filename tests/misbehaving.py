@@ -1,0 +1,276 @@
+"""Small real servers on loopback that misbehave as told: HTTP on raw sockets, TLS with bad certificates, DNS.
+
+One law: a script sees the very bytes that came in and decides about the very bytes that go out.
+"""
+
+import asyncio
+import datetime
+import socket
+import ssl
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+import trustme
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from dnslib import AAAA, CNAME, QTYPE, RR, A, DNSRecord
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request as it came in. `headers` has names as sent; `count` is 1 for the server's first request."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+    count: int
+
+
+class HangUp:
+    """Close the connection without a word; with `reset`, by a TCP reset."""
+
+    def __init__(self, *, reset: bool = False) -> None:
+        self.reset = reset
+
+
+class Silence:
+    """Keep the connection and never answer."""
+
+
+Act = bytes | HangUp | Silence | AsyncIterator[bytes]
+Script = Callable[[Asked], Act]
+
+
+@dataclass
+class Site:
+    """A running server and what it was asked so far."""
+
+    ip: str
+    port: int
+    scheme: str
+    asked: list[Asked] = field(default_factory=list)
+    connections: int = 0
+
+    def url(self, path: str = "/", host: str | None = None) -> str:
+        """An absolute URL on this server."""
+        return f"{self.scheme}://{host or self.ip}:{self.port}{path}"
+
+    def lines(self) -> list[str]:
+        """What was asked, like ``HEAD /a``."""
+        return [f"{each.method} {each.target}" for each in self.asked]
+
+
+def reply(code: int, *lines: str, body: bytes | None = b"", kind: str | None = "text/html") -> bytes:
+    """A whole response. `body` None leaves out the length, `kind` None the type."""
+    head = [f"HTTP/1.1 {code} Word", *lines]
+    if kind is not None:
+        head.append(f"Content-Type: {kind}")
+    if body is not None:
+        head.append(f"Content-Length: {len(body)}")
+    return "\r\n".join([*head, "", ""]).encode("latin-1") + (body or b"")
+
+
+def head_only(asked: Asked, whole: bytes) -> bytes:
+    """The response, without its body if it was asked by HEAD."""
+    return whole.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" if asked.method == "HEAD" else whole
+
+
+@asynccontextmanager
+async def serve(script: Script, ip: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> AsyncIterator[Site]:
+    """Runs a server until the block ends; all its connections end with it."""
+    site = Site(ip, 0, "https" if tls else "http")
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        tasks.add(task)
+        site.connections += 1
+        try:
+            while await _exchange(site, script, reader, writer):
+                pass
+        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError, asyncio.LimitOverrunError):
+            pass
+        finally:
+            tasks.discard(task)
+            writer.close()
+
+    server = await asyncio.start_server(connected, ip, 0, ssl=tls)
+    site.port = server.sockets[0].getsockname()[1]
+    try:
+        yield site
+    finally:
+        server.close()
+        for task in list(tasks):
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.sleep(0)
+
+
+async def _exchange(site: Site, script: Script, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    """One request and its answer; whether the connection stays open for another."""
+    first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    method, target, _ = first.split(" ")
+    headers = dict(line.split(": ", 1) for line in lines if line)
+    asked = Asked(method, target, headers, len(site.asked) + 1)
+    site.asked.append(asked)
+    match script(asked):
+        case bytes() as data:
+            writer.write(data)
+            await writer.drain()
+            return b"connection: close" not in data.lower()
+        case HangUp() as end:
+            if end.reset:
+                sock: socket.socket = writer.get_extra_info("socket")
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                writer.transport.abort()
+        case Silence():
+            await asyncio.sleep(3600)
+        case drip:
+            async for data in drip:
+                writer.write(data)
+                await writer.drain()
+                await asyncio.sleep(0)  # drain alone lets nobody else run
+    return False
+
+
+Answer = Sequence[str] | int | None
+"""Addresses, or a name after ``=`` (CNAME); or a DNS response code; or None for silence."""
+Zone = dict[str, Answer | list[list[str]]]
+"""What each name answers; a list of lists is used up one by one, its last staying."""
+
+
+@dataclass
+class NameServer:
+    """A running name server and the questions it got, like ``A host.test``."""
+
+    port: int
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def address(self) -> str:
+        """As `NetConfig.name_servers` wants it."""
+        return f"127.0.0.1:{self.port}"
+
+
+class _Dns(asyncio.DatagramProtocol):
+    def __init__(self, zone: Zone, ttl_s: int) -> None:
+        self.zone = zone
+        self.ttl_s = ttl_s
+        self.server = NameServer(0)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.DatagramTransport, transport)
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        question = DNSRecord.parse(data)
+        name, kind = str(question.q.qname).rstrip(".").lower(), QTYPE[question.q.qtype]
+        self.server.asked.append(f"{kind} {name}")
+        answer: object = self.zone.get(name, 3)
+        if isinstance(answer, list) and answer and isinstance(answer[0], list):
+            answer = (answer.pop(0) if kind == "A" and len(answer) > 1 else answer[0]) if answer else ()
+        if answer is None:
+            return
+        response = question.reply()
+        if isinstance(answer, int):
+            response.header.rcode = answer
+        else:
+            self._add(response, name, kind, answer)  # type: ignore[arg-type]
+        self.transport.sendto(response.pack(), addr)
+
+    def _add(self, response: DNSRecord, name: str, kind: str, values: Sequence[str]) -> None:
+        for value in values:
+            if value.startswith("="):
+                response.add_answer(RR(name, QTYPE.CNAME, rdata=CNAME(value[1:]), ttl=self.ttl_s))
+                final = self.zone.get(value[1:], ())
+                if isinstance(final, Sequence):
+                    self._add(response, value[1:], kind, [each for each in final if isinstance(each, str)])
+            elif ":" in value and kind == "AAAA":
+                response.add_answer(RR(name, QTYPE.AAAA, rdata=AAAA(value), ttl=self.ttl_s))
+            elif ":" not in value and kind == "A":
+                response.add_answer(RR(name, QTYPE.A, rdata=A(value), ttl=self.ttl_s))
+
+
+@asynccontextmanager
+async def name_server(zone: Zone, ttl_s: int = 60) -> AsyncIterator[NameServer]:
+    """Runs a name server; names that are not in the zone do not exist."""
+    loop = asyncio.get_running_loop()
+    transport, dns = await loop.create_datagram_endpoint(lambda: _Dns(zone, ttl_s), local_addr=("127.0.0.1", 0))
+    dns.server.port = transport.get_extra_info("sockname")[1]
+    try:
+        yield dns.server
+    finally:
+        transport.close()
+        await asyncio.sleep(0)
+
+
+class Certificates:
+    """Server contexts with good and bad certificates; `ca_file` is what a client must trust for the good ones."""
+
+    def __init__(self, folder: Path) -> None:
+        self._ca = trustme.CA()
+        self._folder = folder
+        self.ca_file = folder / "ca.pem"
+        self._ca.cert_pem.write_to_path(str(self.ca_file))
+
+    def good(self, *names: str) -> ssl.SSLContext:
+        """Valid for the names."""
+        return _context(self._ca.issue_cert(*names))
+
+    def expired(self, *names: str) -> ssl.SSLContext:
+        """Ended in 2020."""
+        begin = datetime.datetime(2019, 1, 1, tzinfo=datetime.UTC)
+        return _context(self._ca.issue_cert(*names, not_before=begin, not_after=begin.replace(year=2020)))
+
+    def foreign(self, *names: str) -> ssl.SSLContext:
+        """Issued by somebody whom nobody knows."""
+        return _context(trustme.CA().issue_cert(*names))
+
+    def self_signed(self, name: str) -> ssl.SSLContext:
+        """Signed by its own key."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        begin = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(subject)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(begin)
+            .not_valid_after(begin.replace(year=2120))
+            .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+            .sign(key, hashes.SHA256())
+        )
+        path = self._folder / "self-signed.pem"
+        pem = serialization.Encoding.PEM
+        private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        path.write_bytes(private + certificate.public_bytes(pem))
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(path)
+        return context
+
+
+def _context(certificate: trustme.LeafCert) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    certificate.configure_cert(context)
+    return context
+
+
+async def at_once(host: str) -> None:
+    """The turn of a host that need not wait."""
+
+
+def noting(hosts: list[str]) -> Callable[[str], Awaitable[None]]:
+    """A turn that writes down whom it was asked for."""
+
+    async def turn(host: str) -> None:
+        hosts.append(host)
+
+    return turn

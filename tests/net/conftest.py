@@ -1,0 +1,35 @@
+"""Every test of the way out runs on both event loops: uvloop where it installs, asyncio everywhere else."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from ipaddress import ip_network
+
+import pytest
+import uvloop
+from misbehaving import Certificates
+
+from weboid.config import NetConfig
+
+
+def pytest_asyncio_loop_factories(
+    config: pytest.Config, item: pytest.Item
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Both loops."""
+    return {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
+
+
+@pytest.fixture
+def settings() -> NetConfig:
+    """Loopback may be asked; nothing takes long."""
+    return NetConfig(
+        user_agent="Weboid/0 (+https://tools.example/weboid; weboid@tools.example)",
+        permit=(ip_network("127.0.0.0/8"),),
+        connect_s=1.0,
+        answer_s=0.5,
+    )
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    """One authority for all tests."""
+    return Certificates(tmp_path_factory.mktemp("certificates"))

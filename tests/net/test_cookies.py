@@ -1,0 +1,57 @@
+"""The cookies of one check (C-2)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weboid.net.cookies import COOKIES, HEADER_CHARS, CookieJar
+
+
+def test_a_cookie_goes_back_to_the_host_that_set_it_and_to_no_other() -> None:
+    jar = CookieJar()
+    jar.take("www.site.test", "a=1; Path=/; HttpOnly; Secure")
+    assert jar.header("www.site.test") == "a=1"
+    assert jar.header("site.test") == jar.header("x.www.site.test") == ""
+
+
+def test_a_domain_cookie_goes_to_the_whole_domain() -> None:
+    jar = CookieJar()
+    jar.take("www.site.test", "a=1; Domain=.Site.test")
+    assert jar.header("site.test") == jar.header("shop.site.test") == "a=1"
+    assert jar.header("othersite.test") == ""
+
+
+def test_nobody_sets_a_cookie_for_others() -> None:
+    jar = CookieJar()
+    jar.take("evil.test", "a=1; Domain=site.test")
+    jar.take("site.test", "a=1; Domain=test")
+    assert jar.header("site.test") == "a=1"  # the second is kept, for its own host only
+    assert jar.header("other.test") == ""
+
+
+@pytest.mark.parametrize("end", ["Max-Age=0", "max-age=-1; Path=/", "Expires=Thu, 01 Jan 1970 00:00:00 GMT"])
+def test_a_cookie_can_be_taken_back(end: str) -> None:
+    jar = CookieJar()
+    jar.take("site.test", "a=1; Max-Age=3600; Expires=Fri, 01 Jan 2100 00:00:00 GMT")
+    assert jar.header("site.test") == "a=1"
+    jar.take("site.test", f"a=; {end}")
+    assert jar.header("site.test") == ""
+
+
+def test_a_newer_value_replaces_the_older() -> None:
+    jar = CookieJar()
+    for value in range(3):
+        jar.take("site.test", f"a={value}")
+    assert jar.header("site.test") == "a=2"
+
+
+@given(st.lists(st.text(max_size=50) | st.from_regex(r"[a-z]{1,9}=[a-z]{0,5000}", fullmatch=True), max_size=60))
+def test_no_server_can_fill_the_jar_or_break_the_header(lines: list[str]) -> None:
+    jar = CookieJar()
+    for line in lines:
+        jar.take("site.test", line)
+    header = jar.header("site.test")
+    assert len(header) <= HEADER_CHARS
+    assert header.count("; ") < COOKIES
+    assert header.isascii()
+    assert header.isprintable()

@@ -1,0 +1,213 @@
+"""Names: what a name server's answers come to, what is remembered, and that the guard sees them all (C-5, C-13)."""
+
+import asyncio
+from dataclasses import replace
+from ipaddress import ip_network
+
+import pytest
+from aiohttp import ClientConnectorDNSError
+from aiohttp.abc import ResolveResult
+from misbehaving import Answer as DnsAnswer
+from misbehaving import Zone, at_once, name_server, reply, serve
+
+from weboid.config import NetConfig
+from weboid.core.observe import observation_of
+from weboid.core.reasons import Reason
+from weboid.core.status import Status
+from weboid.errors import ConfigError
+from weboid.net import dns
+from weboid.net.dial import open_connector, tls_context
+from weboid.net.dns import LookupFailed, Resolver
+from weboid.net.fetch import fetch_answer
+from weboid.net.guard import Guard, NotPublic
+from weboid.net.hop import AiohttpEngine
+from weboid.net.session import Session, open_session
+
+LOOPBACK = Guard(permit=(ip_network("127.0.0.0/8"),))
+
+
+async def addresses(resolver: Resolver, name: str) -> list[str]:
+    return [result["host"] for result in await resolver.resolve(name, 80)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason", "status"),
+    [
+        (3, Reason.DNS_GONE, Status.DNS_GONE),
+        ([], Reason.DNS_GONE, Status.DNS_GONE),
+        (["=nowhere.test"], Reason.DNS_GONE, Status.DNS_GONE),
+        (2, Reason.DNS_ERROR, Status.DNS_ERROR),
+        (5, Reason.DNS_ERROR, Status.DNS_ERROR),
+        (None, Reason.DNS_ERROR, Status.DNS_ERROR),
+        (["10.0.0.1"], Reason.NOT_PUBLIC, Status.NETWORK),
+        (["=inside.test"], Reason.NOT_PUBLIC, Status.NETWORK),
+        (["::1"], Reason.NOT_PUBLIC, Status.NETWORK),
+        (["::ffff:a9fe:a9fe", "64:ff9b::a00:1", "fe80::1"], Reason.NOT_PUBLIC, Status.NETWORK),
+    ],
+)
+async def test_what_a_name_server_says_becomes_a_reason(
+    settings: NetConfig, answer: DnsAnswer, reason: Reason, status: Status
+) -> None:
+    zone: Zone = {"site.test": answer, "inside.test": ["192.168.1.1"], "nowhere.test": []}
+    async with (
+        name_server(zone) as server,
+        open_session(replace(settings, dns=(server.address,), connect_s=0.4)) as session,
+    ):
+        seen = await fetch_answer(session, "http://site.test/", turn=at_once)
+    assert seen.fault is reason
+    assert observation_of(seen).status is status
+
+
+async def test_only_the_permitted_addresses_of_a_name_are_dialled(settings: NetConfig) -> None:
+    async with (
+        serve(lambda _: reply(200, body=b""), ip="127.0.0.7") as site,
+        name_server({"site.test": ["10.0.0.1", "127.0.0.7", "::1"]}) as server,
+        open_session(replace(settings, dns=(server.address,))) as session,
+    ):
+        answer = await fetch_answer(session, site.url(host="site.test"), turn=at_once)
+    assert answer.code == 200
+
+
+async def test_loopback_is_closed_without_a_permission(settings: NetConfig) -> None:
+    async with (
+        serve(lambda _: reply(200, body=b"")) as site,
+        name_server({"site.test": ["127.0.0.1"]}) as server,
+        open_session(replace(settings, permit=(), dns=(server.address,))) as session,
+    ):
+        for url in (site.url(), site.url(host="site.test"), f"http://[::ffff:7f00:1]:{site.port}/"):
+            assert (await fetch_answer(session, url, turn=at_once)).fault is Reason.NOT_PUBLIC
+    assert site.connections == 0
+
+
+ESCAPES = """
+0.0.0.0 10.0.0.1 100.64.0.1 127.0.0.1 127.9.9.9 168.63.129.16 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.1
+192.0.2.1 192.88.99.1 192.168.0.1 198.18.0.1 198.51.100.7 203.0.113.9 224.0.0.1 239.255.255.255 240.0.0.1
+255.255.255.255 [::] [::1] [::7f00:1] [::ffff:7f00:1] [::ffff:a00:1] [::ffff:a9fe:a9fe] [::ffff:0:7f00:1]
+[64:ff9b::7f00:1] [64:ff9b::a9fe:a9fe] [64:ff9b:1::808:808] [100::1] [2001::1] [2001:0:7f00:1::1] [2001:db8::1]
+[2002:7f00:1::1] [2002:a9fe:a9fe::1] [3fff::1] [5f00::1] [fc00::1] [fd00:ec2::254] [fe80::1] [fec0::1] [ff02::1]
+"""
+
+
+async def test_no_way_to_write_an_address_leads_out(settings: NetConfig) -> None:
+    async with open_session(replace(settings, permit=())) as session:
+        for host in ESCAPES.split():
+            answer = await fetch_answer(session, f"http://{host}/", turn=at_once)
+            assert answer.fault is Reason.NOT_PUBLIC, host
+
+
+async def test_a_name_that_changes_its_address_in_between_is_caught(
+    settings: NetConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dns, "SHORTEST_TTL_S", 0)
+    settings = replace(settings, permit=(ip_network("127.0.0.8/32"),))
+    zone: Zone = {"site.test": [["127.0.0.8"], ["127.0.0.9"]]}
+    async with (
+        serve(lambda _: reply(404, "Connection: close", body=b""), ip="127.0.0.8") as public,
+        name_server(zone, ttl_s=0) as server,
+        open_session(replace(settings, dns=(server.address,))) as session,
+    ):
+        answer = await fetch_answer(session, public.url(host="site.test"), turn=at_once)
+    assert public.lines() == ["HEAD /"]
+    assert answer.fault is Reason.NOT_PUBLIC
+
+
+async def test_a_resolver_that_lies_is_caught_at_the_socket(settings: NetConfig) -> None:
+    class Liar(Resolver):
+        async def resolve(self, host: str, port: int = 0, family: int = 0) -> list[ResolveResult]:
+            return [dns._result(host, "127.0.0.1", port)]
+
+    async with serve(lambda _: reply(200, body=b"")) as site:
+        resolver = Liar(Guard(), (), 1)
+        engine = AiohttpEngine(settings, open_connector(Guard(), resolver, tls_context(None)))
+        session = Session(settings, engine, asyncio.Semaphore(1))
+        answer = await fetch_answer(session, site.url(host="site.test"), turn=at_once)
+        await engine.close()
+        await resolver.close()
+    assert answer.fault is Reason.NOT_PUBLIC
+    assert site.connections == 0
+
+
+async def test_many_who_ask_at_once_are_one_look_up() -> None:
+    async with name_server({"site.test": ["127.0.0.1"]}) as server:
+        resolver = Resolver(LOOPBACK, (server.address,), 1)
+        found = await asyncio.gather(*(addresses(resolver, name) for name in ["site.test", "SITE.test."] * 20))
+        await resolver.close()
+    assert found == [["127.0.0.1"]] * 40
+    assert sorted(server.asked) == ["A site.test", "AAAA site.test"]
+
+
+async def test_who_gives_up_does_not_end_the_look_up_of_others() -> None:
+    async with name_server({"site.test": ["127.0.0.1"]}) as server:
+        resolver = Resolver(LOOPBACK, (server.address,), 1)
+        hasty, patient = (asyncio.create_task(addresses(resolver, "site.test")) for _ in range(2))
+        await asyncio.sleep(0)
+        hasty.cancel()
+        assert await patient == ["127.0.0.1"]
+        await resolver.close()
+
+
+async def test_answers_and_failures_are_remembered() -> None:
+    async with name_server({"site.test": ["127.0.0.1"]}) as server:
+        resolver = Resolver(LOOPBACK, (server.address,), 1)
+        for _ in range(3):
+            assert await addresses(resolver, "site.test") == ["127.0.0.1"]
+            with pytest.raises(LookupFailed):
+                await addresses(resolver, "gone.test")
+        await resolver.close()
+    assert len(server.asked) == 4
+
+
+async def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dns, "NAMES", 3)
+    monkeypatch.setattr(dns, "LOOKUPS_A_CHANNEL", 4)
+    zone: Zone = {f"{n}.test": ["127.0.0.1"] for n in range(10)}
+    async with name_server(zone) as server:
+        resolver = Resolver(LOOPBACK, (server.address,), 1)
+        for n in range(10):
+            await addresses(resolver, f"{n}.test")
+        assert list(resolver._known) == ["7.test", "8.test", "9.test"]
+        # c-ares' own memory went with its old channel: an evicted name is asked for anew.
+        await addresses(resolver, "0.test")
+        await resolver.close()
+    assert server.asked.count("A 0.test") == 2
+
+
+async def test_at_most_four_addresses_of_a_family_are_tried() -> None:
+    async with name_server({"site.test": [f"127.0.0.{n}" for n in range(1, 20)]}) as server:
+        resolver = Resolver(LOOPBACK, (server.address,), 1)
+        assert len(await addresses(resolver, "site.test")) == 4
+        await resolver.close()
+
+
+@pytest.mark.parametrize("name", ["localhost", "printer", "127.1", "0x7f.1", "a..b.test", "x" * 70 + ".test"])
+async def test_no_name_is_answered_by_the_machine_itself(name: str) -> None:
+    async with name_server({}) as server:
+        resolver = Resolver(LOOPBACK, (server.address,), 1)
+        with pytest.raises(LookupFailed) as failed:
+            await resolver.resolve(name, 80)
+        await resolver.close()
+    assert failed.value.code in dns.NO_NAME
+
+
+async def test_silent_name_servers_of_our_own_are_held_against_nobody(settings: NetConfig) -> None:
+    async with name_server({}) as server:
+        closed = server.address
+    async with open_session(replace(settings, dns=(closed,))) as session:
+        with pytest.raises(ClientConnectorDNSError) as raised:
+            await fetch_answer(session, "http://site.test/", turn=at_once)
+    assert isinstance(raised.value.os_error, LookupFailed)
+    assert raised.value.os_error.code in dns.NO_SERVER
+
+
+async def test_a_name_server_that_is_none_is_a_configuration_error(settings: NetConfig) -> None:
+    with pytest.raises(ConfigError, match=r"not-an-address"):
+        async with open_session(replace(settings, dns=("not-an-address",))):
+            pass
+
+
+async def test_not_public_is_raised_before_anything_is_dialled() -> None:
+    async with name_server({"site.test": ["192.168.0.1", "::1"]}) as server:
+        resolver = Resolver(Guard(), (server.address,), 1)
+        with pytest.raises(NotPublic):
+            await resolver.resolve("site.test", 80)
+        await resolver.close()

@@ -1,0 +1,385 @@
+"""One check against real servers that misbehave: what the answer is, and what was asked to get it (C-1, C-2, U-5)."""
+
+import asyncio
+import gzip
+import socket
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+from misbehaving import Act, Asked, HangUp, Script, Silence, at_once, head_only, noting, reply, serve
+
+from weboid.config import NetConfig
+from weboid.core.observation import Answer
+from weboid.core.observe import observation_of
+from weboid.core.reasons import Reason
+from weboid.core.status import Status
+from weboid.core.urls import InvalidUrl
+from weboid.net.fetch import fetch, fetch_answer
+from weboid.net.session import open_session
+
+PAGE = b"<!doctype html><title>A page</title>"
+
+
+async def answered(settings: NetConfig, script: Script, *, get_only: bool = False) -> tuple[Answer, list[str]]:
+    """The answer to one check of a server, and what it was asked."""
+    async with serve(script) as site, open_session(settings) as session:
+        answer = await fetch_answer(session, site.url(), turn=at_once, get_only=get_only)
+        return answer, site.lines()
+
+
+def by_method(head: Act, get: Act) -> Script:
+    """A server that treats the two methods differently."""
+    return lambda asked: head if asked.method == "HEAD" else get
+
+
+async def test_a_sensible_head_answer_is_enough(settings: NetConfig) -> None:
+    answer, asked = await answered(settings, lambda asked: head_only(asked, reply(200, body=PAGE)))
+    assert (answer.code, answer.method, asked) == (200, "HEAD", ["HEAD /"])
+    assert answer.final == answer.url
+    assert answer.body == b""
+    assert answer.seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("lines", "body", "kind"),
+    [((), None, "text/html"), ((), b"", None), (("Transfer-Encoding: chunked",), None, "text/html")],
+)
+async def test_a_head_answer_without_type_or_length_is_asked_again_by_get(
+    settings: NetConfig, lines: tuple[str, ...], body: bytes | None, kind: str | None
+) -> None:
+    script = by_method(reply(200, *lines, body=body, kind=kind), reply(200, body=PAGE))
+    answer, asked = await answered(settings, script)
+    assert (answer.code, answer.method, answer.body, asked) == (200, "GET", PAGE, ["HEAD /", "GET /"])
+
+
+async def test_no_content_needs_no_type(settings: NetConfig) -> None:
+    answer, asked = await answered(settings, lambda _: reply(204, body=None, kind=None))
+    assert (answer.code, asked) == (204, ["HEAD /"])
+
+
+@pytest.mark.parametrize("code", [400, 401, 403, 404, 405, 409, 410, 418, 500, 501, 502, 503, 504])
+async def test_no_failure_of_head_is_believed_where_get_is_fine(settings: NetConfig, code: int) -> None:
+    answer, asked = await answered(settings, by_method(reply(code, body=None), reply(200, body=PAGE)))
+    assert (answer.code, answer.method, asked) == (200, "GET", ["HEAD /", "GET /"])
+    assert observation_of(answer).reason is Reason.OK
+
+
+@pytest.mark.parametrize("head", [HangUp(), HangUp(reset=True), b"nonsense\r\n\r\n", Silence()])
+async def test_no_broken_head_is_believed_where_get_is_fine(settings: NetConfig, head: Act) -> None:
+    answer, asked = await answered(settings, by_method(head, reply(200, body=PAGE)))
+    assert (answer.code, answer.method, asked) == (200, "GET", ["HEAD /", "GET /"])
+
+
+async def test_a_body_after_head_does_no_harm(settings: NetConfig) -> None:
+    def script(asked: Asked) -> Act:
+        return reply(200, body=PAGE * 1000)
+
+    async with serve(script) as site, open_session(settings) as session:
+        for _ in range(3):
+            answer = await fetch_answer(session, site.url(), turn=at_once)
+            assert answer.code == 200
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "reason"),
+    [
+        (404, Status.NOT_FOUND, Reason.NOT_FOUND),
+        (410, Status.GONE, Reason.GONE),
+        (500, Status.SYNTAX_OR_SERVER_ERROR, Reason.SERVER_ERROR),
+        (502, Status.BAD_GATEWAY, Reason.GATEWAY),
+        (503, Status.UNAVAILABLE, Reason.UNAVAILABLE),
+        (401, Status.NO_ACCESS, Reason.LOGIN),
+        (403, Status.NO_ACCESS, Reason.FORBIDDEN),
+        (451, Status.NO_ACCESS, Reason.LEGAL),
+        (405, Status.METHOD, Reason.METHOD),
+        (999, Status.UNKNOWN_CODE, Reason.BOT_WALL),
+    ],
+)
+async def test_what_get_confirms_is_believed(settings: NetConfig, code: int, status: Status, reason: Reason) -> None:
+    answer, asked = await answered(settings, lambda asked: head_only(asked, reply(code, body=b"no")))
+    assert (answer.code, answer.method, asked) == (code, "GET", ["HEAD /", "GET /"])
+    assert answer.body == b"no"
+    seen = observation_of(answer)
+    assert (seen.status, seen.reason) == (status, reason)
+
+
+@pytest.mark.parametrize(("code", "lines"), [(429, ()), (429, ("Retry-After: 60",)), (503, ("Retry-After: 60",))])
+async def test_who_asks_for_patience_is_not_asked_again(settings: NetConfig, code: int, lines: tuple[str, ...]) -> None:
+    answer, asked = await answered(settings, lambda asked: head_only(asked, reply(code, *lines)))
+    assert (answer.code, answer.method, asked) == (code, "HEAD", ["HEAD /"])
+    assert observation_of(answer).reason is Reason.RATE_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("act", "reason"),
+    [
+        (HangUp(), Reason.RESET),
+        (HangUp(reset=True), Reason.RESET),
+        (b"nonsense\r\n\r\n", Reason.PROTOCOL),
+        (b"HTTP/1.1 99999 What\r\n\r\n", Reason.PROTOCOL),
+        (b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", Reason.PROTOCOL),
+    ],
+)
+async def test_what_fails_by_both_methods_is_a_fault(settings: NetConfig, act: Act, reason: Reason) -> None:
+    answer, asked = await answered(settings, lambda _: act)
+    assert asked == ["HEAD /", "GET /"]
+    assert answer.fault is reason
+    assert observation_of(answer).status is Status.NETWORK
+
+
+@pytest.mark.parametrize("act", [Silence(), b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX"])
+async def test_an_answer_that_does_not_come_by_either_method_is_a_timeout(settings: NetConfig, act: Act) -> None:
+    answer, asked = await answered(replace(settings, answer_s=0.2), lambda _: act)
+    assert (answer.fault, asked) == (Reason.TIMEOUT, ["HEAD /", "GET /"])
+    assert observation_of(answer).status is Status.IP_SILENT
+
+
+async def test_a_closed_port_is_a_refusal_and_asked_once(settings: NetConfig) -> None:
+    async with serve(lambda _: b"", ip="127.0.0.2") as site:
+        url = site.url()
+    hosts: list[str] = []
+    async with open_session(settings) as session:
+        answer = await fetch_answer(session, url, turn=noting(hosts))
+    assert answer.fault is Reason.CONNECTION_REFUSED
+    assert hosts == ["127.0.0.2"]
+    assert observation_of(answer).status is Status.IP_SILENT
+
+
+async def test_a_server_that_does_not_take_the_connection_is_a_timeout_and_asked_once(settings: NetConfig) -> None:
+    hosts: list[str] = []
+    settings = replace(settings, connect_s=0.15)
+    with socket.socket() as listening, socket.socket() as first, socket.socket() as second:
+        listening.bind(("127.0.0.3", 0))
+        listening.listen(0)
+        for filling in (first, second):
+            filling.setblocking(False)
+            filling.connect_ex(listening.getsockname())
+        async with open_session(settings) as session:
+            url = f"http://127.0.0.3:{listening.getsockname()[1]}/"
+            answer = await fetch_answer(session, url, turn=noting(hosts))
+    assert answer.fault is Reason.TIMEOUT
+    assert hosts == ["127.0.0.3"]
+
+
+async def test_the_headers_are_those_of_the_requirement(settings: NetConfig) -> None:
+    seen: list[dict[str, str]] = []
+
+    def script(asked: Asked) -> Act:
+        seen.append(asked.headers)
+        return head_only(asked, reply(404, body=b"no"))
+
+    async with serve(script) as site, open_session(replace(settings, sender="weboid@tools.example")) as session:
+        await fetch(session, site.url(), turn=at_once)
+    expected = {
+        "Host": f"127.0.0.1:{site.port}",
+        "User-Agent": settings.user_agent,
+        "Accept": "*/*",
+        "Accept-Language": "*",
+        "Accept-Encoding": "gzip, deflate",
+        "Connection": "keep-alive",
+        "Cache-Control": "max-age=0",
+        "From": "weboid@tools.example",
+    }
+    assert seen == [expected, expected]
+
+
+async def test_a_406_is_asked_again_for_html(settings: NetConfig) -> None:
+    def script(asked: Asked) -> Act:
+        return reply(200, body=b"") if asked.headers["Accept"] == "text/html" else reply(406, body=b"")
+
+    answer, asked = await answered(settings, script)
+    assert (answer.code, asked) == (200, ["HEAD /", "HEAD /"])
+
+
+async def test_a_406_that_stays_ends_after_both_methods(settings: NetConfig) -> None:
+    answer, asked = await answered(settings, lambda _: reply(406, body=b""))
+    assert (answer.code, asked) == (406, ["HEAD /", "HEAD /", "GET /"])
+    assert observation_of(answer).status is Status.NOT_ACCEPTABLE
+
+
+async def test_a_431_is_asked_again_with_the_fewest_headers(settings: NetConfig) -> None:
+    def script(asked: Asked) -> Act:
+        return reply(431 if "Accept" in asked.headers else 200, body=b"")
+
+    answer, asked = await answered(settings, script)
+    assert (answer.code, answer.bare, asked) == (200, True, ["HEAD /", "HEAD /"])
+
+
+async def test_a_431_that_stays_has_a_status_of_its_own(settings: NetConfig) -> None:
+    seen: list[set[str]] = []
+
+    def script(asked: Asked) -> Act:
+        seen.append(set(asked.headers))
+        return reply(431, body=b"")
+
+    answer, asked = await answered(settings, script)
+    assert asked == ["HEAD /", "HEAD /", "GET /"]
+    assert seen[1] == seen[2] == {"Host", "User-Agent"}
+    assert observation_of(answer).status is Status.HEADERS_TOO_LARGE
+
+
+async def test_a_host_that_needs_get_is_asked_by_get_only(settings: NetConfig) -> None:
+    answer, asked = await answered(settings, lambda _: reply(200, body=PAGE), get_only=True)
+    assert (answer.code, answer.body, asked) == (200, PAGE, ["GET /"])
+
+
+async def test_the_body_is_bounded(settings: NetConfig) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
+        while True:
+            yield b"x" * 10_000
+
+    answer, _ = await answered(replace(settings, body_bytes=30_000), lambda _: endless(), get_only=True)
+    assert (answer.code, answer.body) == (200, b"x" * 30_000)
+
+
+async def test_a_bomb_is_bounded_too(settings: NetConfig) -> None:
+    bomb = gzip.compress(bytes(30_000_000))
+    script = lambda _: reply(200, "Content-Encoding: gzip", body=bomb)  # noqa: E731
+    answer, _ = await answered(settings, script, get_only=True)
+    assert (answer.code, answer.body) == (200, bytes(65_536))
+
+
+async def test_a_gzipped_page_is_read(settings: NetConfig) -> None:
+    script = lambda _: reply(200, "Content-Encoding: gzip", body=gzip.compress(PAGE))  # noqa: E731
+    answer, _ = await answered(settings, script, get_only=True)
+    assert answer.body == PAGE
+
+
+async def test_a_body_that_drips_does_not_unsay_the_status(settings: NetConfig) -> None:
+    async def drip() -> AsyncIterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\nfirst"
+        while True:
+            await asyncio.sleep(0.05)
+            yield b"."
+
+    answer, _ = await answered(replace(settings, answer_s=0.3), lambda _: drip(), get_only=True)
+    assert answer.code == 200
+    assert answer.body.startswith(b"first.")
+    assert answer.seconds < 1
+
+
+async def test_a_body_that_breaks_off_does_not_unsay_the_status(settings: NetConfig) -> None:
+    async def broken() -> AsyncIterator[bytes]:
+        yield b"HTTP/1.1 404 No\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\nfirst"
+
+    answer, _ = await answered(settings, lambda _: broken(), get_only=True)
+    assert (answer.code, answer.body) == (404, b"first")
+
+
+async def test_headers_that_drip_are_a_timeout(settings: NetConfig) -> None:
+    async def drip() -> AsyncIterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\n"
+        while True:
+            await asyncio.sleep(0.02)
+            yield b"X-A: b\r\n"
+
+    answer, _ = await answered(replace(settings, answer_s=0.3), lambda _: drip())
+    assert answer.fault is Reason.TIMEOUT
+    assert answer.seconds < 1.5
+
+
+@pytest.mark.parametrize("line", [b"X-A: b\r\n", b"X-A: " + b"b" * 20_000 + b"\r\n", b"b" * 10_000])
+async def test_endless_headers_are_a_broken_protocol(settings: NetConfig, line: bytes) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\n"
+        while True:
+            yield line
+
+    answer, _ = await answered(settings, lambda _: endless())
+    assert answer.fault is Reason.PROTOCOL
+
+
+async def test_only_some_headers_are_kept_and_little_of_each(settings: NetConfig) -> None:
+    lines = [f"X-{number}: {'v' * 3000}" for number in range(100)]
+    answer, _ = await answered(settings, lambda _: reply(200, *lines))
+    assert answer.code == 200
+    assert len(answer.headers) == 40
+    assert max(map(len, answer.headers.values())) == 1000
+
+
+async def test_headers_in_any_bytes_can_be_stored(settings: NetConfig) -> None:
+    answer, _ = await answered(settings, lambda _: reply(200, "X-A: caf\xe9", "X-A: second"))
+    assert answer.headers["x-a"] == "caf\ufffd"
+
+
+async def test_a_whole_check_has_an_end(settings: NetConfig) -> None:
+    async def slow(code: int, *lines: str) -> AsyncIterator[bytes]:
+        await asyncio.sleep(0.15)
+        yield reply(code, *lines)
+
+    script = lambda asked: slow(302, f"Location: /{asked.count}")  # noqa: E731
+    async with serve(script) as site, open_session(replace(settings, answer_s=0.2)) as session:
+        answer = await fetch_answer(session, site.url(), turn=at_once)
+    assert answer.fault is Reason.TIMEOUT
+    assert answer.seconds < 1
+
+
+async def test_every_single_request_takes_its_turn(settings: NetConfig) -> None:
+    def script(asked: Asked) -> Act:
+        return reply(302, "Location: /b") if asked.target == "/" else reply(404, body=b"")
+
+    hosts: list[str] = []
+    async with serve(script) as site, open_session(settings) as session:
+        await fetch_answer(session, site.url(), turn=noting(hosts))
+        assert len(hosts) == len(site.asked) == 3
+
+
+async def test_a_server_that_hangs_up_is_not_asked_behind_the_back_of_the_turns(settings: NetConfig) -> None:
+    hosts: list[str] = []
+    async with serve(lambda _: HangUp()) as site, open_session(settings) as session:
+        await fetch_answer(session, site.url(), turn=noting(hosts))
+        assert len(hosts) == site.connections == 2
+
+
+async def test_a_kept_connection_is_used_again_and_a_stale_one_does_no_harm(settings: NetConfig) -> None:
+    stale = False
+
+    def script(asked: Asked) -> Act:
+        return HangUp() if stale and asked.count == 3 else reply(200, body=b"")
+
+    async with serve(script) as site, open_session(settings) as session:
+        for _ in range(2):
+            assert (await fetch_answer(session, site.url(), turn=at_once)).code == 200
+        assert site.connections == 1
+        stale = True
+        assert (await fetch_answer(session, site.url(), turn=at_once)).code == 200
+        assert site.lines() == ["HEAD /"] * 4
+
+
+@pytest.mark.parametrize("url", ["ftp://files.test/", "http://localhost/", "/path", "http://site.test:0/"])
+async def test_what_is_no_watched_http_url_is_the_callers_mistake(settings: NetConfig, url: str) -> None:
+    async with open_session(settings) as session:
+        with pytest.raises((InvalidUrl, ValueError)):
+            await fetch_answer(session, url, turn=at_once)
+
+
+async def test_a_mistake_of_ours_is_not_held_against_the_server(settings: NetConfig) -> None:
+    async def turn(host: str) -> None:
+        raise LookupError(host)
+
+    async with serve(lambda _: reply(200)) as site, open_session(settings) as session:
+        with pytest.raises(LookupError):
+            await fetch_answer(session, site.url(), turn=turn)
+
+
+async def test_many_checks_at_once_wait_for_a_seat_without_being_called_slow(settings: NetConfig) -> None:
+    async def slow() -> AsyncIterator[bytes]:
+        await asyncio.sleep(0.1)
+        yield reply(200)
+
+    async with serve(lambda _: slow()) as site, open_session(replace(settings, connections=2)) as session:
+        checks = (fetch_answer(session, site.url(f"/{n}"), turn=at_once) for n in range(12))
+        answers = await asyncio.gather(*checks)
+    assert {answer.code for answer in answers} == {200}
+    assert max(answer.seconds for answer in answers) < 0.4
+
+
+async def test_a_check_that_is_cancelled_leaves_nothing_behind(settings: NetConfig) -> None:
+    async with serve(lambda _: Silence()) as site, open_session(settings) as session:
+        check = asyncio.create_task(fetch_answer(session, site.url(), turn=at_once))
+        await asyncio.sleep(0.05)
+        check.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await check

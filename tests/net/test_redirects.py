@@ -1,0 +1,233 @@
+"""Redirects followed by hand, as browsers do and no further than allowed (C-8, C-13)."""
+
+from dataclasses import replace
+
+import pytest
+from misbehaving import Act, Asked, Script, Zone, at_once, name_server, noting, reply, serve
+
+from weboid.config import NetConfig
+from weboid.core.observation import Answer, Hop
+from weboid.core.observe import observation_of
+from weboid.core.reasons import Reason
+from weboid.core.status import Status
+from weboid.net.fetch import fetch_answer
+from weboid.net.guard import NotPublic
+from weboid.net.session import open_session
+
+
+def going(ways: dict[str, str], code: int = 301, *lines: str) -> Script:
+    """A server that redirects by a table and is fine elsewhere."""
+
+    def script(asked: Asked) -> Act:
+        if (location := ways.get(asked.target)) is not None:
+            return reply(code, f"Location: {location}", *lines, body=b"")
+        return reply(200, body=b"")
+
+    return script
+
+
+async def answered(settings: NetConfig, script: Script, path: str = "/") -> tuple[Answer, list[str]]:
+    async with serve(script) as site, open_session(settings) as session:
+        return await fetch_answer(session, site.url(path), turn=at_once), site.lines()
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        (301, Status.MOVED_PERMANENTLY),
+        (302, Status.FOUND),
+        (303, Status.SEE_OTHER),
+        (307, Status.REDIRECTED),
+        (308, Status.REDIRECTED),
+    ],
+)
+async def test_a_redirect_is_followed_and_its_target_recorded(settings: NetConfig, code: int, status: Status) -> None:
+    answer, asked = await answered(settings, going({"/a": "/b"}, code), "/a")
+    assert asked == ["HEAD /a", "HEAD /b"]
+    assert [hop.code for hop in answer.hops] == [code]
+    seen = observation_of(answer)
+    assert (seen.status, seen.reason, seen.target) == (status, Reason.MOVED, answer.url[:-1] + "b")
+
+
+async def test_a_chain_is_followed_to_its_end(settings: NetConfig) -> None:
+    ways = {f"/{n}": f"/{n + 1}" for n in range(10)}
+    answer, asked = await answered(settings, going(ways), "/0")
+    assert len(asked) == 11
+    assert len(answer.hops) == 10
+    assert answer.code == 200
+    assert answer.final.endswith("/10")
+
+
+async def test_a_chain_that_is_too_long_ends_on_a_redirect(settings: NetConfig) -> None:
+    ways = {f"/{n}": f"/{n + 1}" for n in range(30)}
+    answer, asked = await answered(settings, going(ways), "/0")
+    assert asked == [f"{method} /{n}" for method in ("HEAD", "GET") for n in range(11)]
+    assert answer.code == 301
+    assert observation_of(answer).reason is Reason.TOO_MANY_REDIRECTS
+
+
+@pytest.mark.parametrize("ways", [{"/": "/"}, {"/": "#top"}, {"/": "/a", "/a": "/b", "/b": "/a"}])
+async def test_a_loop_is_a_loop_by_both_methods(settings: NetConfig, ways: dict[str, str]) -> None:
+    answer, asked = await answered(settings, going(ways, 302))
+    assert len(asked) == 2 * len(ways)
+    assert observation_of(answer).reason is Reason.REDIRECT_LOOP
+
+
+async def test_a_loop_of_head_only_is_none(settings: NetConfig) -> None:
+    def script(asked: Asked) -> Act:
+        return reply(302, "Location: /", body=b"") if asked.method == "HEAD" else reply(200, body=b"")
+
+    answer, _ = await answered(settings, script)
+    assert (answer.code, answer.method, answer.hops) == (200, "GET", ())
+
+
+async def test_a_cookie_lets_us_come_back_to_the_same_url(settings: NetConfig) -> None:
+    def script(asked: Asked) -> Act:
+        if asked.headers.get("Cookie") == "seen=1; lang=de":
+            return reply(200, body=b"")
+        return reply(302, "Location: /", "Set-Cookie: seen=1; Path=/", "Set-Cookie: lang=de", body=b"")
+
+    answer, asked = await answered(settings, script)
+    assert (answer.code, asked) == (200, ["HEAD /", "HEAD /"])
+
+
+async def test_cookies_do_not_outlive_the_check(settings: NetConfig) -> None:
+    def script(asked: Asked) -> Act:
+        assert "Cookie" not in asked.headers
+        return reply(200, "Set-Cookie: a=1", body=b"")
+
+    async with serve(script) as site, open_session(settings) as session:
+        for _ in range(2):
+            assert (await fetch_answer(session, site.url(), turn=at_once)).code == 200
+
+
+async def test_a_new_cookie_each_time_does_not_lead_on_for_ever(settings: NetConfig) -> None:
+    def script(asked: Asked) -> Act:
+        return reply(302, "Location: /", f"Set-Cookie: n={asked.count}", body=b"")
+
+    answer, asked = await answered(settings, script)
+    assert len(asked) == 22
+    assert observation_of(answer).reason is Reason.REDIRECT_LOOP
+
+
+@pytest.mark.parametrize(
+    ("location", "asked_for"),
+    [
+        ("b", "/d/b"),
+        ("/b", "/b"),
+        ("../b", "/b"),
+        ("./b?x=1#frag", "/d/b?x=1"),
+        ("?q=1", "/d/a?q=1"),
+        (" /with space ", "/with%20space"),
+        ("/tab\tand", "/taband"),
+        ("\\back\\slash", "/back/slash"),
+        ("/caf\xe9", "/caf%E9"),
+        ("/caf\xc3\xa9", "/caf%C3%A9"),
+        ("/%7Ekept?u=http%3A%2F%2Fx", "/%7Ekept?u=http%3A%2F%2Fx"),
+        ('/a"b<c>', "/a%22b%3Cc%3E"),
+    ],
+)
+async def test_a_location_is_read_as_browsers_read_it(settings: NetConfig, location: str, asked_for: str) -> None:
+    answer, asked = await answered(settings, going({"/d/a": location}), "/d/a")
+    assert asked == ["HEAD /d/a", f"HEAD {asked_for}"]
+    assert answer.code == 200
+
+
+async def test_an_escape_on_which_the_server_insists_is_no_loop(settings: NetConfig) -> None:
+    answer, asked = await answered(settings, going({"/~me": "/%7Eme"}), "/~me")
+    assert (answer.code, asked) == (200, ["HEAD /~me", "HEAD /%7Eme"])
+    assert answer.final == answer.url
+
+
+@pytest.mark.parametrize(
+    "location",
+    ["mailto:a@b.test", "ftp://files.test/", "javascript:alert(1)", "data:,x", "file:///etc/passwd"],
+)
+async def test_another_scheme_is_told_but_not_followed(settings: NetConfig, location: str) -> None:
+    answer, asked = await answered(settings, going({"/": location}))
+    assert (answer.fault, asked) == (Reason.REDIRECT_TO_SCHEME, ["HEAD /"])
+    assert answer.hops == (Hop(answer.url, 301, location),)
+
+
+@pytest.mark.parametrize(
+    "location",
+    ["", "http://", "http://[::1", "http://a b.test/", "http://x.test:99999/", "http://printer/", "//%FF.test/"],
+)
+async def test_a_location_that_leads_nowhere_is_broken(settings: NetConfig, location: str) -> None:
+    answer, asked = await answered(settings, going({"/": location}))
+    assert (answer.fault, asked) == (Reason.REDIRECT_BROKEN, ["HEAD /", "GET /"])
+
+
+async def test_a_redirect_without_location_is_broken(settings: NetConfig) -> None:
+    answer, _ = await answered(settings, lambda _: reply(302, body=b""))
+    assert answer.fault is Reason.REDIRECT_BROKEN
+
+
+@pytest.mark.parametrize("code", [300, 305, 306])
+async def test_codes_that_nobody_follows_end_there(settings: NetConfig, code: int) -> None:
+    answer, asked = await answered(settings, going({"/": "/b"}, code))
+    assert (answer.code, answer.hops, asked) == (code, (), ["HEAD /", "GET /"])
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "10.0.0.1",
+        "169.254.169.254",
+        "[::1]",
+        "[::ffff:10.0.0.1]",
+        "2852039166",
+        "0xA9FEA9FE",
+        "0251.0376.43518",
+        "10.1",
+    ],
+)
+async def test_a_redirect_to_what_is_not_public_goes_nowhere(settings: NetConfig, host: str) -> None:
+    answer, asked = await answered(settings, going({"/": f"http://{host}/latest/meta-data/"}))
+    assert (answer.fault, asked) == (Reason.NOT_PUBLIC, ["HEAD /"])
+    assert len(answer.hops) == 1
+
+
+async def test_a_redirect_to_a_bad_port_goes_nowhere(settings: NetConfig) -> None:
+    answer, _ = await answered(settings, going({"/": "http://127.0.0.1:25/"}))
+    assert answer.fault is Reason.NOT_PUBLIC
+
+
+async def test_userinfo_in_a_location_is_dropped(settings: NetConfig) -> None:
+    seen: list[dict[str, str]] = []
+
+    def second(asked: Asked) -> Act:
+        seen.append(asked.headers)
+        return reply(200, body=b"")
+
+    async with serve(second, ip="127.0.0.4") as other:
+        location = f"http://user:secret@127.0.0.4:{other.port}/"
+        answer, _ = await answered(settings, going({"/": location}))
+    assert answer.final == other.url()
+    assert not {"Authorization", "Referer"} & seen[0].keys()
+
+
+async def test_every_hop_takes_the_turn_of_its_own_host(settings: NetConfig) -> None:
+    zone: Zone = {"one.test": ["127.0.0.5"], "two.test": ["127.0.0.6"]}
+    hosts: list[str] = []
+    ways: dict[str, str] = {}
+    async with (
+        name_server(zone) as dns,
+        serve(going(ways), ip="127.0.0.5") as one,
+        serve(going({}), ip="127.0.0.6") as two,
+        open_session(replace(settings, dns=(dns.address,))) as session,
+    ):
+        ways["/"] = f"//two.test:{two.port}/x"
+        answer = await fetch_answer(session, one.url(host="one.test"), turn=noting(hosts))
+    assert hosts == ["one.test", "two.test"]
+    assert answer.hops == (Hop(one.url(host="one.test"), 301, two.url("/x", host="two.test")),)
+
+
+async def test_a_turn_may_refuse_a_host(settings: NetConfig) -> None:
+    async def turn(host: str) -> None:
+        if host == "stop.test":
+            raise NotPublic
+
+    async with serve(going({"/": "http://stop.test/"})) as site, open_session(settings) as session:
+        answer = await fetch_answer(session, site.url(), turn=turn)
+    assert answer.fault is Reason.NOT_PUBLIC

@@ -1,0 +1,225 @@
+"""One check over HTTP: HEAD, then GET where HEAD is not to be believed; redirects followed by hand (C-1, C-2, C-8).
+
+What the answer means is `core.observe`'s business; how a request is sent is `hop`'s.
+One law: nothing is called failing because of the way we asked.
+"""
+
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import Final, NamedTuple
+from urllib.parse import quote_from_bytes
+
+import ada_url
+
+from weboid.config import NetConfig
+from weboid.core.observation import Answer, Hop, Observation
+from weboid.core.observe import observation_of
+from weboid.core.reasons import Reason
+from weboid.core.urls import MAX_URL, parse
+from weboid.net.cookies import CookieJar
+from weboid.net.faults import Fault, fault_of
+from weboid.net.guard import NotPublic
+from weboid.net.hop import Reply, Request
+from weboid.net.session import Session
+
+Turn = Callable[[str], Awaitable[None]]
+"""Awaited with the host before every single request (C-17); may raise NotPublic to refuse a host."""
+
+ANSWERS_A_CHECK: Final = 3
+"""A check may take this many times `answer_s` altogether, turns not counted."""
+
+_SCHEMES: Final = ("http:", "https:")
+_FOLLOWED: Final = frozenset({301, 302, 303, 307, 308})
+_ASCII: Final = bytes(range(0x80))
+
+
+async def fetch(session: Session, url: str, *, turn: Turn, get_only: bool = False) -> Observation:
+    """The observation that one check of a URL yields; see `fetch_answer`."""
+    return observation_of(await fetch_answer(session, url, turn=turn, get_only=get_only))
+
+
+async def fetch_answer(session: Session, url: str, *, turn: Turn, get_only: bool = False) -> Answer:
+    """The answer to one check of an http or https URL in normal form; raises ValueError for anything else.
+
+    `method` is GET where HEAD was not enough, or was not asked (`get_only`). Faults of others are values. What is no
+    fault of theirs (bugs of ours, a machine out of sockets, silent name servers) is raised as it is: log and count it,
+    and hold it against no link.
+    """
+    if not parse(url).scheme.startswith("http"):
+        raise ValueError(f"{url} is not for HTTP")
+    walk = _Walk(session, url, turn)
+    if not get_only:
+        end = await walk.end("HEAD")
+        if _is_believed(end):
+            return end.answer
+        if _is_redirect(end.answer):
+            # The way itself is in doubt, so it is gone again from the start.
+            walk = _Walk(session, url, turn, seconds=walk.seconds)
+    return (await walk.end("GET")).answer
+
+
+class _End(NamedTuple):
+    """How a walk ended; `reached` as in Fault, and always when there is a code."""
+
+    answer: Answer
+    reached: bool
+
+
+def _is_believed(head: _End) -> bool:
+    """Whether what HEAD found needs no GET (C-1). Failures and refusals are too often meant for the method only."""
+    answer = head.answer
+    if answer.fault is not None:
+        return not head.reached and answer.fault is not Reason.REDIRECT_BROKEN
+    assert answer.code is not None
+    if 200 <= answer.code <= 299:
+        return answer.code in (204, 205) or {"content-type", "content-length"} <= answer.headers.keys()
+    return answer.code in (304, 429) or "retry-after" in answer.headers
+
+
+def _is_redirect(answer: Answer) -> bool:
+    return answer.fault is Reason.REDIRECT_BROKEN or answer.code in _FOLLOWED
+
+
+class _Walk:
+    """The way from a URL to an end: where it stands, what it has met, and how it asks by now."""
+
+    def __init__(self, session: Session, url: str, turn: Turn, seconds: float = 0.0) -> None:
+        self.seconds = seconds
+        self._session = session
+        self._start = url
+        self._turn = turn
+        self._url = url
+        self._hops: list[Hop] = []
+        self._cookies = CookieJar()
+        self._visited: set[tuple[str, str, str]] = set()
+        self._accept = "*/*"
+        self._bare = False
+
+    async def end(self, method: str) -> _End:
+        """Walks on from where it stands; a second call asks the last URL again, by another method."""
+        while True:
+            reply = await self._asked(method)
+            if isinstance(reply, Fault):
+                return self._fault(method, reply)
+            if self._asks_otherwise(reply.code):
+                continue
+            if reply.code not in _FOLLOWED:
+                return self._answer(method, reply)
+            target = _target(self._url, reply.location)
+            if target is None:
+                return self._fault(method, Fault(Reason.REDIRECT_BROKEN))
+            self._hops.append(Hop(self._url, reply.code, target))
+            if not target.startswith(_SCHEMES):
+                return self._fault(method, Fault(Reason.REDIRECT_TO_SCHEME))
+            if len(self._hops) > self._session.settings.redirects or self._place(method, target) in self._visited:
+                return self._answer(method, reply)
+            self._url = target
+
+    async def _asked(self, method: str) -> Reply | Fault:
+        """One request at the URL where the walk stands, after its turn."""
+        settings = self._session.settings
+        host = parse(self._url).host
+        try:
+            await self._turn(host)
+        except NotPublic:
+            return Fault(Reason.NOT_PUBLIC)
+        left_s = ANSWERS_A_CHECK * settings.answer_s - self.seconds
+        if left_s <= 0:
+            return Fault(Reason.TIMEOUT)
+        self._visited.add(self._place(method, self._url))
+        headers = _headers(settings, self._accept, self._cookies.header(host), bare=self._bare)
+        async with self._session.seats:
+            begun = monotonic()
+            try:
+                reply = await self._session.engine.send(
+                    Request(method, self._url, headers), min(left_s, settings.answer_s)
+                )
+            except Exception as exc:
+                fault = fault_of(exc)
+                if fault is None:
+                    raise
+                return fault
+            finally:
+                self.seconds += monotonic() - begun
+        if reply.code < 200:
+            return Fault(Reason.PROTOCOL, reached=True)
+        for line in reply.cookies:
+            self._cookies.take(host, line)
+        return reply
+
+    def _asks_otherwise(self, code: int) -> bool:
+        """Whether a reply calls for the same request once more with other headers; sets them (C-2, U-4)."""
+        if code == 406 and self._accept == "*/*":
+            self._accept = "text/html"
+            return True
+        if code == 431 and not self._bare:
+            self._bare = True
+            return True
+        return False
+
+    def _place(self, method: str, url: str) -> tuple[str, str, str]:
+        """What makes a request the same again: a server that has just set a cookie may send us to the same URL."""
+        return method, url, self._cookies.header(parse(url).host)
+
+    def _answer(self, method: str, reply: Reply) -> _End:
+        answer = Answer(
+            url=self._start,
+            final=str(parse(self._url)),
+            method=method,
+            code=reply.code,
+            hops=tuple(self._hops),
+            headers=reply.headers,
+            body=reply.body,
+            seconds=self.seconds,
+            bare=self._bare,
+        )
+        return _End(answer, reached=True)
+
+    def _fault(self, method: str, fault: Fault) -> _End:
+        answer = Answer(
+            url=self._start,
+            final=str(parse(self._url)),
+            method=method,
+            fault=fault.reason,
+            hops=tuple(self._hops),
+            seconds=self.seconds,
+        )
+        return _End(answer, fault.reached)
+
+
+def _headers(settings: NetConfig, accept: str, cookies: str, *, bare: bool) -> dict[str, str]:
+    """The request headers of C-2; `bare` = the fewest that a server may not call too many."""
+    if bare:
+        return {"User-Agent": settings.user_agent}
+    headers = {
+        "User-Agent": settings.user_agent,
+        "Accept": accept,
+        "Accept-Language": "*",
+        "Accept-Encoding": "gzip, deflate",
+        "Connection": "keep-alive",
+        "Cache-Control": "max-age=0",
+    }
+    if settings.sender:
+        headers["From"] = settings.sender
+    if cookies:
+        headers["Cookie"] = cookies
+    return headers
+
+
+def _target(current: str, location: str | None) -> str | None:
+    """Where a Location points, absolute and as a browser would ask for it (WHATWG URL); None if that is nowhere.
+
+    It is asked for as resolved, not in normal form: a server may insist on an escape that the normal form undoes.
+    """
+    if not location:
+        return None
+    # Raw bytes outside ASCII go out as they came in, escaped; in a host the parser reads them as UTF-8.
+    escaped = quote_from_bytes(location.encode("utf-8", "surrogateescape"), safe=_ASCII)
+    try:
+        url = ada_url.URL(escaped, base=current)
+        if url.href.startswith(_SCHEMES):
+            url.username = url.password = url.hash = ""
+            parse(url.href)
+    except ValueError:  # ada's, or InvalidUrl
+        return None
+    return url.href[:MAX_URL]

@@ -1,0 +1,142 @@
+"""Which addresses and ports may be asked at all (C-13). Pure: `dial` applies it to every socket, `dns` to every name.
+
+One law: what is not known to be public unicast is refused, and a configured denial wins over every permission.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Final
+
+Network = IPv4Network | IPv6Network
+Address = IPv4Address | IPv6Address
+
+
+class NotPublic(OSError):
+    """An address or port that must not be asked. An OSError, so that a connector goes on to the host's next address.
+
+    Its text is always the same: connectors join unlike texts into an error without a type.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("not a public address or port")
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Public unicast addresses pass, and those in `permit`; nothing in `deny` does, nor any bad port."""
+
+    deny: tuple[Network, ...] = ()
+    permit: tuple[Network, ...] = ()
+
+    def allows(self, address: Address) -> bool:
+        """Whether an address may be asked. An IPv4 address inside an IPv6 one is looked at as well."""
+        inner = embedded(address)
+        if any(_within(each, self.deny) for each in (address, inner)):
+            return False
+        actual = inner if inner is not None and _leads_to_inner(address) else address
+        return _within(actual, self.permit) or _within(address, self.permit) or is_public(actual)
+
+    def require(self, host: str, port: int) -> None:
+        """Raises NotPublic unless an address, as written in a socket's address, and its port may be asked."""
+        try:
+            address = ip_address(host)
+        except ValueError:
+            raise NotPublic from None
+        if port in BAD_PORTS or not 0 < port < 65_536 or not self.allows(address):
+            raise NotPublic
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address is globally routable unicast, after IANA's special-purpose registries (RFC 6890).
+
+    Written out because `ipaddress.is_global` differs between Python's versions and lets multicast and tunnels through.
+    """
+    if isinstance(address, IPv4Address):
+        return not _inside(_SPECIAL_V4, int(address))
+    return address in _GLOBAL_V6 and not _inside(_SPECIAL_V6, int(address))
+
+
+def embedded(address: Address) -> IPv4Address | None:
+    """The IPv4 address that an IPv6 address carries: mapped, compatible, 6to4, Teredo (the client's) or NAT64."""
+    if isinstance(address, IPv4Address):
+        return None
+    if address.teredo is not None:
+        return address.teredo[1]
+    if address.sixtofour is not None:
+        return address.sixtofour
+    if any(address in network for network in _V4_IN_LAST_BITS):
+        return IPv4Address(int(address) & 0xFFFF_FFFF)
+    return None
+
+
+def _leads_to_inner(address: Address) -> bool:
+    """Mapped and NAT64 addresses reach the IPv4 host itself; the other forms lead nowhere today and stay refused."""
+    return address in _MAPPED or address in _NAT64
+
+
+def _within(address: Address | None, networks: tuple[Network, ...]) -> bool:
+    return address is not None and any(address in network for network in networks)
+
+
+_MAPPED: Final = IPv6Network("::ffff:0:0/96")
+_NAT64: Final = IPv6Network("64:ff9b::/96")
+_V4_IN_LAST_BITS: Final = (_MAPPED, _NAT64, IPv6Network("::/96"), IPv6Network("64:ff9b:1::/48"))
+_GLOBAL_V6: Final = IPv6Network("2000::/3")
+
+
+def _ranges(networks: Iterable[Network]) -> tuple[list[int], list[int]]:
+    """First and last addresses, sorted: a look-up in them costs a microsecond, one in a list of networks twenty."""
+    ordered = sorted((int(network[0]), int(network[-1])) for network in networks)
+    return [first for first, _ in ordered], [last for _, last in ordered]
+
+
+def _inside(ranges: tuple[list[int], list[int]], number: int) -> bool:
+    firsts, lasts = ranges
+    place = bisect_right(firsts, number)
+    return place > 0 and number <= lasts[place - 1]
+
+
+_SPECIAL_V4: Final = _ranges(
+    IPv4Network(network)
+    for network in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "168.63.129.16/32",  # a public number that inside Azure is the host's own service
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.88.99.0/24",
+        "192.168.0.0/16",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+    )
+)
+_SPECIAL_V6: Final = _ranges(
+    IPv6Network(network)
+    for network in (
+        "2001::/23",  # Teredo, benchmarking, ORCHID and other protocols' own; no web server has one
+        "2001:db8::/32",
+        "2002::/16",
+        "3fff::/20",
+    )
+)
+
+# fmt: off
+BAD_PORTS: Final = frozenset(
+    {
+        0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
+        104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514,
+        515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723,
+        2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+    }
+)
+# fmt: on
+"""Ports of other protocols that browsers refuse for http and https (WHATWG Fetch, "bad port")."""
