@@ -1,0 +1,152 @@
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+from unittest.mock import patch
+
+import aiohttp
+import pytest
+from wikireplay import Exchange, exchange, open_wiki_replay
+
+from weboid.errors import SourceError
+from weboid.wiki import action
+from weboid.wiki.action import ActionApi, Patience, retry_after_s
+
+QUESTION = {"meta": "siteinfo"}
+FINE = exchange(QUESTION, {"batchcomplete": True})
+MAXLAG = exchange(
+    QUESTION, {"error": {"code": "maxlag", "info": "Waiting for a database"}}, headers={"Retry-After": "0"}
+)
+QUICK = Patience(tries=3, timeout_s=2, first_pause_s=0.001, longest_pause_s=0.1, answer_mib=1)
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as opened:
+        yield opened
+
+
+def broken(status: int = 200, body: bytes = b"{}", **headers: str) -> Exchange:
+    return Exchange(QUESTION, body, status, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+async def answer_after(session: aiohttp.ClientSession, *answers: Exchange) -> tuple[dict[str, Any], int]:
+    async with open_wiki_replay(answers) as replay:
+        answer = await ActionApi(replay.url, session, "Weboid-test", QUICK).fetch_answer(QUESTION)
+        return answer, len(replay.asked)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        MAXLAG,
+        broken(502, b"<html>Bad Gateway"),
+        broken(429, Retry_After="0"),
+        broken(503, Retry_After="Wed, 21 Oct 2026 07:28:00 GMT", Date="Wed, 21 Oct 2026 07:28:00 GMT"),
+        broken(503, Retry_After="soon"),
+        broken(body=b'{"query": {'),
+        broken(body=b"<!DOCTYPE html>"),
+        broken(body=b"\xff\xfe"),
+        broken(body=b"[" * 100_000),
+        broken(body=b"[1]"),
+        exchange(QUESTION, {"error": {"code": "internal_api_error_DBQueryError", "info": "?"}}),
+    ],
+)
+async def test_a_passing_trouble_is_asked_again(session: aiohttp.ClientSession, first: Exchange) -> None:
+    assert await answer_after(session, first, FINE) == ({"batchcomplete": True}, 2)
+
+
+@pytest.mark.parametrize("trouble", [MAXLAG, broken(502), broken(body=b"?")])
+async def test_a_lasting_trouble_ends_after_the_last_try(session: aiohttp.ClientSession, trouble: Exchange) -> None:
+    async with open_wiki_replay([trouble]) as replay:
+        with pytest.raises(SourceError, match=f"{replay.url} answered with .*, 3 times in a row; try again later"):
+            await ActionApi(replay.url, session, "Weboid-test", QUICK).fetch_answer(QUESTION)
+        assert len(replay.asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("refusal", "told"),
+    [
+        (broken(404), "HTTP 404; is it the address of a MediaWiki's api.php"),
+        (broken(302, Location="http://127.0.0.2/w/api.php"), "redirects to 'http://127.0.0.2/w/api.php', which is not"),
+        (broken(429, Retry_After="3600"), "asks to wait 3600 s"),
+        (broken(body=b'"' + b"x" * (1 << 20) + b'"'), "more than 1 MiB"),
+        (exchange(QUESTION, {"error": {"code": "readapidenied", "info": "You need to log in"}}), "readapidenied"),
+        (exchange(QUESTION, {"error": "no"}), "an error that cannot be read"),
+    ],
+)
+async def test_what_cannot_get_better_is_asked_once(
+    session: aiohttp.ClientSession, refusal: Exchange, told: str
+) -> None:
+    async with open_wiki_replay([refusal]) as replay:
+        with pytest.raises(SourceError, match=told):
+            await ActionApi(replay.url, session, "Weboid-test", QUICK).fetch_answer(QUESTION)
+        assert len(replay.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait_s"),
+    [
+        ({}, None),
+        ({"Retry-After": "5"}, 5),
+        ({"Retry-After": " 07 "}, 7),
+        ({"Retry-After": "9" * 5000}, 999_999_999),
+        ({"Retry-After": "-1"}, None),
+        ({"Retry-After": "٣"}, None),
+        ({"Retry-After": "Wed, 21 Oct 2026 07:28:09 GMT", "Date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 9),
+        ({"Retry-After": "Wed, 21 Oct 2026 07:27:00 GMT", "Date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 0),
+        ({"Retry-After": "Wed, 21 Oct 2026 07:28:09 GMT"}, None),
+        ({"Retry-After": "Wed, 21 Oct 2026 07:28:09", "Date": "Wed, 21 Oct 2026 07:28:00 -0000"}, None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date_by_the_clock_of_the_server(
+    headers: dict[str, str], wait_s: float | None
+) -> None:
+    assert retry_after_s(headers) == wait_s
+
+
+async def test_retry_after_is_waited_for(session: aiohttp.ClientSession) -> None:
+    patience = Patience(tries=2, first_pause_s=0)
+    waited_s: list[float] = []
+
+    async def note(delay_s: float) -> None:
+        waited_s.append(delay_s)
+
+    async with open_wiki_replay([broken(503, Retry_After="7"), FINE]) as replay:
+        with patch.object(action, "sleep", note):
+            await ActionApi(replay.url, session, "Weboid-test", patience).fetch_answer(QUESTION)
+    assert waited_s == [7]
+
+
+async def test_a_server_that_is_not_there_is_told(session: aiohttp.ClientSession, unused_tcp_port: int) -> None:
+    url = f"http://127.0.0.1:{unused_tcp_port}/w/api.php"
+    with pytest.raises(SourceError, match="cannot be reached"):
+        await ActionApi(url, session, "Weboid-test", QUICK).fetch_answer(QUESTION)
+
+
+@pytest.mark.parametrize("url", ["not a url", "file:///etc/passwd", "http://"])
+async def test_an_address_that_is_none_is_told(session: aiohttp.ClientSession, url: str) -> None:
+    with pytest.raises(SourceError, match="is no URL"):
+        await ActionApi(url, session, "Weboid-test", QUICK).fetch_answer(QUESTION)
+
+
+async def test_a_server_that_keeps_silent_is_left(session: aiohttp.ClientSession) -> None:
+    async def keep_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{")
+        await reader.read()  # the question, up to the end that only giving up brings
+        writer.close()
+
+    patience = Patience(tries=2, timeout_s=0.05, first_pause_s=0)
+    async with await asyncio.start_server(keep_silent, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/w/api.php"
+        with pytest.raises(SourceError, match=r"gave no answer within 0\.05 s, 2 times"):
+            await ActionApi(url, session, "Weboid-test", patience).fetch_answer(QUESTION)
+
+
+async def test_long_questions_go_by_post_and_name_the_agent(session: aiohttp.ClientSession) -> None:
+    titles = {"titles": "|".join(f"ლატგალია {number}" for number in range(50))}
+    async with open_wiki_replay([exchange(titles, {"batchcomplete": True})]) as replay:
+        await ActionApi(replay.url, session, "Weboid-test", QUICK).fetch_answer(titles)
+        assert replay.agents == ["Weboid-test"]
+        assert replay.asked[0]["titles"] == titles["titles"]
+        assert {"formatversion": "2", "maxlag": "5"}.items() <= replay.asked[0].items()
+        assert not replay.unknown

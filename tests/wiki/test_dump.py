@@ -1,0 +1,135 @@
+import gzip
+import os
+import random
+from collections.abc import Iterable
+from contextlib import aclosing
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weboid.core.mediawiki import stored_url
+from weboid.errors import SourceError
+from weboid.wiki import dump
+from weboid.wiki.dump import DumpSource
+from weboid.wiki.interwiki import Interwiki, InterwikiMap
+
+FIXTURES = Path(__file__).parent / "fixtures"
+TABLES = ("page", "externallinks", "iwlinks", "interwiki")
+
+
+def head(table: str) -> str:
+    text = (FIXTURES / f"{table}.sql").read_text()
+    return text[: text.index("INSERT")]
+
+
+def written(folder: Path, table: str, rows: Iterable[str]) -> Path:
+    path = folder / f"{table}.sql"
+    path.write_text(f"{head(table)}INSERT INTO `{table}` VALUES\n" + ",\n".join(rows) + ";\n")
+    return path
+
+
+async def test_pages_come_in_order_of_ids_in_batches_however_small_memory_is(tmp_path: Path) -> None:
+    chance = random.Random(5)
+    ids = chance.sample(range(1, 100_000), 1200)
+    wanted = {
+        page: sorted({f"https://h.net/{chance.randrange(50)}" for _ in range(chance.randrange(4))}) for page in ids
+    }
+    page = written(
+        tmp_path,
+        "page",
+        (f"({page},0,'P_{page}',0,0,0.1,'','20260101000000',{page},1,'wikitext',NULL)" for page in ids),
+    )
+    rows = [(page, url) for page, urls in wanted.items() for url in urls for _ in range(chance.randrange(1, 3))]
+    rows += [(number, "https://h.net/unasked") for number in (0, 100_001, 4_294_967_295)]
+    chance.shuffle(rows)
+    links = written(
+        tmp_path,
+        "externallinks",
+        (f"({number},{page},'https://net.h.','{url[13:]}')" for number, (page, url) in enumerate(rows)),
+    )
+    for memory_chars in (1 << 20, 500):
+        with patch.object(dump, "_SORT_CHARS", memory_chars):
+            batches = [batch async for batch in DumpSource(page, links, temporary=tmp_path).pages(frozenset({0}))]
+        assert [len(batch) for batch in batches] == [500, 500, 200]
+        found = [one for batch in batches for one in batch]
+        assert [one.page for one in found] == sorted(ids)
+        assert {one.page: list(one.urls) for one in found} == wanted
+        assert found[0].links_updated == "20260101000000"
+
+
+async def test_progress_tells_bytes_up_to_the_whole() -> None:
+    told: list[tuple[int, int]] = []
+    source = DumpSource(*(FIXTURES / f"{table}.sql" for table in TABLES), progress=lambda *bytes_: told.append(bytes_))
+    for _ in range(2):
+        told.clear()
+        assert [batch async for batch in source.pages(frozenset({0}))]
+        whole = sum((FIXTURES / f"{table}.sql").stat().st_size for table in TABLES[:3])
+        assert told[-1] == (whole, whole)
+        assert told == sorted(told)
+
+
+async def test_a_reader_may_stop_early(tmp_path: Path) -> None:
+    source = DumpSource(*(FIXTURES / f"{table}.sql" for table in TABLES), temporary=tmp_path)
+    with patch.object(dump, "_SORT_CHARS", 0):
+        async with aclosing(source.pages(frozenset({0}))) as pages:
+            async for _ in pages:
+                break
+    assert not os.listdir(tmp_path)
+
+
+async def test_links_of_a_mediawiki_before_1_41_are_refused_with_a_reason(tmp_path: Path) -> None:
+    old = tmp_path / "externallinks.sql"
+    old.write_text("CREATE TABLE `externallinks` (\n  `el_id` int,\n  `el_from` int,\n  `el_to` blob\n);\n")
+    with pytest.raises(SourceError, match=r"no column el_to_domain_index, el_to_path.*MediaWiki 1\.41 or later"):
+        await first_batch(DumpSource(FIXTURES / "page.sql", old))
+
+
+async def test_a_cut_dump_gives_no_page_at_all(tmp_path: Path) -> None:
+    for table in ("page", "externallinks"):
+        files = {name: FIXTURES / f"{name}.sql" for name in ("page", "externallinks")}
+        packed = gzip.compress(files[table].read_bytes())
+        files[table] = tmp_path / f"{table}.sql.gz"
+        files[table].write_bytes(packed[: len(packed) // 2])
+        with pytest.raises(SourceError, match=rf"{table}\.sql\.gz: damaged near byte"):
+            await first_batch(DumpSource(files["page"], files["externallinks"]))
+
+
+async def test_a_missing_dump_is_told_by_name(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"gone\.sql: cannot be read"):
+        await first_batch(DumpSource(FIXTURES / "page.sql", tmp_path / "gone.sql"))
+
+
+def test_interwiki_links_need_a_map() -> None:
+    with pytest.raises(SourceError, match="needs the wiki's interwiki map"):
+        DumpSource(FIXTURES / "page.sql", FIXTURES / "externallinks.sql", FIXTURES / "iwlinks.sql")
+
+
+async def test_the_map_may_come_from_elsewhere() -> None:
+    interwiki = InterwikiMap([Interwiki("doi", "https://elsewhere.net/$1", local=False)])
+    page, externallinks, iwlinks = (FIXTURES / f"{table}.sql" for table in TABLES[:3])
+    source = DumpSource(page, externallinks, iwlinks, interwiki)
+    urls = [url async for batch in source.pages(frozenset({0})) for page in batch for url in page.urls]
+    assert "https://elsewhere.net/10.5555/12(3)" in urls
+    assert not any("words.net" in url for url in urls)
+
+
+INDEXES = st.sampled_from(
+    ["https://net.a.", "http://V4.192.0.2.7.", "mailto:net.a.@x", "news:a.", "https://net.a.:81", "bad"]
+)
+PATHS = st.sampled_from(["/", "/x?y", "", "?q", "#f", "x", "//y"]) | st.text(max_size=5)
+
+
+@given(st.lists(st.tuples(INDEXES | st.text(max_size=8), PATHS)))
+def test_remembered_hosts_give_the_same_urls_as_core(rows: list[tuple[str, str]]) -> None:
+    indexes, paths = [index for index, _ in rows], [path for _, path in rows]
+    with patch.object(dump, "_ORIGINS", 3):
+        urls = dump._stored_urls(dump._Origins(), indexes, paths)
+    assert urls == [stored_url(index, path) for index, path in rows]
+
+
+async def first_batch(source: DumpSource) -> object:
+    async with aclosing(source.pages(frozenset({0}))) as pages:
+        return await anext(pages)

@@ -1,0 +1,154 @@
+"""The one contract of all sources: the same wiki, read through its API or its dumps, is the same (L-2)."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from shared import shared
+from wikireplay import Exchange, WikiReplay, live_read, open_wiki_replay, recorded, siteinfo
+
+from weboid.errors import SourceError
+from weboid.wiki.api import ApiSource
+from weboid.wiki.dump import DumpSource
+from weboid.wiki.interwiki import InterwikiMap
+from weboid.wiki.source import PageLinks, WikiSource
+
+FIXTURES = Path(__file__).parent / "fixtures"
+TABLES = ("page", "externallinks", "iwlinks", "interwiki")
+
+LIGHT = PageLinks(
+    1,
+    0,
+    "Harbour light",
+    101,
+    None,
+    (
+        "http://192.0.2.7/x",
+        "http://www.lamps.net:8080/a?b=c#d",
+        "https://doi.resolver.net/10.5555/12(3)",
+        "mailto:keeper@lamps.net",
+    ),
+)
+MILL = PageLinks(3, 0, "O'Hara's mill", 103, None, ())
+LION = PageLinks(
+    4,
+    0,
+    'Café "Zum Löwen"',
+    104,
+    None,
+    ("https://löwe.net/Karte_(1),(2,'x'),", "https://words.net/wiki/L%C3%B6we/a_b%3F"),
+)
+TALK = PageLinks(10, 1, "Harbour light", 110, None, ("https://words.net/wiki/Talk", "https://www.talk.net/"))
+
+
+@pytest.fixture(params=["api", "dump"])
+async def source(request: pytest.FixtureRequest) -> AsyncIterator[WikiSource]:
+    if request.param == "dump":
+        yield DumpSource(*(FIXTURES / f"{table}.sql" for table in TABLES))
+        return
+    async with open_wiki_replay(recorded(FIXTURES / "api.json")) as replay, aiohttp.ClientSession() as session:
+        yield _api(replay, session)
+        assert not replay.unknown
+
+
+async def test_every_wikitext_page_comes_with_all_its_links_or_none(source: WikiSource) -> None:
+    assert await _list_pages(source, {0}) == [LIGHT, MILL, LION]
+
+
+async def test_namespaces_are_read_together(source: WikiSource) -> None:
+    assert await _list_pages(source, {0, 1}) == [LIGHT, MILL, LION, TALK]
+
+
+async def test_scripts_are_no_wikitext(source: WikiSource) -> None:
+    assert await _list_pages(source, {2}) == []
+
+
+async def test_no_namespaces_no_pages(source: WikiSource) -> None:
+    assert await _list_pages(source, set()) == []
+
+
+async def test_closing_twice_is_fine(source: WikiSource) -> None:
+    await source.close()
+    await source.close()
+
+
+async def test_the_real_wiki_is_the_same_through_its_api_and_its_dump() -> None:
+    dumped = await _list_pages(_shared_dump(), {0})
+    async with open_wiki_replay(_shared_api()) as replay, aiohttp.ClientSession() as session:
+        asked = await _list_pages(_api(replay, session), {0})
+        assert not replay.unknown
+    assert len(asked) == 178
+    assert sum(len(page.urls) for page in asked) == 7377
+    # One link of 7,377 differs. [news:comp.lang] on page 29 stands in the table as ('news:lang.comp.', ''): turned back
+    # that is what the page says, but the API's answer has lost the name and is left with the bare scheme.
+    assert _only_in(asked, dumped) == {(29, "news:")}
+    assert _only_in(dumped, asked) == {(29, "news:comp.lang")}
+    assert [replace(page, urls=()) for page in asked] == [replace(page, urls=()) for page in dumped]
+
+
+async def test_a_page_of_the_real_wiki_reads_live_as_it_does_in_the_walk() -> None:
+    recordings = _shared_api()
+    exchanges = [*recordings, live_read(recordings, 29, 5_000)]
+    async with open_wiki_replay(exchanges) as replay, aiohttp.ClientSession() as session:
+        source = _api(replay, session)
+        walked = await _list_pages(source, {0})
+        assert await source.find_pages(ids=[29, 5_000]) == [page for page in walked if page.page == 29]
+
+
+async def test_the_targets_that_we_fill_are_those_that_mediawiki_tells() -> None:
+    recorded_siteinfo = siteinfo(shared("api/siteinfo.json"))
+    interwiki = InterwikiMap.from_siteinfo(_json(recorded_siteinfo)["query"]["interwikimap"])
+    told = [
+        link
+        for one in recorded(shared("api/allpages-links.json.gz"))
+        for page in _json(one)["query"]["pages"]
+        for link in page.get("iwlinks", ())
+    ]
+    assert len(told) == 43
+    assert [interwiki.target(link["prefix"], link["title"]) for link in told] == [link["url"] for link in told]
+
+
+async def test_another_real_wiki_can_be_read_from_its_dump() -> None:
+    folder = shared("ltgwiki/page.sql.gz").parent
+    pages = await _list_pages(DumpSource(*(folder / f"{table}.sql.gz" for table in TABLES)), {0})
+    assert (len(pages), sum(len(page.urls) for page in pages)) == (903, 915)
+
+
+async def test_a_dump_cannot_be_read_live() -> None:
+    with pytest.raises(SourceError, match="can't be read live"):
+        await DumpSource(FIXTURES / "page.sql", FIXTURES / "externallinks.sql").find_pages(ids=[1])
+
+
+def _api(replay: WikiReplay, session: aiohttp.ClientSession) -> ApiSource:
+    return ApiSource(replay.url, session, user_agent="Weboid-test")
+
+
+def _shared_dump() -> DumpSource:
+    return DumpSource(*(shared(f"wiki/{table}.sql.gz") for table in TABLES))
+
+
+def _shared_api() -> list[Exchange]:
+    return [*recorded(shared("api/allpages-links.json.gz")), siteinfo(shared("api/siteinfo.json"))]
+
+
+def _only_in(pages: Sequence[PageLinks], others: Sequence[PageLinks]) -> set[tuple[int, str]]:
+    return _links(pages) - _links(others)
+
+
+def _links(pages: Sequence[PageLinks]) -> set[tuple[int, str]]:
+    return {(page.page, url) for page in pages for url in page.urls}
+
+
+async def _list_pages(source: WikiSource, namespaces: set[int]) -> list[PageLinks]:
+    """All pages by id, without the one thing that the API does not know."""
+    found = [page async for batch in source.pages(frozenset(namespaces)) for page in batch]
+    assert all(list(page.urls) == sorted(set(page.urls)) for page in found)
+    return sorted((replace(page, links_updated=None) for page in found), key=lambda page: page.page)
+
+
+def _json(one: Exchange) -> Any:
+    return json.loads(one.body)

@@ -1,0 +1,108 @@
+"""A loopback ``api.php`` that gives recorded answers, and nothing else.
+
+One law: a question that was not recorded is answered with HTTP 400 and remembered in ``unknown``.
+"""
+
+import gzip
+import json
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from aiohttp import web
+
+_HOW_NOT_WHAT: Final = frozenset({"action", "format", "formatversion", "maxlag", "iwprop", "siprop"})
+"""Parameters that change the form or extent of an answer: recorded questions may differ in them."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A question and its answer; the answers to equal questions are given in turn, the last one for ever."""
+
+    request: Mapping[str, str]
+    body: bytes
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class WikiReplay:
+    """A running replay: its address, and every question it was asked with its headers."""
+
+    url: str
+    asked: list[dict[str, str]]
+    agents: list[str]
+    unknown: list[dict[str, str]]
+
+
+def exchange(request: Mapping[str, str], response: object, **more: Any) -> Exchange:
+    """An exchange with a JSON answer."""
+    return Exchange(request, json.dumps(response).encode(), **more)
+
+
+def recorded(path: Path) -> list[Exchange]:
+    """The exchanges of a file: a JSON list of {request, response}, packed or not."""
+    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return [exchange(one["request"], one["response"]) for one in json.loads(text)]
+
+
+def siteinfo(path: Path) -> Exchange:
+    """The exchange of a file that holds nothing but the answer to ``meta=siteinfo``."""
+    return Exchange({"meta": "siteinfo"}, path.read_bytes())
+
+
+def live_read(walk: Iterable[Exchange], *ids: int) -> Exchange:
+    """The exchange of a live read of some pages by id, put together from a recorded walk; others are missing."""
+    pages: dict[int, dict[str, Any]] = {page: {"pageid": page} for page in ids}
+    for one in walk:
+        for told in json.loads(one.body).get("query", {}).get("pages", ()):
+            page = pages.get(told.get("pageid"), {})
+            for name, value in told.items():
+                page[name] = [*page.get(name, ()), *value] if isinstance(value, list) else value
+    found = [page if "title" in page else {**page, "missing": True} for page in pages.values()]
+    asked = {"pageids": "|".join(map(str, ids)), "prop": "extlinks|iwlinks|info", "ellimit": "500", "iwlimit": "500"}
+    return exchange(asked, {"batchcomplete": True, "query": {"pages": found}})
+
+
+@asynccontextmanager
+async def open_wiki_replay(exchanges: Iterable[Exchange]) -> AsyncIterator[WikiReplay]:
+    """Serve the exchanges on a free port of 127.0.0.1; parameters match in any order, by GET or POST."""
+    answers: dict[frozenset[tuple[str, str]], list[Exchange]] = {}
+    for one in exchanges:
+        answers.setdefault(_key(one.request), []).append(one)
+    replay = WikiReplay("", [], [], [])
+
+    async def answer(request: web.Request) -> web.Response:
+        question = {name: str(value) for name, value in (await request.post() or request.query).items()}
+        replay.asked.append(question)
+        replay.agents.append(request.headers.get("User-Agent", ""))
+        known = answers.get(_key(question))
+        if not known:
+            replay.unknown.append(question)
+            return web.Response(status=400, text="not recorded")
+        one = known.pop(0) if len(known) > 1 else known[0]
+        return web.Response(
+            status=one.status, body=one.body, headers={"Content-Type": "application/json", **one.headers}
+        )
+
+    application = web.Application()
+    application.router.add_route("*", "/w/api.php", answer)
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        host, port = runner.addresses[0][:2]
+        replay.url = f"http://{host}:{port}/w/api.php"
+        yield replay
+    finally:
+        await runner.cleanup()
+
+
+def _key(question: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    # The main namespace is the walk's own default, so a recording need not name it.
+    told = {name: value for name, value in question.items() if name not in _HOW_NOT_WHAT}
+    if told.get("gapnamespace") == "0":
+        del told["gapnamespace"]
+    return frozenset(told.items())

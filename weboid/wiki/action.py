@@ -1,0 +1,153 @@
+"""One question to a wiki's Action API: HTTP, waiting, errors. What the questions mean lives in ``api``.
+
+One law: whatever the server does, a question ends in bounded time and memory, with an answer or with a SourceError.
+"""
+
+import json
+from asyncio import sleep
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import aiohttp
+
+from weboid.errors import SourceError
+
+_ENVELOPE: Final = {"action": "query", "format": "json", "formatversion": "2", "maxlag": "5"}
+_BUSY_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
+_BUSY_ERRORS: Final = ("maxlag", "ratelimited", "readonly", "internal_api_error_")
+_LONGEST_GET: Final = 2000
+"""Longer questions (fifty titles in a script of three bytes a letter) go by POST: servers cut long addresses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long and how often one question is tried, and how much of an answer is read.
+
+    The pause doubles from ``first_pause_s``; a server that asks for more than ``longest_pause_s`` is given up at once.
+    """
+
+    tries: int = 5
+    timeout_s: float = 60.0
+    first_pause_s: float = 1.0
+    longest_pause_s: float = 120.0
+    answer_mib: int = 32
+
+
+@dataclass(frozen=True, slots=True)
+class _Busy:
+    """Another try may help, after so many seconds if the server named them."""
+
+    reason: str
+    pause_s: float | None = None
+
+
+class ActionApi:
+    """An ``api.php``. Which addresses may be reached is decided by the session that is passed in."""
+
+    def __init__(self, url: str, session: aiohttp.ClientSession, user_agent: str, patience: Patience) -> None:
+        self.url = url
+        self._session = session
+        self._headers = {"User-Agent": user_agent, "Accept": "application/json"}
+        self._patience = patience
+
+    async def fetch_answer(self, question: Mapping[str, str]) -> dict[str, Any]:
+        """The answer to ``action=query`` with these parameters; Retry-After and maxlag are honoured.
+
+        Raises SourceError after the last try, or at once where trying again cannot help.
+        """
+        pause_s = self._patience.first_pause_s
+        busy = _Busy("was not asked")
+        for left in reversed(range(self._patience.tries)):
+            answer = await self._try({**_ENVELOPE, **question})
+            if not isinstance(answer, _Busy):
+                return answer
+            busy = answer
+            wanted_s = pause_s if busy.pause_s is None else busy.pause_s
+            if wanted_s > self._patience.longest_pause_s:
+                raise self._error(f"{busy.reason}; it asks to wait {wanted_s:.0f} s, so try again after that")
+            if left:
+                await sleep(wanted_s)
+                pause_s = min(2 * pause_s, self._patience.longest_pause_s)
+        raise self._error(f"{busy.reason}, {self._patience.tries} times in a row; try again later")
+
+    async def _try(self, question: dict[str, str]) -> dict[str, Any] | _Busy:
+        fields = urlencode(question)
+        timeout = aiohttp.ClientTimeout(total=self._patience.timeout_s)
+        try:
+            # A redirect would carry the question to a server that nobody configured.
+            if len(fields) <= _LONGEST_GET:
+                asked = self._session.get(
+                    self.url, params=question, headers=self._headers, timeout=timeout, allow_redirects=False
+                )
+            else:
+                asked = self._session.post(
+                    self.url, data=question, headers=self._headers, timeout=timeout, allow_redirects=False
+                )
+            async with asked as response:
+                if response.status in _BUSY_STATUSES:
+                    return _Busy(f"answered with HTTP {response.status}", retry_after_s(response.headers))
+                self._check_status(response)
+                body = await self._read(response)
+                return self._judged(body, response.headers)
+        except TimeoutError:
+            return _Busy(f"gave no answer within {self._patience.timeout_s:g} s")
+        except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
+            raise self._error("is no URL; correct the wiki's API address in the configuration") from error
+        except aiohttp.ClientError as error:
+            return _Busy(f"cannot be reached ({error or type(error).__name__})")
+
+    def _check_status(self, response: aiohttp.ClientResponse) -> None:
+        if 300 <= response.status < 400:
+            target = response.headers.get("Location", "another address")[:200]
+            raise self._error(f"redirects to {target!r}, which is not followed; put the right API address in place")
+        if response.status != 200:
+            raise self._error(f"answered with HTTP {response.status}; is it the address of a MediaWiki's api.php?")
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        body = bytearray()
+        async for piece in response.content.iter_chunked(1 << 16):
+            body += piece
+            if len(body) > self._patience.answer_mib << 20:
+                raise self._error(f"answered with more than {self._patience.answer_mib} MiB; ask for fewer pages")
+        return bytes(body)
+
+    def _judged(self, body: bytes, headers: Mapping[str, str]) -> dict[str, Any] | _Busy:
+        try:
+            answer = json.loads(body)
+        except (ValueError, RecursionError):
+            return _Busy(f"answered with something that is not JSON ({body[:40]!r} …)")
+        match answer:
+            case {"error": {"code": str(code), **more}}:
+                told = f"answered with error {code[:80]!r} ({str(more.get('info', ''))[:200]})"
+                if code.startswith(_BUSY_ERRORS):
+                    return _Busy(told, retry_after_s(headers))
+                raise self._error(f"{told}; the wiki refuses this question")
+            case {"error": _}:
+                raise self._error("answered with an error that cannot be read")
+            case dict():
+                return answer
+        return _Busy("answered with JSON that is no object")
+
+    def _error(self, what: str) -> SourceError:
+        return SourceError(f"{self.url} {what}")
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait. A date is read against the server's own clock, so that ours plays no part (RFC 9110 §10.2.3)."""
+    wanted = headers.get("Retry-After", "").strip()
+    if wanted.isascii() and wanted.isdigit():
+        return float(wanted[:9])
+    until, now = _moment(wanted), _moment(headers.get("Date", ""))
+    return max(0.0, (until - now).total_seconds()) if until and now else None
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    return moment if moment.tzinfo else None

@@ -1,0 +1,55 @@
+"""The interwiki map: from a prefix and a title to the URL that MediaWiki links to (L-1). The sources read it in.
+
+One law: a prefix that is unknown, or flagged local, has no target.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Self
+from urllib.parse import quote
+
+_KEPT: Final = ";@$!*(),/~:"
+"""What MediaWiki's ``wfUrlencode`` leaves alone, besides letters, digits and ``-_.``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interwiki:
+    """One entry of the map; ``url`` holds ``$1`` where the title goes."""
+
+    prefix: str
+    url: str
+    local: bool
+
+
+class InterwikiMap:
+    """The interwiki prefixes of one wiki."""
+
+    def __init__(self, entries: Iterable[Interwiki]) -> None:
+        self._urls = {entry.prefix.lower(): _absolute(entry.url) for entry in entries if not entry.local}
+
+    @classmethod
+    def from_siteinfo(cls, listed: object) -> Self:
+        """The map of an API answer's ``query.interwikimap``; entries of another shape are skipped."""
+        return cls(_entries(listed if isinstance(listed, list) else ()))
+
+    def target(self, prefix: str, title: str) -> str | None:
+        """The URL of an interwiki link, https where the map leaves the scheme open; None if it is not watched (L-1)."""
+        url = self._urls.get(prefix.lower())
+        if url is None:
+            return None
+        return url.replace("$1", quote(title.replace(" ", "_"), safe=_KEPT, errors="replace"))
+
+    def __len__(self) -> int:
+        return len(self._urls)
+
+
+def _entries(listed: Iterable[object]) -> Iterable[Interwiki]:
+    for entry in listed:
+        match entry:
+            case {"prefix": str(prefix), "url": str(url), **more}:
+                # Format version 1 writes a flag that is set as the empty string, and leaves the others out.
+                yield Interwiki(prefix, url, local=more.get("local", False) is not False)
+
+
+def _absolute(url: str) -> str:
+    return f"https:{url}" if url.startswith("//") else url

@@ -1,0 +1,167 @@
+"""Rows of one table from a file that mysqldump or mariadb-dump wrote, plain or packed; ``dump`` knows what they mean.
+
+Both layouts are read: all tuples of an INSERT on one giant line (Wikimedia) and one tuple a line. One compiled pattern
+eats a stretch of text at a time and gives columns, not rows: nothing here is done row by row in Python.
+
+One law: either every row of the table comes out exactly as it went in, or SourceError says where the file is damaged.
+"""
+
+import bz2
+import codecs
+import gzip
+import itertools
+import re
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Final, cast
+
+from weboid.errors import SourceError
+
+Columns = Sequence[list[str]]
+"""A stretch of rows, turned on its side: one list a wanted column, all of the same length. NULL reads as ''."""
+
+_CHUNK_BYTES: Final = 1 << 18
+_LONGEST_CHARS: Final = 1 << 20
+"""No header and no row is longer: the widest value that we read is a BLOB of 64 KiB."""
+
+_INTEGER: Final = r"-?\d{1,10}+"
+_VALUE: Final = r"NULL|[-+.\deE]++|(?:_binary )?'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+'"
+_WANTED_INTEGER: Final = rf"(?:NULL|({_INTEGER}))"
+_WANTED_STRING: Final = r"(?:NULL|(?:_binary )?'([^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+)')"
+_INTEGER_TYPES: Final = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint"})
+
+_FOREIGN: Final = "-"
+"""Stands for the beginning of an unfinished line that is none of ours."""
+
+_COLUMN: Final = re.compile(r"^\s*`([^`]+)` (\w+)", re.MULTILINE)
+_ESCAPE: Final = re.compile(r"\\(.)|''", re.DOTALL)
+_ESCAPED: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
+
+
+def list_columns(
+    path: Path, table: str, wanted: Sequence[str], told: Callable[[int], None] = lambda _: None
+) -> Iterator[Columns]:
+    """The wanted columns of a table, some thousand rows at a time; bytes that are not UTF-8 become U+FFFD.
+
+    ``told`` hears how many bytes of the file have been read. Raises SourceError for a file that cannot be read, is
+    damaged or cut, or lacks the table or a column.
+    """
+    texts = _texts(path, told)
+    head = ""
+    created = re.compile(rf"CREATE TABLE (?:IF NOT EXISTS )?`{table}` \((.*?)^\)[^\n]*\n", re.DOTALL | re.MULTILINE)
+    while not (found := created.search(head)):
+        text = next(texts, None)
+        if text is None or len(head) > _LONGEST_CHARS:
+            raise SourceError(f"{path}: no CREATE TABLE `{table}` at its beginning; is it the dump of that table?")
+        head += text
+    columns = dict(_COLUMN.findall(found[1]))
+    if missing := [name for name in wanted if name not in columns]:
+        raise SourceError(
+            f"{path}: table `{table}` has no column {', '.join(missing)} (it has {', '.join(columns)}); "
+            "the dump must come from MediaWiki 1.41 or later"
+        )
+    yield from _Reader(path, table, columns, wanted).read(head[found.end() :], texts)
+
+
+class _Reader:
+    """Cuts the statements of one table into columns."""
+
+    def __init__(self, path: Path, table: str, columns: dict[str, str], wanted: Sequence[str]) -> None:
+        self._path = path
+        self._insert = f"INSERT INTO `{table}` VALUES"
+        order = [name for name in columns if name in wanted]
+        self._picked = [order.index(name) + 1 for name in wanted]
+        self._width = len(order) + 1
+        values = ",".join(_pattern(kind, name in wanted) for name, kind in columns.items())
+        self._row = re.compile(rf"\s*(?:{re.escape(self._insert)}\s*)?\({values}\)\s*[,;]\s*", re.DOTALL)
+
+    def read(self, rest: str, texts: Iterator[str]) -> Iterator[Columns]:
+        inside, open_ended = False, False  # inside our statements; after a comma that promises another row
+        for text in itertools.chain([""], texts):
+            rest += text
+            while True:
+                if not inside:
+                    rest, inside = self._from_insert(rest)
+                    if not inside:
+                        break
+                before = rest
+                columns, rest = self._split(before)
+                if columns[0]:
+                    yield columns
+                    used = len(before) - len(rest)
+                    open_ended = before[max(0, used - 8) : used].rstrip().endswith(",")
+                inside = not rest or rest.startswith(("(", self._insert))
+                if inside:
+                    break
+            if len(rest) > _LONGEST_CHARS:
+                raise SourceError(f"{self._path}: a row that cannot be read: {rest[:80]!r} …")
+        if open_ended or rest.removeprefix(_FOREIGN):
+            raise SourceError(f"{self._path}: ends in the middle of a row ({rest[:80]!r}); fetch it again")
+
+    def _from_insert(self, rest: str) -> tuple[str, bool]:
+        """The text from our next INSERT on and True; or what must be kept of other statements, and False."""
+        if found := re.search(f"^{re.escape(self._insert)}", rest, re.MULTILINE):
+            return rest[found.start() :], True
+        # A raw line feed never stands inside a string, so other statements can be dropped by the line. Of one that goes
+        # on in the next chunk a mark is kept, lest its remainder be taken for the beginning of a line.
+        line = rest[rest.rfind("\n") + 1 :]
+        return line if self._insert.startswith(line) else _FOREIGN, False
+
+    def _split(self, text: str) -> tuple[Columns, str]:
+        """The columns of the complete rows at the beginning of a text, and what is left of it."""
+        parts = self._row.split(text)
+        if any(parts[: -1 : self._width]):
+            # Something stands between two rows: whatever comes after it is not to be trusted.
+            end = 0
+            for row in self._row.finditer(text):
+                if row.start() != end:
+                    break
+                end = row.end()
+            parts = [*self._row.split(text[:end])[:-1], text[end:]]
+        return [_plain(parts[first : -1 : self._width]) for first in self._picked], cast(str, parts[-1]).lstrip()
+
+
+def _pattern(kind: str, wanted: bool) -> str:
+    if not wanted:
+        return f"(?:{_VALUE})"
+    return _WANTED_INTEGER if kind in _INTEGER_TYPES else _WANTED_STRING
+
+
+def _plain(values: Sequence[str | None]) -> list[str]:
+    """Values without NULLs and escapes. The joined text is looked at first: most stretches have none of either."""
+    strings = [value or "" for value in values] if None in values else cast(list[str], values)
+    joined = "\n".join(strings)
+    if "\\" not in joined and "'" not in joined:
+        return strings
+    return [_ESCAPE.sub(_unescaped, value) if "\\" in value or "'" in value else value for value in strings]
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    character = escape[1]
+    return "'" if character is None else _ESCAPED.get(character, character)
+
+
+def _texts(path: Path, told: Callable[[int], None]) -> Iterator[str]:
+    """The unpacked text of a file in chunks."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    try:
+        with path.open("rb") as packed:
+            try:
+                with _unpacked(packed) as plain:
+                    while chunk := plain.read(_CHUNK_BYTES):
+                        told(packed.tell())
+                        yield decoder.decode(chunk)
+            except (EOFError, OSError, zlib.error) as error:
+                raise SourceError(f"{path}: damaged near byte {packed.tell()}: {error}; fetch it again") from error
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _unpacked(packed: IO[bytes]) -> IO[bytes]:
+    """A reader of what is inside, recognised by its first bytes, whatever the file is called."""
+    magic = packed.read(3)
+    packed.seek(0)
+    if magic.startswith(b"\x1f\x8b"):
+        return cast(IO[bytes], gzip.GzipFile(fileobj=packed))
+    return cast(IO[bytes], bz2.BZ2File(packed)) if magic == b"BZh" else packed
