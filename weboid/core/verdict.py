@@ -58,8 +58,8 @@ def finding_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
         case Outcome.DOUBTFUL | Outcome.REFUSED:
             return Finding(Verdict.DOUBTFUL, record.reason, newest.first)
         case Outcome.FAILING:
-            if proven(record.row, policy):
-                return Finding(Verdict.DEAD, record.reason, record.row.since)
             if newest.status in HOST_FAILURES and proven(host.row, policy):
                 return Finding(Verdict.DEAD, Reason.HOST_DOWN, host.row.since)
+            if proven(record.row, policy):
+                return Finding(Verdict.DEAD, record.reason, record.row.since)
             return Finding(Verdict.DOUBTFUL, record.reason, record.row.since or newest.first)

@@ -1,0 +1,56 @@
+-- The log of verdict changes, and what is dead on which page (U-10).
+
+-- name: record_changes
+INSERT INTO change (bucket, host_key, url_key, day, before, after, reason)
+SELECT * FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(day)s::smallint[],
+    %(before)s::smallint[], %(after)s::smallint[], %(reason)s::smallint[])
+
+-- name: record_dead
+INSERT INTO dead (wiki, page, bucket, host_key, url_key, since)
+SELECT wiki, page, bucket, host_key, url_key, given.since
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(since)s::smallint[])
+    AS given (bucket, host_key, url_key, since)
+JOIN link USING (bucket, host_key, url_key)
+ON CONFLICT (wiki, page, bucket, host_key, url_key) DO UPDATE SET since = excluded.since
+
+-- name: record_alive
+DELETE FROM dead
+USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (bucket, host_key, url_key)
+JOIN link USING (bucket, host_key, url_key)
+WHERE dead.wiki = link.wiki AND dead.page = link.page
+    AND dead.bucket = given.bucket AND dead.host_key = given.host_key AND dead.url_key = given.url_key
+
+-- name: list_failing
+-- Of URLs that a page has just begun to use, those that fail: locked, so that no round changes their verdict meanwhile.
+SELECT url.bucket, url.host_key, url.url_key
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (bucket, host_key, url_key)
+JOIN url USING (bucket, host_key, url_key)
+JOIN host USING (bucket, host_key)
+WHERE url.status >= 16
+ORDER BY url.bucket, url.host_key, url.url_key
+FOR SHARE OF url, host
+
+-- name: record_dead_links
+INSERT INTO dead (wiki, page, bucket, host_key, url_key, since)
+SELECT %(wiki)s, page, bucket, host_key, url_key, since
+FROM unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
+    %(since)s::smallint[]) AS given (page, bucket, host_key, url_key, since)
+ON CONFLICT DO NOTHING
+
+-- name: record_dead_links_gone
+DELETE FROM dead
+USING unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (page, bucket, host_key, url_key)
+WHERE dead.wiki = %(wiki)s AND dead.page = given.page
+    AND dead.bucket = given.bucket AND dead.host_key = given.host_key AND dead.url_key = given.url_key
+
+-- name: list_changes
+SELECT change, day, before, after, reason FROM change
+WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key = %(url_key)s
+ORDER BY change DESC
+LIMIT %(limit)s
+
+-- name: list_dead
+SELECT bucket, host_key, url_key, since FROM dead WHERE wiki = %(wiki)s AND page = %(page)s

@@ -1,0 +1,48 @@
+-- What checks found, written in batches (architecture §3).
+
+-- name: list_silent_urls
+-- The URLs of one host whose newest check found the host itself failing (C-5), in pages by key.
+SELECT url.bucket, url.host_key, url.url_key, url.scheme, '', url.port, url.path,
+    url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.reason,
+    url.target, url.mime, url.size_kib
+FROM url
+WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key > %(after)s
+    AND status = ANY(%(statuses)s::smallint[])
+ORDER BY url_key
+LIMIT %(limit)s
+
+-- name: record_checks
+UPDATE url SET status = given.status, since = given.since, asked = given.asked, older = given.older,
+    strikes = given.strikes, failing_since = given.failing_since, failing_until = given.failing_until,
+    reason = given.reason, target = given.target, mime = given.mime, size_kib = given.size_kib, due = given.due
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(status)s::smallint[],
+    %(since)s::smallint[], %(asked)s::smallint[], %(older)s::bytea[], %(strikes)s::smallint[],
+    %(failing_since)s::smallint[], %(failing_until)s::smallint[], %(reason)s::smallint[], %(target)s::text[],
+    %(mime)s::smallint[], %(size_kib)s::integer[], %(due)s::smallint[])
+    AS given (bucket, host_key, url_key, status, since, asked, older, strikes, failing_since, failing_until, reason,
+        target, mime, size_kib, due)
+WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
+
+-- name: record_host_rows
+UPDATE host SET strikes = given.strikes, failing_since = given.failing_since, failing_until = given.failing_until,
+    reason = given.reason
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(strikes)s::smallint[], %(failing_since)s::smallint[],
+    %(failing_until)s::smallint[], %(reason)s::smallint[])
+    AS given (bucket, host_key, strikes, failing_since, failing_until, reason)
+WHERE host.bucket = given.bucket AND host.host_key = given.host_key
+    AND (host.strikes, host.failing_until) IS DISTINCT FROM (given.strikes, given.failing_until)
+
+-- name: record_next_days
+UPDATE host SET next_day = (
+    SELECT due FROM url
+    WHERE url.bucket = host.bucket AND url.host_key = host.host_key AND orphaned IS NULL
+    ORDER BY due LIMIT 1
+)
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)
+WHERE host.bucket = given.bucket AND host.host_key = given.host_key
+
+-- name: record_due
+UPDATE url SET due = given.due
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(due)s::smallint[])
+    AS given (bucket, host_key, url_key, due)
+WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key

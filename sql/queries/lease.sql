@@ -1,0 +1,39 @@
+-- Leases of buckets (architecture §3). All times are the database's.
+
+-- name: lease_buckets
+UPDATE lease SET worker = %(worker)s, epoch = epoch + 1, until = now() + make_interval(secs => %(seconds)s)
+FROM (
+    SELECT bucket FROM lease
+    WHERE until < now()
+        AND EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s)
+    ORDER BY random()
+    LIMIT %(limit)s
+    FOR UPDATE SKIP LOCKED
+) AS free
+WHERE lease.bucket = free.bucket
+RETURNING lease.bucket, lease.epoch
+
+-- name: record_renewal
+-- Returns what is still ours: what another worker has taken over in the meantime is not.
+UPDATE lease SET until = now() + make_interval(secs => %(seconds)s)
+FROM unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS held (bucket, epoch)
+WHERE lease.bucket = held.bucket AND lease.epoch = held.epoch
+RETURNING lease.bucket
+
+-- name: record_release
+UPDATE lease SET until = '-infinity'
+FROM unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS held (bucket, epoch)
+WHERE lease.bucket = held.bucket AND lease.epoch = held.epoch
+
+-- name: list_held
+-- Locks the leases of a writing transaction against a take-over until it ends.
+SELECT lease.bucket FROM lease
+JOIN unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS held (bucket, epoch) USING (bucket, epoch)
+ORDER BY lease.bucket
+FOR SHARE OF lease
+
+-- name: count_busy
+-- Buckets with due hosts that another worker holds.
+SELECT count(*) FROM lease
+WHERE until >= now() AND worker <> %(worker)s
+    AND EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s)

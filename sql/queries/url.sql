@@ -1,0 +1,69 @@
+-- Hosts and URLs: intake, due ones, answers (U-1, C-3).
+
+-- name: record_hosts
+INSERT INTO host (bucket, host_key, host, reversed, next_day)
+SELECT bucket, host_key, host, reversed, %(day)s
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(host)s::text[], %(reversed)s::text[])
+    AS given (bucket, host_key, host, reversed)
+ORDER BY bucket, host_key
+ON CONFLICT (bucket, host_key) DO UPDATE SET next_day = excluded.next_day
+WHERE host.next_day IS NULL OR host.next_day > excluded.next_day
+
+-- name: record_urls
+-- Returns the new ones; those that stand already are neither written nor locked.
+INSERT INTO url (bucket, host_key, url_key, scheme, port, path, due)
+SELECT bucket, host_key, url_key, scheme, port, path, %(day)s
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(scheme)s::smallint[],
+    %(port)s::integer[], %(path)s::text[]) AS given (bucket, host_key, url_key, scheme, port, path)
+ORDER BY bucket, host_key, url_key
+ON CONFLICT DO NOTHING
+RETURNING bucket, host_key, url_key
+
+-- name: record_uses_again
+-- What was orphaned is in use again, its memory as it was (U-8).
+UPDATE url SET orphaned = NULL
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS given (bucket, host_key, url_key)
+WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
+    AND url.orphaned IS NOT NULL
+RETURNING url.bucket, url.host_key, url.url_key
+
+-- name: record_orphans
+UPDATE url SET orphaned = %(day)s
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS given (bucket, host_key, url_key)
+WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
+    AND url.orphaned IS NULL
+    AND NOT EXISTS (SELECT FROM link WHERE link.bucket = given.bucket AND link.host_key = given.host_key
+        AND link.url_key = given.url_key)
+
+-- name: list_due_hosts
+SELECT bucket, host_key, host, strikes, failing_since, failing_until, reason FROM host
+WHERE bucket = ANY(%(buckets)s::smallint[]) AND next_day <= %(day)s AND host_key <> ALL(%(open)s::bigint[])
+ORDER BY random()
+LIMIT %(limit)s
+
+-- name: list_due_urls
+SELECT url.bucket, url.host_key, url.url_key, url.scheme, host.host, url.port, url.path,
+    url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.reason,
+    url.target, url.mime, url.size_kib
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS wanted (bucket, host_key)
+JOIN host USING (bucket, host_key)
+CROSS JOIN LATERAL (
+    SELECT * FROM url
+    WHERE url.bucket = wanted.bucket AND url.host_key = wanted.host_key AND due <= %(day)s AND orphaned IS NULL
+    ORDER BY due
+    LIMIT %(per_host)s
+) AS url
+
+-- name: find_urls
+SELECT url.bucket, url.host_key, url.url_key, url.scheme, host.host, url.port, url.path,
+    url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.reason,
+    url.target, url.mime, url.size_kib, url.due, url.orphaned,
+    host.strikes, host.failing_since, host.failing_until, host.reason
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (bucket, host_key, url_key)
+JOIN url USING (bucket, host_key, url_key)
+JOIN host USING (bucket, host_key)
+
+-- name: count_due
+-- fan-out: progress of a round, asked once at its start.
+SELECT count(*) FROM url WHERE due <= %(day)s AND orphaned IS NULL

@@ -1,0 +1,133 @@
+-- The whole schema as the migrations leave it: read this one. A test keeps the two equal.
+
+-- Farms, wikis and pages: what is watched (P-1 … P-3).
+
+CREATE TABLE farm (
+    farm smallint PRIMARY KEY,
+    name text NOT NULL UNIQUE
+);
+
+CREATE TABLE wiki (
+    wiki integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    farm smallint NOT NULL REFERENCES farm,
+    dbname text NOT NULL,
+    -- api.php, and the address in front of a title; NULL while the wiki is known from dumps only.
+    api text,
+    article text,
+    -- The day on which a page pass over the wiki was last completed (U-8's guard).
+    passed smallint,
+    UNIQUE (farm, dbname)
+);
+
+-- urls: the keys of the page's watched URLs, 18 bytes each (bucket, host_key, url_key, big-endian), sorted:
+-- intake compares and deletes by full key without asking the big tables.
+CREATE TABLE page (
+    wiki integer NOT NULL REFERENCES wiki,
+    page integer NOT NULL,
+    namespace integer NOT NULL,
+    touched smallint NOT NULL,
+    asked smallint,
+    flagged boolean NOT NULL DEFAULT false,
+    latest bigint NOT NULL,
+    title text NOT NULL,
+    urls bytea NOT NULL DEFAULT '',
+    PRIMARY KEY (wiki, page)
+);
+CREATE INDEX page_title ON page (wiki, namespace, title);
+
+-- Hosts and URLs: what is checked. Keys are computed (core/keys.py); `bucket` is the unit of leases and of sharding.
+
+CREATE TABLE host (
+    host_key bigint NOT NULL,
+    bucket smallint NOT NULL,
+    -- The day on which the first of its URLs is due; NULL = none is.
+    next_day smallint,
+    -- Its own row of contacts that failed before an HTTP answer came (C-5).
+    strikes smallint NOT NULL DEFAULT 0,
+    failing_since smallint,
+    failing_until smallint,
+    reason smallint,
+    host text NOT NULL,
+    -- `org.example.www.`: sorts from the top-level domain down, makes "domain and all below" one range.
+    reversed text COLLATE "C" NOT NULL,
+    PRIMARY KEY (bucket, host_key)
+);
+CREATE INDEX host_next_day ON host (bucket, next_day);
+CREATE INDEX host_reversed ON host (reversed);
+
+-- status, since, asked = the newest history entry; older = the four before it, 5 bytes each (core/history.py).
+CREATE TABLE url (
+    host_key bigint NOT NULL,
+    url_key bigint NOT NULL,
+    bucket smallint NOT NULL,
+    due smallint NOT NULL,
+    status smallint NOT NULL DEFAULT 0,
+    since smallint,
+    asked smallint,
+    strikes smallint NOT NULL DEFAULT 0,
+    failing_since smallint,
+    failing_until smallint,
+    reason smallint,
+    orphaned smallint,
+    mime smallint,
+    scheme smallint NOT NULL,
+    port integer NOT NULL,
+    size_kib integer,
+    path text NOT NULL,
+    target text,
+    older bytea,
+    PRIMARY KEY (bucket, host_key, url_key)
+);
+-- Orphaned URLs are not asked any more (U-8).
+CREATE INDEX url_due ON url (bucket, host_key, due) WHERE orphaned IS NULL;
+
+-- The use of a URL on a page (L-7).
+CREATE TABLE link (
+    host_key bigint NOT NULL,
+    url_key bigint NOT NULL,
+    wiki integer NOT NULL,
+    page integer NOT NULL,
+    bucket smallint NOT NULL,
+    PRIMARY KEY (bucket, host_key, url_key, wiki, page)
+);
+
+-- Who may check and write which bucket until when, by the clock of the database.
+CREATE TABLE lease (
+    bucket smallint PRIMARY KEY,
+    epoch bigint NOT NULL,
+    worker text NOT NULL,
+    until timestamptz NOT NULL
+);
+INSERT INTO lease (bucket, epoch, worker, until)
+SELECT bucket, 0, '', '-infinity' FROM generate_series(0, 4095) AS bucket;
+
+-- The log of verdict changes (U-10), and what is dead on which page, which follows from it.
+
+CREATE TABLE change (
+    change bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    host_key bigint NOT NULL,
+    url_key bigint NOT NULL,
+    bucket smallint NOT NULL,
+    day smallint NOT NULL,
+    before smallint NOT NULL,
+    after smallint NOT NULL,
+    reason smallint
+);
+CREATE INDEX change_url ON change (bucket, host_key, url_key);
+
+CREATE TABLE dead (
+    host_key bigint NOT NULL,
+    url_key bigint NOT NULL,
+    wiki integer NOT NULL,
+    page integer NOT NULL,
+    bucket smallint NOT NULL,
+    since smallint NOT NULL,
+    PRIMARY KEY (wiki, page, bucket, host_key, url_key)
+);
+
+-- What the stored keys were computed with (O-10): a program with other versions must rekey first.
+CREATE TABLE key_form (
+    form_version smallint NOT NULL,
+    suffix_version text NOT NULL
+);
+CREATE UNIQUE INDEX key_form_single ON key_form ((true));

@@ -1,0 +1,242 @@
+"""Rounds over simulated days on a real database: what becomes of URLs, hosts, the log and the dead links."""
+
+import asyncio
+import itertools
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from stored import FINE, LOST, NO_NAME, SILENT, WALL, Script, WikiInStore, key, open_wiki
+
+from weboid.core.observation import Observation
+from weboid.core.reasons import Reason
+from weboid.core.verdict import Verdict, finding_of
+from weboid.store.change import list_changes, list_dead
+from weboid.store.lease import lease_buckets
+
+A, B = "http://a.demo/1", "http://b.demo/1"
+
+
+def always(seen: Observation) -> Script:
+    return lambda url, day: seen
+
+
+async def rounds(wiki: WikiInStore, script: Script, days: range) -> None:
+    for day in days:
+        await wiki.round(day, script, delay=0)
+
+
+async def test_a_round_asks_every_due_url_once(database: str) -> None:
+    urls = [f"http://h{host}.demo/{path}" for host in range(20) for path in range(5)]
+    async with open_wiki(database, {1: urls}) as wiki:
+        tally = await wiki.round(100, always(FINE))
+        assert tally.written == 100
+        assert sorted(url for _, url in wiki.asked) == sorted(urls)
+        assert (await wiki.round(100, always(FINE))).written == 0
+        assert (await wiki.known(A.replace("a.", "h1."))).due == 107
+
+
+async def test_a_host_with_more_urls_than_the_window_is_visited_again_in_the_same_round(database: str) -> None:
+    async with open_wiki(database, {1: [f"http://a.demo/{n}" for n in range(150)]}) as wiki:
+        assert (await wiki.round(100, always(FINE), per_host=60)).written == 150
+        assert len(set(wiki.asked)) == 150
+
+
+async def test_a_real_death_is_dead_after_a_fortnight_and_a_revival_is_told_at_the_next_check(database: str) -> None:
+    async with open_wiki(database, {1: [A, B], 2: [A]}) as wiki:
+        await rounds(wiki, lambda url, day: LOST if url == A else FINE, range(100, 114))
+        assert (await wiki.finding(A)).verdict is Verdict.DOUBTFUL
+        assert not await wiki.dead()
+        await rounds(wiki, lambda url, day: LOST if url == A else FINE, range(114, 118))
+        finding = await wiki.finding(A)
+        assert (finding.verdict, finding.reason, finding.since) == (Verdict.DEAD, Reason.NOT_FOUND, 100)
+        assert await wiki.dead() == {(1, key(A)), (2, key(A))}
+        await rounds(wiki, always(FINE), range(118, 140))
+        assert (await wiki.finding(A)).verdict is Verdict.WORKING
+        assert not await wiki.dead()
+        async with wiki.pool.connection() as conn:
+            log = await list_changes(conn, key(A))
+        assert [(change.before, change.after) for change in log] == [
+            (Verdict.DEAD, Verdict.WORKING),
+            (Verdict.DOUBTFUL, Verdict.DEAD),
+            (Verdict.UNKNOWN, Verdict.DOUBTFUL),
+        ]
+
+
+async def test_a_page_that_begins_to_use_a_dead_url_has_a_dead_link_at_once_and_loses_it_again(database: str) -> None:
+    async with open_wiki(database, {1: [A]}) as wiki:
+        await rounds(wiki, always(LOST), range(100, 120))
+        await wiki.take_in({7: [A, B]}, 120)
+        async with wiki.pool.connection() as conn:
+            assert await list_dead(conn, wiki.wiki.wiki, 7) == {key(A): 100}
+        await wiki.take_in({7: [B]}, 121, latest=2)
+        assert await wiki.dead() == {(1, key(A))}
+
+
+async def test_a_host_that_is_down_is_contacted_twice_and_dns_once(database: str) -> None:
+    many = [f"http://a.demo/{n}" for n in range(30)]
+    async with open_wiki(database, {1: many}) as wiki:
+        tally = await wiki.round(100, always(SILENT))
+        assert (tally.written, tally.inferred, len(wiki.asked)) == (30, 28, 2)
+        wiki.asked.clear()
+        tally = await wiki.round(103, always(NO_NAME))
+        assert (tally.written, len(wiki.asked)) == (30, 1)
+
+
+async def test_a_dead_host_makes_its_urls_dead_as_one_fact_and_revives_them_as_one(database: str) -> None:
+    many = [f"http://a.demo/{n}" for n in range(30)]
+    async with open_wiki(database, {1: many}) as wiki:
+        await rounds(wiki, always(NO_NAME), range(100, 114))
+        assert not await wiki.dead()
+        await rounds(wiki, always(NO_NAME), range(114, 118))
+        findings = [await wiki.finding(url) for url in many]
+        assert {finding.verdict for finding in findings} == {Verdict.DEAD}
+        assert Reason.HOST_DOWN in {finding.reason for finding in findings}
+        assert await wiki.dead() == {(1, key(url)) for url in many}
+        contacts = len(wiki.asked)
+        assert contacts <= 6
+        # One URL answers: the host is no longer dead, so all its other URLs are asked anew the same day.
+        await rounds(wiki, always(FINE), range(118, 130))
+        assert {(await wiki.finding(url)).verdict for url in many} == {Verdict.WORKING}
+        assert not await wiki.dead()
+
+
+async def test_a_wall_in_front_of_a_live_site_is_never_dead(database: str) -> None:
+    async with open_wiki(database, {1: [A]}) as wiki:
+        await rounds(wiki, always(WALL), range(100, 160))
+        assert (await wiki.finding(A)).verdict is Verdict.DOUBTFUL
+        assert not await wiki.dead()
+
+
+async def test_a_fault_of_ours_is_held_against_no_link(database: str, caplog: pytest.LogCaptureFixture) -> None:
+    def broken(url: str, day: int) -> Observation:
+        raise RuntimeError("a bug of ours")
+
+    async with open_wiki(database, {1: [A, B]}) as wiki:
+        tally = await wiki.round(100, broken)
+        assert (tally.written, tally.postponed) == (0, 2)
+        known = await wiki.known(A)
+        assert (known.record.history, known.due) == ((), 101)
+        assert "a bug of ours" in caplog.text
+
+
+async def test_an_orphaned_url_is_not_asked_and_comes_back_with_its_memory(database: str) -> None:
+    async with open_wiki(database, {1: [A, B]}) as wiki:
+        await rounds(wiki, always(LOST), range(100, 104))
+        await wiki.take_in({1: [B]}, 104, latest=2)
+        assert (await wiki.known(A)).orphaned == 104
+        wiki.asked.clear()
+        await rounds(wiki, always(LOST), range(104, 110))
+        assert {url for _, url in wiki.asked} == {B}
+        await wiki.take_in({1: [A, B]}, 110, latest=3)
+        known = await wiki.known(A)
+        assert (known.orphaned, known.record.row.since) == (None, 100)
+        await wiki.round(110, always(LOST))
+        assert (110, A) in wiki.asked
+
+
+async def test_a_stopped_round_writes_what_was_answered_and_leaves_the_rest_due(database: str) -> None:
+    urls = [f"http://h{host}.demo/{path}" for host in range(10) for path in range(10)]
+    async with open_wiki(database, {1: urls}) as wiki:
+
+        thirty = asyncio.Event()
+
+        async def slow(url: str) -> Observation:
+            if len(wiki.asked) >= 30:
+                thirty.set()
+            await asyncio.sleep(0.01)
+            return FINE
+
+        work = wiki.new_round(100, lambda url, day: slow(url))
+        running = asyncio.create_task(work.run())
+        await thirty.wait()
+        work.stop()
+        tally = await running
+        asked = {url for _, url in wiki.asked}
+        assert tally.written == len(wiki.asked) == len(asked) < 100
+        rest = await wiki.round(100, always(FINE))
+        assert tally.written + rest.written == 100
+        assert len(wiki.asked) == len({url for _, url in wiki.asked}) == 100
+
+
+async def test_two_workers_share_a_round_without_asking_anything_twice(database: str) -> None:
+    urls = [f"http://h{host}.demo/{path}" for host in range(60) for path in range(3)]
+    async with open_wiki(database, {1: urls}) as wiki:
+        tallies = await asyncio.gather(
+            *(wiki.new_round(100, always(FINE), worker=f"worker {n}").run() for n in range(3))
+        )
+        assert sum(tally.written for tally in tallies) == 180
+        assert len(wiki.asked) == len(set(wiki.asked)) == 180
+
+
+async def test_leases_of_a_vanished_worker_are_taken_over_and_its_late_results_are_refused(database: str) -> None:
+    async with open_wiki(database, {1: [A]}) as wiki:
+        started, go_on = asyncio.Event(), asyncio.Event()
+
+        async def hangs(url: str) -> Observation:
+            started.set()
+            await go_on.wait()
+            return LOST
+
+        # Its lease runs out at once, as that of a worker whose machine hangs.
+        late = asyncio.create_task(wiki.new_round(100, lambda url, day: hangs(url), worker="late", lease_s=0.3).run())
+        await started.wait()
+        async with wiki.pool.connection() as conn:
+            await conn.execute(
+                "UPDATE lease SET until = now() - interval '1 second', epoch = epoch + 1 WHERE worker = 'late'"
+            )
+        assert (await wiki.round(100, always(FINE))).written == 1
+        go_on.set()
+        tally = await late
+        assert (tally.written, (await wiki.finding(A)).verdict) == (0, Verdict.WORKING)
+
+
+async def test_leases_run_out_and_are_given_anew_with_a_higher_epoch(database: str) -> None:
+    async with open_wiki(database, {1: [A]}) as wiki:
+        async with wiki.pool.connection() as conn:
+            first = await lease_buckets(conn, "one", day=100, limit=10, lease_s=0.05)
+        async with wiki.pool.connection() as conn:
+            assert await lease_buckets(conn, "two", day=100, limit=10, lease_s=60) == {}
+        await asyncio.sleep(0.1)
+        async with wiki.pool.connection() as conn:
+            second = await lease_buckets(conn, "two", day=100, limit=10, lease_s=60)
+        assert first.keys() == second.keys() == {key(A).bucket}
+        assert second[key(A).bucket] > first[key(A).bucket]
+
+
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lives=st.lists(
+        st.lists(st.sampled_from([FINE, LOST, WALL, SILENT]), min_size=40, max_size=40), min_size=12, max_size=12
+    ),
+    gone=st.lists(st.integers(0, 40), min_size=4, max_size=4),
+)
+async def test_the_log_and_the_dead_links_always_agree_with_the_records(
+    database: str, lives: list[list[Observation]], gone: list[int]
+) -> None:
+    example = next(_examples)  # the database is the same in all examples, the hosts are not
+    urls = [f"http://h{n}-{example}.demo/{path}" for n in range(4) for path in range(3)]
+    pages = {1: urls[:8], 2: urls[4:]}
+    last = {url: gone[n // 3] for n, url in enumerate(urls)}
+    life = dict(zip(urls, lives, strict=True))
+    async with open_wiki(database, pages, latest=example) as wiki:
+        for day in range(100, 140):
+            await wiki.round(day, lambda url, day: NO_NAME if day - 100 >= last[url] else life[url][day - 100], delay=0)
+            await _agree(wiki, pages, day)
+
+
+_examples = itertools.count(1)
+
+
+async def _agree(wiki: WikiInStore, pages: dict[int, list[str]], day: int) -> None:
+    """The newest change of a URL says its verdict; the dead links are those of the URLs that are dead."""
+    dead = set()
+    for url in {url for urls in pages.values() for url in urls}:
+        known = await wiki.known(url)
+        finding = finding_of(known.record, known.host)
+        async with wiki.pool.connection() as conn:
+            log = await list_changes(conn, known.key, limit=1)
+        assert (log[0].after if log else Verdict.UNKNOWN) is finding.verdict, (url, day)
+        if finding.verdict is Verdict.DEAD:
+            dead |= {(page, known.key) for page, used in pages.items() if url in used}
+    assert await wiki.dead() == dead

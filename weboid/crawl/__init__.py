@@ -1,0 +1,1 @@
+"""The link checker: lease -> check -> judge -> record."""

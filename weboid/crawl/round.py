@@ -1,0 +1,210 @@
+"""A round: leases buckets, visits their due hosts at random, until nothing is due or it is told to stop (C-3).
+
+One law: a host is visited by one task at a time, and its visit is over only when all it found is written.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final
+
+from weboid.config import CrawlConfig
+from weboid.core.policy import Policy
+from weboid.crawl.recorder import Recorder, Tally
+from weboid.crawl.visit import Ask, visit
+from weboid.errors import StoreError
+from weboid.store.check import record_next_days
+from weboid.store.lease import Held, count_busy, lease_buckets, record_release, record_renewal
+from weboid.store.pool import Pool
+from weboid.store.rows import HostKey, StoredHost, StoredUrl
+from weboid.store.url import list_due_hosts, list_due_urls
+
+log = logging.getLogger(__name__)
+
+_LEASED_AT_ONCE: Final = 512
+_GRACE_S: Final = 10.0
+"""After a stop, how long answers under way are waited for: Toolforge kills 15 s after SIGTERM."""
+_TICK_S: Final = 0.02
+"""Visits that end within one tick are replaced together."""
+_BUSY_S: Final = 0.5
+_RETRY_S: Final = 1.0
+_ANY: Final = "FIRST_COMPLETED"
+
+
+@dataclass(slots=True)
+class Progress:
+    """Where a round stands. `busy` buckets with due hosts are in the hands of other workers."""
+
+    tally: Tally
+    hosts: int = 0
+    busy: int = 0
+
+
+class Round:
+    """One worker's round. `today` is asked at every check, so that a round may pass midnight."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        ask: Ask,
+        *,
+        worker: str,
+        today: Callable[[], int],
+        config: CrawlConfig,
+        connections: int,
+        policy: Policy,
+        show: Callable[[Progress], None] = lambda progress: None,
+    ) -> None:
+        self._pool = pool
+        self._ask = ask
+        self._worker = worker
+        self._today = today
+        self._config = config
+        self._policy = policy
+        self._show = show
+        # Some visits wait for their turn or for the database while others have a connection.
+        self._window = connections + connections // 2 + 1
+        self._held: dict[int, int] = {}
+        self._open: dict[HostKey, asyncio.Task[None]] = {}
+        self._recorder = Recorder(pool, self._held, policy=policy, batch=config.batch)
+        self._stopping = asyncio.Event()
+        self._progress = Progress(self._recorder.tally)
+
+    def stop(self) -> None:
+        """Nothing new is asked from now on; what is under way is finished and written."""
+        self._stopping.set()
+
+    async def run(self) -> Tally:
+        """Returns when no host is due any more, or soon after `stop`."""
+        recording = asyncio.create_task(self._recorder.run())
+        renewing = asyncio.create_task(self._renew())
+        try:
+            await self._visit_all(recording)
+            await self._finish()
+        finally:
+            for task in self._open.values():
+                task.cancel()
+            await asyncio.gather(*self._open.values(), return_exceptions=True)
+            if not recording.done():
+                await self._recorder.close()
+            await recording
+            renewing.cancel()
+            await asyncio.gather(renewing, return_exceptions=True)
+            await self._release(self._held)
+            self._show(self._progress)
+        return self._recorder.tally
+
+    async def _visit_all(self, recording: asyncio.Task[None]) -> None:
+        stopped = asyncio.create_task(self._stopping.wait())
+        try:
+            while not self._stopping.is_set() and not recording.done():
+                try:
+                    more = await self._refill()
+                    over = not self._open and not more and not await self._others_are_busy()
+                except StoreError as error:
+                    log.warning("the round waits: %s; next try in %.0f s", error, _RETRY_S)
+                    await asyncio.wait({stopped}, timeout=_RETRY_S)
+                    continue
+                self._progress.hosts = len(self._open)
+                self._show(self._progress)
+                if over:
+                    return
+                pause_s = None if self._open else 0 if more else _BUSY_S
+                await asyncio.wait({stopped, recording, *self._open.values()}, timeout=pause_s, return_when=_ANY)
+                await asyncio.sleep(_TICK_S)
+                self._reap()
+        finally:
+            stopped.cancel()
+
+    async def _refill(self) -> bool:
+        """Opens visits until the window is full; returns whether new buckets came in, so that more may be due."""
+        room = self._window - len(self._open)
+        if room <= self._window // 4:
+            return False
+        day = self._today()
+        async with self._pool.connection() as conn:
+            hosts = await list_due_hosts(conn, list(self._held), day=day, beside=list(self._open), limit=room)
+            urls = await list_due_urls(conn, [host.key for host in hosts], day=day, per_host=self._config.per_host)
+            # Their last due URL was orphaned: nothing to ask, but another day to wait for.
+            await record_next_days(conn, [host for host, due in urls.items() if not due])
+        for host in hosts:
+            if due := urls[host.key]:
+                self._open[host.key] = asyncio.create_task(self._visit(host, due))
+        if len(hosts) == room:
+            return False
+        await self._release_done()
+        return await self._lease(day)
+
+    async def _visit(self, host: StoredHost, urls: list[StoredUrl]) -> None:
+        await visit(
+            host,
+            urls,
+            ask=self._ask,
+            report=self._recorder.put,
+            today=self._today,
+            policy=self._policy,
+            stopping=self._stopping.is_set,
+        )
+        await self._recorder.settled()
+
+    def _reap(self) -> None:
+        for key, task in list(self._open.items()):
+            if task.done():
+                del self._open[key]
+                if not task.cancelled():
+                    task.result()
+
+    async def _lease(self, day: int) -> bool:
+        async with self._pool.connection() as conn:
+            leased = await lease_buckets(
+                conn, self._worker, day=day, limit=_LEASED_AT_ONCE, lease_s=self._config.lease_s
+            )
+        self._held.update(leased)
+        return bool(leased)
+
+    async def _release_done(self) -> None:
+        """Gives back buckets in which nothing is due but what is open; called when no other due host was found."""
+        busy = {key.bucket for key in self._open}
+        done = {bucket: epoch for bucket, epoch in self._held.items() if bucket not in busy}
+        await self._release(done)
+        for bucket in done:
+            del self._held[bucket]
+
+    async def _release(self, held: Held) -> None:
+        if held:
+            async with self._pool.connection() as conn:
+                await record_release(conn, held)
+
+    async def _others_are_busy(self) -> bool:
+        """Whether other workers hold buckets with due hosts: they finish them, or vanish and we take over."""
+        async with self._pool.connection() as conn:
+            self._progress.busy = await count_busy(conn, self._worker, self._today())
+        return self._progress.busy > 0
+
+    async def _renew(self) -> None:
+        """Renews the leases; visits to buckets that were taken over meanwhile are given up."""
+        while True:
+            await asyncio.sleep(self._config.lease_s / 3)
+            held = dict(self._held)
+            try:
+                async with self._pool.connection() as conn:
+                    ours = await record_renewal(conn, held, lease_s=self._config.lease_s)
+            except StoreError as error:
+                log.warning("leases not renewed: %s", error)
+                continue
+            for bucket in held.keys() - ours:
+                if self._held.get(bucket) == held[bucket]:
+                    log.warning("bucket %d was taken over by another worker", bucket)
+                    del self._held[bucket]
+                    for key, task in self._open.items():
+                        if key.bucket == bucket:
+                            task.cancel()
+
+    async def _finish(self) -> None:
+        """Lets what is under way come to its end, within the grace of a stop."""
+        end = monotonic() + _GRACE_S
+        while self._open and (left := end - monotonic()) > 0:
+            await asyncio.wait(self._open.values(), timeout=left, return_when=_ANY)
+            self._reap()

@@ -1,0 +1,86 @@
+"""One visit to one host: its due URLs asked one after the other, judged at once (C-3, C-5).
+
+Writing what was found is `recorder`'s business.
+One law: once the host itself is found failing, nothing more is asked of it in this visit, and nothing of that strikes.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from weboid.core.judge import is_host_failure, judge, judge_host
+from weboid.core.observation import Observation
+from weboid.core.policy import Policy
+from weboid.core.record import HostRecord, UrlRecord
+from weboid.core.status import Status
+from weboid.store.rows import StoredHost, StoredUrl
+
+log = logging.getLogger(__name__)
+
+Ask = Callable[[str], Awaitable[Observation]]
+"""One check of a URL in normal form."""
+
+_CONTACTS: Final = 2
+"""Network failures in a row, of different URLs, before the rest is taken over without contact; DNS needs one (C-5)."""
+_POSTPONED: Final = 1
+"""Days until a URL is tried again that could not be asked at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One URL of a visit, judged on `day`: its record and its host's, before and after. `due` is its next day.
+
+    `seen` is None where nothing can be said (a fault of ours): the record stays, the URL is due another day.
+    """
+
+    url: StoredUrl
+    host: StoredHost
+    day: int
+    seen: Observation | None
+    record: UrlRecord
+    due: int
+    host_before: HostRecord
+    host_after: HostRecord
+
+
+async def visit(
+    host: StoredHost,
+    urls: Sequence[StoredUrl],
+    *,
+    ask: Ask,
+    report: Callable[[Checked], Awaitable[None]],
+    today: Callable[[], int],
+    policy: Policy,
+    stopping: Callable[[], bool],
+) -> None:
+    """Asks the URLs in turn and reports each as soon as it is judged. What `stopping` leaves unasked stays due."""
+    state = host.record
+    down: Observation | None = None
+    failures = 0
+    for url in urls:
+        if down is None and stopping():
+            return
+        seen = down or await _seen(url, ask)
+        day = today()
+        if seen is None:
+            await report(Checked(url, host, day, None, url.record, day + _POSTPONED, state, state))
+            continue
+        before, state = state, judge_host(state, seen, day)
+        record, due = judge(url.record, seen, day, policy)
+        await report(Checked(url, host, day, seen, record, due, before, state))
+        if down is None:
+            failures = failures + 1 if is_host_failure(seen) else 0
+            if failures >= _CONTACTS or (failures and seen.status in (Status.DNS_ERROR, Status.DNS_GONE)):
+                down = Observation(seen.status, seen.reason, inferred=True)
+
+
+async def _seen(url: StoredUrl, ask: Ask) -> Observation | None:
+    """The observation, or None where the fault is ours: it is logged and never held against the link."""
+    if url.url.scheme not in ("http", "https"):
+        return None
+    try:
+        return await ask(str(url.url))
+    except Exception:
+        log.exception("could not check %r", str(url.url))
+        return None

@@ -1,0 +1,47 @@
+"""Leases: which worker may ask and write which bucket, until when (architecture §3).
+
+One law: the epoch decides. Who was away too long finds it raised and may not write any more.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from weboid.store.pool import Connection
+from weboid.store.statements import statements
+
+SQL: Final = statements("lease")
+
+Held = Mapping[int, int]
+"""Buckets held, each with the epoch under which it was leased."""
+
+
+async def lease_buckets(conn: Connection, worker: str, *, day: int, limit: int, lease_s: float) -> dict[int, int]:
+    """At most `limit` free buckets that have hosts due by `day`, now ours for `lease_s` seconds."""
+    row = {"worker": worker, "day": day, "limit": limit, "seconds": lease_s}
+    return {bucket: epoch async for bucket, epoch in await conn.execute(SQL["lease_buckets"], row)}
+
+
+async def record_renewal(conn: Connection, held: Held, *, lease_s: float) -> set[int]:
+    """Renews what is held; returns the buckets that are still ours."""
+    row = {**_columns(held), "seconds": lease_s}
+    return {bucket async for (bucket,) in await conn.execute(SQL["record_renewal"], row)}
+
+
+async def record_release(conn: Connection, held: Held) -> None:
+    """Gives buckets back at once."""
+    await conn.execute(SQL["record_release"], _columns(held))
+
+
+async def list_held(conn: Connection, held: Held) -> set[int]:
+    """Which of these are still ours, kept so until the transaction ends."""
+    return {bucket async for (bucket,) in await conn.execute(SQL["list_held"], _columns(held))}
+
+
+async def count_busy(conn: Connection, worker: str, day: int) -> int:
+    """How many buckets with due hosts other workers hold, or held until they vanished."""
+    row = await (await conn.execute(SQL["count_busy"], {"worker": worker, "day": day})).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _columns(held: Held) -> dict[str, list[int]]:
+    return {"bucket": list(held), "epoch": list(held.values())}

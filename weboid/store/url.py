@@ -1,0 +1,53 @@
+"""Hosts and URLs in the store: due ones for a round, known ones for an answer. Writing checks is `check`'s business."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from weboid.core.keys import UrlKey
+from weboid.store.pool import Connection
+from weboid.store.rows import (
+    HostKey,
+    KnownUrl,
+    StoredHost,
+    StoredUrl,
+    host_key_columns,
+    key_columns,
+    known_url,
+    stored_host,
+    stored_url,
+)
+from weboid.store.statements import statements
+
+SQL: Final = statements("url")
+
+
+async def list_due_hosts(
+    conn: Connection, buckets: Sequence[int], *, day: int, beside: Sequence[HostKey], limit: int
+) -> list[StoredHost]:
+    """At most `limit` hosts of these buckets whose turn has come by `day`, at random, none of those `beside` (C-3)."""
+    row = {"buckets": list(buckets), "day": day, "limit": limit, "open": [key.host_key for key in beside]}
+    return [stored_host(columns) async for columns in await conn.execute(SQL["list_due_hosts"], row)]
+
+
+async def list_due_urls(
+    conn: Connection, hosts: Sequence[HostKey], *, day: int, per_host: int
+) -> dict[HostKey, list[StoredUrl]]:
+    """For each host its URLs due by `day`, oldest first, at most `per_host` (C-3)."""
+    due: dict[HostKey, list[StoredUrl]] = {host: [] for host in hosts}
+    row = {**host_key_columns(hosts), "day": day, "per_host": per_host}
+    async for columns in await conn.execute(SQL["list_due_urls"], row):
+        url = stored_url(columns)
+        due[HostKey(url.key.bucket, url.key.host_key)].append(url)
+    return due
+
+
+async def count_due(conn: Connection, day: int) -> int:
+    """How many URLs a round on `day` has to ask."""
+    row = await (await conn.execute(SQL["count_due"], {"day": day})).fetchone()
+    return int(row[0]) if row else 0
+
+
+async def find_urls(conn: Connection, keys: Sequence[UrlKey]) -> dict[UrlKey, KnownUrl]:
+    """What is known of these URLs; those not watched are missing."""
+    known = [known_url(row) async for row in await conn.execute(SQL["find_urls"], key_columns(keys))]
+    return {url.key: url for url in known}
