@@ -1,0 +1,354 @@
+"""Each misbehaviour of the little web, seen through a plain socket; and what it writes down."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from typing import NamedTuple
+
+import pytest
+import trustme
+from dnslib import QTYPE, RCODE, DNSRecord
+
+from weboid.demo.littledns import NOBODY
+from weboid.demo.littleweb import LittleWeb, open_littleweb
+from weboid.demo.world import (
+    Behaviour,
+    BotWall,
+    Chain,
+    Drip,
+    Host,
+    HostBehaviour,
+    HostState,
+    Life,
+    Loop,
+    NoHead,
+    Page,
+    Redirect,
+    Spell,
+    Status,
+    Trouble,
+    World,
+)
+
+TIMEOUT_S = 5.0
+
+
+def always(behaviour: Behaviour) -> Life[Behaviour]:
+    return (Spell(0, behaviour),)
+
+
+def host_always(behaviour: HostBehaviour) -> Life[HostBehaviour]:
+    return (Spell(0, behaviour),)
+
+
+WORLD = World(
+    {
+        "site.demo": Host(
+            paths={
+                "/page": always(Page(title="<b>Bold</b>", size_kib=3)),
+                "/paper": always(Page("application/pdf", 48)),
+                "/turns": (Spell(0, Page()), Spell(7, Status(410))),
+                "/wait": always(Status(503, retry_after_s=120)),
+                "/lie": always(Status(404, kind="application/pdf", size_kib=80)),
+                "/moved": always(Redirect("http://other.demo/new", 308)),
+                "/root": always(Redirect("/", 302)),
+                "/chain": always(Chain(2)),
+                "/loop": always(Loop()),
+                "/no-head": always(NoHead(501)),
+                "/hates-head": always(NoHead(0)),
+                "/wall": always(BotWall()),
+                "/challenge": always(BotWall(challenge=True)),
+                "/drip": always(Drip(0)),
+                "/tarpit": always(Drip(0.01, tarpit=True)),
+                "/reset": always(Trouble.RESET),
+                "/hang-up": always(Trouble.HANG_UP),
+                "/silence": always(Trouble.SILENCE),
+                "/split": always(Redirect("/a\r\nSet-Cookie: a=b")),
+            }
+        ),
+        "other.demo": Host(),
+        "gone.demo": Host(host_always(HostState.DNS_GONE)),
+        "fail.demo": Host(host_always(HostState.DNS_SERVFAIL)),
+        "refused.demo": Host(host_always(HostState.REFUSED)),
+        "broken.demo": Host(host_always(HostState.TLS_BROKEN)),
+    }
+)
+
+
+class Got(NamedTuple):
+    """A reply: its code, headers with lower-case names, body."""
+
+    code: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[LittleWeb]:
+    async with open_littleweb(WORLD, day=lambda: 3) as little:
+        yield little
+
+
+async def sent(web: LittleWeb, data: bytes, *, ip: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> bytes:
+    """Everything that comes back until the server closes."""
+    port = web.https_port if tls else web.http_port
+    name = "site.demo" if tls else None
+    reader, writer = await asyncio.open_connection(ip, port, ssl=tls, server_hostname=name)
+    try:
+        writer.write(data)
+        return await asyncio.wait_for(reader.read(), TIMEOUT_S)
+    finally:
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+
+def request(target: str, method: str = "GET", host: str = "site.demo", *lines: str) -> bytes:
+    return "\r\n".join([f"{method} {target} HTTP/1.1", f"Host: {host}:81", *lines, "", ""]).encode()
+
+
+def reply(data: bytes) -> Got:
+    head, _, body = data.partition(b"\r\n\r\n")
+    first, *lines = head.decode().split("\r\n")
+    pairs = (line.split(": ", 1) for line in lines)
+    return Got(int(first.split(" ")[1]), {name.lower(): value for name, value in pairs}, body)
+
+
+async def got(web: LittleWeb, target: str, method: str = "GET", *lines: str) -> Got:
+    return reply(await sent(web, request(target, method, "site.demo", "Connection: close", *lines)))
+
+
+async def test_a_page_has_a_type_a_length_and_an_escaped_title(web: LittleWeb) -> None:
+    page = await got(web, "/page")
+    assert (page.code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert page.headers["content-length"] == str(len(page.body)) == str(3 * 1024)
+    assert b"&lt;b&gt;Bold" in page.body
+    assert b"<b>" not in page.body
+
+
+async def test_head_gets_the_same_head_and_no_body(web: LittleWeb) -> None:
+    page, head = await got(web, "/page"), await got(web, "/page", "HEAD")
+    assert (head.code, head.headers, head.body) == (page.code, page.headers, b"")
+
+
+async def test_a_pdf_looks_like_one(web: LittleWeb) -> None:
+    paper = await got(web, "/paper")
+    assert (paper.headers["content-type"], len(paper.body), paper.body[:5]) == ("application/pdf", 48 * 1024, b"%PDF-")
+
+
+async def test_a_life_turns_on_its_day() -> None:
+    day = 6
+    async with open_littleweb(WORLD, day=lambda: day) as web:
+        before = await got(web, "/turns")
+        day = 7
+        after = await got(web, "/turns")
+        assert (before.code, after.code) == (200, 410)
+        assert [asked.day for asked in web.requests] == [6, 7]
+
+
+async def test_codes_come_with_retry_after_or_over_the_content_itself(web: LittleWeb) -> None:
+    wait, lie = await got(web, "/wait"), await got(web, "/lie")
+    assert (wait.code, wait.headers["retry-after"]) == (503, "120")
+    assert (lie.code, lie.headers["content-type"], len(lie.body)) == (404, "application/pdf", 80 * 1024)
+    assert (await got(web, "/unheard-of")).code == 404
+
+
+async def test_redirects_lead_where_they_should_with_the_port_put_in(web: LittleWeb) -> None:
+    moved, root = await got(web, "/moved"), await got(web, "/root")
+    assert (moved.code, moved.headers["location"]) == (308, f"http://other.demo:{web.http_port}/new")
+    assert (root.code, root.headers["location"]) == (302, "/")
+
+
+async def test_a_chain_ends_and_a_loop_does_not(web: LittleWeb) -> None:
+    for start, ends in (("/chain", [302, 302, 200]), ("/loop", [302, 302, 302])):
+        target, codes = start, []
+        for _ in range(3):
+            answer = await got(web, target)
+            codes.append(answer.code)
+            target = answer.headers.get("location", "")
+        assert codes == ends
+
+
+async def test_head_can_be_refused_or_hung_up_on(web: LittleWeb) -> None:
+    assert (await got(web, "/no-head", "HEAD")).code == 501
+    assert (await got(web, "/no-head")).code == 200
+    assert await sent(web, request("/hates-head", "HEAD")) == b""
+    assert (await got(web, "/hates-head")).code == 200
+
+
+async def test_a_wall_lets_browsers_through_only(web: LittleWeb) -> None:
+    assert (await got(web, "/wall")).code == 403
+    assert (await got(web, "/wall", "GET", "User-Agent: Mozilla/5.0")).code == 200
+    assert (await got(web, "/challenge")).headers["cf-mitigated"] == "challenge"
+
+
+async def test_a_drip_ends_and_its_head_comes_at_once(web: LittleWeb) -> None:
+    slow = await got(web, "/drip")
+    assert (slow.code, slow.headers["content-length"]) == (200, str(len(slow.body)))
+
+
+async def test_a_tarpit_gives_no_head_in_time(web: LittleWeb) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", web.http_port)
+    writer.write(request("/tarpit"))
+    await asyncio.sleep(0.1)
+    assert b"\n" not in await reader.read(100)
+    writer.close()
+
+
+async def test_a_reset_is_a_reset_and_a_hang_up_is_none(web: LittleWeb) -> None:
+    with pytest.raises(ConnectionResetError):
+        await sent(web, request("/reset"))
+    assert await sent(web, request("/hang-up")) == b""
+
+
+async def test_silence_lasts_and_does_not_hold_up_the_end() -> None:
+    async with asyncio.timeout(TIMEOUT_S), open_littleweb(WORLD, day=lambda: 0) as web:
+        reader, writer = await asyncio.open_connection("127.0.0.1", web.http_port)
+        writer.write(request("/silence"))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(reader.read(), 0.1)
+    assert await reader.read() == b""
+    writer.close()
+
+
+async def test_a_connection_is_kept_for_the_next_request(web: LittleWeb) -> None:
+    data = await sent(web, request("/page", "HEAD") + request("/moved", "HEAD", "site.demo", "Connection: close"))
+    assert data.count(b"HTTP/1.1 ") == 2
+    assert [asked.target for asked in web.requests] == ["/page", "/moved"]
+
+
+@pytest.mark.parametrize("nonsense", [b"\r\n\r\n", b"GET\r\n\r\n", b"\xff\xfe\r\n\r\n", b"A" * 100_000 + b"\r\n\r\n"])
+async def test_nonsense_gets_no_answer(web: LittleWeb, nonsense: bytes) -> None:
+    with suppress(OSError):
+        assert await sent(web, nonsense) == b""
+    assert not web.requests
+
+
+async def test_no_header_can_be_smuggled_in_by_a_target(web: LittleWeb) -> None:
+    assert "set-cookie" not in (await got(web, "/split")).headers
+
+
+async def test_the_same_request_gets_the_same_bytes(web: LittleWeb) -> None:
+    for target in ("/page", "/lie", "/chain", "/wall"):
+        assert await got(web, target) == await got(web, target)
+
+
+async def test_every_request_is_written_down(web: LittleWeb) -> None:
+    await got(web, "/page?a=%20b", "HEAD", "User-Agent: Weboid/0")
+    with suppress(ConnectionResetError):
+        await sent(web, request("/reset"))
+    first, second = web.requests
+    assert (first.day, first.method, first.host, first.target) == (3, "HEAD", "site.demo", "/page?a=%20b")
+    assert first.headers["user-agent"] == "Weboid/0"
+    assert (second.target, second.at_s >= first.at_s) == ("/reset", True)
+
+
+async def looked_up(web: LittleWeb, name: str, kind: str = "A") -> DNSRecord:
+    """The name server's answer."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[bytes] = loop.create_future()
+
+    class Client(asyncio.DatagramProtocol):
+        def datagram_received(self, data: bytes, addr: object) -> None:
+            answer.set_result(data)
+
+    transport, _ = await loop.create_datagram_endpoint(Client, remote_addr=("127.0.0.1", web.dns_port))
+    try:
+        transport.sendto(b"nonsense")
+        transport.sendto(DNSRecord.question(name, kind).pack())
+        return DNSRecord.parse(await asyncio.wait_for(answer, TIMEOUT_S))
+    finally:
+        transport.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "addresses"),
+    [
+        ("site.demo", "NOERROR", ["127.0.0.1"]),
+        ("SITE.demo", "NOERROR", ["127.0.0.1"]),
+        ("broken.demo", "NOERROR", ["127.0.0.1"]),
+        ("refused.demo", "NOERROR", [NOBODY]),
+        ("gone.demo", "NXDOMAIN", []),
+        ("fail.demo", "SERVFAIL", []),
+        ("never.demo", "NXDOMAIN", []),
+    ],
+)
+async def test_names_lead_where_their_life_says(web: LittleWeb, name: str, code: str, addresses: list[str]) -> None:
+    answer = await looked_up(web, name)
+    assert RCODE[answer.header.rcode] == code
+    assert [str(each.rdata) for each in answer.rr if each.rtype == QTYPE.A] == addresses
+    assert [(each.kind, each.name, each.day) for each in web.questions] == [("A", name.lower(), 3)]
+
+
+async def test_a_host_has_no_address_of_another_family(web: LittleWeb) -> None:
+    answer = await looked_up(web, "site.demo", "AAAA")
+    assert (RCODE[answer.header.rcode], answer.rr) == ("NOERROR", [])
+
+
+async def test_nobody_listens_where_refused_hosts_lead(web: LittleWeb) -> None:
+    with pytest.raises(ConnectionRefusedError):
+        await sent(web, request("/"), ip=NOBODY)
+
+
+async def test_without_certificates_every_handshake_fails(web: LittleWeb) -> None:
+    with pytest.raises(ssl.SSLError):
+        await sent(web, request("/page"), tls=ssl.create_default_context())
+    assert [(asked.method, asked.host) for asked in web.requests] == [("TLS", "site.demo")]
+
+
+async def test_with_certificates_only_broken_hosts_fail() -> None:
+    authority = trustme.CA()
+    server, client = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context()
+    authority.issue_cert("site.demo", "broken.demo").configure_cert(server)
+    authority.configure_trust(client)
+    async with open_littleweb(WORLD, day=lambda: 0, tls=server) as web:
+        page = reply(await sent(web, request("/page", "GET", "site.demo", "Connection: close"), tls=client))
+        assert page.code == 200
+        with pytest.raises(ssl.SSLError):
+            await asyncio.open_connection("127.0.0.1", web.https_port, ssl=client, server_hostname="broken.demo")
+        assert [(asked.method, asked.host) for asked in web.requests] == [("GET", "site.demo"), ("TLS", "broken.demo")]
+
+
+async def test_a_client_that_does_not_trust_us_does_no_harm() -> None:
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("site.demo").configure_cert(server)
+    async with open_littleweb(WORLD, day=lambda: 0, tls=server) as web:
+        for _ in range(3):
+            with pytest.raises(ssl.SSLCertVerificationError):
+                await sent(web, request("/page"), tls=ssl.create_default_context())
+        assert not web.requests
+
+
+async def test_a_greeting_that_is_no_greeting_does_no_harm(web: LittleWeb) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", web.https_port)
+    writer.write(b"\x16\x03\x01\x00\x05nope!")
+    assert b"400" in await asyncio.wait_for(reader.read(), TIMEOUT_S)
+    writer.close()
+    _, silent = await asyncio.open_connection("127.0.0.1", web.https_port)
+    silent.close()
+
+
+async def test_nothing_is_left_running() -> None:
+    before = asyncio.all_tasks()
+    async with open_littleweb(WORLD, day=lambda: 0) as web:
+        port = web.http_port
+        readers = [await asyncio.open_connection("127.0.0.1", port) for _ in range(5)]
+        readers += [await asyncio.open_connection("127.0.0.1", web.https_port)]
+        readers[0][1].write(request("/silence"))
+        readers[1][1].write(request("/tarpit"))
+        await asyncio.sleep(0.05)
+    assert asyncio.all_tasks() == before
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection("127.0.0.1", port)
+    for _, writer in readers:
+        writer.close()
+
+
+async def test_ports_can_be_chosen(web: LittleWeb) -> None:
+    with pytest.raises(OSError):
+        async with open_littleweb(WORLD, day=lambda: 0, http_port=web.http_port):
+            pass
+    async with open_littleweb(WORLD, day=lambda: 0, dns_port=0) as other:
+        assert other.name_server == f"127.0.0.1:{other.dns_port}"
+        assert other.http_port != web.http_port

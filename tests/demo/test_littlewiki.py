@@ -1,0 +1,185 @@
+"""The little wiki: read whole by the real source of the Action API, however small its limits; and safe to look at."""
+
+import json
+from collections.abc import AsyncIterator
+from html.parser import HTMLParser
+from typing import Any
+
+import aiohttp
+import pytest
+
+from weboid.demo.littlewiki import LittleWiki, open_littlewiki
+from weboid.demo.story import demo_interwiki, demo_pages
+from weboid.demo.wikipages import Site, WikiLink, WikiPage, answer_of
+from weboid.wiki.api import ApiSource
+from weboid.wiki.source import PageLinks
+
+PAGES = demo_pages(str)
+HOSTILE = next(page for page in PAGES if "<script>" in page.title)
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as one:
+        yield one
+
+
+async def read(wiki: LittleWiki, session: aiohttp.ClientSession) -> list[PageLinks]:
+    """All pages, through the source."""
+    source = ApiSource(wiki.api_url, session, user_agent="Weboid/0")
+    return [page async for batch in source.pages(frozenset({0})) for page in batch]
+
+
+def expected(pages: list[WikiPage]) -> dict[str, set[str]]:
+    """The URLs of each page that is no redirect; interwiki links as the map says, unless local."""
+    found: dict[str, set[str]] = {}
+    for page in pages:
+        if page.redirect is None:
+            urls = {link.url for link in page.links}
+            urls |= {f"http://isles.demo/wiki/{title}" for prefix, title in page.interwiki if prefix == "isles"}
+            found[page.title] = urls
+    return found
+
+
+@pytest.mark.parametrize(("pages_at_once", "links_at_once"), [(1, 1), (2, 3), (5, 20), (50, 500)])
+async def test_the_source_reads_the_whole_wiki_however_small_its_limits(
+    session: aiohttp.ClientSession, pages_at_once: int, links_at_once: int
+) -> None:
+    async with open_littlewiki(
+        PAGES, interwiki=demo_interwiki(str), pages_at_once=pages_at_once, links_at_once=links_at_once
+    ) as wiki:
+        pages = await read(wiki, session)
+        assert {page.title: set(page.urls) for page in pages} == expected(PAGES)
+        assert len(pages) == len({page.page for page in pages})
+        assert any("elcontinue" in question for question in wiki.asked) == (links_at_once < 500)
+
+
+async def test_the_wiki_says_who_it_is(session: aiohttp.ClientSession) -> None:
+    async with open_littlewiki(PAGES, interwiki=demo_interwiki(str)) as wiki:
+        info = await ApiSource(wiki.api_url, session, user_agent="Weboid/0").fetch_siteinfo()
+        assert (info.dbname, info.server, info.sitename, info.lang) == (
+            "demowiki",
+            wiki.site.server,
+            "The little wiki",
+            "en",
+        )
+        assert info.interwiki.target("isles", "Skarvey") == "http://isles.demo/wiki/Skarvey"
+        assert info.interwiki.target("sister", "Skarvey") is None
+
+
+async def test_pages_are_found_by_id_and_by_title_through_redirects(session: aiohttp.ClientSession) -> None:
+    async with open_littlewiki(PAGES) as wiki:
+        source = ApiSource(wiki.api_url, session, user_agent="Weboid/0")
+        harbour = wiki.pages["Harbour of Nordholm"]
+        by_title = await source.find_pages(titles=["nordholm_harbour", "Never written", HOSTILE.title])
+        assert [page.page for page in by_title] == [harbour.page, HOSTILE.page]
+        assert [page.page for page in await source.find_pages(ids=[HOSTILE.page, 7])] == [HOSTILE.page]
+
+
+async def test_an_edit_is_told_by_the_next_answer(session: aiohttp.ClientSession) -> None:
+    async with open_littlewiki(PAGES) as wiki:
+        source = ApiSource(wiki.api_url, session, user_agent="Weboid/0")
+        (before,) = await source.find_pages(titles=["Skarvey"])
+        wiki.record_edit("Skarvey", [WikiLink("http://harbour.demo/history")])
+        (after,) = await source.find_pages(titles=["Skarvey"])
+        assert (before.urls, after.urls) == ((), ("http://harbour.demo/history",))
+        assert after.latest > before.latest
+        del wiki.pages["Skarvey"]
+        assert await source.find_pages(titles=["Skarvey"]) == []
+
+
+def asked(**question: str) -> dict[str, Any]:
+    site = Site({page.title: page for page in PAGES}, links_at_once=500)
+    return answer_of(site, {"action": "query", "format": "json", "formatversion": "2", **question})
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"action": "edit"},
+        {"formatversion": "1", "meta": "siteinfo"},
+        {},
+        {"pageids": "x"},
+        {"pageids": "|".join(map(str, range(51)))},
+        {"titles": "|".join(map(str, range(51)))},
+        {"generator": "allpages", "gaplimit": "-1"},
+        {"pageids": "101", "prop": "extlinks", "elcontinue": "9" * 50},
+    ],
+)
+def test_a_wrong_question_gets_an_error_as_mediawiki_gives_it(question: dict[str, str]) -> None:
+    answer = asked(**question)
+    assert answer.keys() == {"error"}
+    assert answer["error"].keys() == {"code", "info"}
+
+
+def test_missing_pages_are_told_as_missing() -> None:
+    assert asked(pageids="7")["query"]["pages"] == [{"pageid": 7, "missing": True}]
+    assert asked(titles="Nothing")["query"]["pages"] == [{"ns": 0, "title": "Nothing", "missing": True}]
+
+
+def test_a_walk_goes_on_as_mediawikis_does() -> None:
+    walk = {"generator": "allpages", "gaplimit": "2", "gapfilterredir": "nonredirects", "prop": "extlinks|iwlinks|info"}
+    first = asked(**walk, ellimit="3", iwlimit="500")
+    assert "batchcomplete" not in first
+    assert first["continue"] == {"elcontinue": "3", "continue": "||iwlinks|info"}
+    whole = asked(**walk, ellimit="500", iwlimit="500")
+    assert whole["batchcomplete"] is True
+    assert whole["continue"] == {"gapcontinue": "Harbour_of_Nordholm", "continue": "gapcontinue||"}
+    later = asked(**walk, **whole["continue"], ellimit="1", iwlimit="500")
+    assert later["continue"] == {
+        "elcontinue": "1",
+        "gapcontinue": "Harbour_of_Nordholm",
+        "continue": "gapcontinue||iwlinks|info",
+    }
+
+
+class Tags(HTMLParser):
+    """The elements of a page, and its addresses."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.hrefs: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+        self.hrefs += [value or "" for name, value in attrs if name == "href"]
+        assert not any(name.startswith("on") for name, _ in attrs)
+
+
+async def test_articles_can_be_read_and_hostile_ones_do_no_harm(session: aiohttp.ClientSession) -> None:
+    async with open_littlewiki(PAGES, weboid_url="http://127.0.0.1:8000/") as wiki:
+        for url in (f"{wiki.site.server}/", *(wiki.page_url(page.title) for page in PAGES)):
+            async with session.get(url) as response:
+                text = await response.text()
+                assert response.status == 200, url
+                assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+            tags = Tags()
+            tags.feed(text)
+            assert not tags.names & {"script", "img", "b"}
+            assert all(href.startswith(("http://", "https://", "/")) for href in tags.hrefs)
+
+
+async def test_an_article_leads_to_what_weboid_knows(session: aiohttp.ClientSession) -> None:
+    async with open_littlewiki(PAGES, weboid_url="http://127.0.0.1:8000/") as wiki:
+        async with session.get(wiki.page_url("Tidal mill")) as response:
+            text = await response.text()
+        page = wiki.pages["Tidal mill"].page
+        assert f"http://127.0.0.1:8000/externalLinkInfo?dbname=demowiki%40wmflabs&amp;pageid={page}" in text
+        assert "http://tidalmill.demo/opening-hours" in text
+
+
+async def test_there_is_nothing_else_on_the_wiki(session: aiohttp.ClientSession) -> None:
+    async with open_littlewiki(PAGES) as wiki:
+        for path in ("/wiki/Never_written", "/etc/passwd", "/w/index.php"):
+            async with session.get(wiki.site.server + path) as response:
+                assert response.status == 404
+
+
+async def test_questions_may_be_posted(session: aiohttp.ClientSession) -> None:
+    async with open_littlewiki(PAGES) as wiki:
+        question = {"action": "query", "formatversion": "2", "format": "json", "titles": "Skarvey"}
+        async with session.post(wiki.api_url, data=question) as response:
+            answer = json.loads(await response.text())
+        assert answer["query"]["pages"][0]["title"] == "Skarvey"
+        assert list(wiki.asked) == [question]

@@ -1,0 +1,47 @@
+"""The whole story once: from a wiki's links over weeks of rounds to what is known of each."""
+
+import time
+from dataclasses import replace
+
+from weboid.config import load_config
+from weboid.core.classify import UrlClass, classify
+from weboid.core.farms import WMFLABS
+from weboid.core.keys import key_of
+from weboid.core.verdict import Verdict, finding_of
+from weboid.crawl.recorder import Tally
+from weboid.demo.play import feed_story, open_stage, play_story
+from weboid.demo.story import ground_truth
+from weboid.store.change import list_changes
+from weboid.store.pool import open_pool
+from weboid.store.url import find_urls
+
+LAST_DAY = 3_600
+
+
+async def test_ten_weeks_of_a_little_web_are_judged_as_they_were_written(database: str) -> None:
+    tallies: list[Tally] = []
+    async with (
+        open_pool(database, size=4, part="test") as pool,
+        open_stage(replace(load_config(None, {})), LAST_DAY) as stage,
+    ):
+        intake = await feed_story(stage, pool)
+        assert intake.links_new == intake.links > 50
+        await play_story(stage, pool, lambda day, tally: tallies.append(tally))
+        assert (await feed_story(stage, pool)).pages_changed == 0
+        assert sum(tally.lost + tally.postponed for tally in tallies) == 0
+        truths = {url: truth for url, truth in ground_truth(stage.web.located).items() if truth.kind is UrlClass.WATCHED}
+        wrong = []
+        for url, truth in truths.items():
+            link = classify(url, WMFLABS)
+            assert link.url
+            key = key_of(link.url)
+            async with pool.connection() as conn:
+                known = (await find_urls(conn, [key]))[key]
+                log = await list_changes(conn, key)
+            finding = finding_of(known.record, known.host)
+            was_dead = any(change.after is Verdict.DEAD for change in log)
+            reason = finding.reason.word if finding.reason else ""
+            right = finding.verdict is truth.verdict and reason in truth.reasons
+            if not right or was_dead != (truth.was_dead or truth.verdict is Verdict.DEAD):
+                wrong.append((url, truth, finding, was_dead))
+        assert not wrong

@@ -1,0 +1,86 @@
+"""What the demonstration's articles are made of: links with their lives and their ends, and short ways to write them.
+
+One law: a life is a page at first, unless its first turn is on day 0; and whoever writes a life writes its end.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from weboid.core.classify import UrlClass
+from weboid.core.reasons import Reason
+from weboid.core.verdict import Verdict
+from weboid.demo.world import Behaviour, HostBehaviour, HostState, Life, Page, Spell, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link with its life and its end: one of the reasons must be given, and `was_dead` must have been told before."""
+
+    url: str
+    caption: str
+    life: Life[Behaviour] = ()
+    verdict: Verdict = Verdict.WORKING
+    reasons: tuple[Reason, ...] = ()
+    was_dead: bool = False
+    kind: UrlClass = UrlClass.WATCHED
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """An article, or with `redirect` another title of one."""
+
+    title: str
+    text: str = ""
+    links: tuple[Link, ...] = ()
+    interwiki: tuple[tuple[str, str], ...] = ()
+    redirect: str | None = None
+
+
+Turn = tuple[int, Behaviour]
+"""From this day on the address does that."""
+
+
+def _life(caption: str, turns: tuple[Turn, ...]) -> Life[Behaviour]:
+    begin = () if turns and turns[0][0] == 0 else (Spell[Behaviour](0, Page(title=caption)),)
+    return (*begin, *(Spell(day, behaviour) for day, behaviour in turns))
+
+
+def works(url: str, caption: str, *turns: Turn, reason: Reason = Reason.OK, was_dead: bool = False) -> Link:
+    """A link that works in the end."""
+    return Link(url, caption, _life(caption, turns), Verdict.WORKING, (reason,), was_dead)
+
+
+def doubtful(url: str, caption: str, reason: Reason, *turns: Turn) -> Link:
+    """A link of which nobody can say more in the end than that it answers oddly, or not to us."""
+    return Link(url, caption, _life(caption, turns), Verdict.DOUBTFUL, (reason,))
+
+
+def dead(url: str, caption: str, reason: Reason, *turns: Turn) -> Link:
+    """A link that is dead in the end by its own failures."""
+    return Link(url, caption, _life(caption, turns), Verdict.DEAD, (reason,))
+
+
+def dead_with_host(url: str, caption: str, reason: Reason) -> Link:
+    """A link that dies with its host: by its own failures, or, where others of the host were asked, by the host's."""
+    return Link(url, caption, _life(caption, ()), Verdict.DEAD, (reason, Reason.HOST_DOWN))
+
+
+def unwatched(url: str, kind: UrlClass, caption: str = "") -> Link:
+    """A link that is never asked, for its class."""
+    return Link(url, caption, kind=kind)
+
+
+def flapping(caption: str, up: int, down: int, until: int) -> tuple[Turn, ...]:
+    """Up for so many days, down for so many, and so on; up from the day `until` on."""
+    turns: list[Turn] = []
+    for day in range(up, until - down, up + down):
+        turns += [(day, Status(500)), (day + down, Page(title=caption))]
+    return tuple(turns)
+
+
+UP: Final[HostBehaviour] = HostState.UP
+
+
+def host_life(*turns: tuple[int, HostBehaviour]) -> Life[HostBehaviour]:
+    """A host that is up until its first turn."""
+    return (Spell(0, UP), *(Spell(day, behaviour) for day, behaviour in turns))

@@ -1,0 +1,65 @@
+"""The little web's name server: each host of the world has one loopback address, or what its life says (UDP, dnslib).
+
+One law: names that are not in the world do not exist.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from time import monotonic
+from typing import Final, NamedTuple, assert_never, cast
+
+from dnslib import QTYPE, RCODE, RR, A, DNSError, DNSRecord
+
+from weboid.demo.world import HostState, World, host_state
+
+NOBODY: Final = "127.0.0.2"
+"""Where nobody listens: the little web binds one address only."""
+
+QUESTIONS_KEPT: Final = 200_000
+
+
+class Question(NamedTuple):
+    """One question: when (monotonic seconds and day), the type (``A``) and the name."""
+
+    at_s: float
+    day: int
+    kind: str
+    name: str
+
+
+class LittleDns(asyncio.DatagramProtocol):
+    """Answers with TTL 0, so that nobody with manners remembers today's answer tomorrow."""
+
+    def __init__(self, world: World, day: Callable[[], int], ip: str) -> None:
+        self.questions: deque[Question] = deque(maxlen=QUESTIONS_KEPT)
+        self._world = world
+        self._day = day
+        self._ip = ip
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Remembers where answers go out."""
+        self._transport = cast(asyncio.DatagramTransport, transport)
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        """Answers one question; what is none is dropped."""
+        try:
+            asked = DNSRecord.parse(data)
+            name, kind = str(asked.q.qname).rstrip(".").lower(), str(QTYPE.get(asked.q.qtype))
+        except (DNSError, UnicodeError, IndexError):
+            return
+        day = self._day()
+        self.questions.append(Question(monotonic(), day, kind, name))
+        answer = asked.reply()
+        match host_state(self._world, name, day):
+            case None | HostState.DNS_GONE:
+                answer.header.rcode = RCODE.NXDOMAIN
+            case HostState.DNS_SERVFAIL:
+                answer.header.rcode = RCODE.SERVFAIL
+            case HostState.UP | HostState.TLS_BROKEN | HostState.REFUSED as state:
+                if kind == "A":
+                    ip = NOBODY if state is HostState.REFUSED else self._ip
+                    answer.add_answer(RR(asked.q.qname, QTYPE.A, rdata=A(ip), ttl=0))
+            case _ as never:
+                assert_never(never)
+        self._transport.sendto(answer.pack(), addr)

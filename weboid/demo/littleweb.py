@@ -1,0 +1,202 @@
+"""The little web: servers on loopback that play a world, misbehaviour included: HTTP/1.1, HTTPS, DNS.
+
+What they say is made in `replies`, what they are like on which day stands in `world`.
+One law: every request is written down before it is answered, and nothing outlives `open_littleweb`.
+"""
+
+import asyncio
+import contextlib
+import socket
+import ssl
+import struct
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Final
+
+from weboid.demo.littledns import LittleDns, Question
+from weboid.demo.littletls import Connected, open_tls_port
+from weboid.demo.replies import Replying, Request, reply_of, request_of
+from weboid.demo.world import Drip, HostState, Redirect, Trouble, World, answer_of, host_state, located
+
+REQUESTS_KEPT: Final = 200_000
+
+_IP: Final = "127.0.0.1"
+_REQUESTS_A_CONNECTION: Final = 100
+_IDLE_S: Final = 30.0
+_HEAD_BYTES: Final = 32_768
+_BACKLOG: Final = 1024
+_RESET_AT_CLOSE: Final = struct.pack("ii", 1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request: when (monotonic seconds and day), to whom and for what. A failed handshake has the method ``TLS``.
+
+    `target` is path and query as they were on the wire; header names are in lower case.
+    """
+
+    at_s: float
+    day: int
+    method: str
+    host: str
+    target: str
+    headers: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class LittleWeb:
+    """A running little web and what it was asked: the newest REQUESTS_KEPT requests, oldest first."""
+
+    world: World
+    requests: deque[Asked]
+    questions: deque[Question]
+    http_port: int = 0
+    https_port: int = 0
+    dns_port: int = 0
+
+    @property
+    def name_server(self) -> str:
+        """As the configuration's `net.dns` wants it: ``127.0.0.1:5300``."""
+        return f"{_IP}:{self.dns_port}"
+
+    def located(self, url: str) -> str:
+        """A URL of the world with the port at which it is played; others as they are."""
+        return located(self.world, url, http_port=self.http_port, https_port=self.https_port)
+
+
+@asynccontextmanager
+async def open_littleweb(
+    world: World,
+    *,
+    day: Callable[[], int],
+    tls: ssl.SSLContext | None = None,
+    http_port: int = 0,
+    https_port: int = 0,
+    dns_port: int = 0,
+) -> AsyncIterator[LittleWeb]:
+    """Plays a world on 127.0.0.1 until the block ends; `day` is asked at every request. Port 0 = any free one.
+
+    Without `tls` every handshake at the https port fails; its `sni_callback` may choose among several certificates.
+    Raises OSError if a port is taken.
+    """
+    dns = LittleDns(world, day, _IP)
+    little = LittleWeb(world, deque(maxlen=REQUESTS_KEPT), dns.questions)
+    player = _Player(little, day, tls=tls is not None)
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(player.close)
+        little.http_port = await _listen(stack, player.play, http_port)
+        secure = open_tls_port(
+            _IP, https_port, tls=tls, broken=player.refuses_tls, connected=player.play, stream_bytes=_HEAD_BYTES
+        )
+        little.https_port = await stack.enter_async_context(secure)
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.create_datagram_endpoint(lambda: dns, local_addr=(_IP, dns_port))
+        stack.callback(transport.close)
+        little.dns_port = transport.get_extra_info("sockname")[1]
+        yield little
+
+
+async def _listen(stack: contextlib.AsyncExitStack, connected: Connected, port: int) -> int:
+    """Opens a server that the stack closes; its port."""
+    server = await asyncio.start_server(connected, _IP, port, limit=_HEAD_BYTES, backlog=_BACKLOG)
+    stack.callback(server.close)
+    bound: int = server.sockets[0].getsockname()[1]
+    return bound
+
+
+class _Player:
+    """The connections of one little web."""
+
+    def __init__(self, little: LittleWeb, day: Callable[[], int], *, tls: bool) -> None:
+        self._little = little
+        self._day = day
+        self._tls = tls
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def play(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection, until one side has enough."""
+        with self._kept(writer):
+            for _ in range(_REQUESTS_A_CONNECTION):
+                async with asyncio.timeout(_IDLE_S):
+                    request = request_of(await reader.readuntil(b"\r\n\r\n"))
+                if request is None or not await self._exchange(request, reader, writer):
+                    return
+
+    def refuses_tls(self, host: str) -> bool:
+        """Whether a handshake for a host must fail now, which is then written down."""
+        broken = not self._tls or host_state(self._little.world, host, self._day()) is HostState.TLS_BROKEN
+        if broken:
+            self._note("TLS", host)
+        return broken
+
+    async def close(self) -> None:
+        """Ends all connections."""
+        await asyncio.sleep(0)  # those that were just accepted show themselves
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # sockets are closed in the loop's next turn
+
+    @contextmanager
+    def _kept(self, writer: asyncio.StreamWriter) -> Iterator[None]:
+        """Keeps count of a connection; it ends quietly when the other side goes away or makes no sense."""
+        task = asyncio.current_task()
+        assert task
+        self._tasks.add(task)
+        try:
+            yield
+        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass
+        finally:
+            self._tasks.discard(task)
+            writer.close()
+
+    def _note(self, method: str, host: str, target: str = "", headers: Mapping[str, str] | None = None) -> int:
+        """Writes down what is asked; the day of it."""
+        day = self._day()
+        self._little.requests.append(Asked(monotonic(), day, method, host, target, headers or {}))
+        return day
+
+    async def _exchange(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """One request and what comes of it; whether the connection stays open for another."""
+        day = self._note(request.method, request.host, request.target, request.headers)
+        behaviour = answer_of(self._little.world, request.host, request.target, day)
+        match behaviour:
+            case Trouble.RESET:
+                raw: socket.socket = writer.get_extra_info("socket")
+                raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_AT_CLOSE)
+                writer.transport.abort()
+                return False
+            case Trouble.HANG_UP:
+                return False
+            case Trouble.SILENCE:
+                await reader.read()  # until the other side gives up
+                return False
+            case Drip(pause_s, tarpit):
+                await _drip(writer, reply_of(behaviour, request) or b"", pause_s, tarpit=tarpit)
+                return False
+            case _:
+                return await self._reply(behaviour, request, writer)
+
+    async def _reply(self, behaviour: Replying, request: Request, writer: asyncio.StreamWriter) -> bool:
+        if isinstance(behaviour, Redirect):
+            behaviour = replace(behaviour, to=self._little.located(behaviour.to))
+        data = reply_of(behaviour, request)
+        if data is None:
+            return False
+        writer.write(data)
+        await writer.drain()
+        return request.keeps
+
+
+async def _drip(writer: asyncio.StreamWriter, data: bytes, pause_s: float, *, tarpit: bool) -> None:
+    head, end, body = data.partition(b"\r\n\r\n")
+    if not tarpit:
+        writer.write(head + end)
+    for byte in data if tarpit else body:
+        writer.write(bytes([byte]))
+        await writer.drain()
+        await asyncio.sleep(pause_s)

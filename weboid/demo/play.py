@@ -1,0 +1,101 @@
+"""Playing the story: the wiki is fed into the store, then one round a day, all with the program's own parts.
+
+One law: nothing is shortened but the waiting: the same requests, judgements and writes as in earnest.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from ipaddress import ip_network
+from typing import Final
+
+from weboid.config import Config
+from weboid.core.farms import WMFLABS, parse_wiki_name
+from weboid.core.observation import Observation
+from weboid.crawl.recorder import Tally
+from weboid.crawl.round import Round
+from weboid.crawl.slots import Slots
+from weboid.demo.littleweb import LittleWeb, open_littleweb
+from weboid.demo.littlewiki import LittleWiki, open_littlewiki
+from weboid.demo.story import WIKI, demo_days, demo_interwiki, demo_pages, demo_world
+from weboid.feed.page_pass import take_in
+from weboid.net.fetch import fetch
+from weboid.net.session import open_client, open_session
+from weboid.store.page import Intake
+from weboid.store.pool import Pool
+from weboid.store.wiki import record_wiki
+from weboid.wiki.api import ApiSource
+
+ANSWER_S: Final = 0.3
+"""How long a server of the little web is waited for, instead of a minute."""
+
+
+@dataclass(slots=True)
+class Stage:
+    """The little web and wiki as they run. `day` is what the servers think it is: set it to go on in time."""
+
+    days: range
+    day: int
+    web: LittleWeb
+    wiki: LittleWiki
+    config: Config
+
+
+@asynccontextmanager
+async def open_stage(config: Config, last_day: int, *, weboid_url: str | None = None) -> AsyncIterator[Stage]:
+    """The web and the wiki of a story that ends on `last_day`, and a configuration in which they are all there is."""
+    days = demo_days(last_day)
+    stage: Stage | None = None
+
+    def today() -> int:
+        return stage.day if stage else days[0]
+
+    async with open_littleweb(demo_world(days[0]), day=today) as web:
+        pages = demo_pages(web.located)
+        async with open_littlewiki(pages, interwiki=demo_interwiki(web.located), weboid_url=weboid_url) as wiki:
+            net = replace(
+                config.net,
+                permit=(ip_network("127.0.0.0/8"),),
+                dns=(web.name_server,),
+                answer_s=ANSWER_S,
+                connect_s=ANSWER_S,
+                connections=200,
+            )
+            stage = Stage(days, days[0], web, wiki, replace(config, net=net, crawl=replace(config.crawl, delay=0.0)))
+            yield stage
+
+
+async def feed_story(stage: Stage, pool: Pool) -> Intake:
+    """Takes in the little wiki through its API."""
+    async with pool.connection() as conn:
+        wiki = await record_wiki(conn, WMFLABS, parse_wiki_name(WIKI), api=stage.wiki.api_url)
+    async with open_client(stage.config.net) as client:
+        source = ApiSource(stage.wiki.api_url, client, user_agent=stage.config.net.user_agent)
+        return await take_in(pool, source, wiki, WMFLABS, namespaces=frozenset({0}), day=stage.days[0])
+
+
+async def play_story(stage: Stage, pool: Pool, show: Callable[[int, Tally], None]) -> None:
+    """One round on each day of the story; `show` hears the day and what its round has done."""
+    for day in stage.days:
+        stage.day = day
+        show(day, await _round(stage, pool, day))
+
+
+async def _round(stage: Stage, pool: Pool, day: int) -> Tally:
+    # A new way out every day: overnight, a resolver would have forgotten what it knew.
+    async with open_session(stage.config.net) as session:
+        slots = Slots(stage.config.crawl.delay)
+
+        async def ask(url: str) -> Observation:
+            return await fetch(session, url, turn=slots.turn)
+
+        work = Round(
+            pool,
+            ask,
+            worker="demo",
+            today=lambda: day,
+            config=stage.config.crawl,
+            connections=stage.config.net.connections,
+            policy=stage.config.policy,
+        )
+        return await work.run()

@@ -1,0 +1,115 @@
+"""The story that the demonstration tells: ten weeks of the links in `articles`, and how each must be judged in the end.
+
+One law: the end is written by hand, beside each link, so that it can prove the crawler right or wrong.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote
+
+from weboid.core.classify import UrlClass
+from weboid.core.reasons import Reason
+from weboid.core.verdict import Verdict
+from weboid.demo.articles import ARTICLES, HOST_LIVES, INTERWIKI, UNLINKED
+from weboid.demo.links import Article, Link
+from weboid.demo.wikipages import Interwiki, WikiLink, WikiPage
+from weboid.demo.world import Behaviour, Host, Life, Spell, World, shifted
+
+WIKI: Final = "demowiki@wmflabs"
+DAYS: Final = 70
+"""How long the story is; its first round is on day 0 and its last on day 70."""
+
+WIKI_PORT: Final = 8100
+HTTP_PORT: Final = 8101
+HTTPS_PORT: Final = 8102
+DNS_PORT: Final = 8153
+"""Fixed, because the ports are parts of the URLs that a database may still know from the last time."""
+
+Located = Callable[[str], str]
+"""Puts the port into a URL of the world, as `LittleWeb.located` does."""
+
+
+def demo_days(last_day: int) -> range:
+    """The days on which rounds are run, so that the story ends on `last_day`."""
+    return range(last_day - DAYS, last_day + 1)
+
+
+def demo_world(first_day: int) -> World:
+    """The little web of a story that begins on a day."""
+    paths: dict[str, dict[str, Life[Behaviour]]] = {host: {} for host in HOST_LIVES}
+    for url, life in _lives():
+        host, _, path = url.partition("://")[2].partition("/")
+        if host.endswith(".demo"):
+            paths.setdefault(host, {})[unquote(f"/{path}".partition("#")[0])] = life
+    hosts = {
+        host: Host(HOST_LIVES[host], lives) if host in HOST_LIVES else Host(paths=lives)
+        for host, lives in paths.items()
+    }
+    return shifted(World(hosts), first_day)
+
+
+def _lives() -> Iterator[tuple[str, Life[Behaviour]]]:
+    for article in ARTICLES:
+        for link in article.links:
+            if link.kind is UrlClass.WATCHED:
+                yield link.url, link.life
+    for url, behaviour in UNLINKED.items():
+        yield url, (Spell(0, behaviour),)
+
+
+def demo_pages(located: Located) -> list[WikiPage]:
+    """The articles as pages of the little wiki."""
+    return [_page(number, article, located) for number, article in enumerate(ARTICLES, start=1)]
+
+
+def _page(number: int, article: Article, located: Located) -> WikiPage:
+    return WikiPage(
+        page=100 + number,
+        title=article.title,
+        links=tuple(WikiLink(located(link.url), link.caption) for link in article.links),
+        text=article.text,
+        revision=1000 + number,
+        interwiki=article.interwiki,
+        redirect=article.redirect,
+    )
+
+
+def demo_interwiki(located: Located) -> list[Interwiki]:
+    """The interwiki map of the little wiki."""
+    return [Interwiki(each.prefix, located(each.url), each.local) for each in INTERWIKI]
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What is true of a link at the end. `verdict` None = it is not checked, for its class.
+
+    `reasons` are the words of which Weboid must give one; `was_dead`: the verdict must once have been dead, rightly.
+    """
+
+    kind: UrlClass
+    verdict: Verdict | None
+    reasons: tuple[str, ...]
+    was_dead: bool
+
+
+def ground_truth(located: Located) -> Mapping[str, Truth]:
+    """The truth at the end of the story, by URL as it stands on the wiki: not yet in normal form."""
+    links = {located(link.url): _truth(link) for article in ARTICLES for link in article.links}
+    foreign = {each.prefix: each.url for each in INTERWIKI if not each.local}
+    targets = [
+        located(foreign[prefix].replace("$1", title))
+        for article in ARTICLES
+        for prefix, title in article.interwiki
+        if prefix in foreign
+    ]
+    fine = Truth(UrlClass.WATCHED, Verdict.WORKING, (Reason.OK.word,), was_dead=False)
+    return links | dict.fromkeys(targets, fine)
+
+
+def _truth(link: Link) -> Truth:
+    if link.kind is UrlClass.INVALID:
+        return Truth(link.kind, Verdict.INVALID, (), was_dead=False)
+    words = tuple(reason.word for reason in link.reasons)
+    verdict = link.verdict if link.kind is UrlClass.WATCHED else None
+    return Truth(link.kind, verdict, words, was_dead=link.was_dead)

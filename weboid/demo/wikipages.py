@@ -1,0 +1,249 @@
+"""The pages of the little wiki and its answers to Action API questions, as MediaWiki gives them (formatversion 2).
+
+Pure: HTTP is `littlewiki`'s business, the articles to read are `wikihtml`'s.
+One law: an answer goes on by continuation just as MediaWiki's does, however small the limits.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+Answer = dict[str, Any]
+"""One answer, ready for JSON."""
+
+NAMESPACES: Final = {0: "", 1: "Talk", 2: "User", 4: "Project", 10: "Template", 14: "Category"}
+
+_MOST_IDS: Final = 50
+_PROPS: Final = ("extlinks", "iwlinks", "info")
+
+
+class WikiLink(NamedTuple):
+    """An external link and the words it hides behind."""
+
+    url: str
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WikiPage:
+    """A page. `title` has its namespace's prefix and spaces; `interwiki` are pairs of prefix and title.
+
+    A redirect names the title it leads to.
+    """
+
+    page: int
+    title: str
+    links: tuple[WikiLink, ...] = ()
+    text: str = ""
+    revision: int = 1
+    namespace: int = 0
+    model: str = "wikitext"
+    interwiki: tuple[tuple[str, str], ...] = ()
+    redirect: str | None = None
+
+
+class Interwiki(NamedTuple):
+    """One entry of the interwiki map; ``$1`` stands for the title."""
+
+    prefix: str
+    url: str
+    local: bool = False
+
+
+@dataclass(slots=True)
+class Site:
+    """A wiki: who it says it is, its pages by title, and how much it gives at a time."""
+
+    pages: dict[str, WikiPage]
+    dbname: str = "demowiki"
+    farm: str = "wmflabs"
+    name: str = "The little wiki"
+    server: str = "http://127.0.0.1"
+    lang: str = "en"
+    interwiki: Sequence[Interwiki] = ()
+    pages_at_once: int = 5
+    links_at_once: int = 20
+
+
+class _Refused(Exception):
+    """A question that MediaWiki answers with an error: its code and words."""
+
+
+def answer_of(site: Site, question: Mapping[str, str]) -> Answer:
+    """The answer to one question; errors are answers too, as MediaWiki's are."""
+    try:
+        if question.get("action") != "query" or question.get("formatversion") != "2":
+            raise _Refused("badvalue", "This little wiki knows action=query with formatversion=2 only.")
+        if question.get("meta") == "siteinfo":
+            return {"batchcomplete": True, "query": _siteinfo(site)}
+        return _query(site, question)
+    except _Refused as refused:
+        code, words = refused.args
+        return {"error": {"code": code, "info": words}}
+
+
+def _siteinfo(site: Site) -> Answer:
+    general = {
+        "mainpage": "Main Page",
+        "base": f"{site.server}/",
+        "sitename": site.name,
+        "generator": "MediaWiki 1.45.0 (a made-up one)",
+        "lang": site.lang,
+        "articlepath": "/wiki/$1",
+        "scriptpath": "/w",
+        "script": "/w/index.php",
+        "server": site.server,
+        "wikiid": site.dbname,
+        "maxarticlesize": 2_097_152,
+    }
+    namespaces = {
+        str(number): {"id": number, "case": "first-letter", "name": name, "content": number == 0}
+        for number, name in NAMESPACES.items()
+    }
+    interwiki = [
+        {"prefix": each.prefix, "url": each.url, "protorel": False} | ({"local": True} if each.local else {})
+        for each in site.interwiki
+    ]
+    return {"general": general, "namespaces": namespaces, "interwikimap": interwiki}
+
+
+def _query(site: Site, question: Mapping[str, str]) -> Answer:
+    query: Answer = {}
+    following = None
+    if question.get("generator") == "allpages":
+        batch, following = _walk(site, question)
+    elif "pageids" in question:
+        batch = [_told_by_id(site, page) for page in _ids(question["pageids"])]
+    elif "titles" in question:
+        batch = _told_by_title(site, question["titles"].split("|"), query, follow="redirects" in question)
+    else:
+        raise _Refused("nosuchquery", "Nothing was asked for.")
+    going_on = _add_props(site, question, batch)
+    query["pages"] = [told for told, _ in batch]
+    if going_on:
+        return {"continue": going_on, "query": query}
+    answer: Answer = {"batchcomplete": True, "query": query}
+    if following is not None:
+        answer["continue"] = {"gapcontinue": following, "continue": "gapcontinue||"}
+    return answer
+
+
+_Told = tuple[Answer, WikiPage | None]
+"""What is told of a page, and the page, unless it is missing."""
+
+
+def _walk(site: Site, question: Mapping[str, str]) -> tuple[list[_Told], str | None]:
+    """One batch of `generator=allpages`, and the title at which the next begins."""
+    namespace = _number(question.get("gapnamespace", "0"))
+    begin = question.get("gapcontinue", "")
+    kinds = {"all": (False, True), "nonredirects": (False,), "redirects": (True,)}
+    wanted = kinds.get(question.get("gapfilterredir", "all"), (False, True))
+    pages = sorted(
+        (page for page in site.pages.values() if page.namespace == namespace and (page.redirect is not None) in wanted),
+        key=lambda page: _key(page.title),
+    )
+    left = [page for page in pages if _key(page.title) >= begin]
+    size = max(1, min(_number(question.get("gaplimit", "10")), site.pages_at_once))
+    following = _key(left[size].title) if len(left) > size else None
+    # MediaWiki lists a batch by page id, though it walks by title.
+    return [(_head(page), page) for page in sorted(left[:size], key=lambda page: page.page)], following
+
+
+def _told_by_id(site: Site, page_id: int) -> _Told:
+    found = next((page for page in site.pages.values() if page.page == page_id), None)
+    return (_head(found), found) if found else ({"pageid": page_id, "missing": True}, None)
+
+
+def _told_by_title(site: Site, titles: Iterable[str], query: Answer, *, follow: bool) -> list[_Told]:
+    told: list[_Told] = []
+    for asked in titles:
+        title = _normal(asked)
+        if title != asked:
+            query.setdefault("normalized", []).append({"fromencoded": False, "from": asked, "to": title})
+        page = site.pages.get(title)
+        if page and page.redirect is not None and follow:
+            query.setdefault("redirects", []).append({"from": page.title, "to": page.redirect})
+            title, page = page.redirect, site.pages.get(page.redirect)
+        told.append((_head(page), page) if page else ({"ns": 0, "title": title, "missing": True}, None))
+    if len(told) > _MOST_IDS:
+        raise _Refused("toomanyvalues", f"At most {_MOST_IDS} titles at once.")
+    return told
+
+
+def _add_props(site: Site, question: Mapping[str, str], batch: list[_Told]) -> dict[str, str]:
+    """Adds to what is told of the pages what was asked for; how to go on if not all of it fitted."""
+    finished = question.get("continue", "||").partition("||")[2].split("|")
+    wanted = [prop for prop in question.get("prop", "").split("|") if prop in _PROPS and prop not in finished]
+    going_on: dict[str, str] = {}
+    if "extlinks" in wanted:
+        urls = [(told, {"url": link.url}) for told, page in batch if page for link in page.links]
+        going_on |= _add_some(site, question, "extlinks", "el", urls)
+    if "iwlinks" in wanted:
+        links = [
+            (told, {"prefix": prefix, "title": title})
+            for told, page in batch
+            if page
+            for prefix, title in page.interwiki
+        ]
+        going_on |= _add_some(site, question, "iwlinks", "iw", links)
+    if "info" in wanted:
+        for told, page in batch:
+            told.update(_info(site, page) if page else {})
+    if going_on:
+        begun = {"elcontinue": "extlinks", "iwcontinue": "iwlinks"}
+        open_props = {begun[name] for name in going_on}
+        # A walk stays at its batch until every property of it is told; `continue` names what need not come again.
+        walk = {"gapcontinue": question["gapcontinue"]} if "gapcontinue" in question else {}
+        over = "|".join(prop for prop in _PROPS if prop not in open_props)
+        return {**going_on, **walk, "continue": f"{'gapcontinue' if walk else ''}||{over}"}
+    return {}
+
+
+def _add_some(
+    site: Site, question: Mapping[str, str], prop: str, prefix: str, listed: list[tuple[Answer, Answer]]
+) -> dict[str, str]:
+    """Adds the links from where the last answer ended, as many as fit; where the next answer begins."""
+    begin = _number(question.get(f"{prefix}continue", "0"))
+    size = max(1, min(_number(question.get(f"{prefix}limit", "10")), site.links_at_once))
+    for told, link in listed[begin : begin + size]:
+        told.setdefault(prop, []).append(link)
+    return {f"{prefix}continue": str(begin + size)} if begin + size < len(listed) else {}
+
+
+def _head(page: WikiPage) -> Answer:
+    return {"pageid": page.page, "ns": page.namespace, "title": page.title}
+
+
+def _info(site: Site, page: WikiPage) -> Answer:
+    info = {
+        "contentmodel": page.model,
+        "pagelanguage": site.lang,
+        "pagelanguagehtmlcode": site.lang,
+        "pagelanguagedir": "ltr",
+        "touched": "2026-01-01T00:00:00Z",
+        "lastrevid": page.revision,
+        "length": len(page.text.encode()),
+    }
+    return info | ({"redirect": True} if page.redirect is not None else {})
+
+
+def _ids(text: str) -> list[int]:
+    ids = [_number(part) for part in text.split("|")]
+    if len(ids) > _MOST_IDS:
+        raise _Refused("toomanyvalues", f"At most {_MOST_IDS} page ids at once.")
+    return list(dict.fromkeys(ids))
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 12):
+        raise _Refused("badinteger", "That is not a number.")
+    return int(text)
+
+
+def _key(title: str) -> str:
+    return title.replace(" ", "_")
+
+
+def _normal(title: str) -> str:
+    spaced = title.replace("_", " ").strip(" ")
+    return spaced[:1].upper() + spaced[1:]
