@@ -35,6 +35,3 @@ SELECT page, namespace, title, latest, urls, touched FROM page WHERE wiki = %(wi
 -- name: find_by_title
 SELECT page, namespace, title, latest, urls, touched FROM page
 WHERE wiki = %(wiki)s AND namespace = %(namespace)s AND title = %(title)s
-
--- name: count_pages
-SELECT count(*) FROM page WHERE wiki = %(wiki)s

@@ -138,7 +138,6 @@ async def test_an_orphaned_url_is_not_asked_and_comes_back_with_its_memory(datab
 async def test_a_stopped_round_writes_what_was_answered_and_leaves_the_rest_due(database: str) -> None:
     urls = [f"http://h{host}.demo/{path}" for host in range(10) for path in range(10)]
     async with open_wiki(database, {1: urls}) as wiki:
-
         thirty = asyncio.Event()
 
         async def slow(url: str) -> Observation:

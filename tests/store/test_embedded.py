@@ -20,7 +20,7 @@ from psycopg.conninfo import conninfo_to_dict
 from weboid.errors import StoreError
 from weboid.store import embedded, folder, programs
 from weboid.store.embedded import open_server, stop_server
-from weboid.store.folder import Folder, default_data
+from weboid.store.folder import Folder
 
 _ROOT = os.geteuid() == 0
 _REPOSITORY = Path(__file__).resolve().parents[2]
@@ -347,11 +347,6 @@ def test_a_link_in_the_place_of_the_socket_folder_is_refused(server_folder: Path
     with pytest.raises(StoreError, match="remove it"):
         folder.make_private_folder(link, Folder.of(server_folder).account)
     assert tmp_path.stat().st_mode == mode
-
-
-def test_the_default_folder_depends_on_who_asks() -> None:
-    assert default_data(0, Path("/root")) == Path("/var/lib/weboid")
-    assert default_data(1000, Path("/home/me")) == Path("/home/me/.local/share/weboid")
 
 
 # Refusals say what to do

@@ -39,6 +39,11 @@ class LittleWiki:
         return f"{self.site.server}/w/api.php"
 
     @property
+    def url(self) -> str:
+        """Where a visitor begins."""
+        return self.site.server
+
+    @property
     def pages(self) -> dict[str, WikiPage]:
         """The pages by title; change them as you like."""
         return self.site.pages

@@ -20,12 +20,6 @@ WIKI: Final = "demowiki@wmflabs"
 DAYS: Final = 70
 """How long the story is; its first round is on day 0 and its last on day 70."""
 
-WIKI_PORT: Final = 8100
-HTTP_PORT: Final = 8101
-HTTPS_PORT: Final = 8102
-DNS_PORT: Final = 8153
-"""Fixed, because the ports are parts of the URLs that a database may still know from the last time."""
-
 Located = Callable[[str], str]
 """Puts the port into a URL of the world, as `LittleWeb.located` does."""
 

@@ -30,11 +30,6 @@ _TEXT_BYTES = 4 << 20
 _ELSEWHERE = "choose another folder (--data or WEBOID_DATA)"
 
 
-def default_data(uid: int, home: Path) -> Path:
-    """The data folder of a user who named none: ``/var/lib/weboid`` for root, else ``~/.local/share/weboid``."""
-    return Path("/var/lib/weboid") if uid == 0 else home / ".local" / "share" / "weboid"
-
-
 @dataclass(frozen=True, slots=True)
 class Folder:
     """One data folder and the account of its server."""

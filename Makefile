@@ -1,0 +1,55 @@
+# Two commands suffice: `make run` and `make test`. Both make their own environment in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: run test check bench fmt lock clean
+.DEFAULT_GOAL := run
+
+run: .venv/run.stamp  ## the main job: a made-up wiki and web, some weeks of rounds, then pages to click
+	$(BIN)/weboid demo
+
+test: .venv/dev.stamp  ## all tests
+	$(BIN)/python -m pytest -q -rs
+
+check: .venv/dev.stamp  ## format, lint, types, floors
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/dev.stamp  ## the short benchmarks, as ratios
+	$(BIN)/python -m benchmarks.urls
+	$(BIN)/python -m benchmarks.dump
+
+fmt: .venv/dev.stamp
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+lock: .venv/dev.stamp  ## after a change of dependencies in pyproject.toml
+	$(BIN)/python -m pip install -q uv
+	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal --python-version 3.11 \
+		--generate-hashes --no-annotate --no-emit-index-url pyproject.toml -o requirements.txt
+	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal --python-version 3.11 \
+		--generate-hashes --no-annotate --no-emit-index-url -c requirements.txt --group dev pyproject.toml \
+		-o requirements-dev.txt
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+.venv/pip.stamp:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Weboid needs Python 3.11 or newer; name one: make PYTHON=python3.12 …"; exit 1; }
+	@$(PYTHON) -m venv .venv \
+		|| { echo "No virtual environment could be made: install venv for $(PYTHON) (Debian: python3-venv)"; exit 1; }
+	@touch $@
+
+.venv/run.stamp: .venv/pip.stamp requirements.txt pyproject.toml
+	@echo "installing what Weboid needs into .venv …"
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.txt
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+.venv/dev.stamp: .venv/run.stamp requirements-dev.txt
+	@echo "installing what its tests need into .venv …"
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@touch $@

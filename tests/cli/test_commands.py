@@ -1,0 +1,144 @@
+"""The commands as their users call them: what they print, and what they say to wrong input."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from commands import Place, open_place
+
+from weboid.demo.world import BotWall, Host, NoHead, Page, Redirect, Spell, Status, World
+
+WORLD = World(
+    {
+        "site.demo": Host(
+            paths={
+                "/": (Spell(0, Page(title="Home")),),
+                "/a": (Spell(0, Page(title="A")),),
+                "/gone": (Spell(0, Status(410)),),
+                "/moved": (Spell(0, Redirect("/a")),),
+                "/wall": (Spell(0, BotWall()),),
+                "/nohead": (Spell(0, NoHead()),),
+                "/paper.pdf": (Spell(0, Page(kind="application/pdf", size_kib=48)),),
+            }
+        )
+    }
+)
+PAGES = {
+    "Harbour": ["http://site.demo/a", "http://site.demo/gone", "http://site.demo/moved", "http://site.demo/wall"],
+    "Mill": ["http://site.demo/nohead", "http://site.demo/paper.pdf", "http://nowhere.demo/x", "http://example.c/x"],
+}
+
+
+@pytest.fixture
+async def place(server_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Place]:
+    folder = server_folder / tmp_path_factory.mktemp("place").name
+    folder.mkdir(mode=0o711)
+    async with open_place(folder, WORLD, PAGES) as place:
+        yield place
+
+
+async def test_check_says_a_line_for_each_url_in_the_order_of_the_input(place: Place) -> None:
+    assert place.web
+    names = ("a", "gone", "moved", "wall", "nohead", "paper.pdf")
+    urls = [place.web.located(f"http://site.demo/{name}") for name in names]
+    urls += ["http://nowhere.demo/", "http://example.c/x", "http://example.org/", "mailto:a@b.demo"]
+    ran = await place.run("check", "--json", "-", stdin="\n".join(urls))
+    lines = ran.lines()
+    assert (ran.status, [line["url"] for line in lines]) == (0, urls)
+    told = [(line["class"], line["status"], line["http"], line["outcome"], line["reason"]) for line in lines]
+    assert told == [
+        ("watched", 1, 200, "working", "ok"),
+        ("watched", 21, 410, "failing", "gone"),
+        ("watched", 8, 200, "working", "moved"),
+        ("watched", 17, 403, "refused", "forbidden"),
+        ("watched", 1, 200, "working", "ok"),
+        ("watched", 1, 200, "working", "ok"),
+        ("watched", 66, None, "failing", "dns-gone"),
+        ("invalid", 128, None, None, "tld"),
+        ("example", None, None, None, None),
+        ("ignored", None, None, None, None),
+    ]
+    assert (lines[2]["final"], lines[2]["hops"]) == (urls[0], 1)
+    assert (lines[5]["mime"], lines[5]["kib"]) == ("pdf", 48)
+    keys = ["url", "normal", "class", "status", "http", "outcome", "reason", "final", "hops", "mime", "kib", "seconds"]
+    assert list(lines[0]) == keys
+
+
+async def test_check_prints_a_table_for_people(place: Place) -> None:
+    assert place.web
+    ran = await place.run("check", place.web.located("http://site.demo/gone"))
+    assert ran.status == 0
+    assert "failing" in ran.out
+    assert "gone" in ran.out
+
+
+async def test_page_checks_the_links_of_a_live_page(place: Place) -> None:
+    assert place.wiki
+    for wiki, page in (("demowiki@wmflabs", "Harbour"), (place.wiki.api_url, "1")):
+        ran = await place.run("page", wiki, page, "--json")
+        assert {line["outcome"] for line in ran.lines()} == {"working", "failing", "refused"}
+
+
+async def test_normalize_tells_form_and_class(place: Place) -> None:
+    ran = await place.run("normalize", "--json", "HTTP://Müller.DE:80/%7ea#x", "http://docs/about.htm")
+    assert ran.lines() == [
+        {
+            "url": "HTTP://Müller.DE:80/%7ea#x",
+            "normal": "http://xn--mller-kva.de/~a",
+            "class": "watched",
+            "reason": None,
+        },
+        {"url": "http://docs/about.htm", "normal": None, "class": "invalid", "reason": "no-dot"},
+    ]
+
+
+async def test_from_feed_over_rounds_to_what_is_known(place: Place) -> None:
+    assert place.web
+    fed = await place.run("feed", "pass", "--day", "100")
+    assert (fed.status, "2 new" in fed.err) == (0, True), fed.err
+    again = await place.run("feed", "pass", "--day", "100")
+    assert "nothing has changed" in again.err
+    for day in (100, 107, 114):
+        place.day = day
+        assert (await place.run("crawl", "--once", "--day", str(day))).status == 0
+    (gone,) = (await place.run("show", "--json", place.web.located("http://site.demo/gone"))).lines()
+    assert (gone["verdict"], gone["reason"], gone["strikes"], gone["since"]) == ("dead", "gone", 3, "2017-04-11")
+    assert (gone["asked"], gone["due"]) == ("2017-04-25", "2017-05-02")
+    assert gone["history"] == [
+        {"status": 21, "http": 410, "state": "gone", "first": "2017-04-11", "last": "2017-04-25"}
+    ]
+    shown = (await place.run("show", "--json", "demowiki@wmflabs:Harbour")).lines()
+    assert {line["verdict"] for line in shown} == {"dead", "working", "doubtful"}
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (["check"], "Missing argument"),
+        (["crawl", "--once", "--day", "yesterday"], "yesterday"),
+        (["crawl", "--once", "--day", "99999"], "99999"),
+        (["page", "../etc/passwd", "X"], "does not name a wiki"),
+        (["page", "demowiki@Nowhere", "X"], "Nowhere"),
+        (["page", "demowiki@wmflabs", "No such page"], "no wikitext page"),
+        (["page", "http://127.0.0.1:1/api.php", "X"], "127.0.0.1:1"),
+        (["show", "http://site.demo/never-seen"], "not watched"),
+        (["show", "unheardofwiki:1"], "nothing was ever taken in"),
+        (["show", "http://docs/x"], "no-dot"),
+        (["feed", "dump", "demowiki", "--page", "none.sql.gz", "--externallinks", "none.sql.gz"], "none.sql.gz"),
+        (["feed", "dump", "demowiki", "--page", "weboid.toml", "--externallinks", "weboid.toml"], "weboid.toml"),
+        (["--config", "none.toml", "normalize", "x"], "none.toml"),
+        (["fly"], "fly"),
+    ],
+)
+async def test_wrong_input_is_told_with_status_2(place: Place, call: list[str], said: str) -> None:
+    ran = await place.run(*call)
+    assert ran.status == 2
+    assert said in ran.err
+    assert "Traceback" not in ran.err
+
+
+async def test_an_error_has_an_error_key_in_json_mode(place: Place) -> None:
+    ran = await place.run("show", "--json", "http://site.demo/never-seen")
+    assert (ran.status, list(ran.lines()[0])) == (2, ["error"])
+    ran = await place.run("page", "--json", "demowiki@wmflabs", "No such page")
+    assert (ran.status, list(ran.lines()[0])) == (2, ["error"])

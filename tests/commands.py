@@ -1,0 +1,96 @@
+"""For tests that run the program as its users do: real processes over a little web and wiki, in their own folder.
+
+One law: only processes started here are ended here.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from weboid.demo.littleweb import LittleWeb, open_littleweb
+from weboid.demo.littlewiki import LittleWiki, open_littlewiki
+from weboid.demo.wikipages import WikiLink, WikiPage
+from weboid.demo.world import World
+
+LIMIT_S = 60.0
+
+
+@dataclass
+class Ran:
+    """How a process ended and what it said."""
+
+    status: int
+    out: str
+    err: str
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Its JSON lines."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@dataclass
+class Place:
+    """A machine with a little web and wiki, and Weboid's data folder on it. `day` is what the servers think it is."""
+
+    folder: Path
+    web: LittleWeb | None = None
+    wiki: LittleWiki | None = None
+    day: int = 100
+    environ: dict[str, str] = field(default_factory=dict)
+
+    async def start(self, *call: str) -> asyncio.subprocess.Process:
+        """Starts ``weboid`` with these words."""
+        environ = {name: value for name, value in os.environ.items() if not name.startswith("WEBOID_")}
+        return await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "weboid", *call),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={**environ, "WEBOID_DATA": str(self.folder / "data"), **self.environ},
+            cwd=self.folder,
+        )
+
+    async def run(self, *call: str, stdin: str = "") -> Ran:
+        """Runs ``weboid`` to its end."""
+        process = await self.start(*call)
+        try:
+            out, err = await asyncio.wait_for(process.communicate(stdin.encode()), LIMIT_S)
+        finally:
+            if process.returncode is None:
+                process.kill()
+        assert process.returncode is not None
+        return Ran(process.returncode, out.decode(), err.decode())
+
+
+@asynccontextmanager
+async def open_place(folder: Path, world: World, pages: Mapping[str, Sequence[str]]) -> AsyncIterator[Place]:
+    """A place whose wiki has these pages, title -> URLs of the world without port; Weboid is configured for it."""
+    place = Place(folder)
+    async with open_littleweb(world, day=lambda: place.day) as web:
+        articles = [
+            WikiPage(number, title, tuple(WikiLink(web.located(url)) for url in urls))
+            for number, (title, urls) in enumerate(pages.items(), start=1)
+        ]
+        async with open_littlewiki(articles) as wiki:
+            place.web, place.wiki = web, wiki
+            place.environ = {
+                "WEBOID_NET_DNS": web.name_server,
+                "WEBOID_NET_PERMIT": "127.0.0.0/8",
+                "WEBOID_NET_ANSWER_S": "0.5",
+                "WEBOID_NET_CONNECT_S": "0.5",
+                "WEBOID_NET_CONNECTIONS": "50",
+                "WEBOID_CRAWL_DELAY": "0",
+                "WEBOID_CRAWL_LEASE_S": "2",
+                "WEBOID_CONTACT": "tests@weboid.example",
+            }
+            (folder / "weboid.toml").write_text(
+                f'[wiki."demowiki@wmflabs"]\napi = "{wiki.api_url}"\n', encoding="utf-8"
+            )
+            yield place

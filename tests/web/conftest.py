@@ -1,0 +1,14 @@
+"""The webservice that these tests ask."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from webservice import Site, open_service
+
+
+@pytest.fixture
+async def site(database: str, tmp_path: Path) -> AsyncIterator[Site]:
+    """The service, ready to be asked."""
+    async with open_service(database, tmp_path) as service:
+        yield service

@@ -1,0 +1,146 @@
+"""For tests: a webservice on loopback over a real database; its one wiki has lived through some weeks of rounds."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import aiohttp
+from stored import FINE, LOST, WALL, WikiInStore, open_wiki
+
+from weboid.config import Config, load_config
+from weboid.core.classify import classify
+from weboid.core.farms import WMFLABS, WikiName
+from weboid.core.judge import judge
+from weboid.core.observation import Observation
+from weboid.core.reasons import Reason
+from weboid.core.report import watched_keys
+from weboid.core.status import Status
+from weboid.core.verdict import Verdict, finding_of
+from weboid.errors import SourceError
+from weboid.store.check import Change, CheckedUrl, record_changes, record_checks
+from weboid.store.pool import Connection
+from weboid.store.url import find_urls
+from weboid.store.wiki import record_wiki
+from weboid.web.app import make_app
+from weboid.web.server import open_site
+from weboid.wiki.source import PageLinks
+
+TODAY = 120
+DEAD = "http://dead.demo/gone?a=1&b=%22x%22"
+MOVED = "http://a.demo/old"
+PDF = "https://b.demo:8443/paper.pdf"
+WALLED = "http://b.demo/wall"
+SPOOFED = "http://a.demo/%E2%80%AEfdp.exe"
+BROKEN = "http://no-dot/</script><script>alert(1)</script>"
+MAIL = "mailto:nobody@nowhere.demo"
+SCRIPT = "javascript:alert(1)"
+EXAMPLE = "http://example.org/"
+HOSTILE_TITLE = '"><script>alert(1)</script>\u202egnp.\u2028 & <b>'
+
+
+@dataclass
+class FixedSource:
+    """A wiki that says what it is told to say, after a pause, or not at all."""
+
+    found: dict[int, PageLinks] = field(default_factory=dict)
+    asked: int = 0
+    pause_s: float = 0.0
+    silent: bool = False
+
+    def pages(self, namespaces: frozenset[int]) -> AsyncIterator[Sequence[PageLinks]]:
+        raise NotImplementedError
+
+    async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
+        self.asked += 1
+        await asyncio.sleep(self.pause_s)
+        if self.silent:
+            raise SourceError("it does not answer")
+        return [page for page in self.found.values() if page.page in ids or page.title in titles]
+
+    async def close(self) -> None:
+        pass
+
+
+@dataclass
+class Site:
+    """The running service, and what stands behind it."""
+
+    url: str
+    client: aiohttp.ClientSession
+    source: FixedSource
+    wiki: WikiInStore
+    config: Config
+
+    async def fetch(self, path: str, *, method: str = "GET", **headers: str) -> tuple[int, str, aiohttp.ClientResponse]:
+        """Status, body and the whole response."""
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        async with self.client.request(method, self.url + path, headers=given) as response:
+            return response.status, await response.text(), response
+
+
+def answer_of(url: str) -> Observation:
+    """How the world answers."""
+    match url:
+        case _ if url.startswith("http://dead.demo/"):
+            return LOST
+        case _ if url == WALLED:
+            return WALL
+        case _ if url == MOVED:
+            return Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, target="javascript:alert(2)")
+        case _ if url == PDF:
+            return Observation(Status.FINE, Reason.OK, mime="pdf", size_kib=1234)
+    return FINE
+
+
+async def record_weeks(conn: Connection, urls: Iterable[str]) -> None:
+    """What rounds every third day would have left behind; the rounds themselves take half a second a test."""
+    known = await find_urls(conn, sorted(watched_keys([classify(url, WMFLABS) for url in urls])))
+    checks, changes = [], []
+    for key, stored in known.items():
+        record, due = stored.record, stored.due
+        for day in range(100, TODAY, 3):
+            record, due = judge(record, answer_of(str(stored.url)), day)
+        found = finding_of(record)
+        checks.append(CheckedUrl(key, record, due))
+        changes.append(Change(key, TODAY - 1, Verdict.UNKNOWN, found.verdict, found.reason, found.since))
+    await record_checks(conn, checks)
+    await record_changes(conn, changes)
+
+
+@asynccontextmanager
+async def open_service(database: str, folder: Path, *, budget_s: float = 0.2) -> AsyncIterator[Site]:
+    """The service over a wiki of three pages; page 3 is new and has not been taken in."""
+    links = {
+        1: sorted([DEAD, MOVED, PDF, WALLED, SPOOFED, BROKEN, MAIL, SCRIPT, EXAMPLE, f"{WALLED}#part"]),
+        2: ["http://fine.demo/"],
+        3: [BROKEN],
+    }
+    source = FixedSource(
+        {
+            page: PageLinks(page, 0, HOSTILE_TITLE if page == 3 else f"Page {page}", 7, None, tuple(urls))
+            for page, urls in links.items()
+        }
+    )
+    config = load_config(None, {}, data=folder)
+    async with open_wiki(database, {page: links[page] for page in (1, 2)}) as wiki:
+        async with wiki.pool.connection() as conn:
+            await record_weeks(conn, {*links[1], *links[2]})
+            await record_wiki(
+                conn,
+                config.farms[0],
+                WikiName(wiki.wiki.dbname, "wmflabs"),
+                api="http://wiki.demo/w/api.php",
+                article=None,
+            )
+        app = make_app(
+            config,
+            wiki.pool,
+            today=lambda: TODAY,
+            sources=lambda _: source,
+            live_budget_s=budget_s,
+            public_url="https://weboid.demo/",
+        )
+        async with open_site(app, "127.0.0.1", 0) as url, aiohttp.ClientSession() as client:
+            yield Site(url, client, source, wiki, config)

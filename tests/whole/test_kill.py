@@ -1,0 +1,74 @@
+"""Killing a round in the middle, and stopping one in order: no answered check is lost or doubled, no URL is skipped."""
+
+import asyncio
+import os
+import signal
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from commands import Place, open_place
+
+from weboid.demo.world import Host, Page, Spell, World
+
+HOSTS, PATHS = 40, 8
+WORLD = World(
+    {
+        f"h{host}.demo": Host(paths={f"/{path}": (Spell(0, Page(title=f"{path}")),) for path in range(PATHS)})
+        for host in range(HOSTS)
+    }
+)
+URLS = [f"http://h{host}.demo/{path}" for host in range(HOSTS) for path in range(PATHS)]
+
+
+@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGTERM])
+async def test_a_round_that_is_ended_in_the_middle_goes_on_where_it_was(
+    server_folder: Path, kind: signal.Signals
+) -> None:
+    folder = server_folder / f"kill-{kind.name}"
+    folder.mkdir(mode=0o711)
+    async with open_place(folder, WORLD, {"All": URLS}) as place:
+        place.environ |= {"WEBOID_CRAWL_DELAY": "0.1", "WEBOID_NET_CONNECTIONS": "20"}
+        assert (await place.run("feed", "pass", "--day", "100")).status == 0
+        asked_before = await _ended_in_the_middle(place, kind)
+        written = await _known(place)
+        if kind == signal.SIGTERM:
+            assert written == asked_before
+        # What was written was asked; at most what was under way in the 20 connections was asked in vain.
+        assert written <= asked_before
+        assert len(asked_before) - len(written) <= 20
+        assert (await place.run("crawl", "--once", "--day", "100")).status == 0
+        assert len(await _known(place)) == len(URLS)
+        times = Counter(_asked(place))
+        assert times.keys() == {place.web.located(url) for url in URLS} if place.web else False
+        doubled = {url for url, count in times.items() if count > 1}
+        assert doubled == asked_before - written
+
+
+async def _ended_in_the_middle(place: Place, kind: signal.Signals) -> set[str]:
+    assert place.web
+    process = await place.start("crawl", "--once", "--day", "100")
+    async with asyncio.timeout(30):
+        while len(place.web.requests) < 100:  # noqa: ASYNC110 (they come from another process)
+            await asyncio.sleep(0.01)
+    os.kill(process.pid, kind)
+    await process.communicate()
+    assert process.returncode == (0 if kind == signal.SIGTERM else -signal.SIGKILL)
+    return set(_asked(place))
+
+
+def _asked(place: Place) -> list[str]:
+    """The URLs asked, once for each HEAD."""
+    assert place.web
+    return [
+        place.web.located(f"http://{asked.host}{asked.target}")
+        for asked in place.web.requests
+        if asked.method == "HEAD"
+    ]
+
+
+async def _known(place: Place) -> set[str]:
+    """The URLs whose record has a check of this round."""
+    lines = (await place.run("show", "--json", "demowiki@wmflabs:All")).lines()
+    assert all(len(line["history"]) <= 1 for line in lines)
+    return {line["normal"] for line in lines if line["history"]}

@@ -1,0 +1,91 @@
+"""The command line: wires everything. With `config` the only place that reads the clock and the environment.
+
+One law: a command is loaded when it is called, so that ``weboid --help`` is there at once.
+"""
+
+import importlib
+import json
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+import click
+
+from weboid import __version__
+from weboid.cli.plain import plain
+from weboid.config import load_config
+from weboid.errors import WeboidError
+
+_COMMANDS: Final = {
+    "demo": "A made-up wiki and web on this machine: some weeks in a minute, then pages to click.",
+    "up": "Everything: database, feed, crawl and web, until Ctrl-C.",
+    "serve": "The webservice alone.",
+    "crawl": "Checks the links that are due.",
+    "feed": "Brings pages and their links in, from dumps or from a wiki's API.",
+    "check": "Checks URLs once, now; nothing is stored.",
+    "page": "Checks all links of a live page, now; nothing is stored.",
+    "normalize": "Tells the normal form and the class of URLs.",
+    "show": "Tells what is known of a URL or of the links of a page.",
+    "migrate": "Brings the database up to this version.",
+}
+
+
+class _Commands(click.Group):
+    """Commands by name; the module of the same name in this package holds `command`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command = importlib.import_module(f"weboid.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="weboid")
+@click.option(
+    "--config", "file", type=click.Path(path_type=Path), help="Configuration file (default: weboid.toml, if there)."
+)
+@click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of the embedded database.")
+@click.option("-v", "--verbose", is_flag=True, help="Tell more of what is done.")
+@click.pass_context
+def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool) -> None:
+    """Weboid watches the external links of wikis and tells which are really dead, since when and why."""
+    logging.basicConfig(
+        level=logging.DEBUG if verbose else logging.WARNING,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        stream=sys.stderr,
+    )
+    logging.getLogger("weboid").setLevel(logging.DEBUG if verbose else logging.INFO)
+    if file is None and Path("weboid.toml").is_file():
+        file = Path("weboid.toml")
+    ctx.obj = load_config(file, data=data)
+
+
+def run() -> None:
+    """The program: faults that the caller can mend end it with their text and exit status 2."""
+    try:
+        main(standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except WeboidError as error:
+        if "--json" in sys.argv[1:]:
+            click.echo(json.dumps({"error": str(error)}))
+        click.echo(f"weboid: {plain(error)}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        # Whoever read our output has gone: nothing is left to say, and flushing would fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

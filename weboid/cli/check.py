@@ -1,0 +1,41 @@
+"""``weboid check``: one check of each URL, now; nothing is stored."""
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+import click
+
+from weboid.cli.checking import CheckLine, checked
+from weboid.cli.inputs import urls_of
+from weboid.cli.runtime import run_async
+from weboid.cli.tables import check_table
+from weboid.config import Config
+from weboid.core.farms import farm_named
+
+
+@click.command("check")
+@click.argument("urls", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, in the order of the input.")
+@click.option("--farm", default="WMF", show_default=True, help="Whose own domains are not asked.")
+@click.pass_obj
+def command(config: Config, urls: tuple[str, ...], as_json: bool, farm: str) -> None:
+    """Checks URLs once, now; nothing is stored. A URL ``-`` stands for the lines of standard input.
+
+    The exit status is 0 whatever the links are worth; 2 if something is wrong with the call.
+    """
+    owner = farm_named(farm, config.farms)
+
+    async def main() -> None:
+        async with aclosing(checked(urls_of(urls), config, owner)) as lines:
+            await (print_json(lines) if as_json else check_table(lines))
+
+    run_async(main())
+
+
+async def print_json(lines: AsyncIterator[CheckLine]) -> None:
+    """A JSON line for each, as soon as it is there."""
+    async for line in lines:
+        sys.stdout.write(json.dumps(line.as_json()) + "\n")
+        sys.stdout.flush()

@@ -1,0 +1,87 @@
+"""Checking URLs that somebody named, without a store: for ``weboid check`` and ``weboid page``.
+
+One law: answers come in the order of the questions, and only so many are open at a time.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncGenerator, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from weboid.cli.runtime import raise_open_files
+from weboid.config import Config
+from weboid.core.classify import Classified, UrlClass, classify
+from weboid.core.farms import Farm
+from weboid.core.observation import Answer, Observation
+from weboid.core.observe import observation_of
+from weboid.crawl.slots import Slots
+from weboid.net.fetch import fetch_answer
+from weboid.net.session import Session, open_session
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckLine:
+    """One URL with its class and, if it was asked, what came of it."""
+
+    link: Classified
+    answer: Answer | None = None
+    seen: Observation | None = None
+    error: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The line of ``weboid check --json``; everything about an answer is null where nothing was asked."""
+        answer, seen = self.answer, self.seen
+        reason = seen.reason.word if seen else self.link.reason
+        line: dict[str, Any] = {
+            "url": self.link.given.encode(errors="replace").decode(),
+            "normal": str(self.link.url) if self.link.url else None,
+            "class": self.link.kind,
+            "status": int(seen.status) if seen else 128 if self.link.kind is UrlClass.INVALID else None,
+            "http": answer.code if answer else None,
+            "outcome": seen.outcome if seen else None,
+            "reason": reason,
+            "final": answer.final if answer else None,
+            "hops": len(answer.hops) if answer else None,
+            "mime": seen.mime if seen else None,
+            "kib": seen.size_kib if seen else None,
+            "seconds": round(answer.seconds, 3) if answer else None,
+        }
+        return line if self.error is None else {**line, "error": self.error}
+
+
+async def checked(urls: Iterable[str], config: Config, farm: Farm) -> AsyncGenerator[CheckLine, None]:
+    """Checks URLs side by side, at most the configured number at a time, one host's a second apart."""
+    connections = raise_open_files(config.net.connections)
+    slots = Slots(config.crawl.delay)
+    async with open_session(config.net) as session:
+        open_checks: deque[asyncio.Task[CheckLine]] = deque()
+        try:
+            for url in urls:
+                open_checks.append(asyncio.create_task(_line(session, slots, classify(url, farm))))
+                while len(open_checks) >= connections or (open_checks and open_checks[0].done()):
+                    yield await open_checks.popleft()
+                await asyncio.sleep(0)
+            while open_checks:
+                yield await open_checks.popleft()
+        finally:
+            for task in open_checks:
+                task.cancel()
+            await asyncio.gather(*open_checks, return_exceptions=True)
+
+
+async def _line(session: Session, slots: Slots, link: Classified) -> CheckLine:
+    if link.kind is not UrlClass.WATCHED or link.url is None:
+        return CheckLine(link)
+    if link.url.scheme not in ("http", "https"):
+        return CheckLine(link, error=f"{link.url.scheme} is not checked yet")
+    try:
+        answer = await fetch_answer(session, str(link.url), turn=slots.turn)
+    except Exception as error:
+        # A fault of ours: it is told, and nothing is said of the link.
+        log.exception("could not check %r", str(link.url))
+        return CheckLine(link, error=f"could not be checked: {type(error).__name__}")
+    return CheckLine(link, answer, observation_of(answer))

@@ -1,0 +1,109 @@
+"""``weboid demo``: a made-up wiki and web on this machine, some weeks of rounds, then pages to click."""
+
+import asyncio
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from weboid.cli.feed import told
+from weboid.cli.runtime import open_store, run_async, stop_signals, today
+from weboid.cli.serve import serving
+from weboid.cli.tables import bar
+from weboid.config import Config
+from weboid.core.farms import parse_wiki_name
+from weboid.crawl.recorder import Tally
+from weboid.demo.play import Stage, feed_story, open_stage, play_story
+from weboid.demo.story import WIKI
+from weboid.store.pool import Pool
+
+_REAL = """To watch a real wiki instead:
+  weboid page enwiki "Albert Einstein"          all links of one live page, checked now
+  weboid feed pass dewiki                       take in a whole wiki through its API
+  weboid crawl --once                           check what is due
+  weboid serve                                  answer
+With [wiki."dewiki@WMF"] in weboid.toml, `weboid up` does all of it, for good.
+(In a checkout the program is .venv/bin/weboid.)"""
+
+
+@click.command("demo")
+@click.option("--once", is_flag=True, help="End after the rounds, without pages to click.")
+@click.pass_obj
+def command(config: Config, once: bool) -> None:
+    """Ten weeks of a little web in a minute: nothing outside of this machine is asked."""
+    console = Console(stderr=True, soft_wrap=True)
+
+    async def main() -> None:
+        place = f"http://{config.web.host}:{config.web.port}"
+        with _new_folder() as data:
+            here = replace(config, database="", data=data)
+            async with (
+                open_stage(here, today(), weboid_url=place) as stage,
+                open_store(stage.config, size=8, part="demo") as pool,
+            ):
+                await _play(stage, pool, console)
+                if not once:
+                    await _answer(stage, pool, console)
+
+    run_async(main())
+
+
+async def _play(stage: Stage, pool: Pool, console: Console) -> None:
+    start = time.monotonic()
+    console.print(f"A made-up wiki at {stage.wiki.url}/ and a made-up web stand on this machine.", highlight=False)
+    console.print(told(parse_wiki_name(WIKI), await feed_story(stage, pool)), highlight=False)
+    total = Tally()
+    with bar(console) as shown:
+        task = shown.add_task("ten weeks of rounds, day", total=len(stage.days))
+
+        def show(day: int, tally: Tally) -> None:
+            total.written += tally.written
+            total.changes += tally.changes
+            shown.update(task, advance=1)
+
+        await play_story(stage, pool, show)
+    console.print(
+        f"{total.written} checks on {len(stage.days)} days in {time.monotonic() - start:.0f} s; "
+        f"{total.changes} verdicts changed.",
+        highlight=False,
+    )
+
+
+async def _answer(stage: Stage, pool: Pool, console: Console) -> None:
+    web = stage.config.web
+    async with serving(stage.config, pool, lambda: stage.day, web.host, web.port) as url:
+        console.print(_pages(stage, url), highlight=False, markup=False)
+        console.print(_REAL, highlight=False, markup=False)
+        console.print(f"\nOpen {url}/ in a browser. Ctrl-C ends the demonstration.", style="bold", highlight=False)
+        stopped = asyncio.Event()
+        with stop_signals(stopped.set):
+            await stopped.wait()
+
+
+def _pages(stage: Stage, url: str) -> str:
+    page = f"dbname={WIKI}&pageid=101"
+    return f"""
+the dead links of a page      {url}/externalLinkInfo?{page}
+all of its links, in German   {url}/externalLinkInfo?{page}&all=1&lang=de
+for programs                  {url}/api/page?{page}
+                              {url}/api/page?{page}&format=xml
+for gadgets                   {url}/externalLinkProblem?{page}
+the wiki itself               {stage.wiki.url}/
+"""
+
+
+@contextmanager
+def _new_folder() -> Iterator[Path]:
+    """A folder for the demonstration's own database, gone afterwards; open to root's server, which is not root."""
+    folder = Path(tempfile.mkdtemp(prefix="weboid-demo-"))
+    folder.chmod(0o711)
+    try:
+        yield folder / "data"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,61 @@
+"""What commands are given: URLs as arguments or on standard input, and wikis by name or address.
+
+One law: input is read as it comes, line by line, so that a million URLs need no more memory than one.
+"""
+
+import sys
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from weboid.config import Config
+from weboid.core.farms import WMF, Farm, WikiName, api_url, farm_named, parse_wiki_name
+from weboid.net.session import open_client
+from weboid.wiki.action import Patience
+from weboid.wiki.api import ApiSource
+
+_LONGEST: Final = 100_000
+"""Characters of a line that are looked at; whatever is longer is no URL anyway."""
+
+
+def urls_of(arguments: Sequence[str]) -> Iterator[str]:
+    """The URLs named, ``-`` standing for the lines of standard input; empty lines are passed over."""
+    for argument in arguments:
+        if argument != "-":
+            yield argument
+            continue
+        sys.stdin.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
+        while line := sys.stdin.readline(_LONGEST):
+            if text := line.strip():
+                yield text
+
+
+@dataclass(frozen=True, slots=True)
+class NamedWiki:
+    """A wiki as named on the command line: `name` is None where only its address was given."""
+
+    name: WikiName | None
+    farm: Farm
+    api: str
+
+
+def named_wiki(text: str, config: Config) -> NamedWiki:
+    """The wiki that a name (``dewiki``, ``dewiki@WMF``) or the URL of its api.php stands for; raises ConfigError."""
+    if "://" in text:
+        return NamedWiki(None, WMF, text)
+    name = parse_wiki_name(text)
+    farm = farm_named(name.farm, config.farms)
+    given = next((wiki.api for wiki in config.wikis if wiki.name == name and wiki.api), "")
+    return NamedWiki(name, farm, given or api_url(farm, name.dbname))
+
+
+@asynccontextmanager
+async def open_api(config: Config, api: str, patience: Patience | None = None) -> AsyncIterator[ApiSource]:
+    """A wiki's Action API behind the guard that all requests pass (C-13)."""
+    async with open_client(config.net) as client:
+        source = ApiSource(api, client, user_agent=config.net.user_agent, patience=patience)
+        try:
+            yield source
+        finally:
+            await source.close()

@@ -1,0 +1,43 @@
+"""``weboid normalize``: the normal form and the class of URLs."""
+
+import json
+import sys
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from weboid.cli.inputs import urls_of
+from weboid.cli.plain import plain
+from weboid.cli.tables import styled
+from weboid.config import Config
+from weboid.core.classify import classify
+from weboid.core.farms import farm_named
+
+
+@click.command("normalize")
+@click.argument("urls", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, in the order of the input.")
+@click.option("--farm", default="WMF", show_default=True, help="Whose own domains are told apart.")
+@click.pass_obj
+def command(config: Config, urls: tuple[str, ...], as_json: bool, farm: str) -> None:
+    """Tells the normal form and the class of URLs. A URL ``-`` stands for the lines of standard input."""
+    owner = farm_named(farm, config.farms)
+    links = (classify(url, owner) for url in urls_of(urls))
+    if as_json:
+        for link in links:
+            line = {
+                "url": link.given.encode(errors="replace").decode(),
+                "normal": str(link.url) if link.url else None,
+                "class": link.kind,
+                "reason": link.reason,
+            }
+            sys.stdout.write(json.dumps(line) + "\n")
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading in ("Class", "Reason", "Normal form"):
+        table.add_column(heading, overflow="fold")
+    for link in links:
+        table.add_row(styled(link.kind), Text(link.reason or ""), Text(plain(link.url or link.given)))
+    Console().print(table)

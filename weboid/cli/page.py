@@ -1,0 +1,49 @@
+"""``weboid page``: all links of a live page, checked now; nothing is stored."""
+
+from contextlib import aclosing
+
+import click
+
+from weboid.cli.check import print_json
+from weboid.cli.checking import checked
+from weboid.cli.inputs import named_wiki, open_api
+from weboid.cli.plain import plain
+from weboid.cli.runtime import run_async
+from weboid.cli.tables import check_table
+from weboid.config import Config
+from weboid.errors import NotFound
+from weboid.wiki.action import Patience
+from weboid.wiki.source import PageLinks
+
+_PATIENCE = Patience(tries=2, timeout_s=20)
+"""Somebody sits and waits."""
+
+
+@click.command("page")
+@click.argument("wiki")
+@click.argument("page", metavar="TITLE|ID")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.pass_obj
+def command(config: Config, wiki: str, page: str, as_json: bool) -> None:
+    """Checks all links of a live page, now; nothing is stored.
+
+    WIKI is ``dewiki``, ``dewiki@WMF`` or the URL of any MediaWiki's api.php.
+    """
+    named = named_wiki(wiki, config)
+
+    async def main() -> None:
+        async with open_api(config, named.api, _PATIENCE) as source:
+            by_id = page.isascii() and page.isdigit()
+            found = await source.find_pages(ids=[int(page)] if by_id else [], titles=[] if by_id else [page])
+        if not found:
+            raise NotFound(f"{wiki} has no wikitext page {page!r}")
+        if not as_json:
+            click.echo(_heading(found[0]), err=True)
+        async with aclosing(checked(found[0].urls, config, named.farm)) as lines:
+            await (print_json(lines) if as_json else check_table(lines))
+
+    run_async(main())
+
+
+def _heading(page: PageLinks) -> str:
+    return f"{plain(page.title)} (page {page.page}, revision {page.latest}): {len(page.urls)} links"

@@ -1,0 +1,11 @@
+"""Text from outside, made fit for a terminal or a log line."""
+
+import re
+from typing import Final
+
+_HIDDEN: Final = re.compile("[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+
+
+def plain(text: object) -> str:
+    """A text fit for a terminal: what is invisible or moves the cursor is shown as its code."""
+    return _HIDDEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", str(text))

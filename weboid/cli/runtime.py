@@ -1,0 +1,121 @@
+"""What commands share: the clock, the database, the way out, and stopping in order.
+
+One law: whatever is opened here is closed here, also when the program is told to stop.
+"""
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weboid.config import Config
+from weboid.core.days import day_of
+
+if TYPE_CHECKING:
+    from weboid.store.pool import Pool
+
+
+log = logging.getLogger(__name__)
+
+
+def today() -> int:
+    """The number of the current day (U-2)."""
+    return day_of(datetime.now(UTC))
+
+
+def clock(day: int | None) -> Callable[[], int]:
+    """The days a command lives by: the given one for ever, or the real ones."""
+    return today if day is None else lambda: day
+
+
+class DayType(click.ParamType[int]):
+    """A day number (days since 2017-01-01) or an ISO date."""
+
+    name = "day"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        text = str(value)
+        try:
+            day = int(text) if text.isascii() and text.isdigit() else day_of(datetime.fromisoformat(text).date())
+        except ValueError:
+            self.fail(f"{text!r} is no day: give an ISO date or a number of days since 2017-01-01", param, ctx)
+        if not 0 <= day <= 32_767:
+            self.fail(f"{day} is outside the days 0 … 32767", param, ctx)
+        return day
+
+
+day_option = click.option("--day", type=DayType(), help="Live on this day instead of today (simulation).")
+
+
+@asynccontextmanager
+async def open_store(config: Config, *, size: int, part: str) -> AsyncIterator["Pool"]:
+    """The database, configured or embedded, started and migrated; raises StoreError."""
+    from weboid.store.embedded import open_server
+    from weboid.store.migrate import migrate
+    from weboid.store.pool import open_pool
+
+    server = None if config.database else await asyncio.to_thread(open_server, config.data)
+    try:
+        dsn = server.dsn if server else config.database
+        async with open_pool(dsn, size=size, part=part) as pool:
+            async with pool.connection() as conn:
+                applied = await migrate(conn)
+            for name in applied:
+                log.info("applied migration %s", name)
+            yield pool
+    finally:
+        if server:
+            await asyncio.to_thread(server.close)
+
+
+def run_async(main: Any) -> Any:
+    """Runs a coroutine on the fastest loop there is."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(main)
+    return uvloop.run(main)
+
+
+@contextmanager
+def stop_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Calls `stop` on SIGTERM and Ctrl-C; a second one ends the program at once."""
+    loop = asyncio.get_running_loop()
+    kinds = (signal.SIGTERM, signal.SIGINT)
+
+    def told() -> None:
+        for kind in kinds:
+            loop.remove_signal_handler(kind)
+        stop()
+
+    for kind in kinds:
+        loop.add_signal_handler(kind, told)
+    try:
+        yield
+    finally:
+        for kind in kinds:
+            loop.remove_signal_handler(kind)
+
+
+def raise_open_files(wanted: int) -> int:
+    """Raises the soft limit of open files to the hard one; returns how many connections fit, at most `wanted`."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    fits = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard - 200)
+    if fits < wanted:
+        click.echo(f"weboid: only {fits} of {wanted} connections fit into {hard} open files (ulimit -n)", err=True)
+    return max(fits, 1)
+
+
+def is_terminal() -> bool:
+    """Whether a person reads our output."""
+    return sys.stdout.isatty()

@@ -1,0 +1,72 @@
+"""``weboid serve``: the webservice alone."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import aiohttp
+import click
+
+from weboid.cli.runtime import clock, day_option, open_store, run_async, stop_signals
+from weboid.config import Config
+from weboid.core.farms import WMF, api_url
+from weboid.net.session import open_client
+from weboid.store.pool import Pool
+from weboid.store.wiki import StoredWiki
+from weboid.web.app import make_app
+from weboid.web.live import Sources
+from weboid.web.server import open_site
+from weboid.wiki.action import Patience
+from weboid.wiki.api import ApiSource
+
+log = logging.getLogger(__name__)
+
+_CONNECTIONS = 8
+_IMPATIENT = Patience(tries=1, timeout_s=5)
+"""A reader waits: what the wiki does not tell in time is told from the last pass instead (W-10)."""
+
+
+@click.command("serve")
+@click.option("--host", help="Address to listen on (WEBOID_WEB_HOST).")
+@click.option("--port", type=click.IntRange(0, 65_535), help="Port to listen on (WEBOID_WEB_PORT, PORT).")
+@day_option
+@click.pass_obj
+def command(config: Config, host: str | None, port: int | None, day: int | None) -> None:
+    """Answers requests until Ctrl-C or SIGTERM."""
+
+    async def main() -> None:
+        async with open_store(config, size=_CONNECTIONS, part="web") as pool:
+            place = host or config.web.host, config.web.port if port is None else port
+            async with serving(config, pool, clock(day), *place) as url:
+                click.echo(f"Weboid answers at {url}/", err=True)
+                stopped = asyncio.Event()
+                with stop_signals(stopped.set):
+                    await stopped.wait()
+
+    run_async(main())
+
+
+@asynccontextmanager
+async def serving(config: Config, pool: Pool, today: Callable[[], int], host: str, port: int) -> AsyncIterator[str]:
+    """The webservice, listening until the block ends; gives its URL. Raises WeboidError if the port is taken."""
+    async with (
+        open_client(config.net) as client,
+        open_site(make_app(config, pool, today=today, sources=_sources(config, client)), host, port) as url,
+    ):
+        yield url
+
+
+def _sources(config: Config, client: aiohttp.ClientSession) -> Sources:
+    """What reads a wiki live: the API that is configured, or was given when it was fed, or that every WMF wiki has."""
+    configured = {(wiki.name.dbname, wiki.name.farm): wiki.api for wiki in config.wikis if wiki.api}
+    farms = {farm.code: farm for farm in config.farms}
+
+    def source(wiki: StoredWiki) -> ApiSource | None:
+        farm = farms.get(wiki.farm)
+        api = wiki.api or (farm and configured.get((wiki.dbname, farm.name)))
+        if not api and farm == WMF:
+            api = api_url(WMF, wiki.dbname)
+        return ApiSource(api, client, user_agent=config.net.user_agent, patience=_IMPATIENT) if api else None
+
+    return source

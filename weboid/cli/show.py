@@ -1,0 +1,101 @@
+"""``weboid show``: what is known of a URL, or of the links of a page."""
+
+import json
+import sys
+from collections.abc import Sequence
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from weboid.cli.plain import plain
+from weboid.cli.runtime import open_store, run_async
+from weboid.cli.tables import styled
+from weboid.config import Config
+from weboid.core.classify import classify
+from weboid.core.days import iso
+from weboid.core.farms import farm_named, parse_wiki_name
+from weboid.core.keys import key_of
+from weboid.core.report import LinkReport, link_as_json, link_report, link_reports, state_word
+from weboid.errors import NotFound
+from weboid.store.page import find_page
+from weboid.store.pool import Connection
+from weboid.store.url import find_urls
+from weboid.store.wiki import find_wiki
+
+
+@click.command("show")
+@click.argument("things", metavar="URL|WIKI:PAGE...", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line and link.")
+@click.pass_obj
+def command(config: Config, things: tuple[str, ...], as_json: bool) -> None:
+    """Tells what is known of URLs, or of the watched links of pages as the last pass left them.
+
+    A page is named with its wiki: dewiki:Berlin, dewiki@WMF:9301140.
+    """
+
+    async def main() -> None:
+        async with open_store(config, size=1, part="show") as pool:
+            for thing in things:
+                async with pool.connection() as conn:
+                    links = await _find(conn, config, thing)
+                _print_json(links) if as_json else _print_table(links)
+
+    run_async(main())
+
+
+async def _find(conn: Connection, config: Config, thing: str) -> Sequence[LinkReport]:
+    wiki, colon, page = thing.partition(":")
+    if colon and not page.startswith("//"):
+        return await _find_page(conn, config, wiki, page)
+    link = classify(thing, None)
+    if link.url is None:
+        raise NotFound(f"{plain(thing)} is no URL that could be watched ({link.reason or link.kind})")
+    known = (await find_urls(conn, [key_of(link.url)])).get(key_of(link.url))
+    if known is None:
+        raise NotFound(f"{link.url} is not watched: no page that was taken in uses it")
+    return [link_report(link, known, config.policy)]
+
+
+async def _find_page(conn: Connection, config: Config, wiki: str, page: str) -> Sequence[LinkReport]:
+    name = parse_wiki_name(wiki)
+    farm = farm_named(name.farm, config.farms)
+    stored = await find_wiki(conn, farm, name)
+    if stored is None:
+        raise NotFound(f"nothing was ever taken in from {name}: use weboid feed")
+    by_id = page.isascii() and page.isdigit()
+    found = await find_page(conn, stored.wiki, page=int(page) if by_id else None, title=page.replace("_", " "))
+    if found is None:
+        raise NotFound(f"{name} has no watched page {plain(page)!r}")
+    known = await find_urls(conn, found.urls)
+    return link_reports([classify(str(url.url), farm) for url in known.values()], known, config.policy)
+
+
+def _print_json(links: Sequence[LinkReport]) -> None:
+    for link in links:
+        sys.stdout.write(json.dumps(link_as_json(link)) + "\n")
+
+
+def _print_table(links: Sequence[LinkReport]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("Verdict", "Reason", "Since", "Asked", "Due", "Strikes", "URL and history"):
+        table.add_column(heading, overflow="fold")
+    for link in links:
+        history = "; ".join(
+            f"{state_word(entry.status)} {iso(entry.first)} to {iso(entry.last)}" for entry in link.record.history
+        )
+        table.add_row(
+            styled(link.finding.verdict.word),
+            link.finding.reason.word if link.finding.reason else "",
+            _day(link.finding.since),
+            _day(link.record.asked),
+            _day(link.due),
+            str(link.record.row.strikes),
+            Text(plain(link.normal or link.given[0])).append(f"\n{history}", style="dim"),
+        )
+    Console().print(table)
+
+
+def _day(day: int | None) -> str:
+    return "" if day is None else iso(day)

@@ -1,0 +1,72 @@
+"""``weboid up``: database, feed, crawl and web as processes of one group, until told to stop."""
+
+import asyncio
+import logging
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from weboid.cli.runtime import open_store, run_async, stop_signals
+from weboid.config import Config
+
+log = logging.getLogger(__name__)
+
+_STEADY_S = 60.0
+"""A part that ran for so long before it failed is started again at once."""
+_PAUSE_S = 1.0
+_PAUSE_LIMIT_S = 60.0
+_GRACE_S = 20.0
+
+
+@click.command("up")
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Runs everything. Each part is a process of its own: one that fails is started again, the others go on (O-8)."""
+    config: Config = ctx.obj
+    parts = {"web": ["serve"], "crawl": ["crawl"]}
+    if config.wikis:
+        parts["feed"] = ["feed", "pass", "--repeat"]
+    else:
+        click.echo('no wiki is configured: add [wiki."dewiki@WMF"] to weboid.toml, or use weboid feed', err=True)
+    file = ctx.parent.params["file"] if ctx.parent else None
+    options = ["--data", str(config.data), *(["--config", str(file)] if isinstance(file, Path) else [])]
+
+    async def main() -> None:
+        stopped = asyncio.Event()
+        # The share in the database is held here, so that it outlives a part that is started again.
+        async with open_store(config, size=1, part="up"):
+            with stop_signals(stopped.set):
+                await asyncio.gather(*(_keep(name, [*options, *call], stopped) for name, call in parts.items()))
+
+    run_async(main())
+
+
+async def _keep(name: str, call: list[str], stopped: asyncio.Event) -> None:
+    """Runs one part, again and again with growing pauses, until told to stop; then ends it in order."""
+    pause_s = _PAUSE_S
+    stopping = asyncio.create_task(stopped.wait())
+    while not stopped.is_set():
+        begun = time.monotonic()
+        process = await asyncio.create_subprocess_exec(sys.executable, "-m", "weboid", *call)
+        ended = asyncio.create_task(process.wait())
+        await asyncio.wait({ended, stopping}, return_when="FIRST_COMPLETED")
+        if stopped.is_set():
+            await _end(process, ended)
+            return
+        if time.monotonic() - begun > _STEADY_S:
+            pause_s = _PAUSE_S
+        log.warning("%s ended with status %s; starting it again in %.0f s", name, process.returncode, pause_s)
+        await asyncio.wait({stopping}, timeout=pause_s)
+        pause_s = min(2 * pause_s, _PAUSE_LIMIT_S)
+
+
+async def _end(process: asyncio.subprocess.Process, ended: asyncio.Task[int]) -> None:
+    """SIGTERM, and SIGKILL for what does not listen. A terminal's Ctrl-C has reached it already."""
+    if process.returncode is None:
+        process.terminate()
+    await asyncio.wait({ended}, timeout=_GRACE_S)
+    if process.returncode is None:
+        process.kill()
+    await ended

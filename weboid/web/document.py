@@ -1,0 +1,42 @@
+"""The one document that JSON, JavaScript and XML carry: pages with links, each link with its words (W-1, W-8).
+
+One law: the formats differ in their syntax only; what they say is made here. ``docs/api.md`` describes it.
+"""
+
+from typing import Any
+
+from weboid import __version__
+from weboid.core.days import iso
+from weboid.core.report import VERSION, Extent, PageReport, is_told, page_as_json
+from weboid.web.answers import Answer
+from weboid.web.messages import Messages
+from weboid.web.problem import Problem
+from weboid.web.wording import sentence
+
+
+def document(answer: Answer, extent: Extent, say: Messages, source: str) -> dict[str, Any]:
+    """The answer; `source` is where the code of this very version is (W-2)."""
+    return {
+        "version": VERSION,
+        "generator": f"Weboid {__version__}",
+        "source": source,
+        "lang": say.language.code,
+        "day": iso(answer.day),
+        "extent": extent.value,
+        "pages": [_page(page, extent, answer.day, say) for page in answer.pages],
+        "missing": list(answer.missing),
+    }
+
+
+def problem_document(problem: Problem, say: Messages) -> dict[str, Any]:
+    """What is wrong, as a key and in words."""
+    text = say.text(problem.key, *problem.parameters)
+    return {"version": VERSION, "error": {"key": problem.key, "text": text}}
+
+
+def _page(page: PageReport, extent: Extent, day: int, say: Messages) -> dict[str, Any]:
+    told = [link for link in page.links if is_told(link, extent)]
+    shown = page_as_json(page, extent)
+    for link, report in zip(shown["links"], told, strict=True):
+        link["words"] = sentence(report, day, say)
+    return shown

@@ -1,0 +1,181 @@
+"""HTML for people, from templates (W-3, W-4). What is said of a link stands in ``wording``.
+
+One law: templates escape by themselves and get no HTML made elsewhere but that of ``Messages.html``; every address
+they link to was made by `wording.href` or here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from weboid import __version__
+from weboid.core.days import iso
+from weboid.core.report import Extent, LinkReport, PageReport, is_told
+from weboid.core.verdict import Verdict
+from weboid.store.overview import PageAtAGlance
+from weboid.store.wiki import StoredWiki
+from weboid.web import wording
+from weboid.web.answers import Answer
+from weboid.web.files import icon, style
+from weboid.web.language import languages
+from weboid.web.messages import QQX, Messages
+from weboid.web.problem import Problem
+from weboid.web.question import Parameters
+
+CONTENT_TYPE: Final = "text/html"
+_MAIN: Final = 0
+_COUNTED: Final = (
+    Verdict.DEAD,
+    Verdict.DOUBTFUL,
+    Verdict.SPAM,
+    Verdict.INVALID,
+    Verdict.WORKING,
+    Verdict.UNKNOWN,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A wiki on the start page, with some pages to begin with."""
+
+    name: str
+    pages: Sequence[PageAtAGlance]
+
+
+def start_html(listed: Sequence[Listed], wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
+    """The start page: what this is, the form, and some wikis with some of their pages."""
+    return _render("start.html", say, given, source, wikis, listed=listed)
+
+
+def answer_html(answer: Answer, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
+    """The lists of links of the pages asked for, and the form again."""
+    extent = Extent.ALL if given.get("all") == "1" else Extent.FINDINGS
+    return _render(
+        "answer.html",
+        say,
+        given,
+        source,
+        wikis,
+        answer=answer,
+        extent=extent,
+        pages=[_page_view(page, answer, extent, say) for page in answer.pages],
+        switch=_query({**given, "all": "0" if extent is Extent.ALL else "1"}),
+    )
+
+
+def problem_html(problem: Problem, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
+    """What is wrong, and the form to mend it."""
+    told = [wording.visible(value) if isinstance(value, str) else value for value in problem.parameters]
+    return _render("problem.html", say, given, source, wikis, told=say.html(problem.key, *told))
+
+
+def _page_view(page: PageReport, answer: Answer, extent: Extent, say: Messages) -> dict[str, Any]:
+    counts = dict.fromkeys(Verdict, 0)
+    for link in page.links:
+        counts[link.finding.verdict] += 1
+    title = Markup("<bdi>{}</bdi>").format(wording.visible(page.title))
+    if address := page_address(page, answer.wiki):
+        title = Markup('<a href="{}">{}</a>').format(address, title)
+    return {
+        "heading": say.html("weboid-page-heading", title),
+        "read": None if page.live else say.html("weboid-page-read", _time(page.read, answer.day, say)),
+        "total": len(page.links),
+        "counts": [
+            (verdict.word, say.html(f"weboid-count-{verdict.word}", counts[verdict]))
+            for verdict in _COUNTED
+            if counts[verdict]
+        ],
+        "links": [_link_view(link, answer.day, say) for link in page.links if is_told(link, extent)],
+    }
+
+
+def _link_view(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
+    target = link.record.target
+    asked = link.record.asked
+    return {
+        "verdict": link.finding.verdict.word,
+        "words": wording.verdict_words(link, day, say),
+        "url": wording.shown_url(link),
+        "href": wording.href(link.url),
+        "reason": wording.reason_words(link, say),
+        "status": wording.status_words(link.status, say) if link.record.history else None,
+        "asked": None if asked is None else say.html("weboid-asked", _time(asked, day, say)),
+        "target": None if target is None else say.html("weboid-target", _address(target)),
+        "file": wording.file_words(link, say),
+        "suspicious": link.suspicious,
+        "forms": wording.other_forms(link),
+        "history": [wording.entry_words(entry, say) for entry in link.record.history],
+    }
+
+
+def page_address(page: PageReport, wiki: StoredWiki) -> str | None:
+    """Where the page can be read on its wiki, by id, which survives moves; None if the wiki's address is not known."""
+    if wiki.api and wiki.api.endswith("/api.php") and (index := wording.href(wiki.api)):
+        return f"{index.removesuffix('api.php')}index.php?curid={page.page}"
+    if wiki.article and page.namespace == _MAIN and (article := wording.href(wiki.article)):
+        return article + quote(page.title.replace(" ", "_"), safe="/:")
+    return None
+
+
+def _time(moment: int, day: int, say: Messages) -> Markup:
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        iso(moment), say.date(moment), say.distance(moment - day)
+    )
+
+
+def _address(text: str) -> Markup:
+    """An address that somebody's server gave: a link if it may be one."""
+    shown = Markup("<bdi>{}</bdi>").format(wording.visible(text))
+    if (href := wording.href(text)) is None:
+        return shown
+    return Markup('<a href="{}" rel="nofollow noopener noreferrer">{}</a>').format(href, shown)
+
+
+def _query(given: Parameters) -> str:
+    """The query of the same page of ours with these parameters."""
+    return "?" + urlencode({name: value for name, value in given.items() if name not in ("format", "callback")})
+
+
+def _render(name: str, say: Messages, given: Parameters, source: str, wikis: Sequence[str], **values: Any) -> str:
+    language = say.language
+    return _template(name).render(
+        say=say.html,
+        language=language,
+        languages=[other for other in languages().values() if other.code != QQX or language.code == QQX],
+        given=given,
+        wikis=wikis,
+        lang_query=urlencode({"lang": given["lang"]}) if "lang" in given else "",
+        page_query=lambda wiki, page: _query(
+            {"dbname": wiki, "pageid": str(page), **({"lang": given["lang"]} if "lang" in given else {})}
+        ),
+        visible=wording.visible,
+        style=style().name,
+        icon=icon().name,
+        source=source,
+        version=__version__,
+        **values,
+    )
+
+
+@cache
+def _template(name: str) -> Template:
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
+    folder = Path(__file__).parent / "templates"
+    return Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )

@@ -1,0 +1,44 @@
+"""XML of the same document: elements for pages, links and entries, attributes for what is single (W-8).
+
+One law: well-formed whatever comes; characters that XML cannot carry become U+FFFD.
+"""
+
+import re
+from typing import Any, Final
+
+from lxml import etree
+
+CONTENT_TYPE: Final = "application/xml"
+
+_IMPOSSIBLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ITEMS: Final = {"pages": "page", "links": "link", "history": "entry", "given": "given", "missing": "missing"}
+"""The element that stands for each item of a list."""
+
+
+def bytes_of(document: dict[str, Any]) -> bytes:
+    """The document in UTF-8."""
+    return etree.tostring(_element("weboid", document), xml_declaration=True, encoding="utf-8")
+
+
+def _element(name: str, value: Any) -> etree._Element:
+    element = etree.Element(name)
+    if not isinstance(value, dict):
+        element.text = _text(value)
+        return element
+    for key, inner in value.items():
+        match inner:
+            case None:
+                pass
+            case dict():
+                element.append(_element(key, inner))
+            case list():
+                element.extend([_element(_ITEMS[key], item) for item in inner])
+            case _:
+                element.set(key, _text(inner))
+    return element
+
+
+def _text(value: str | int | bool) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return _IMPOSSIBLE.sub("\ufffd", str(value))

@@ -1,0 +1,111 @@
+"""What a request asks: which pages of which wiki, how much of them, in which language and format (W-3, W-4, W-8).
+
+One law: every parameter is given at most once and is either usable or a Problem 400; nothing of it is trusted later.
+Parameters that nobody knows are passed over: cache busters and trackers hang theirs onto any address.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from weboid.core.farms import WikiName, parse_wiki_name
+from weboid.core.report import Extent
+from weboid.errors import ConfigError
+from weboid.web.problem import Problem
+
+MOST_PAGES: Final = 50
+MOST_QUERY: Final = 4_000
+"""Characters of a query string."""
+
+_ID: Final = re.compile(r"[1-9][0-9]{0,9}")
+_UNFIT_TITLE: Final = re.compile("[\x00-\x1f\x7f#<>\\[\\]{}|\ud800-\udfff\ufffd]")
+_MOST_TITLE: Final = 300
+"""Bytes: MediaWiki's 255, and a namespace in front."""
+_CALLBACK: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)*")
+_MOST_CALLBACK: Final = 64
+DEFAULT_CALLBACK: Final = "weboid.externalLinkProblem"
+
+NAMES: Final = frozenset({"dbname", "pageid", "curid", "title", "all", "lang", "uselang", "format", "callback"})
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Pages of one wiki, by ids (each once) or by one title."""
+
+    wiki: WikiName
+    ids: tuple[int, ...]
+    title: str
+    everything: bool
+
+    def extent(self, otherwise: Extent) -> Extent:
+        """All links if that was asked for, else what the format tells by default."""
+        return Extent.ALL if self.everything else otherwise
+
+
+Parameters = Mapping[str, str]
+
+
+def parameters_of(query: Iterable[tuple[str, str]], length: int) -> Parameters:
+    """The known parameters that are not empty; `length` is that of the query string. Raises Problem."""
+    if length > MOST_QUERY:
+        raise Problem(414, "too-long")
+    given: dict[str, str] = {}
+    for name, value in query:
+        if name not in NAMES or not value.strip():
+            continue
+        if name in given:
+            raise Problem(400, "twice", name)
+        given[name] = value.strip()
+    return given
+
+
+def question_of(given: Parameters) -> Question:
+    """The question in the parameters of a request; raises Problem."""
+    if "dbname" not in given:
+        raise Problem(400, "no-wiki")
+    try:
+        wiki = parse_wiki_name(given["dbname"])
+    except ConfigError:
+        raise Problem(400, "wiki", given["dbname"][:100]) from None
+    named = [name for name in ("pageid", "curid", "title") if name in given]
+    if not named:
+        raise Problem(400, "no-page")
+    if len(named) > 1:
+        raise Problem(400, "two-pages")
+    ids = _ids(given[named[0]]) if named[0] != "title" else ()
+    return Question(wiki, ids, _title(given.get("title", "")), wants_all(given))
+
+
+def wants_all(given: Parameters) -> bool:
+    """Whether all links are asked for; raises Problem."""
+    match given.get("all", "0"):
+        case "0":
+            return False
+        case "1":
+            return True
+    raise Problem(400, "all")
+
+
+def callback_of(given: Parameters) -> str:
+    """The function to call, a dotted identifier in ASCII (W-1); raises Problem."""
+    name = given.get("callback", DEFAULT_CALLBACK)
+    if len(name) > _MOST_CALLBACK or not _CALLBACK.fullmatch(name):
+        raise Problem(400, "callback", _MOST_CALLBACK)
+    return name
+
+
+def _ids(text: str) -> tuple[int, ...]:
+    parts = text.split("|")
+    if len(parts) > MOST_PAGES:
+        raise Problem(400, "too-many", MOST_PAGES)
+    if not all(_ID.fullmatch(part) for part in parts):
+        raise Problem(400, "page-id")
+    return tuple(dict.fromkeys(map(int, parts)))
+
+
+def _title(text: str) -> str:
+    """The title with spaces. What MediaWiki could never have as a title is refused here (and never reaches SQL)."""
+    if len(text.encode("utf-8", "replace")) > _MOST_TITLE or _UNFIT_TITLE.search(text):
+        raise Problem(400, "title")
+    return text.replace("_", " ").strip()
