@@ -60,10 +60,11 @@ class CrawlConfig:
 
 @dataclass(frozen=True, slots=True)
 class WebConfig:
-    """The webservice. `host` is the address to listen on."""
+    """The webservice. `host` is the address to listen on, `url` where the world reaches it; empty = there."""
 
     host: str = "127.0.0.1"
     port: int = 8000
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)

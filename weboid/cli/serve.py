@@ -50,11 +50,11 @@ def command(config: Config, host: str | None, port: int | None, day: int | None)
 @asynccontextmanager
 async def serving(config: Config, pool: Pool, today: Callable[[], int], host: str, port: int) -> AsyncIterator[str]:
     """The webservice, listening until the block ends; gives its URL. Raises WeboidError if the port is taken."""
-    async with (
-        open_client(config.net) as client,
-        open_site(make_app(config, pool, today=today, sources=_sources(config, client)), host, port) as url,
-    ):
-        yield url
+    public_url = config.web.url or f"http://{host}:{port}"
+    async with open_client(config.net) as client:
+        app = make_app(config, pool, today=today, sources=_sources(config, client), public_url=public_url)
+        async with open_site(app, host, port) as url:
+            yield url
 
 
 def _sources(config: Config, client: aiohttp.ClientSession) -> Sources:

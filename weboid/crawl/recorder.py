@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from weboid.core.policy import Policy
 from weboid.core.record import HostRecord, UrlRecord
@@ -44,6 +44,11 @@ class Tally:
     changes: int = 0
 
 
+class _Waiting(NamedTuple):
+    checked: Checked
+    written: asyncio.Future[None]
+
+
 class Recorder:
     """Takes checks over a bounded queue and writes them until it is closed."""
 
@@ -53,21 +58,13 @@ class Recorder:
         self._held = held
         self._policy = policy
         self._batch = batch
-        self._queue: asyncio.Queue[Checked | None] = asyncio.Queue(maxsize=4 * batch)
-        self._taken = 0
-        self._done = 0
-        self._progress = asyncio.Condition()
+        self._queue: asyncio.Queue[_Waiting | None] = asyncio.Queue(maxsize=4 * batch)
 
-    async def put(self, checked: Checked) -> None:
-        """Hands over one check; waits while the database is behind."""
-        self._taken += 1
-        await self._queue.put(checked)
-
-    async def settled(self) -> None:
-        """Returns when all that was handed over before is written."""
-        mark = self._taken
-        async with self._progress:
-            await self._progress.wait_for(lambda: self._done >= mark)
+    async def record(self, checked: Checked) -> None:
+        """Returns when the check is written: whoever waits for that never has more than one at stake."""
+        written = asyncio.get_running_loop().create_future()
+        await self._queue.put(_Waiting(checked, written))
+        await written
 
     async def close(self) -> None:
         """Ends `run` after all that was handed over before."""
@@ -75,21 +72,18 @@ class Recorder:
 
     async def run(self) -> None:
         """Writes until closed. A database that fails is tried again for as long as it takes."""
-        while (first := await self._queue.get()) is not None:
+        closed = False
+        while not closed and (first := await self._queue.get()) is not None:
             batch = [first]
-            closed = False
             while len(batch) < self._batch and not self._queue.empty():
                 item = self._queue.get_nowait()
-                if item is None:
-                    closed = True
+                if closed := item is None:
                     break
                 batch.append(item)
-            await self._write(batch)
-            async with self._progress:
-                self._done += len(batch)
-                self._progress.notify_all()
-            if closed:
-                return
+            await self._write([waiting.checked for waiting in batch])
+            for waiting in batch:
+                if not waiting.written.done():  # its visit may have been given up
+                    waiting.written.set_result(None)
 
     async def _write(self, batch: list[Checked]) -> None:
         pause_s = _RETRY_S

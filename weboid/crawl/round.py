@@ -142,12 +142,11 @@ class Round:
             host,
             urls,
             ask=self._ask,
-            report=self._recorder.put,
+            report=self._recorder.record,
             today=self._today,
             policy=self._policy,
             stopping=self._stopping.is_set,
         )
-        await self._recorder.settled()
 
     def _reap(self) -> None:
         for key, task in list(self._open.items()):

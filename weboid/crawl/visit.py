@@ -4,6 +4,7 @@ Writing what was found is `recorder`'s business.
 One law: once the host itself is found failing, nothing more is asked of it in this visit, and nothing of that strikes.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -54,25 +55,32 @@ async def visit(
     policy: Policy,
     stopping: Callable[[], bool],
 ) -> None:
-    """Asks the URLs in turn and reports each as soon as it is judged. What `stopping` leaves unasked stays due."""
+    """Asks the URLs in turn, the next when `report` has the last safe. What `stopping` leaves unasked stays due."""
     state = host.record
-    down: Observation | None = None
     failures = 0
-    for url in urls:
-        if down is None and stopping():
+    for position, url in enumerate(urls, start=1):
+        if stopping():
             return
-        seen = down or await _seen(url, ask)
+        seen = await _seen(url, ask)
         day = today()
         if seen is None:
             await report(Checked(url, host, day, None, url.record, day + _POSTPONED, state, state))
             continue
         before, state = state, judge_host(state, seen, day)
-        record, due = judge(url.record, seen, day, policy)
-        await report(Checked(url, host, day, seen, record, due, before, state))
-        if down is None:
-            failures = failures + 1 if is_host_failure(seen) else 0
-            if failures >= _CONTACTS or (failures and seen.status in (Status.DNS_ERROR, Status.DNS_GONE)):
-                down = Observation(seen.status, seen.reason, inferred=True)
+        await report(_checked(url, host, seen, day, policy, before, state))
+        failures = failures + 1 if is_host_failure(seen) else 0
+        if failures >= _CONTACTS or (failures and seen.status in (Status.DNS_ERROR, Status.DNS_GONE)):
+            hearsay = Observation(seen.status, seen.reason, inferred=True)
+            rest = [_checked(url, host, hearsay, day, policy, state, state) for url in urls[position:]]
+            await asyncio.gather(*map(report, rest))
+            return
+
+
+def _checked(
+    url: StoredUrl, host: StoredHost, seen: Observation, day: int, policy: Policy, before: HostRecord, after: HostRecord
+) -> Checked:
+    record, due = judge(url.record, seen, day, policy)
+    return Checked(url, host, day, seen, record, due, before, after)
 
 
 async def _seen(url: StoredUrl, ask: Ask) -> Observation | None:
