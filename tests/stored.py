@@ -81,7 +81,7 @@ class WikiInStore:
             ask,
             worker=worker,
             today=lambda: day,
-            config=CrawlConfig(**config),
+            config=CrawlConfig(**{"delay": 0.0, **config}),
             connections=10,
             policy=DEFAULT,
         )

@@ -1,10 +1,11 @@
 -- Leases of buckets (architecture §3). All times are the database's.
 
 -- name: lease_buckets
+-- A bucket rests before it is leased anew: whoever had it may have asked one of its hosts a moment ago.
 UPDATE lease SET worker = %(worker)s, epoch = epoch + 1, until = now() + make_interval(secs => %(seconds)s)
 FROM (
     SELECT bucket FROM lease
-    WHERE until < now()
+    WHERE until < now() - make_interval(secs => %(rest)s)
         AND EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s)
     ORDER BY random()
     LIMIT %(limit)s
@@ -21,7 +22,7 @@ WHERE lease.bucket = held.bucket AND lease.epoch = held.epoch
 RETURNING lease.bucket
 
 -- name: record_release
-UPDATE lease SET until = '-infinity'
+UPDATE lease SET until = now()
 FROM unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS held (bucket, epoch)
 WHERE lease.bucket = held.bucket AND lease.epoch = held.epoch
 
@@ -33,7 +34,7 @@ ORDER BY lease.bucket
 FOR SHARE OF lease
 
 -- name: count_busy
--- Buckets with due hosts that another worker holds.
+-- Buckets with due hosts that somebody holds, or that rest.
 SELECT count(*) FROM lease
-WHERE until >= now() AND worker <> %(worker)s
+WHERE until >= now() - make_interval(secs => %(rest)s)
     AND EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s)

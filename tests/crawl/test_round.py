@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from time import monotonic
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -187,15 +188,36 @@ async def test_leases_of_a_vanished_worker_are_taken_over_and_its_late_results_a
         assert (tally.written, (await wiki.finding(A)).verdict) == (0, Verdict.WORKING)
 
 
+async def test_a_bucket_rests_before_another_worker_asks_its_hosts(database: str) -> None:
+    async with open_wiki(database, {1: [f"http://a.demo/{n}" for n in range(4)]}) as wiki:
+        times: list[float] = []
+
+        async def timed() -> Observation:
+            times.append(monotonic())
+            await asyncio.sleep(0.05)
+            return FINE
+
+        first = wiki.new_round(100, lambda url, day: timed(), worker="one", delay=0.4)
+        running = asyncio.create_task(first.run())
+        while not times:  # noqa: ASYNC110 (a poll says it more plainly than an event)
+            await asyncio.sleep(0.01)
+        first.stop()
+        await running
+        done = len(times)
+        await wiki.new_round(100, lambda url, day: timed(), worker="two", delay=0.4).run()
+        assert times[done] - times[done - 1] >= 0.4
+        assert len(times) == 4
+
+
 async def test_leases_run_out_and_are_given_anew_with_a_higher_epoch(database: str) -> None:
     async with open_wiki(database, {1: [A]}) as wiki:
         async with wiki.pool.connection() as conn:
-            first = await lease_buckets(conn, "one", day=100, limit=10, lease_s=0.05)
+            first = await lease_buckets(conn, "one", day=100, limit=10, lease_s=0.05, rest_s=0)
         async with wiki.pool.connection() as conn:
-            assert await lease_buckets(conn, "two", day=100, limit=10, lease_s=60) == {}
+            assert await lease_buckets(conn, "two", day=100, limit=10, lease_s=60, rest_s=0) == {}
         await asyncio.sleep(0.1)
         async with wiki.pool.connection() as conn:
-            second = await lease_buckets(conn, "two", day=100, limit=10, lease_s=60)
+            second = await lease_buckets(conn, "two", day=100, limit=10, lease_s=60, rest_s=0)
         assert first.keys() == second.keys() == {key(A).bucket}
         assert second[key(A).bucket] > first[key(A).bucket]
 

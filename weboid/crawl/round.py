@@ -158,7 +158,12 @@ class Round:
     async def _lease(self, day: int) -> bool:
         async with self._pool.connection() as conn:
             leased = await lease_buckets(
-                conn, self._worker, day=day, limit=_LEASED_AT_ONCE, lease_s=self._config.lease_s
+                conn,
+                self._worker,
+                day=day,
+                limit=_LEASED_AT_ONCE,
+                lease_s=self._config.lease_s,
+                rest_s=self._config.delay,
             )
         self._held.update(leased)
         return bool(leased)
@@ -179,7 +184,7 @@ class Round:
     async def _others_are_busy(self) -> bool:
         """Whether other workers hold buckets with due hosts: they finish them, or vanish and we take over."""
         async with self._pool.connection() as conn:
-            self._progress.busy = await count_busy(conn, self._worker, self._today())
+            self._progress.busy = await count_busy(conn, self._today(), rest_s=self._config.delay)
         return self._progress.busy > 0
 
     async def _renew(self) -> None:

@@ -15,9 +15,11 @@ Held = Mapping[int, int]
 """Buckets held, each with the epoch under which it was leased."""
 
 
-async def lease_buckets(conn: Connection, worker: str, *, day: int, limit: int, lease_s: float) -> dict[int, int]:
-    """At most `limit` free buckets that have hosts due by `day`, now ours for `lease_s` seconds."""
-    row = {"worker": worker, "day": day, "limit": limit, "seconds": lease_s}
+async def lease_buckets(
+    conn: Connection, worker: str, *, day: int, limit: int, lease_s: float, rest_s: float
+) -> dict[int, int]:
+    """At most `limit` buckets that have hosts due by `day` and were nobody's for `rest_s`, now ours for `lease_s`."""
+    row = {"worker": worker, "day": day, "limit": limit, "seconds": lease_s, "rest": rest_s}
     return {bucket: epoch async for bucket, epoch in await conn.execute(SQL["lease_buckets"], row)}
 
 
@@ -37,9 +39,9 @@ async def list_held(conn: Connection, held: Held) -> set[int]:
     return {bucket async for (bucket,) in await conn.execute(SQL["list_held"], _columns(held))}
 
 
-async def count_busy(conn: Connection, worker: str, day: int) -> int:
-    """How many buckets with due hosts other workers hold, or held until they vanished."""
-    row = await (await conn.execute(SQL["count_busy"], {"worker": worker, "day": day})).fetchone()
+async def count_busy(conn: Connection, day: int, *, rest_s: float) -> int:
+    """How many buckets with due hosts somebody holds, or held less than `rest_s` ago."""
+    row = await (await conn.execute(SQL["count_busy"], {"day": day, "rest": rest_s})).fetchone()
     return int(row[0]) if row else 0
 
 
