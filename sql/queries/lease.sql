@@ -14,6 +14,11 @@ FROM (
 WHERE lease.bucket = free.bucket
 RETURNING lease.bucket, lease.epoch
 
+-- name: find_due
+SELECT EXISTS (
+    SELECT FROM lease WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s)
+)
+
 -- name: record_renewal
 -- Returns what is still ours: what another worker has taken over in the meantime is not.
 UPDATE lease SET until = now() + make_interval(secs => %(seconds)s)

@@ -65,5 +65,5 @@ JOIN url USING (bucket, host_key, url_key)
 JOIN host USING (bucket, host_key)
 
 -- name: count_due
--- fan-out: progress of a round, asked once at its start.
-SELECT count(*) FROM url WHERE due <= %(day)s AND orphaned IS NULL
+-- fan-out: for the progress bar of a round, asked once at its start; it stops counting at the limit.
+SELECT count(*) FROM (SELECT FROM url WHERE due <= %(day)s AND orphaned IS NULL LIMIT %(limit)s) AS due

@@ -199,7 +199,7 @@ async def test_a_bucket_rests_before_another_worker_asks_its_hosts(database: str
 
         first = wiki.new_round(100, lambda url, day: timed(), worker="one", delay=0.4)
         running = asyncio.create_task(first.run())
-        while not times:  # noqa: ASYNC110 (a poll says it more plainly than an event)
+        while not times:
             await asyncio.sleep(0.01)
         first.stop()
         await running

@@ -49,7 +49,7 @@ async def _ended_in_the_middle(place: Place, kind: signal.Signals) -> set[str]:
     assert place.web
     process = await place.start("crawl", "--once", "--day", "100")
     async with asyncio.timeout(30):
-        while len(place.web.requests) < 100:  # noqa: ASYNC110 (they come from another process)
+        while len(place.web.requests) < 100:
             await asyncio.sleep(0.01)
     os.kill(process.pid, kind)
     await process.communicate()

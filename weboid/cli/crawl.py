@@ -20,11 +20,14 @@ from weboid.crawl.slots import Slots
 from weboid.crawl.visit import Ask
 from weboid.net.fetch import fetch
 from weboid.net.session import Session, open_session
+from weboid.store.lease import is_due
 from weboid.store.pool import Pool
 from weboid.store.url import count_due
 
-_IDLE_S = 30.0
+_IDLE_S = 5.0
 """Between two looks for due links, when a round found no more."""
+_COUNTED = 1_000_000
+"""Due URLs that are counted for the progress bar; if there are more, nobody is told how many."""
 
 
 @click.command("crawl")
@@ -81,12 +84,12 @@ async def _round(
     console: Console,
 ) -> Tally:
     async with pool.connection() as conn:
-        due = await count_due(conn, today())
-    if not due:
-        return Tally()
+        if not await is_due(conn, today()):
+            return Tally()
+        due = await count_due(conn, today(), limit=_COUNTED)
     start = time.monotonic()
     with bar(console) as shown:
-        task = shown.add_task(f"day {today()}", total=due)
+        task = shown.add_task(f"day {today()}", total=due if due < _COUNTED else None)
 
         def show(progress: Progress) -> None:
             done = progress.tally.written + progress.tally.postponed

@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,16 +40,22 @@ def command(config: Config, once: bool) -> None:
     console = Console(stderr=True, soft_wrap=True)
 
     async def main() -> None:
-        place = f"http://{config.web.host}:{config.web.port}"
+        web = config.web
         with _new_folder() as data:
             here = replace(config, database="", data=data)
-            async with (
-                open_stage(here, today(), weboid_url=place) as stage,
-                open_store(stage.config, size=8, part="demo") as pool,
-            ):
+            async with AsyncExitStack() as stack:
+                stage = await stack.enter_async_context(
+                    open_stage(here, today(), weboid_url=f"http://{web.host}:{web.port}")
+                )
+                pool = await stack.enter_async_context(open_store(stage.config, size=8, part="demo"))
+                if once:
+                    await _play(stage, pool, console)
+                    return
+                # Before the rounds: a port that is taken is told at once, and pages can be looked at while days go by.
+                site = serving(stage.config, pool, lambda: stage.day, web.host, web.port)
+                url = await stack.enter_async_context(site)
                 await _play(stage, pool, console)
-                if not once:
-                    await _answer(stage, pool, console)
+                await _wait(stage, url, console)
 
     run_async(main())
 
@@ -75,15 +81,13 @@ async def _play(stage: Stage, pool: Pool, console: Console) -> None:
     )
 
 
-async def _answer(stage: Stage, pool: Pool, console: Console) -> None:
-    web = stage.config.web
-    async with serving(stage.config, pool, lambda: stage.day, web.host, web.port) as url:
-        console.print(_pages(stage, url), highlight=False, markup=False)
-        console.print(_REAL, highlight=False, markup=False)
-        console.print(f"\nOpen {url}/ in a browser. Ctrl-C ends the demonstration.", style="bold", highlight=False)
-        stopped = asyncio.Event()
-        with stop_signals(stopped.set):
-            await stopped.wait()
+async def _wait(stage: Stage, url: str, console: Console) -> None:
+    console.print(_pages(stage, url), highlight=False, markup=False)
+    console.print(_REAL, highlight=False, markup=False)
+    console.print(f"\nOpen {url}/ in a browser. Ctrl-C ends the demonstration.", style="bold", highlight=False)
+    stopped = asyncio.Event()
+    with stop_signals(stopped.set):
+        await stopped.wait()
 
 
 def _pages(stage: Stage, url: str) -> str:

@@ -23,6 +23,12 @@ async def lease_buckets(
     return {bucket: epoch async for bucket, epoch in await conn.execute(SQL["lease_buckets"], row)}
 
 
+async def is_due(conn: Connection, day: int) -> bool:
+    """Whether any bucket has a host due by `day`, whoever holds it."""
+    row = await (await conn.execute(SQL["find_due"], {"day": day})).fetchone()
+    return bool(row and row[0])
+
+
 async def record_renewal(conn: Connection, held: Held, *, lease_s: float) -> set[int]:
     """Renews what is held; returns the buckets that are still ours."""
     row = {**_columns(held), "seconds": lease_s}

@@ -41,9 +41,9 @@ async def list_due_urls(
     return due
 
 
-async def count_due(conn: Connection, day: int) -> int:
-    """How many URLs a round on `day` has to ask."""
-    row = await (await conn.execute(SQL["count_due"], {"day": day})).fetchone()
+async def count_due(conn: Connection, day: int, *, limit: int) -> int:
+    """How many URLs a round on `day` has to ask; `limit` stands for that many or more."""
+    row = await (await conn.execute(SQL["count_due"], {"day": day, "limit": limit})).fetchone()
     return int(row[0]) if row else 0
 
 
