@@ -33,13 +33,17 @@ WHERE host.bucket = given.bucket AND host.host_key = given.host_key
     AND (host.strikes, host.failing_until) IS DISTINCT FROM (given.strikes, given.failing_until)
 
 -- name: record_next_days
-UPDATE host SET next_day = (
-    SELECT due FROM url
-    WHERE url.bucket = host.bucket AND url.host_key = host.host_key AND orphaned IS NULL
-    ORDER BY due LIMIT 1
-)
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)
-WHERE host.bucket = given.bucket AND host.host_key = given.host_key
+-- Only the last check of a visit changes it: the others leave the host due.
+UPDATE host SET next_day = found.due
+FROM (
+    SELECT bucket, host_key, (
+        SELECT due FROM url
+        WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND orphaned IS NULL
+        ORDER BY due LIMIT 1
+    ) AS due
+    FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)
+) AS found
+WHERE host.bucket = found.bucket AND host.host_key = found.host_key AND host.next_day IS DISTINCT FROM found.due
 
 -- name: record_due
 UPDATE url SET due = given.due

@@ -1,0 +1,121 @@
+"""How many bytes a URL and its use take after some rounds: ``python -m benchmarks.storage [--urls N] [--rounds N]``.
+
+One law: everything is written by the program's own functions; what is printed is what PostgreSQL says of its files.
+"""
+
+import argparse
+import asyncio
+import random
+import shutil
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+import psycopg
+
+from weboid.config import CrawlConfig
+from weboid.core.farms import WMFLABS, WikiName
+from weboid.core.observation import Observation
+from weboid.core.policy import DEFAULT
+from weboid.core.reasons import Reason
+from weboid.core.status import Status
+from weboid.crawl.round import Round
+from weboid.feed.intake import page_urls
+from weboid.store.embedded import open_server
+from weboid.store.migrate import migrate
+from weboid.store.page import record_pages
+from weboid.store.pool import Pool, open_pool
+from weboid.store.wiki import record_wiki
+from weboid.wiki.source import PageLinks
+
+_URLS_A_HOST = 2.5  # of the 7,332 links on 2,800 hosts of a real wiki
+_LINKS_A_PAGE = 40
+_SIZES = "SELECT pg_total_relation_size('url'), pg_total_relation_size('host'), pg_total_relation_size('link')"
+_SEEN = (
+    (0.85, Observation(Status.FINE, Reason.OK)),
+    (0.93, Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, "https://www.example-host.demo/another/path")),
+    (0.97, Observation(Status.NOT_FOUND, Reason.NOT_FOUND)),
+    (1.00, Observation(Status.NO_ACCESS, Reason.FORBIDDEN)),
+)
+
+
+async def main(urls: int, rounds: int, dsn: str) -> None:
+    """Takes in the URLs, runs the rounds, prints the sizes."""
+    chance = random.Random(1)
+
+    async def ask(url: str) -> Observation:
+        throw = chance.random()
+        return next(seen for share, seen in _SEEN if throw <= share)
+
+    async with open_pool(dsn, size=4, part="benchmark") as pool:
+        async with pool.connection() as conn:
+            await migrate(conn)
+        links = await _take_in(pool, urls, chance)
+        await _print_sizes(pool, "fresh", urls, links)
+        for number in range(1, rounds + 1):
+            day = 100 + 30 * number
+            begun = perf_counter()
+            work = Round(
+                pool,
+                ask,
+                worker="benchmark",
+                today=lambda day=day: day,  # type: ignore[misc]
+                config=CrawlConfig(delay=0.0),
+                connections=1000,
+                policy=DEFAULT,
+            )
+            written = (await work.run()).written
+            rate = written / (perf_counter() - begun)
+            await asyncio.to_thread(_vacuum, dsn)
+            await _print_sizes(pool, f"after round {number}, {rate:,.0f} checks/s without network", urls, links)
+
+
+def _vacuum(dsn: str) -> None:
+    """What autovacuum does in the days between two rounds."""
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("VACUUM")
+
+
+async def _take_in(pool: Pool, urls: int, chance: random.Random) -> int:
+    hosts = int(urls / _URLS_A_HOST)
+    async with pool.connection() as conn:
+        wiki = await record_wiki(conn, WMFLABS, WikiName("storagewiki", "wmflabs"))
+    links = 0
+    page = 0
+    numbers = list(range(urls))
+    for start in range(0, urls, 20_000):
+        pages = []
+        for first in range(start, min(start + 20_000, urls), _LINKS_A_PAGE):
+            page += 1
+            texts = tuple(
+                f"http://www.host-{number % hosts}.demo/a/path/of/usual/length-{number}.html"
+                for number in numbers[first : first + _LINKS_A_PAGE]
+            )
+            pages.append(page_urls(PageLinks(page, 0, f"Page {page}", 1, None, texts), WMFLABS))
+        async with pool.connection() as conn:
+            links += (await record_pages(conn, wiki.wiki, pages, 100)).links_new
+    return links
+
+
+async def _print_sizes(pool: Pool, when: str, urls: int, links: int) -> None:
+    async with pool.connection() as conn:
+        row = await (await conn.execute(_SIZES)).fetchone()
+    assert row
+    url, host, link = row
+    print(
+        f"{when}: {url / urls:.0f} + {host / urls:.0f} bytes a URL (url + its share of host), {link / links:.0f} a link"
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--urls", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    given = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="weboid-storage-"))
+    folder.chmod(0o711)
+    try:
+        with open_server(folder / "data") as server:
+            asyncio.run(main(given.urls, given.rounds, server.dsn))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

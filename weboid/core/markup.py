@@ -1,0 +1,83 @@
+"""HTML as a row of pieces: texts, tags and raw contents, found in one pass of linear time (C-13).
+
+No tree is built. A tree as HTML5 wants it can be blown up from 64 KiB to gigabytes and many seconds (unclosed
+formatting tags are re-opened in every paragraph), and a title, a text and some links need none.
+One law: any string is read in time and memory linear in its length, and nothing makes this raise.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import unescape
+from typing import Final
+
+# An attribute's quoted value may hold ">"; a quote that is never closed is taken for an ordinary character.
+# Every quantifier is possessive: each place is looked at once.
+_ATTRIBUTES: Final = r"(?>[^>=\"']++|=\s*+(?>\"[^\"]*+\"|'[^']*+'|[^\s>]*+)|[\"'])*+"
+_RAW: Final = "script|style|title|textarea|noscript|iframe|xmp|noembed|noframes"
+_PIECE: Final = re.compile(
+    rf"""
+    <(?P<raw>{_RAW})(?=[\s/>])(?P<raw_attributes>{_ATTRIBUTES})>
+        (?P<inner>.*?)(?:</(?P=raw)(?=[\s/>])[^>]*+>?|\Z)
+    | <(?P<close>/?+)(?P<name>[a-z][^\s/>]*+)(?P<attributes>{_ATTRIBUTES})>
+    | <!--(?:-?>|.*?--!?>|.*+)
+    | <[!?/][^>]*+>
+    | <[a-z/!?].*+
+    """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+_ATTRIBUTE: Final = re.compile(
+    r"""([^\s/>=\"'][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>]*+)))?+""",
+)
+_MAX_ATTRIBUTES: Final = 40
+# A number of thousands of digits is an error to Python, not a character to anybody.
+_ENDLESS_NUMBER: Final = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{7,});?")
+_SPACE: Final = re.compile(r"\s+")
+
+
+@dataclass(slots=True)
+class Piece:
+    """One piece. `name` is empty for a text, which stands in `text` as written; `closing` marks an end tag.
+
+    Elements whose content is not markup (scripts, titles, …) are one piece with that content as `text`.
+    """
+
+    name: str
+    text: str = ""
+    closing: bool = False
+    raw_attributes: str = ""
+
+    def attributes(self) -> dict[str, str]:
+        """The attributes, at most forty, names in lower case, values unescaped; the first of a name counts."""
+        found: dict[str, str] = {}
+        for match in _ATTRIBUTE.finditer(self.raw_attributes):
+            if len(found) == _MAX_ATTRIBUTES:
+                break
+            value = match[2] or match[3] or match[4] or ""
+            found.setdefault(match[1].lower(), unescaped(value) if "&" in value else value)
+        return found
+
+
+def pieces(markup: str) -> Iterator[Piece]:
+    """The pieces of a page in their order; comments, declarations and a last tag cut in two are left out."""
+    end = 0
+    for match in _PIECE.finditer(markup):
+        if match.start() > end:
+            yield Piece("", markup[end : match.start()])
+        end = match.end()
+        if name := match["name"]:
+            yield Piece(name.lower(), closing=bool(match["close"]), raw_attributes=match["attributes"])
+        elif name := match["raw"]:
+            yield Piece(name.lower(), match["inner"], raw_attributes=match["raw_attributes"])
+    if end < len(markup):
+        yield Piece("", markup[end:])
+
+
+def unescaped(text: str) -> str:
+    """A text with its character references resolved."""
+    return unescape(_ENDLESS_NUMBER.sub("\ufffd", text)) if "&" in text else text
+
+
+def collapsed(text: str) -> str:
+    """A text as it is read: references resolved, every run of white space one space, none at the ends."""
+    return _SPACE.sub(" ", unescaped(text)).strip()
