@@ -16,12 +16,16 @@ import click
 
 from weboid.config import Config
 from weboid.core.days import day_of
+from weboid.errors import StoreError
 
 if TYPE_CHECKING:
+    from weboid.store.embedded import Server
     from weboid.store.pool import Pool
 
 
 log = logging.getLogger(__name__)
+
+_WATCH_S = 1.0
 
 
 def today() -> int:
@@ -61,6 +65,7 @@ async def open_store(config: Config, *, size: int, part: str) -> AsyncIterator["
     from weboid.store.pool import open_pool
 
     server = None if config.database else await asyncio.to_thread(open_server, config.data)
+    watching = asyncio.create_task(_keep_alive(server)) if server else None
     try:
         dsn = server.dsn if server else config.database
         async with open_pool(dsn, size=size, part=part) as pool:
@@ -70,8 +75,22 @@ async def open_store(config: Config, *, size: int, part: str) -> AsyncIterator["
                 log.info("applied migration %s", name)
             yield pool
     finally:
+        if watching:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
         if server:
             await asyncio.to_thread(server.close)
+
+
+async def _keep_alive(server: "Server") -> None:
+    """Starts the embedded server again when it has died; what was under way is tried again by whoever did it."""
+    while True:
+        await asyncio.sleep(_WATCH_S)
+        try:
+            if await asyncio.to_thread(server.revive):
+                log.warning("the embedded database had died and was started again")
+        except StoreError as error:
+            log.warning("the embedded database cannot be started again: %s", error)
 
 
 def run_async(main: Any) -> Any:

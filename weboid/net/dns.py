@@ -48,6 +48,7 @@ NO_SERVER: Final = frozenset(
     }
 )
 """Our own name servers or our own machine failed: nothing is known of the name (C-16)."""
+_SILENCE: Final = NO_SERVER | {error.ARES_ETIMEOUT}
 
 
 class LookupFailed(OSError):
@@ -85,6 +86,8 @@ class Resolver(AbstractResolver):
         self._lookup_s = lookup_s
         self._known: OrderedDict[str, _Known] = OrderedDict()
         self._asking: dict[str, asyncio.Task[_Known]] = {}
+        self._answered_at = self._silent_at = float("-inf")
+        self._probing = asyncio.Lock()
         self._channel = self._new_channel()
 
     async def resolve(
@@ -120,7 +123,10 @@ class Resolver(AbstractResolver):
         return await asyncio.shield(task)
 
     async def _asked(self, host: str) -> _Known:
+        begun = monotonic()
         known = await self._answer(host)
+        if known.code == error.ARES_ETIMEOUT and not await self._is_served(begun):
+            return _Known(begun, code=error.ARES_ECONNREFUSED)
         if known.code not in NO_SERVER:
             self._known[host] = known
             self._known.move_to_end(host)
@@ -139,6 +145,8 @@ class Resolver(AbstractResolver):
                 found = await asyncio.gather(
                     channel.dns.query_dns(host, "A"), channel.dns.query_dns(host, "AAAA"), return_exceptions=True
                 )
+            if not all(isinstance(each, error.DNSError) and each.args[0] in _SILENCE for each in found):
+                self._answered_at = monotonic()
         except TimeoutError:
             return _Known(monotonic() + ERROR_TTL_S, code=error.ARES_ETIMEOUT)
         finally:
@@ -146,6 +154,21 @@ class Resolver(AbstractResolver):
             if channel is not self._channel and not channel.open:
                 await channel.dns.close()
         return _known(found)
+
+    async def _is_served(self, since: float) -> bool:
+        """Whether our name servers have answered anything since then, if need be a question for the root (C-16)."""
+        async with self._probing:
+            if self._answered_at < since and self._silent_at < since:
+                try:
+                    async with asyncio.timeout(_TRY_S):
+                        await self._channel.dns.query_dns(".", "NS")
+                    self._answered_at = monotonic()
+                except (TimeoutError, error.DNSError) as wrong:
+                    if isinstance(wrong, TimeoutError) or wrong.args[0] in _SILENCE:
+                        self._silent_at = monotonic()
+                    else:
+                        self._answered_at = monotonic()
+            return self._answered_at >= since
 
     async def _change_channel(self) -> None:
         old, self._channel = self._channel, self._new_channel()

@@ -47,7 +47,7 @@ class Server:
     def __init__(self, folder: Folder, share: int) -> None:
         self.dsn = folder.dsn()
         """How psycopg reaches the database ``weboid`` as its owner; the role ``postgres`` may do everything."""
-        self._data = folder.data
+        self._folder = folder
         self._share: int | None = share
 
     def close(self) -> None:
@@ -55,7 +55,17 @@ class Server:
         if self._share is not None:
             os.close(self._share)
             self._share = None
-            stop_server(self._data)
+            stop_server(self._folder.data)
+
+    def revive(self) -> bool:
+        """Starts the server again if it has died, and returns whether it had. Blocks; raises StoreError."""
+        if _server_pid(self._folder) is not None:
+            return False
+        with self._folder.faults_told(), locked(self._folder.start_lock):
+            if _is_running(self._folder):
+                return False
+            _start(self._folder)
+        return True
 
     def __enter__(self) -> Self:
         return self
