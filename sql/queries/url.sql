@@ -67,3 +67,10 @@ JOIN host USING (bucket, host_key)
 -- name: count_due
 -- fan-out: for the progress bar of a round, asked once at its start; it stops counting at the limit.
 SELECT count(*) FROM (SELECT FROM url WHERE due <= %(day)s AND orphaned IS NULL LIMIT %(limit)s) AS due
+
+-- name: list_canaries
+-- fan-out: a few URLs that were fine, wherever they lie; nearly every row is one.
+SELECT url.scheme, host.host, url.port, url.path
+FROM url JOIN host USING (bucket, host_key)
+WHERE url.status = 1 AND url.bucket >= %(bucket)s AND orphaned IS NULL
+LIMIT %(limit)s

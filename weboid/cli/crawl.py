@@ -1,11 +1,13 @@
 """``weboid crawl``: checks the links that are due."""
 
 import asyncio
+import contextlib
 import os
 import platform
 import secrets
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import click
 from rich.console import Console
@@ -18,14 +20,17 @@ from weboid.crawl.recorder import Tally
 from weboid.crawl.round import Progress, Round
 from weboid.crawl.slots import Slots
 from weboid.crawl.visit import Ask
+from weboid.errors import WeboidError
 from weboid.net.fetch import fetch
-from weboid.net.session import Session, open_session
+from weboid.net.session import open_session
 from weboid.store.lease import is_due
 from weboid.store.pool import Pool
 from weboid.store.url import count_due
 
 _IDLE_S = 5.0
 """Between two looks for due links, when a round found no more."""
+_CUT_OFF_S = 60.0
+"""Before another try, when it is we who are down (C-16)."""
 _COUNTED = 1_000_000
 """Due URLs that are counted for the progress bar; if there are more, nobody is told how many."""
 
@@ -47,78 +52,91 @@ def command(config: Config, once: bool, day: int | None) -> None:
     run_async(main())
 
 
-async def crawl(config: Config, pool: Pool, today: Callable[[], int], *, once: bool, console: Console) -> Tally:
-    """Rounds until told to stop, or one; tells on the console what each has done."""
+async def crawl(config: Config, pool: Pool, today: Callable[[], int], *, once: bool, console: Console) -> None:
+    """Rounds until told to stop, or one; tells on the console what each has done. Raises WeboidError if cut off."""
     connections = raise_open_files(config.net.connections)
     slots = Slots(config.crawl.delay)
-    worker = f"{platform.node()}:{os.getpid()}:{secrets.token_hex(4)}"
-    stopped = asyncio.Event()
     if not config.contact:
         console.print("no contact is configured: set WEBOID_CONTACT, so that site owners can reach you", style="yellow")
     async with open_session(config.net) as session:
-        while True:
-            tally = await _round(config, pool, _ask(session, slots), today, worker, connections, stopped, console)
-            if once or stopped.is_set():
-                return tally
-            with stop_signals(stopped.set):
-                await asyncio.wait([asyncio.create_task(stopped.wait())], timeout=_IDLE_S)
-            if stopped.is_set():
-                return tally
+
+        async def ask(url: str) -> Observation:
+            return await fetch(session, url, turn=slots.turn)
+
+        crawler = _Crawler(config, pool, ask, today, connections, console)
+        while not crawler.stopped.is_set():
+            is_cut_off = await crawler.round()
+            if once and is_cut_off:
+                raise WeboidError(
+                    "this machine seems to be cut off: nothing was held against any link; try again later"
+                )
+            if once:
+                return
+            await crawler.pause(_CUT_OFF_S if is_cut_off else _IDLE_S)
 
 
-def _ask(session: Session, slots: Slots) -> Ask:
-    async def ask(url: str) -> Observation:
-        return await fetch(session, url, turn=slots.turn)
+@dataclass(slots=True)
+class _Crawler:
+    """A worker at its terminal."""
 
-    return ask
+    config: Config
+    pool: Pool
+    ask: Ask
+    today: Callable[[], int]
+    connections: int
+    console: Console
+    stopped: asyncio.Event = field(default_factory=asyncio.Event)
+    name: str = field(default_factory=lambda: f"{platform.node()}:{os.getpid()}:{secrets.token_hex(4)}")
 
+    async def round(self) -> bool:
+        """One round, if anything is due; returns whether it ended because we are cut off."""
+        day = self.today()
+        async with self.pool.connection() as conn:
+            if not await is_due(conn, day):
+                return False
+            due = await count_due(conn, day, limit=_COUNTED)
+        start = time.monotonic()
+        with bar(self.console) as shown:
+            task = shown.add_task(f"day {day}", total=due if due < _COUNTED else None)
 
-async def _round(
-    config: Config,
-    pool: Pool,
-    ask: Ask,
-    today: Callable[[], int],
-    worker: str,
-    connections: int,
-    stopped: asyncio.Event,
-    console: Console,
-) -> Tally:
-    async with pool.connection() as conn:
-        if not await is_due(conn, today()):
-            return Tally()
-        due = await count_due(conn, today(), limit=_COUNTED)
-    start = time.monotonic()
-    with bar(console) as shown:
-        task = shown.add_task(f"day {today()}", total=due if due < _COUNTED else None)
+            def show(progress: Progress) -> None:
+                done = progress.tally.written + progress.tally.postponed
+                waiting = f", waiting for {progress.busy} buckets of other workers" if progress.busy else ""
+                shown.update(task, completed=done, description=f"day {day}: {progress.hosts} hosts{waiting}")
 
-        def show(progress: Progress) -> None:
-            done = progress.tally.written + progress.tally.postponed
-            waiting = f", waiting for {progress.busy} buckets of other workers" if progress.busy else ""
-            shown.update(task, completed=done, description=f"day {today()}: {progress.hosts} hosts{waiting}")
+            work = self._new_round(show)
 
-        work = Round(
-            pool,
-            ask,
-            worker=worker,
-            today=today,
-            config=config.crawl,
-            connections=connections,
-            policy=config.policy,
+            def stop() -> None:
+                self.stopped.set()
+                work.stop()
+
+            with stop_signals(stop):
+                tally = await work.run()
+        self.console.print(f"day {day}: {_told(tally, time.monotonic() - start)}", highlight=False)
+        return work.is_cut_off
+
+    async def pause(self, seconds: float) -> None:
+        """Waits, but not after a signal to stop."""
+        with stop_signals(self.stopped.set), contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.stopped.wait(), seconds)
+
+    def _new_round(self, show: Callable[[Progress], None]) -> Round:
+        return Round(
+            self.pool,
+            self.ask,
+            worker=self.name,
+            today=self.today,
+            config=self.config.crawl,
+            connections=self.connections,
+            policy=self.config.policy,
             show=show,
         )
 
-        def stop() -> None:
-            stopped.set()
-            work.stop()
 
-        with stop_signals(stop):
-            tally = await work.run()
-    seconds = time.monotonic() - start
+def _told(tally: Tally, seconds: float) -> str:
     lost = f", {tally.lost} left to other workers" if tally.lost else ""
     postponed = f", {tally.postponed} could not be asked" if tally.postponed else ""
-    console.print(
-        f"day {today()}: {tally.written} checks in {seconds:.1f} s ({tally.inferred} without contact), "
-        f"{tally.changes} changes of verdict{postponed}{lost}",
-        highlight=False,
+    return (
+        f"{tally.written} checks in {seconds:.1f} s ({tally.inferred} without contact), "
+        f"{tally.changes} changes of verdict{postponed}{lost}"
     )
-    return tally

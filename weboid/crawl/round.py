@@ -11,15 +11,18 @@ from time import monotonic
 from typing import Final
 
 from weboid.config import CrawlConfig
+from weboid.core.judge import is_host_failure
+from weboid.core.observation import Observation
 from weboid.core.policy import Policy
 from weboid.crawl.recorder import Recorder, Tally
+from weboid.crawl.uplink import CANARIES, Uplink
 from weboid.crawl.visit import Ask, visit
 from weboid.errors import StoreError
 from weboid.store.check import record_next_days
 from weboid.store.lease import Held, count_busy, lease_buckets, record_release, record_renewal
 from weboid.store.pool import Pool
 from weboid.store.rows import HostKey, StoredHost, StoredUrl
-from weboid.store.url import list_due_hosts, list_due_urls
+from weboid.store.url import list_canaries, list_due_hosts, list_due_urls
 
 log = logging.getLogger(__name__)
 
@@ -70,14 +73,22 @@ class Round:
         self._open: dict[HostKey, asyncio.Task[None]] = {}
         self._recorder = Recorder(pool, self._held, policy=policy, batch=config.batch)
         self._stopping = asyncio.Event()
+        self._uplink = Uplink(self._is_answered)
         self._progress = Progress(self._recorder.tally)
 
     def stop(self) -> None:
         """Nothing new is asked from now on; what is under way is finished and written."""
         self._stopping.set()
 
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether the round ended because it is we who are down (C-16)."""
+        return self._uplink.is_down
+
     async def run(self) -> Tally:
-        """Returns when no host is due any more, or soon after `stop`."""
+        """Returns when no host is due any more, soon after `stop`, or when we are found to be cut off."""
+        async with self._pool.connection() as conn:
+            self._uplink.know(await list_canaries(conn, limit=CANARIES))
         recording = asyncio.create_task(self._recorder.run())
         renewing = asyncio.create_task(self._renew())
         try:
@@ -92,6 +103,7 @@ class Round:
             await recording
             renewing.cancel()
             await asyncio.gather(renewing, return_exceptions=True)
+            await self._uplink.close()
             await self._release(self._held)
             self._show(self._progress)
         return self._recorder.tally
@@ -141,12 +153,39 @@ class Round:
         await visit(
             host,
             urls,
-            ask=self._ask,
+            ask=self._asked,
             report=self._recorder.record,
             today=self._today,
             policy=self._policy,
             stopping=self._stopping.is_set,
         )
+
+    async def _asked(self, url: str) -> Observation | None:
+        """One check, believed only if it is not we who are down; None for whatever is no fault of theirs."""
+        self._uplink.begin()
+        try:
+            seen = await self._ask(url)
+        except Exception as error:
+            # Sockets and name servers of our own need no stack trace; a bug does.
+            log.warning("could not check %r: %r", url, error, exc_info=not isinstance(error, OSError))
+            seen = None
+        finally:
+            self._uplink.end()
+        if seen is not None and not is_host_failure(seen):
+            self._uplink.answered(url)
+        elif not await self._uplink.is_believed(url.split("/", 3)[2]):
+            self.stop()
+            return None
+        return seen
+
+    async def _is_answered(self, url: str) -> bool:
+        """Whether a canary lives."""
+        try:
+            seen = await self._ask(url)
+        except Exception as error:
+            log.warning("could not ask the canary %r: %r", url, error)
+            return False
+        return seen is not None and not is_host_failure(seen)
 
     def _reap(self) -> None:
         for key, task in list(self._open.items()):

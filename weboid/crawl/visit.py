@@ -5,7 +5,6 @@ One law: once the host itself is found failing, nothing more is asked of it in t
 """
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,10 +16,10 @@ from weboid.core.record import HostRecord, UrlRecord
 from weboid.core.status import Status
 from weboid.store.rows import StoredHost, StoredUrl
 
-log = logging.getLogger(__name__)
+Ask = Callable[[str], Awaitable[Observation | None]]
+"""One check of a URL in normal form; None where nothing can be said, because the fault is ours."""
 
-Ask = Callable[[str], Awaitable[Observation]]
-"""One check of a URL in normal form."""
+_ASKED: Final = ("http", "https")
 
 _CONTACTS: Final = 2
 """Network failures in a row, of different URLs, before the rest is taken over without contact; DNS needs one (C-5)."""
@@ -61,8 +60,10 @@ async def visit(
     for position, url in enumerate(urls, start=1):
         if stopping():
             return
-        seen = await _seen(url, ask)
+        seen = await ask(str(url.url)) if url.url.scheme in _ASKED else None
         day = today()
+        if seen is None and stopping():
+            return
         if seen is None:
             await report(Checked(url, host, day, None, url.record, day + _POSTPONED, state, state))
             continue
@@ -81,14 +82,3 @@ def _checked(
 ) -> Checked:
     record, due = judge(url.record, seen, day, policy)
     return Checked(url, host, day, seen, record, due, before, after)
-
-
-async def _seen(url: StoredUrl, ask: Ask) -> Observation | None:
-    """The observation, or None where the fault is ours: it is logged and never held against the link."""
-    if url.url.scheme not in ("http", "https"):
-        return None
-    try:
-        return await ask(str(url.url))
-    except Exception:
-        log.exception("could not check %r", str(url.url))
-        return None

@@ -62,13 +62,13 @@ RECORD_COLUMNS: Final = 18
 
 def stored_url(row: Sequence[Any]) -> StoredUrl:
     """The URL in the first 18 columns of a row."""
-    return StoredUrl(UrlKey(*row[0:3]), _url(row), _url_record(row))
+    return StoredUrl(UrlKey(*row[0:3]), url_of(row[3:7]), _url_record(row))
 
 
 def known_url(row: Sequence[Any]) -> KnownUrl:
     """The URL of a row of `find_urls`."""
     due, orphaned, *host = row[RECORD_COLUMNS:]
-    return KnownUrl(UrlKey(*row[0:3]), _url(row), _url_record(row), due, orphaned, _host_record(host))
+    return KnownUrl(UrlKey(*row[0:3]), url_of(row[3:7]), _url_record(row), due, orphaned, _host_record(host))
 
 
 def stored_host(row: Sequence[Any]) -> StoredHost:
@@ -126,8 +126,10 @@ def _number(reason: Reason | None) -> int | None:
     return None if reason is None else reason.number
 
 
-def _url(row: Sequence[Any]) -> Url:
-    return Url(SCHEMES[row[3]], row[4], row[5], row[6])
+def url_of(columns: Sequence[Any]) -> Url:
+    """The URL in scheme, host, port and path."""
+    scheme, host, port, path = columns
+    return Url(SCHEMES[scheme], host, port, path)
 
 
 def _url_record(row: Sequence[Any]) -> UrlRecord:

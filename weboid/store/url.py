@@ -1,9 +1,10 @@
 """Hosts and URLs in the store: due ones for a round, known ones for an answer. Writing checks is `check`'s business."""
 
+import random
 from collections.abc import Sequence
 from typing import Final
 
-from weboid.core.keys import UrlKey
+from weboid.core.keys import BUCKETS, UrlKey
 from weboid.store.pool import Connection
 from weboid.store.rows import (
     HostKey,
@@ -15,6 +16,7 @@ from weboid.store.rows import (
     known_url,
     stored_host,
     stored_url,
+    url_of,
 )
 from weboid.store.statements import statements
 
@@ -45,6 +47,15 @@ async def count_due(conn: Connection, day: int, *, limit: int) -> int:
     """How many URLs a round on `day` has to ask; `limit` stands for that many or more."""
     row = await (await conn.execute(SQL["count_due"], {"day": day, "limit": limit})).fetchone()
     return int(row[0]) if row else 0
+
+
+async def list_canaries(conn: Connection, *, limit: int) -> list[str]:
+    """Some URLs, in normal form, that were fine when they were last asked (C-16)."""
+    canaries: list[str] = []
+    for bucket in (random.randrange(BUCKETS), 0):
+        rows = await conn.execute(SQL["list_canaries"], {"bucket": bucket, "limit": limit - len(canaries)})
+        canaries += [str(url_of(row)) async for row in rows]
+    return canaries
 
 
 async def find_urls(conn: Connection, keys: Sequence[UrlKey]) -> dict[UrlKey, KnownUrl]:
