@@ -70,7 +70,7 @@ SELECT count(*) FROM (SELECT FROM url WHERE due <= %(day)s AND orphaned IS NULL 
 
 -- name: list_canaries
 -- fan-out: a few URLs that were fine, wherever they lie; nearly every row is one.
-SELECT url.scheme, host.host, url.port, url.path
+SELECT DISTINCT ON (bucket, host_key) url.scheme, host.host, url.port, url.path
 FROM url JOIN host USING (bucket, host_key)
 WHERE url.status = 1 AND url.bucket >= %(bucket)s AND orphaned IS NULL
 LIMIT %(limit)s

@@ -84,6 +84,19 @@ async def test_a_host_that_is_down_is_contacted_twice_and_dns_once(database: str
         assert (tally.written, len(wiki.asked)) == (30, 1)
 
 
+async def test_some_urls_that_hang_say_nothing_about_a_host_whose_others_answer(database: str) -> None:
+    fine = [f"http://a.demo/fine/{n}" for n in range(4)]
+    hangs = [f"http://a.demo/hangs/{n}" for n in range(4)]
+    async with open_wiki(database, {1: fine}) as wiki:
+        await wiki.round(100, always(FINE))
+        await wiki.take_in({1: [*fine, *hangs]}, 101, latest=2)
+        for day in range(101, 160):
+            await wiki.round(day, lambda url, day: SILENT if "hangs" in url else FINE)
+        assert {(await wiki.finding(url)).verdict for url in fine} == {Verdict.WORKING}
+        assert {(await wiki.finding(url)).verdict for url in hangs} == {Verdict.DEAD}
+        assert {len((await wiki.known(url)).record.history) for url in fine} == {1}
+
+
 async def test_a_dead_host_makes_its_urls_dead_as_one_fact_and_revives_them_as_one(database: str) -> None:
     many = [f"http://a.demo/{n}" for n in range(30)]
     async with open_wiki(database, {1: many}) as wiki:

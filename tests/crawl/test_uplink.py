@@ -26,13 +26,13 @@ async def test_an_outage_of_our_own_is_held_against_nobody_and_ends_the_round(da
 
 
 async def test_many_dead_hosts_are_believed_while_a_canary_answers(database: str) -> None:
-    living = HOSTS[7]
+    living = HOSTS[::2]
     async with open_wiki(database, {1: HOSTS}) as wiki:
         await wiki.round(100, lambda url, day: FINE)
         for day in range(107, 125):
-            await wiki.round(day, lambda url, day: FINE if url == living else SILENT)
-        assert (await wiki.finding(living)).verdict is Verdict.WORKING
-        assert {(await wiki.finding(url)).verdict for url in HOSTS if url != living} == {Verdict.DEAD}
+            await wiki.round(day, lambda url, day: FINE if url in living else SILENT)
+        assert {(await wiki.finding(url)).verdict for url in living} == {Verdict.WORKING}
+        assert {(await wiki.finding(url)).verdict for url in HOSTS if url not in living} == {Verdict.DEAD}
 
 
 async def test_an_outage_in_the_middle_of_a_round_takes_nothing_back_that_was_answered_before(database: str) -> None:

@@ -16,7 +16,8 @@ SUSPECTS: Final = 20
 """Hosts in a row that fail while none answers, before a canary is asked though others are still being waited for."""
 SUSPECTS_ALONE: Final = 50
 """The same, before a store that knows no canary at all takes itself to be cut off."""
-CANARIES: Final = 3
+CANARIES: Final = 8
+"""Enough that not all of them die between two rounds."""
 
 Answers = Callable[[str], Awaitable[bool]]
 """Whether the host of a URL gives any answer at all."""
@@ -92,9 +93,15 @@ class Uplink:
             self._deciding = None
 
     async def _a_canary_answers(self) -> bool:
-        for url in list(self._canaries):
-            if await self._answers(url):
-                return True
+        asked = [asyncio.create_task(self._answers(url)) for url in self._canaries]
+        try:
+            for answer in asyncio.as_completed(asked):
+                if await answer:
+                    return True
+        finally:
+            for task in asked:
+                task.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
         return False
 
     def _settle(self, *, believed: bool) -> None:

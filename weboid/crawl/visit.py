@@ -22,7 +22,7 @@ Ask = Callable[[str], Awaitable[Observation | None]]
 _ASKED: Final = ("http", "https")
 
 _CONTACTS: Final = 2
-"""Network failures in a row, of different URLs, before the rest is taken over without contact; DNS needs one (C-5)."""
+"""Network failures of different URLs, none having answered, before the rest is taken over; DNS needs one (C-5)."""
 _POSTPONED: Final = 1
 """Days until a URL is tried again that could not be asked at all."""
 
@@ -54,10 +54,15 @@ async def visit(
     policy: Policy,
     stopping: Callable[[], bool],
 ) -> None:
-    """Asks the URLs in turn, the next when `report` has the last safe. What `stopping` leaves unasked stays due."""
+    """Asks the URLs in turn, the next when `report` has the last safe. What `stopping` leaves unasked stays due.
+
+    URLs that were fine come first: one that answers shows that the host is up, whatever its other URLs do (C-5).
+    """
     state = host.record
+    is_up = False
     failures = 0
-    for position, url in enumerate(urls, start=1):
+    queue = sorted(urls, key=lambda url: url.record.row.strikes > 0)
+    for position, url in enumerate(queue, start=1):
         if stopping():
             return
         seen = await ask(str(url.url)) if url.url.scheme in _ASKED else None
@@ -67,12 +72,13 @@ async def visit(
         if seen is None:
             await report(Checked(url, host, day, None, url.record, day + _POSTPONED, state, state))
             continue
-        before, state = state, judge_host(state, seen, day)
+        is_up = is_up or not is_host_failure(seen)
+        before, state = state, state if is_up and is_host_failure(seen) else judge_host(state, seen, day)
         await report(_checked(url, host, seen, day, policy, before, state))
-        failures = failures + 1 if is_host_failure(seen) else 0
+        failures += not is_up
         if failures >= _CONTACTS or (failures and seen.status in (Status.DNS_ERROR, Status.DNS_GONE)):
             hearsay = Observation(seen.status, seen.reason, inferred=True)
-            rest = [_checked(url, host, hearsay, day, policy, state, state) for url in urls[position:]]
+            rest = [_checked(url, host, hearsay, day, policy, state, state) for url in queue[position:]]
             await asyncio.gather(*map(report, rest))
             return
 
