@@ -7,8 +7,8 @@ is held against nobody.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Final
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, Final
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ SUSPECTS_ALONE: Final = 50
 CANARIES: Final = 8
 """Enough that not all of them die between two rounds."""
 
-Answers = Callable[[str], Awaitable[bool]]
+Answers = Callable[[str], Coroutine[Any, Any, bool]]
 """Whether the host of a URL gives any answer at all."""
 
 
