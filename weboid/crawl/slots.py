@@ -18,6 +18,10 @@ class Slots:
         self._delay_s = delay_s
         self._free: dict[str, float] = {}
 
+    def __len__(self) -> int:
+        """How many hosts are remembered."""
+        return len(self._free)
+
     async def turn(self, host: str) -> None:
         """Returns when a request may go to the host."""
         now = monotonic()

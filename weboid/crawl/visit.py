@@ -13,7 +13,7 @@ from weboid.core.judge import is_host_failure, judge, judge_host
 from weboid.core.observation import Observation
 from weboid.core.policy import Policy
 from weboid.core.record import HostRecord, UrlRecord
-from weboid.core.status import Status
+from weboid.core.status import HOST_FAILURES, Status
 from weboid.store.rows import StoredHost, StoredUrl
 
 Ask = Callable[[str], Awaitable[Observation | None]]
@@ -56,12 +56,13 @@ async def visit(
 ) -> None:
     """Asks the URLs in turn, the next when `report` has the last safe. What `stopping` leaves unasked stays due.
 
-    URLs that were fine come first: one that answers shows that the host is up, whatever its other URLs do (C-5).
+    URLs that answered the last time come first: one that does so again shows that the host is up, whatever its other
+    URLs do. A URL that hung before, on a host that answered, hangs by itself and is no evidence either (C-5).
     """
     state = host.record
     is_up = False
     failures = 0
-    queue = sorted(urls, key=lambda url: url.record.row.strikes > 0)
+    queue = sorted(urls, key=_hung)
     for position, url in enumerate(queue, start=1):
         if stopping():
             return
@@ -75,12 +76,17 @@ async def visit(
         is_up = is_up or not is_host_failure(seen)
         before, state = state, state if is_up and is_host_failure(seen) else judge_host(state, seen, day)
         await report(_checked(url, host, seen, day, policy, before, state))
-        failures += not is_up
+        failures += not is_up and (not _hung(url) or host.record.row.strikes > 0)
         if failures >= _CONTACTS or (failures and seen.status in (Status.DNS_ERROR, Status.DNS_GONE)):
             hearsay = Observation(seen.status, seen.reason, inferred=True)
             rest = [_checked(url, host, hearsay, day, policy, state, state) for url in queue[position:]]
             await asyncio.gather(*map(report, rest))
             return
+
+
+def _hung(url: StoredUrl) -> bool:
+    """Whether the newest check of a URL found its host failing."""
+    return bool(url.record.history) and url.record.history[0].status in HOST_FAILURES
 
 
 def _checked(

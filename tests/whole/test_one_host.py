@@ -1,0 +1,58 @@
+"""Every behaviour on one single host, asked for real: none of its URLs is judged by another's failure (C-5, U-7)."""
+
+from collections.abc import Awaitable
+from ipaddress import ip_network
+
+from stored import open_wiki
+
+from weboid.config import NetConfig
+from weboid.core.observation import Observation
+from weboid.core.reasons import Reason
+from weboid.core.verdict import Verdict
+from weboid.demo.littleweb import open_littleweb
+from weboid.demo.world import Behaviour, Chain, Host, Life, Loop, NoHead, Page, Spell, Status, Trouble, World
+from weboid.net.fetch import fetch
+from weboid.net.session import open_session
+
+REVIVAL = 122
+PATHS: dict[str, tuple[Life[Behaviour], Verdict, Reason]] = {
+    "/ok": ((Spell(0, Page()),), Verdict.WORKING, Reason.OK),
+    "/nohead": ((Spell(0, NoHead()),), Verdict.WORKING, Reason.OK),
+    "/chain": ((Spell(0, Chain(hops=3)),), Verdict.WORKING, Reason.MOVED),
+    "/revived": ((Spell(0, Status(404)), Spell(REVIVAL, Page())), Verdict.WORKING, Reason.OK),
+    "/404": ((Spell(0, Status(404)),), Verdict.DEAD, Reason.NOT_FOUND),
+    "/410": ((Spell(0, Status(410)),), Verdict.DEAD, Reason.GONE),
+    "/500": ((Spell(0, Status(500)),), Verdict.DEAD, Reason.SERVER_ERROR),
+    "/loop": ((Spell(0, Loop()),), Verdict.DEAD, Reason.REDIRECT_LOOP),
+    "/silent": ((Spell(0, Trouble.SILENCE),), Verdict.DEAD, Reason.TIMEOUT),
+    "/reset": ((Spell(0, Trouble.RESET),), Verdict.DEAD, Reason.RESET),
+    "/403": ((Spell(0, Status(403)),), Verdict.DOUBTFUL, Reason.FORBIDDEN),
+    "/401": ((Spell(0, Status(401)),), Verdict.DOUBTFUL, Reason.LOGIN),
+    "/429": ((Spell(0, Status(429)),), Verdict.DOUBTFUL, Reason.RATE_LIMIT),
+    "/503": ((Spell(0, Status(503, retry_after_s=60)),), Verdict.DOUBTFUL, Reason.RATE_LIMIT),
+}
+WORLD = World({"one.demo": Host(paths={path: life for path, (life, _, _) in PATHS.items()})})
+
+
+async def test_each_url_of_a_host_is_judged_by_itself(database: str) -> None:
+    today = 100
+    async with open_littleweb(WORLD, day=lambda: today) as web:
+        urls = {path: web.located(f"http://one.demo{path}") for path in PATHS}
+        net = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), dns=(web.name_server,), answer_s=0.3)
+        async with open_wiki(database, {1: urls.values()}) as wiki, open_session(net) as session:
+
+            def ask(url: str, day: int) -> Awaitable[Observation]:
+                return fetch(session, url, turn=_no_turn)
+
+            for today in range(100, 130):
+                await wiki.round(today, ask)
+        told = {}
+        async with open_wiki(database, {}) as wiki:
+            for path, url in urls.items():
+                finding = await wiki.finding(url)
+                told[path] = (finding.verdict, finding.reason)
+    assert told == {path: (verdict, reason) for path, (_, verdict, reason) in PATHS.items()}
+
+
+async def _no_turn(host: str) -> None:
+    """Every request may go at once."""
