@@ -43,7 +43,7 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
     """Takes in the URLs, runs the rounds, prints the sizes."""
     chance = random.Random(1)
 
-    async def ask(url: str) -> Observation:
+    async def ask(url: str, get_only: bool) -> Observation:
         throw = chance.random()
         return next(seen for share, seen in _SEEN if throw <= share)
 

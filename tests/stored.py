@@ -57,6 +57,7 @@ class WikiInStore:
         self.pool = pool
         self.wiki = wiki
         self.asked: list[tuple[int, str]] = []
+        self.by_get: list[bool] = []
 
     async def take_in(self, pages: Mapping[int, Iterable[str]], day: int, latest: int = 1) -> Intake:
         """Takes in pages as an intake does."""
@@ -71,8 +72,9 @@ class WikiInStore:
     def new_round(self, day: int, script: Script, worker: str = "test", **config: Any) -> Round:
         """A round that is not running yet; `config` as in CrawlConfig."""
 
-        async def ask(url: str) -> Observation:
+        async def ask(url: str, get_only: bool) -> Observation:
             self.asked.append((day, url))
+            self.by_get.append(get_only)
             answer = script(url, day)
             return answer if isinstance(answer, Observation) else await answer
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from dataclasses import replace
 from time import monotonic
 
 import pytest
@@ -271,3 +272,17 @@ async def _agree(wiki: WikiInStore, pages: dict[int, list[str]], day: int) -> No
         if finding.verdict is Verdict.DEAD:
             dead |= {(page, known.key) for page, used in pages.items() if url in used}
     assert await wiki.dead() == dead
+
+
+async def test_a_host_for_which_head_is_not_enough_is_asked_by_get_for_two_hundred_days(database: str) -> None:
+    one, two = "http://a.demo/1", "http://a.demo/2"
+    got = replace(FINE, needed_get=True)
+    async with open_wiki(database, {1: [one, two, B]}) as wiki:
+        await wiki.round(100, lambda url, day: FINE if url == B else got)
+        assert wiki.by_get == [False, True, False] or wiki.by_get == [False, False, True]
+        wiki.by_get.clear()
+        await wiki.round(299, lambda url, day: FINE)
+        assert sorted(wiki.by_get) == [False, True, True]
+        wiki.by_get.clear()
+        await wiki.round(310, lambda url, day: FINE)
+        assert sorted(wiki.by_get) == [False, False, False]

@@ -53,8 +53,8 @@ class Rounds:
     async def run(self, session: Session, day: int) -> None:
         """One round: all hosts at once, the due URLs of each in turn."""
 
-        async def ask(url: str) -> Observation:
-            return await fetch(session, url, turn=self._at_once)
+        async def ask(url: str, get_only: bool) -> Observation:
+            return await fetch(session, url, turn=self._at_once, get_only=get_only)
 
         async def round_of(host: str, urls: list[Url]) -> None:
             stored = StoredHost(HostKey(*key_of(urls[0])[:2]), host, self.hosts.get(host, UNKNOWN_HOST))

@@ -60,8 +60,8 @@ async def crawl(config: Config, pool: Pool, today: Callable[[], int], *, once: b
         console.print("no contact is configured: set WEBOID_CONTACT, so that site owners can reach you", style="yellow")
     async with open_session(config.net) as session:
 
-        async def ask(url: str) -> Observation:
-            return await fetch(session, url, turn=slots.turn)
+        async def ask(url: str, get_only: bool) -> Observation:
+            return await fetch(session, url, turn=slots.turn, get_only=get_only)
 
         crawler = _Crawler(config, pool, ask, today, connections, console)
         while not crawler.stopped.is_set():

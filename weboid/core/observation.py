@@ -50,6 +50,8 @@ class Observation:
     mime: str | None = None
     size_kib: int | None = None
     inferred: bool = False
+    needed_get: bool = False
+    """HEAD was tried and not enough (C-1)."""
     elsewhere: bool = False
     """A redirect led to another host, and it is that one which failed: nothing against the URL's own host (C-5)."""
 

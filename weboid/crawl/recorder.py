@@ -26,6 +26,7 @@ from weboid.store.check import (
 from weboid.store.lease import Held, list_held
 from weboid.store.pool import Connection, Pool
 from weboid.store.rows import StoredUrl
+from weboid.store.special import record_needs_get
 
 log = logging.getLogger(__name__)
 
@@ -128,6 +129,9 @@ async def _record_part(conn: Connection, part: Sequence[Checked], tally: Tally, 
     if postponed:
         await record_due(conn, {checked.url.key: checked.due for checked in postponed})
     await record_hosts(conn, {checked.host.key: checked.host_after for checked in part})
+    await record_needs_get(
+        conn, {checked.host.key: checked.day for checked in done if checked.seen and checked.seen.needed_get}
+    )
     changes = [change for checked in done if (change := _change_of_check(checked, policy))]
     await record_changes(conn, changes)
     tally.changes += len(changes)

@@ -160,11 +160,11 @@ class Round:
             stopping=self._stopping.is_set,
         )
 
-    async def _asked(self, url: str) -> Observation | None:
+    async def _asked(self, url: str, get_only: bool) -> Observation | None:
         """One check, believed only if it is not we who are down; None for whatever is no fault of theirs."""
         self._uplink.begin()
         try:
-            seen = await self._ask(url)
+            seen = await self._ask(url, get_only)
         except Exception as error:
             # Sockets and name servers of our own need no stack trace; a bug does.
             log.warning("could not check %r: %r", url, error, exc_info=not isinstance(error, OSError))
@@ -181,7 +181,7 @@ class Round:
     async def _is_answered(self, url: str) -> bool:
         """Whether a canary lives."""
         try:
-            seen = await self._ask(url)
+            seen = await self._ask(url, False)
         except Exception as error:
             log.warning("could not ask the canary %r: %r", url, error)
             return False

@@ -16,8 +16,8 @@ from weboid.core.record import HostRecord, UrlRecord
 from weboid.core.status import HOST_FAILURES, Status
 from weboid.store.rows import StoredHost, StoredUrl
 
-Ask = Callable[[str], Awaitable[Observation | None]]
-"""One check of a URL in normal form; None where nothing can be said, because the fault is ours."""
+Ask = Callable[[str, bool], Awaitable[Observation | None]]
+"""One check of a URL in normal form, by GET only or not; None where nothing can be said, for the fault is ours."""
 
 _ASKED: Final = ("http", "https")
 
@@ -61,18 +61,20 @@ async def visit(
     """
     state = host.record
     is_up = False
+    needs_get = host.needs_get
     failures = 0
     queue = sorted(urls, key=_hung)
     for position, url in enumerate(queue, start=1):
         if stopping():
             return
-        seen = await ask(str(url.url)) if url.url.scheme in _ASKED else None
+        seen = await ask(str(url.url), needs_get) if url.url.scheme in _ASKED else None
         day = today()
         if seen is None and stopping():
             return
         if seen is None:
             await report(Checked(url, host, day, None, url.record, day + _POSTPONED, state, state))
             continue
+        needs_get = needs_get or seen.needed_get
         is_up = is_up or not is_host_failure(seen)
         before, state = state, state if is_up and is_host_failure(seen) else judge_host(state, seen, day)
         await report(_checked(url, host, seen, day, policy, before, state))

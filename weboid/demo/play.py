@@ -86,8 +86,8 @@ async def _round(stage: Stage, pool: Pool, day: int) -> Tally:
     async with open_session(stage.config.net) as session:
         slots = Slots(stage.config.crawl.delay)
 
-        async def ask(url: str) -> Observation:
-            return await fetch(session, url, turn=slots.turn)
+        async def ask(url: str, get_only: bool) -> Observation:
+            return await fetch(session, url, turn=slots.turn, get_only=get_only)
 
         work = Round(
             pool,

@@ -5,6 +5,7 @@ One law: nothing is called failing because of the way we asked.
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from time import monotonic
 from typing import Final, NamedTuple
 from urllib.parse import quote_from_bytes
@@ -14,7 +15,7 @@ import ada_url
 from weboid.config import NetConfig
 from weboid.core.observation import Answer, Hop, Observation
 from weboid.core.observe import observation_of
-from weboid.core.reasons import Reason
+from weboid.core.reasons import Outcome, Reason
 from weboid.core.urls import MAX_URL, parse
 from weboid.net.cookies import CookieJar
 from weboid.net.faults import Fault, fault_of
@@ -35,7 +36,10 @@ _ASCII: Final = bytes(range(0x80))
 
 async def fetch(session: Session, url: str, *, turn: Turn, get_only: bool = False) -> Observation:
     """The observation that one check of a URL yields; see `fetch_answer`."""
-    return observation_of(await fetch_answer(session, url, turn=turn, get_only=get_only))
+    answer = await fetch_answer(session, url, turn=turn, get_only=get_only)
+    seen = observation_of(answer)
+    needed_get = answer.method == "GET" and not get_only and seen.outcome is Outcome.WORKING
+    return replace(seen, needed_get=needed_get)
 
 
 async def fetch_answer(session: Session, url: str, *, turn: Turn, get_only: bool = False) -> Answer:

@@ -36,6 +36,8 @@ class StoredHost:
     key: HostKey
     host: str
     record: HostRecord
+    needs_get: bool = False
+    """HEAD was not enough lately (C-1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def known_url(row: Sequence[Any]) -> KnownUrl:
 
 def stored_host(row: Sequence[Any]) -> StoredHost:
     """The host of a row of `list_due_hosts`."""
-    return StoredHost(HostKey(row[0], row[1]), row[2], _host_record(row[3:]))
+    return StoredHost(HostKey(row[0], row[1]), row[2], _host_record(row[3:7]), row[7])
 
 
 def key_columns(keys: Iterable[UrlKey]) -> Columns:

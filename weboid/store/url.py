@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from weboid.core.keys import BUCKETS, UrlKey
+from weboid.core.specials import NEEDS_GET_DAYS, Special
 from weboid.store.pool import Connection
 from weboid.store.rows import (
     HostKey,
@@ -27,7 +28,14 @@ async def list_due_hosts(
     conn: Connection, buckets: Sequence[int], *, day: int, beside: Sequence[HostKey], limit: int
 ) -> list[StoredHost]:
     """At most `limit` hosts of these buckets whose turn has come by `day`, at random, none of those `beside` (C-3)."""
-    row = {"buckets": list(buckets), "day": day, "limit": limit, "open": [key.host_key for key in beside]}
+    row = {
+        "buckets": list(buckets),
+        "day": day,
+        "limit": limit,
+        "open": [key.host_key for key in beside],
+        "needs_get": Special.NEEDS_GET.value,
+        "needs_get_days": NEEDS_GET_DAYS,
+    }
     return [stored_host(columns) async for columns in await conn.execute(SQL["list_due_hosts"], row)]
 
 
