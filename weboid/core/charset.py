@@ -1,7 +1,7 @@
 """Charsets: from the bytes of a page to its characters, as a browser would read them (WHATWG Encoding).
 
-What the characters mean is the business of ``markup``. One law: no bytes and no declaration make this raise; what cannot
-be read becomes U+FFFD.
+What the characters mean is the business of ``markup``.
+One law: no bytes and no declaration make this raise; what cannot be read becomes U+FFFD.
 """
 
 import re
@@ -81,10 +81,11 @@ def _codec(body: bytes, content_type: str) -> tuple[bytes, str]:
         # Whoever reads the declaration byte by byte is not in UTF-16.
         return body, "utf-8" if codec.startswith("utf-16") else codec
     try:
-        getincrementaldecoder("utf-8")().decode(body)
+        read = getincrementaldecoder("utf-8")().decode(body)
     except UnicodeDecodeError:
         return body, "cp1252"
-    return body, "utf-8"
+    # What could be half a character of UTF-8 is more likely a whole one of an older charset if it is the only one.
+    return body, "cp1252" if read.isascii() and not body.isascii() else "utf-8"
 
 
 def _named(match: re.Match[str] | None) -> str:

@@ -32,7 +32,6 @@ _ATTRIBUTE: Final = re.compile(
 _MAX_ATTRIBUTES: Final = 40
 # A number of thousands of digits is an error to Python, not a character to anybody.
 _ENDLESS_NUMBER: Final = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{7,});?")
-_SPACE: Final = re.compile(r"\s+")
 
 
 @dataclass(slots=True)
@@ -80,4 +79,4 @@ def unescaped(text: str) -> str:
 
 def collapsed(text: str) -> str:
     """A text as it is read: references resolved, every run of white space one space, none at the ends."""
-    return _SPACE.sub(" ", unescaped(text)).strip()
+    return " ".join(unescaped(text).split())

@@ -36,6 +36,8 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     seconds: float = 0.0
+    head_failed: bool = False
+    """HEAD had been tried before and said too little to be believed (C-1)."""
     bare: bool = False
     """It had to be asked with the fewest headers, after a 431 (U-4)."""
 

@@ -9,14 +9,14 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from weboid.core import mime
+from weboid.core.content import content_suspicion
 from weboid.core.hosts import is_ip
 from weboid.core.observation import Answer, Observation
 from weboid.core.reasons import Outcome, Reason, code_reason, network_status
 from weboid.core.status import Status, status_of
+from weboid.core.walls import is_consent_url, is_login_url
 
 _FOLLOWED: Final = frozenset({301, 302, 303, 307, 308})
-_LOGIN_WORDS: Final = frozenset({"login", "log-in", "signin", "sign-in", "logon", "anmelden", "anmeldung", "sso"})
-_LOGIN_HOSTS: Final = ("login.", "signin.", "sso.", "auth.", "idp.")
 _ROOT: Final = re.compile(r"/?|/(?:index|default|home)\.[a-z]{2,5}")
 _CONTENT_TYPES: Final = ("application/", "image/", "audio/", "video/", "font/")
 # What error pages of programs are made of; everything else under application/ is content (U-5).
@@ -60,7 +60,7 @@ def _arrived(answer: Answer, code: int, reason: Reason) -> Observation:
     keyword = mime.keyword(answer.headers.get("content-type", ""), answer.body)
     size_kib = _length_kib(answer) if keyword else None
     went = _went(answer)
-    target = answer.final if went else None
+    target = answer.final if went and not _awaits_consent(answer) else None
     if reason is Reason.CODE_CORRECTED:
         return Observation(Status.CORRECTED, reason, target, keyword, size_kib)
     return Observation(status_of(answer.hops[0].code if went else code), reason, target, keyword, size_kib)
@@ -72,11 +72,11 @@ def _reason(answer: Answer, code: int) -> Reason:
         # The last redirect was not followed: `fetch` says so by ending on it.
         return Reason.REDIRECT_LOOP if _loops(answer) else Reason.TOO_MANY_REDIRECTS
     reason = code_reason(code)
-    if _is_challenge(answer) and (reason.outcome is not Outcome.FAILING or code in (405, 500, 503)):
-        return Reason.BOT_WALL
+    if (found := content_suspicion(answer)) is not None:
+        return found.reason
     match reason.outcome:
         case Outcome.WORKING if _went(answer):
-            return _redirect_reason(answer)
+            return Reason.OK if _awaits_consent(answer) else _redirect_reason(answer)
         case Outcome.FAILING if "retry-after" in answer.headers:
             return Reason.RATE_LIMIT
         case Outcome.FAILING if _is_content(answer, code):
@@ -92,13 +92,14 @@ def _redirect_reason(answer: Answer) -> Reason:
         return Reason.MOVED
     if end.path in ("", "/") and not end.query:
         return Reason.REDIRECT_TO_ROOT
-    if _is_login(end.netloc, end.path) and not _is_login(start.netloc, start.path):
+    if is_login_url(answer.final) and not is_login_url(answer.url):
         return Reason.REDIRECT_TO_LOGIN
     return Reason.MOVED
 
 
-def _is_login(host: str, path: str) -> bool:
-    return host.startswith(_LOGIN_HOSTS) or not _LOGIN_WORDS.isdisjoint(path.lower().replace(".", "/").split("/"))
+def _awaits_consent(answer: Answer) -> bool:
+    """Whether a consent page stands between us and the page, which has not moved for that (C-8)."""
+    return is_consent_url(answer.final) and not is_consent_url(answer.url)
 
 
 def _went(answer: Answer) -> bool:
@@ -113,12 +114,6 @@ def _loops(answer: Answer) -> bool:
 
 def _is_elsewhere(answer: Answer) -> bool:
     return bool(answer.hops) and _host(answer.final) != _host(answer.url)
-
-
-def _is_challenge(answer: Answer) -> bool:
-    """A page that tries to tell people from machines, known by its own marks."""
-    headers = answer.headers
-    return headers.get("cf-mitigated") == "challenge" or "x-datadome" in headers or "x-amzn-waf-action" in headers
 
 
 def _is_content(answer: Answer, code: int) -> bool:

@@ -13,6 +13,7 @@ from urllib.parse import quote_from_bytes
 import ada_url
 
 from weboid.config import NetConfig
+from weboid.core.content import wants_body
 from weboid.core.observation import Answer, Hop, Observation
 from weboid.core.observe import observation_of
 from weboid.core.reasons import Outcome, Reason
@@ -38,27 +39,27 @@ async def fetch(session: Session, url: str, *, turn: Turn, get_only: bool = Fals
     """The observation that one check of a URL yields; see `fetch_answer`."""
     answer = await fetch_answer(session, url, turn=turn, get_only=get_only)
     seen = observation_of(answer)
-    needed_get = answer.method == "GET" and not get_only and seen.outcome is Outcome.WORKING
-    return replace(seen, needed_get=needed_get)
+    return replace(seen, needed_get=answer.head_failed and seen.outcome is Outcome.WORKING)
 
 
 async def fetch_answer(session: Session, url: str, *, turn: Turn, get_only: bool = False) -> Answer:
     """The answer to one check of an http or https URL in normal form; raises ValueError for anything else.
 
-    `method` is GET where HEAD was not enough, or was not asked (`get_only`). Faults of others are values. What is no
-    fault of theirs (bugs of ours, a machine out of sockets, silent name servers) is raised as it is: log and count it,
-    and hold it against no link.
+    `method` is GET where HEAD was not enough, looked suspicious (C-11), or was not asked (`get_only`). Faults of others
+    are values. What is no fault of theirs (bugs of ours, a machine out of sockets, silent name servers) is raised as it
+    is: log and count it, and hold it against no link.
     """
     if not parse(url).scheme.startswith("http"):
         raise ValueError(f"{url} is not for HTTP")
     walk = _Walk(session, url, turn)
     if not get_only:
-        end = await walk.end("HEAD")
-        if _is_believed(end):
-            return end.answer
-        if _is_redirect(end.answer):
+        head = await walk.end("HEAD")
+        if _is_believed(head):
+            return (await walk.end("GET")).answer if wants_body(head.answer) else head.answer
+        if _is_redirect(head.answer):
             # The way itself is in doubt, so it is gone again from the start.
             walk = _Walk(session, url, turn, seconds=walk.seconds)
+        return replace((await walk.end("GET")).answer, head_failed=True)
     return (await walk.end("GET")).answer
 
 

@@ -1,0 +1,47 @@
+"""Texts as phrases are looked for in them: without case, accents and punctuation.
+
+One law: ``folded(folded(x)) == folded(x)``, and phrases and texts are folded alike.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+from unicodedata import combining, normalize
+
+_GAP: Final = re.compile(r"[\W_]+")
+
+
+def folded(text: str) -> str:
+    """The words of a text with single spaces between them and no marks on their letters."""
+    if not text.isascii():
+        decomposed = normalize("NFKD", text.casefold())
+        text = "".join(char for char in decomposed if not combining(char)).replace("ı", "i")
+    return _GAP.sub(" ", text.casefold()).strip()
+
+
+def phrases(text: str) -> tuple[str, ...]:
+    """The folded phrases of a list with ``|`` between them, the longest first, so that none hides a longer one."""
+    return tuple(
+        sorted({folded(phrase) for phrase in text.split("|")} - {""}, key=lambda phrase: (-len(phrase), phrase))
+    )
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a list with spaces between them, as they stand there."""
+    return frozenset(text.split())
+
+
+def first_of(candidates: Iterable[str], text: str) -> str | None:
+    """The first of some folded phrases that stands in a folded text; whole words only, where words have spaces."""
+    padded = f" {text} "
+    for phrase in candidates:
+        if phrase in text and (f" {phrase} " in padded or is_spaceless(phrase)):
+            return phrase
+    return None
+
+
+def is_spaceless(text: str) -> bool:
+    """Whether a text is in a script that puts no spaces between words."""
+    return any(
+        "\u3040" <= char <= "\u30ff" or "\u3400" <= char <= "\u9fff" or "\u0e00" <= char <= "\u0eff" for char in text
+    )
