@@ -43,11 +43,12 @@ class Place:
     wiki: LittleWiki | None = None
     day: int = 100
     environ: dict[str, str] = field(default_factory=dict)
+    started: list[asyncio.subprocess.Process] = field(default_factory=list)
 
     async def start(self, *call: str) -> asyncio.subprocess.Process:
         """Starts ``weboid`` with these words."""
         environ = {name: value for name, value in os.environ.items() if not name.startswith("WEBOID_")}
-        return await asyncio.create_subprocess_exec(
+        process = await asyncio.create_subprocess_exec(
             sys.executable,
             *("-m", "weboid", *call),
             stdin=asyncio.subprocess.PIPE,
@@ -56,6 +57,15 @@ class Place:
             env={**environ, "WEBOID_DATA": str(self.folder / "data"), **self.environ},
             cwd=self.folder,
         )
+        self.started.append(process)
+        return process
+
+    async def end(self) -> None:
+        """Ends what a test that failed has left running."""
+        for process in self.started:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
 
     async def run(self, *call: str, stdin: str = "") -> Ran:
         """Runs ``weboid`` to its end."""
@@ -93,4 +103,7 @@ async def open_place(folder: Path, world: World, pages: Mapping[str, Sequence[st
             (folder / "weboid.toml").write_text(
                 f'[wiki."demowiki@wmflabs"]\napi = "{wiki.api_url}"\n', encoding="utf-8"
             )
-            yield place
+            try:
+                yield place
+            finally:
+                await place.end()
