@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -64,7 +65,8 @@ def server_dsn(server_folder: Path) -> Iterator[str]:
         return
     with open_server(server_folder / "data") as server:
         with psycopg.connect(make_conninfo(server.dsn, user="postgres"), autocommit=True) as connection:
-            for setting in ("fsync", "synchronous_commit", "full_page_writes"):  # nothing here outlives the run
+            # Nothing here outlives the run; and nobody but postgres may drop a database while autovacuum is in it.
+            for setting in ("fsync", "synchronous_commit", "full_page_writes", "autovacuum"):
                 connection.execute(sql.SQL("ALTER SYSTEM SET {} = off").format(sql.Identifier(setting)))
             connection.execute("SELECT pg_reload_conf()")
         yield server.dsn
@@ -101,7 +103,17 @@ def _new_database(dsn: str, template: str | None) -> Iterator[str]:
     try:
         yield name
     finally:
-        _execute(dsn, "DROP DATABASE {} WITH (FORCE)", name)
+        _drop(dsn, name)
+
+
+def _drop(dsn: str, name: str) -> None:
+    """Drops a database, if need be when the autovacuum of somebody else's server has left it."""
+    for pause_s in (0.2, 1.0, 5.0):
+        try:
+            return _execute(dsn, "DROP DATABASE {} WITH (FORCE)", name)
+        except psycopg.errors.InsufficientPrivilege:
+            time.sleep(pause_s)
+    return _execute(dsn, "DROP DATABASE {} WITH (FORCE)", name)
 
 
 def _execute(dsn: str, text: LiteralString, *names: str) -> None:
