@@ -20,6 +20,7 @@ check: .venv/dev.stamp  ## format, lint, types, floors
 bench: .venv/dev.stamp  ## the short benchmarks, as ratios
 	$(BIN)/python -m benchmarks.urls
 	$(BIN)/python -m benchmarks.dump
+	$(BIN)/python -m benchmarks.storage
 
 fmt: .venv/dev.stamp
 	$(BIN)/ruff format
