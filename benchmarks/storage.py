@@ -17,6 +17,7 @@ from weboid.config import CrawlConfig
 from weboid.core.farms import WMFLABS, WikiName
 from weboid.core.observation import Observation
 from weboid.core.policy import DEFAULT
+from weboid.core.question import Question
 from weboid.core.reasons import Reason
 from weboid.core.status import Status
 from weboid.crawl.round import Round
@@ -43,7 +44,7 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
     """Takes in the URLs, runs the rounds, prints the sizes."""
     chance = random.Random(1)
 
-    async def ask(url: str, get_only: bool) -> Observation:
+    async def ask(question: Question) -> Observation:
         throw = chance.random()
         return next(seen for share, seen in _SEEN if throw <= share)
 

@@ -13,12 +13,14 @@ from weboid.core.farms import WMFLABS, WikiName
 from weboid.core.keys import UrlKey, key_of
 from weboid.core.observation import Observation
 from weboid.core.policy import DEFAULT
+from weboid.core.question import Question
 from weboid.core.reasons import Reason
 from weboid.core.status import Status
 from weboid.core.urls import parse
 from weboid.core.verdict import Finding, finding_of
 from weboid.crawl.recorder import Tally
 from weboid.crawl.round import Round
+from weboid.crawl.visit import Elsewhere
 from weboid.feed.intake import page_urls
 from weboid.store.page import Intake, record_pages
 from weboid.store.pool import Pool, open_pool
@@ -57,7 +59,7 @@ class WikiInStore:
         self.pool = pool
         self.wiki = wiki
         self.asked: list[tuple[int, str]] = []
-        self.by_get: list[bool] = []
+        self.questions: list[Question] = []
 
     async def take_in(self, pages: Mapping[int, Iterable[str]], day: int, latest: int = 1) -> Intake:
         """Takes in pages as an intake does."""
@@ -69,13 +71,15 @@ class WikiInStore:
         """A whole round on one day; what was asked is noted in `asked`."""
         return await self.new_round(day, script, **config).run()
 
-    def new_round(self, day: int, script: Script, worker: str = "test", **config: Any) -> Round:
+    def new_round(
+        self, day: int, script: Script, worker: str = "test", elsewhere: Elsewhere | None = None, **config: Any
+    ) -> Round:
         """A round that is not running yet; `config` as in CrawlConfig."""
 
-        async def ask(url: str, get_only: bool) -> Observation:
-            self.asked.append((day, url))
-            self.by_get.append(get_only)
-            answer = script(url, day)
+        async def ask(question: Question) -> Observation:
+            self.asked.append((day, question.url))
+            self.questions.append(question)
+            answer = script(question.url, day)
             return answer if isinstance(answer, Observation) else await answer
 
         return Round(
@@ -86,6 +90,7 @@ class WikiInStore:
             config=CrawlConfig(**{"delay": 0.0, **config}),
             connections=10,
             policy=DEFAULT,
+            elsewhere=elsewhere,
         )
 
     async def known(self, url: str) -> KnownUrl:

@@ -40,6 +40,8 @@ class NetConfig:
     body_bytes: int = 65_536
     header_bytes: int = 32_768
     redirects: int = 10
+    web_ports: tuple[int, int] = (80, 443)
+    """Those of http and https, between which a check may switch (63); others only where a little web is played."""
     user_agent: str = ""
     """Empty in the file = made of name, version, project URL and contact."""
     sender: str = ""
@@ -56,6 +58,17 @@ class CrawlConfig:
     batch: int = 500
     """Checks written in one transaction at the most."""
     lease_s: float = 30.0
+    strict: bool = False
+    """Whether robots.txt may forbid even the one check whether a cited URL is there (C-15)."""
+    stop: tuple[str, ...] = ()
+    """Hosts that are never asked, with all below them (C-17)."""
+    stop_file: Path | None = None
+    """More of them, one a line, read again whenever it changes."""
+    canaries: tuple[str, ...] = ()
+    """URLs that always answer unless it is we who are down (C-16); else some that were fine before."""
+    vantage: str = ""
+    """A command that checks a URL from elsewhere before it is called dead, such as ``ssh other weboid check --json -``
+    (C-14)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +229,22 @@ def _whole(value: Any) -> int:
     return number
 
 
+def _yes(value: Any) -> bool:
+    match value:
+        case bool():
+            return value
+        case str() if value.lower() in ("1", "true", "yes", "on"):
+            return True
+        case str() if value.lower() in ("", "0", "false", "no", "off"):
+            return False
+    raise ValueError(f"{value!r} must be true or false")
+
+
+def _ports(value: Any) -> tuple[int, int]:
+    http, https = (_whole(part) for part in _list([str(part) for part in value] if isinstance(value, list) else value))
+    return http, https
+
+
 def _list(value: Any) -> tuple[str, ...]:
     """A list, or a text with commas between."""
     parts = value.split(",") if isinstance(value, str) else value
@@ -231,6 +260,8 @@ _CONVERTERS: Final[dict[Any, Callable[[Any], Any]]] = {
     int: _whole,
     float: _number,
     Path | None: _path,
+    bool: _yes,
+    tuple[int, int]: _ports,
     tuple[str, ...]: _list,
     tuple[Network, ...]: _networks,
 }

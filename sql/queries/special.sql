@@ -1,11 +1,23 @@
 -- What hosts need (C-6).
 
+-- name: list_specials
+SELECT bucket, host_key, kind, since, until
+FROM special
+JOIN unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS wanted (bucket, host_key) USING (bucket, host_key)
+
 -- name: record_specials
--- Seen again after its time has passed, a special begins anew.
+-- Seen again after it has been forgotten, a special begins anew.
 INSERT INTO special (bucket, host_key, kind, since, until)
-SELECT bucket, host_key, %(kind)s, day, day
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(day)s::smallint[]) AS given (bucket, host_key, day)
-ORDER BY bucket, host_key
+SELECT bucket, host_key, kind, day, day
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(kind)s::smallint[], %(day)s::smallint[])
+    AS given (bucket, host_key, kind, day)
+ORDER BY bucket, host_key, kind
 ON CONFLICT (bucket, host_key, kind) DO UPDATE
-SET since = CASE WHEN special.since > excluded.since - %(days)s::integer THEN special.since ELSE excluded.since END,
-    until = excluded.until
+SET since = CASE WHEN special.until >= excluded.until - %(kept_days)s::integer THEN special.since
+        ELSE excluded.since END,
+    until = greatest(special.until, excluded.until)
+
+-- name: delete_specials
+DELETE FROM special
+USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(kind)s::smallint[]) AS gone (bucket, host_key, kind)
+WHERE special.bucket = gone.bucket AND special.host_key = gone.host_key AND special.kind = gone.kind

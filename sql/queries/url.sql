@@ -36,11 +36,8 @@ WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_ke
         AND link.url_key = given.url_key)
 
 -- name: list_due_hosts
-SELECT bucket, host_key, host, strikes, failing_since, failing_until, reason, EXISTS (
-    SELECT FROM special
-    WHERE special.bucket = host.bucket AND special.host_key = host.host_key AND kind = %(needs_get)s
-        AND since > %(day)s::integer - %(needs_get_days)s::integer
-) FROM host
+SELECT bucket, host_key, host, strikes, failing_since, failing_until, reason
+FROM host
 WHERE bucket = ANY(%(buckets)s::smallint[]) AND next_day <= %(day)s AND host_key <> ALL(%(open)s::bigint[])
 ORDER BY random()
 LIMIT %(limit)s

@@ -10,8 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stored import FINE, LOST, NO_NAME, SILENT, WALL, Script, WikiInStore, key, open_wiki
 
+from weboid.core.likeness import Portrait
 from weboid.core.observation import Observation
-from weboid.core.reasons import Reason
+from weboid.core.question import is_sampled
+from weboid.core.reasons import Outcome, Reason
+from weboid.core.specials import Special
+from weboid.core.status import Status
 from weboid.core.verdict import Verdict, finding_of
 from weboid.store.change import list_changes, list_dead
 from weboid.store.lease import lease_buckets
@@ -276,13 +280,103 @@ async def _agree(wiki: WikiInStore, pages: dict[int, list[str]], day: int) -> No
 
 async def test_a_host_for_which_head_is_not_enough_is_asked_by_get_for_two_hundred_days(database: str) -> None:
     one, two = "http://a.demo/1", "http://a.demo/2"
-    got = replace(FINE, needed_get=True)
+    got = replace(FINE, needs=frozenset({Special.NEEDS_GET}))
     async with open_wiki(database, {1: [one, two, B]}) as wiki:
         await wiki.round(100, lambda url, day: FINE if url == B else got)
-        assert wiki.by_get == [False, True, False] or wiki.by_get == [False, False, True]
-        wiki.by_get.clear()
+        assert sorted(_by_get(wiki)) == [False, False, True]
+        wiki.questions.clear()
         await wiki.round(299, lambda url, day: FINE)
-        assert sorted(wiki.by_get) == [False, True, True]
-        wiki.by_get.clear()
+        assert sorted(_by_get(wiki)) == [False, True, True]
+        wiki.questions.clear()
         await wiki.round(310, lambda url, day: FINE)
-        assert sorted(wiki.by_get) == [False, False, False]
+        assert sorted(_by_get(wiki)) == [False, False, False]
+
+
+def _by_get(wiki: WikiInStore) -> list[bool]:
+    return [Special.NEEDS_GET in question.needs for question in wiki.questions]
+
+
+async def test_a_host_that_wants_a_rest_for_hours_has_its_other_urls_asked_another_day(database: str) -> None:
+    urls = [f"http://a.demo/{number}" for number in range(5)]
+    tired = Observation(Status.UNAVAILABLE, Reason.RATE_LIMIT, retry_after_s=3_600)
+    async with open_wiki(database, {1: urls}) as wiki:
+        tally = await wiki.round(100, always(tired))
+        assert (tally.written, tally.postponed, len(wiki.asked)) == (1, 4, 1)
+        assert (await wiki.round(100, always(tired))).written == 0
+        assert (await wiki.round(101, always(FINE))).written == 4
+
+
+async def test_a_host_that_wants_a_rest_for_two_days_is_asked_in_two_days(database: str) -> None:
+    urls = [f"http://a.demo/{number}" for number in range(3)]
+    tired = Observation(Status.UNAVAILABLE, Reason.RATE_LIMIT, retry_after_s=1.5 * 86_400)
+    async with open_wiki(database, {1: urls}) as wiki:
+        await wiki.round(100, always(tired))
+        assert (await wiki.round(101, always(FINE))).written == 0
+        assert (await wiki.round(102, always(FINE))).written == 2
+
+
+async def test_after_three_answers_in_a_row_that_say_too_many_the_host_is_left_alone_for_the_day(
+    database: str,
+) -> None:
+    urls = [f"http://a.demo/{number}" for number in range(10)]
+    limited = Observation(Status.TOO_MANY_REQUESTS, Reason.RATE_LIMIT)
+    async with open_wiki(database, {1: urls}) as wiki:
+        tally = await wiki.round(100, always(limited))
+        assert (tally.written, tally.postponed) == (3, 7)
+
+
+async def test_what_is_fine_from_elsewhere_is_never_called_dead(database: str) -> None:
+    asked: list[str] = []
+
+    async def elsewhere(url: str) -> Outcome:
+        asked.append(url)
+        return Outcome.WORKING
+
+    async with open_wiki(database, {1: [A, B]}) as wiki:
+        for day in range(100, 160):
+            await wiki.new_round(day, _a_is_lost, elsewhere=elsewhere).run()
+            assert (await wiki.finding(A)).verdict is not Verdict.DEAD
+        # Asked only where a strike would be the last, which from then on is no strike.
+        assert set(asked) == {A}
+        assert 1 <= len(asked) < 5
+
+
+@pytest.mark.parametrize("outcome", [Outcome.FAILING, None])
+async def test_what_fails_from_elsewhere_too_or_cannot_be_asked_there_is_dead(
+    database: str, outcome: Outcome | None
+) -> None:
+    async def elsewhere(url: str) -> Outcome | None:
+        return outcome
+
+    async with open_wiki(database, {1: [A, B]}) as wiki:
+        for day in range(100, 120):
+            await wiki.new_round(day, _a_is_lost, elsewhere=elsewhere).run()
+        assert (await wiki.finding(A)).verdict is Verdict.DEAD
+
+
+async def test_a_need_that_was_tried_anew_and_has_gone_is_forgotten(database: str) -> None:
+    switched = Observation(Status.SCHEME_SWITCHED, Reason.NEEDS_HTTPS, needs=frozenset({Special.NEEDS_HTTPS}))
+    async with open_wiki(database, {1: [A, B]}) as wiki:
+        await wiki.round(100, lambda url, day: switched if url == A else FINE)
+        assert await wiki.rows("SELECT kind, since FROM special") == [(Special.NEEDS_HTTPS.value, 100)]
+        await wiki.round(107, always(FINE))
+        assert Special.NEEDS_HTTPS in next(each.needs for each in reversed(wiki.questions) if each.url == A)
+        assert await wiki.rows("SELECT kind FROM special")
+        await wiki.round(140, always(FINE))
+        assert await wiki.rows("SELECT kind FROM special") == []
+
+
+async def test_a_portrait_is_kept_for_the_next_look_and_not_overwritten_by_a_stranger(database: str) -> None:
+    url = next(url for url in (f"http://a.demo/{number}" for number in range(100)) if is_sampled(key(url).url_key))
+    portrait = Portrait("A page", "en", None, 5, 100)
+    replaced = Observation(Status.FINE, Reason.REPLACED)
+    async with open_wiki(database, {1: [url]}) as wiki:
+        await wiki.round(100, always(replace(FINE, portrait=portrait)))
+        await wiki.round(130, always(replaced))
+        await wiki.round(160, always(replaced))
+        assert [question.earlier for question in wiki.questions] == [None, portrait, portrait]
+        assert (await wiki.finding(url)).verdict is Verdict.DOUBTFUL
+
+
+def _a_is_lost(url: str, day: int) -> Observation:
+    return LOST if url == A else FINE

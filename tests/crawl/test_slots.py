@@ -1,13 +1,18 @@
 """At least so many seconds between two requests to one host (C-3)."""
 
 import asyncio
-from itertools import pairwise
+from itertools import chain, pairwise
 from time import monotonic
 
-from weboid.crawl.slots import Slots
+import pytest
+
+from weboid.crawl.slots import NotAsked, SharedSlots, Slots
+from weboid.store.pool import open_pool
+from weboid.store.rows import HostKey
+from weboid.store.slot import delete_past, lease_slots
 
 
-async def _times(slots: Slots, host: str, count: int) -> list[float]:
+async def _times(slots: Slots | SharedSlots, host: str, count: int) -> list[float]:
     times: list[float] = []
 
     async def one() -> None:
@@ -36,3 +41,63 @@ async def test_hosts_whose_pause_is_over_are_forgotten() -> None:
     for number in range(100_050):
         await slots.turn(f"h{number}.demo")
     assert len(slots) < 100_001
+
+
+async def test_a_host_that_wants_a_rest_is_not_waited_for() -> None:
+    slots = Slots(0.0)
+    await slots.rest("a.demo", 3_600)
+    with pytest.raises(NotAsked):
+        await slots.turn("a.demo")
+    await slots.turn("b.demo")
+
+
+async def test_a_host_that_asks_for_slowness_is_asked_slowly() -> None:
+    slots = Slots(0.0)
+    slots.slow("a.demo", 0.05)
+    times = await _times(slots, "a.demo", 4)
+    assert all(later - earlier >= 0.045 for earlier, later in pairwise(sorted(times)))
+    slots.slow("a.demo", 0.01)
+    assert slots.delay_of("a.demo") == 0.01
+
+
+async def test_two_workers_ask_one_host_in_turns(database: str) -> None:
+    async with open_pool(database, size=4, part="test") as pool:
+        workers = [SharedSlots(pool, 0.1) for _ in range(2)]
+        both = await asyncio.gather(*(_times(worker, "a.demo", 4) for worker in workers))
+        times = sorted(chain.from_iterable(both))
+        assert len(times) == 8
+        # A turn is kept with some slack, for no two processes wake up quite in time.
+        assert all(later - earlier >= 0.095 for earlier, later in pairwise(times))
+
+
+async def test_workers_do_not_wait_for_each_other_at_different_hosts(database: str) -> None:
+    async with open_pool(database, size=4, part="test") as pool:
+        slots = SharedSlots(pool, 60.0)
+        begun = monotonic()
+        await asyncio.gather(*(slots.turn(f"h{number}.demo") for number in range(500)))
+        assert monotonic() - begun < 30
+
+
+async def test_a_rest_is_kept_by_all_workers(database: str) -> None:
+    async with open_pool(database, size=4, part="test") as pool:
+        one, other = SharedSlots(pool, 0.05), SharedSlots(pool, 0.05)
+        await one.rest("a.demo", 3_600)
+        for slots in (one, other):
+            with pytest.raises(NotAsked):
+                await slots.turn("a.demo")
+        await other.turn("b.demo")
+
+
+async def test_who_would_wait_too_long_takes_no_turn_from_others(database: str) -> None:
+    async with open_pool(database, size=4, part="test") as pool, pool.connection() as conn:
+        host = HostKey(1, 2)
+        waits = [await lease_slots(conn, {host: 100.0}, limit_s=150.0) for _ in range(4)]
+        assert [round(wait.get(host, -1)) for wait in waits] == [0, 100, -1, -1]
+
+
+async def test_hosts_that_are_free_again_are_forgotten(database: str) -> None:
+    async with open_pool(database, size=4, part="test") as pool, pool.connection() as conn:
+        await lease_slots(conn, {HostKey(1, 2): -61.0, HostKey(1, 3): 5.0}, limit_s=10)
+        await delete_past(conn)
+        rows = await (await conn.execute("SELECT host_key FROM slot")).fetchall()
+        assert rows == [(3,)]

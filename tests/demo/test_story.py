@@ -9,22 +9,22 @@ from typing import NamedTuple
 
 import pytest
 
-from weboid.config import NetConfig
+from weboid.config import CrawlConfig, NetConfig
 from weboid.core.classify import UrlClass, classify
 from weboid.core.farms import BUILT_IN, farm_named, parse_wiki_name
 from weboid.core.keys import key_of
-from weboid.core.observation import Observation
 from weboid.core.policy import DEFAULT
 from weboid.core.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
 from weboid.core.urls import Url, normal, parse
 from weboid.core.verdict import Finding, Verdict, finding_of
-from weboid.crawl.visit import Checked, visit
+from weboid.crawl.checker import Checker
+from weboid.crawl.slots import Slots
+from weboid.crawl.visit import Checked, Visit
 from weboid.demo.articles import ARTICLES
 from weboid.demo.littleweb import Asked, open_littleweb
 from weboid.demo.story import DAYS as STORY_DAYS
 from weboid.demo.story import WIKI, Truth, demo_days, demo_pages, demo_world, ground_truth
 from weboid.demo.world import World, behaviour_on, located
-from weboid.net.fetch import fetch
 from weboid.net.session import Session, open_session
 from weboid.store.rows import HostKey, StoredHost, StoredUrl
 
@@ -53,21 +53,23 @@ class Rounds:
     async def run(self, session: Session, day: int) -> None:
         """One round: all hosts at once, the due URLs of each in turn."""
 
-        async def ask(url: str, get_only: bool) -> Observation:
-            return await fetch(session, url, turn=self._at_once, get_only=get_only)
+        checker = Checker(session, Slots(0), CrawlConfig())
 
         async def round_of(host: str, urls: list[Url]) -> None:
             stored = StoredHost(HostKey(*key_of(urls[0])[:2]), host, self.hosts.get(host, UNKNOWN_HOST))
             asked = [StoredUrl(key_of(url), url, self.urls[url]) for url in urls]
-            await visit(
+            visit = Visit(
                 stored,
                 asked,
-                ask=ask,
+                {},
+                ask=checker.ask,
+                elsewhere=None,
                 report=self._record,
                 today=lambda: day,
                 policy=DEFAULT,
                 stopping=lambda: False,
             )
+            await visit.run()
 
         due: dict[str, list[Url]] = {}
         for url in self.urls:
@@ -82,15 +84,13 @@ class Rounds:
         return finding_of(self.urls[url], self.hosts.get(url.host, UNKNOWN_HOST))
 
     async def _record(self, checked: Checked) -> None:
-        assert checked.seen is not None, f"a fault of ours at {checked.url.url}"
+        if checked.seen is None:  # its host wants a rest
+            self.due[checked.url.url] = checked.due
+            return
         self.urls[checked.url.url] = checked.record
         self.hosts[checked.host.host] = checked.host_after
         self.due[checked.url.url] = checked.due
         self.checks.append(Check(checked.day, str(checked.url.url), checked.seen.inferred))
-
-    @staticmethod
-    async def _at_once(host: str) -> None:
-        """Nobody waits for a turn: simulated days go by in a moment."""
 
 
 @dataclass
@@ -113,7 +113,11 @@ async def tell() -> Told:
         truth = dict(ground_truth(web.located))
         rounds = Rounds({parse(url): UNTRIED for url, one in truth.items() if one.kind is UrlClass.WATCHED})
         settings = NetConfig(
-            permit=(ip_network("127.0.0.0/8"),), dns=(web.name_server,), answer_s=0.25, user_agent="Weboid/0"
+            permit=(ip_network("127.0.0.0/8"),),
+            dns=(web.name_server,),
+            web_ports=(web.http_port, web.https_port),
+            answer_s=0.25,
+            user_agent="Weboid/0",
         )
         for now in DAYS:
             # Names are remembered for minutes, which are weeks here: every day begins with a new way out.

@@ -15,7 +15,7 @@ from weboid.core.observe import observation_of
 from weboid.core.reasons import Reason
 from weboid.core.status import Status
 from weboid.core.urls import InvalidUrl
-from weboid.net.fetch import fetch, fetch_answer
+from weboid.net.fetch import fetch_answer
 from weboid.net.session import open_session
 
 PAGE = b"<!doctype html><title>A page</title>"
@@ -170,7 +170,7 @@ async def test_the_headers_are_those_of_the_requirement(settings: NetConfig) -> 
         return head_only(asked, reply(404, body=b"no"))
 
     async with serve(script) as site, open_session(replace(settings, sender="weboid@tools.example")) as session:
-        await fetch(session, site.url(), turn=at_once)
+        await fetch_answer(session, site.url(), turn=at_once)
     expected = {
         "Host": f"127.0.0.1:{site.port}",
         "User-Agent": settings.user_agent,

@@ -5,13 +5,15 @@ from ipaddress import ip_network
 
 from stored import open_wiki
 
-from weboid.config import NetConfig
+from weboid.config import CrawlConfig, NetConfig
 from weboid.core.observation import Observation
+from weboid.core.question import Question
 from weboid.core.reasons import Reason
 from weboid.core.verdict import Verdict
+from weboid.crawl.checker import Checker
+from weboid.crawl.slots import Slots
 from weboid.demo.littleweb import open_littleweb
 from weboid.demo.world import Behaviour, Chain, Host, Life, Loop, NoHead, Page, Spell, Status, Trouble, World
-from weboid.net.fetch import fetch
 from weboid.net.session import open_session
 
 REVIVAL = 122
@@ -42,7 +44,7 @@ async def test_each_url_of_a_host_is_judged_by_itself(database: str) -> None:
         async with open_wiki(database, {1: urls.values()}) as wiki, open_session(net) as session:
 
             def ask(url: str, day: int) -> Awaitable[Observation]:
-                return fetch(session, url, turn=_no_turn)
+                return Checker(session, Slots(0), CrawlConfig()).ask(Question(url))
 
             for today in range(100, 130):
                 await wiki.round(today, ask)
@@ -52,7 +54,3 @@ async def test_each_url_of_a_host_is_judged_by_itself(database: str) -> None:
                 finding = await wiki.finding(url)
                 told[path] = (finding.verdict, finding.reason)
     assert told == {path: (verdict, reason) for path, (_, verdict, reason) in PATHS.items()}
-
-
-async def _no_turn(host: str) -> None:
-    """Every request may go at once."""

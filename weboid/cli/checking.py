@@ -15,10 +15,10 @@ from weboid.config import Config
 from weboid.core.classify import Classified, UrlClass, classify
 from weboid.core.farms import Farm
 from weboid.core.observation import Answer, Observation
-from weboid.core.observe import observation_of
-from weboid.crawl.slots import Slots
-from weboid.net.fetch import fetch_answer
-from weboid.net.session import Session, open_session
+from weboid.core.question import Question
+from weboid.crawl.checker import Checker
+from weboid.crawl.slots import NotAsked, Slots
+from weboid.net.session import open_session
 
 log = logging.getLogger(__name__)
 
@@ -56,12 +56,12 @@ class CheckLine:
 async def checked(urls: Iterable[str], config: Config, farm: Farm) -> AsyncGenerator[CheckLine, None]:
     """Checks URLs side by side, at most the configured number at a time, one host's a second apart."""
     connections = raise_open_files(config.net.connections)
-    slots = Slots(config.crawl.delay)
     async with open_session(config.net) as session:
+        checker = Checker(session, Slots(config.crawl.delay), config.crawl)
         open_checks: deque[asyncio.Task[CheckLine]] = deque()
         try:
             for url in urls:
-                open_checks.append(asyncio.create_task(_line(session, slots, classify(url, farm))))
+                open_checks.append(asyncio.create_task(_line(checker, classify(url, farm))))
                 while len(open_checks) >= connections or (open_checks and open_checks[0].done()):
                     yield await open_checks.popleft()
                 await asyncio.sleep(0)
@@ -73,15 +73,15 @@ async def checked(urls: Iterable[str], config: Config, farm: Farm) -> AsyncGener
             await asyncio.gather(*open_checks, return_exceptions=True)
 
 
-async def _line(session: Session, slots: Slots, link: Classified) -> CheckLine:
+async def _line(checker: Checker, link: Classified) -> CheckLine:
     if link.kind is not UrlClass.WATCHED or link.url is None:
         return CheckLine(link)
-    if link.url.scheme not in ("http", "https"):
-        return CheckLine(link, error=f"{link.url.scheme} is not checked yet")
     try:
-        answer = await fetch_answer(session, str(link.url), turn=slots.turn)
+        found = await checker.check(Question(str(link.url), thorough=True))
+    except NotAsked:
+        return CheckLine(link, error="not asked: its host wants to be left alone, or too many questions wait for it")
     except Exception as error:
         # A fault of ours: it is told, and nothing is said of the link.
         log.exception("could not check %r", str(link.url))
         return CheckLine(link, error=f"could not be checked: {type(error).__name__}")
-    return CheckLine(link, answer, observation_of(answer))
+    return CheckLine(link, found.answer, found.seen)

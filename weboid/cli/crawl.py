@@ -5,6 +5,7 @@ import contextlib
 import os
 import platform
 import secrets
+import shlex
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,13 +16,12 @@ from rich.console import Console
 from weboid.cli.runtime import clock, day_option, open_store, raise_open_files, run_async, stop_signals
 from weboid.cli.tables import bar
 from weboid.config import Config
-from weboid.core.observation import Observation
+from weboid.crawl.checker import Checker
 from weboid.crawl.recorder import Tally
 from weboid.crawl.round import Progress, Round
-from weboid.crawl.slots import Slots
-from weboid.crawl.visit import Ask
+from weboid.crawl.slots import SharedSlots
+from weboid.crawl.vantage import CommandVantage, Vantage
 from weboid.errors import WeboidError
-from weboid.net.fetch import fetch
 from weboid.net.session import open_session
 from weboid.store.lease import is_due
 from weboid.store.pool import Pool
@@ -55,15 +55,13 @@ def command(config: Config, once: bool, day: int | None) -> None:
 async def crawl(config: Config, pool: Pool, today: Callable[[], int], *, once: bool, console: Console) -> None:
     """Rounds until told to stop, or one; tells on the console what each has done. Raises WeboidError if cut off."""
     connections = raise_open_files(config.net.connections)
-    slots = Slots(config.crawl.delay)
     if not config.contact:
         console.print("no contact is configured: set WEBOID_CONTACT, so that site owners can reach you", style="yellow")
+    slots = SharedSlots(pool, config.crawl.delay)
+    vantage = CommandVantage(shlex.split(config.crawl.vantage)) if config.crawl.vantage else None
     async with open_session(config.net) as session:
-
-        async def ask(url: str, get_only: bool) -> Observation:
-            return await fetch(session, url, turn=slots.turn, get_only=get_only)
-
-        crawler = _Crawler(config, pool, ask, today, connections, console)
+        checker = Checker(session, slots, config.crawl)
+        crawler = _Crawler(config, pool, checker, vantage, today, connections, console)
         while not crawler.stopped.is_set():
             is_cut_off = await crawler.round()
             if once and is_cut_off:
@@ -81,7 +79,8 @@ class _Crawler:
 
     config: Config
     pool: Pool
-    ask: Ask
+    checker: Checker
+    vantage: Vantage | None
     today: Callable[[], int]
     connections: int
     console: Console
@@ -123,12 +122,13 @@ class _Crawler:
     def _new_round(self, show: Callable[[Progress], None]) -> Round:
         return Round(
             self.pool,
-            self.ask,
+            self.checker.ask,
             worker=self.name,
             today=self.today,
             config=self.config.crawl,
             connections=self.connections,
             policy=self.config.policy,
+            elsewhere=self.vantage.outcome if self.vantage else None,
             show=show,
         )
 

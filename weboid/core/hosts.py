@@ -132,6 +132,13 @@ def registrable_domain(host: str) -> str:
     return host if is_ip(host) else _suffixes().privatesuffix(host) or host
 
 
+def parent_names(host: str) -> list[str]:
+    """The names above a host, up to its registrable domain: what holds for them holds for it (C-0)."""
+    domain = registrable_domain(host)
+    labels = host.removesuffix(domain).split(".")[:-1]
+    return [f"{'.'.join([*labels[start:], domain])}" for start in range(1, len(labels) + 1)]
+
+
 @cache
 def _suffixes() -> PublicSuffixList:
     # Read at the first question, not at import: it takes some 30 ms that `weboid --help` does not have.

@@ -6,7 +6,9 @@ One law: their failure is a value. Making one from the other is `observe`'s busi
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from weboid.core.likeness import Portrait
 from weboid.core.reasons import Outcome, Reason
+from weboid.core.specials import Special
 from weboid.core.status import Status
 
 
@@ -52,10 +54,14 @@ class Observation:
     mime: str | None = None
     size_kib: int | None = None
     inferred: bool = False
-    needed_get: bool = False
-    """HEAD was tried and not enough (C-1)."""
+    needs: frozenset[Special] = frozenset()
+    """What the check has shown the host to need, or to be (C-1, C-6)."""
     elsewhere: bool = False
     """A redirect led to another host, and it is that one which failed: nothing against the URL's own host (C-5)."""
+    retry_after_s: float | None = None
+    """The URL's own host asked for so long a rest (C-3)."""
+    portrait: Portrait | None = None
+    """What the page looks like, if that was wanted (C-11)."""
 
     @property
     def outcome(self) -> Outcome:

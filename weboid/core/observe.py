@@ -5,6 +5,8 @@ One law: a doubt is never turned into a failure here.
 """
 
 import re
+from dataclasses import replace
+from email.utils import parsedate_to_datetime
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -13,6 +15,7 @@ from weboid.core.content import content_suspicion
 from weboid.core.hosts import is_ip
 from weboid.core.observation import Answer, Observation
 from weboid.core.reasons import Outcome, Reason, code_reason, network_status
+from weboid.core.specials import Special
 from weboid.core.status import Status, status_of
 from weboid.core.walls import is_consent_url, is_login_url
 
@@ -25,22 +28,47 @@ _ERROR_SUFFIXES: Final = ("+json", "+xml")
 _ERROR_PAGE_KIB: Final = 512
 """A longer body is taken for content. Set high: too low would call error pages content, too high only misses some."""
 
+_LONGEST_REST_S: Final = 28 * 86_400.0
+_UNTOLD_REST_S: Final = 3_600.0
+"""Where a Retry-After cannot be read."""
 
-def observation_of(answer: Answer) -> Observation:
-    """The observation that an answer stands for."""
+
+def observation_of(answer: Answer, *, read_body: bool = True) -> Observation:
+    """The observation that an answer stands for; without `read_body` what the page itself says is left out (C-15)."""
     if answer.fault is not None:
         return _fault_observation(answer, answer.fault)
     if answer.code is None:
         raise ValueError("an answer has either a code or a fault")
-    reason = _reason(answer, answer.code)
+    reason = _reason(answer, answer.code, read_body=read_body)
     if reason.outcome in (Outcome.WORKING, Outcome.DOUBTFUL):
-        return _arrived(answer, answer.code, reason)
+        seen = _arrived(answer, answer.code, reason)
+        needs_get = answer.head_failed and seen.outcome is Outcome.WORKING
+        return replace(seen, needs=frozenset({Special.NEEDS_GET})) if needs_get else seen
+    return replace(_refused_or_failed(answer, answer.code, reason), retry_after_s=_rest_s(answer))
+
+
+def _refused_or_failed(answer: Answer, code: int, reason: Reason) -> Observation:
     elsewhere = _is_elsewhere(answer)
     if reason in (Reason.REDIRECT_LOOP, Reason.TOO_MANY_REDIRECTS):
         return Observation(status_of(508), reason, elsewhere=elsewhere)
-    if answer.code == 431 and answer.bare:
+    if code == 431 and answer.bare:
         return Observation(Status.HEADERS_TOO_LARGE, reason, elsewhere=elsewhere)
-    return Observation(status_of(answer.code), reason, elsewhere=elsewhere)
+    return Observation(status_of(code), reason, elsewhere=elsewhere)
+
+
+def _rest_s(answer: Answer) -> float | None:
+    """How long the URL's own host wants to be left alone: seconds, or until a date of its clock (RFC 9110 §10.2.3)."""
+    if (text := answer.headers.get("retry-after")) is None or _is_elsewhere(answer):
+        return None
+    if text.isascii() and text.isdigit():
+        return float(min(int(text[:9]), _LONGEST_REST_S))
+    try:
+        until = parsedate_to_datetime(text)
+        now = parsedate_to_datetime(answer.headers["date"])
+        rest_s = (until - now).total_seconds()
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return _UNTOLD_REST_S
+    return min(max(rest_s, 0.0), _LONGEST_REST_S)
 
 
 def _fault_observation(answer: Answer, fault: Reason) -> Observation:
@@ -66,13 +94,13 @@ def _arrived(answer: Answer, code: int, reason: Reason) -> Observation:
     return Observation(status_of(answer.hops[0].code if went else code), reason, target, keyword, size_kib)
 
 
-def _reason(answer: Answer, code: int) -> Reason:
+def _reason(answer: Answer, code: int, *, read_body: bool) -> Reason:
     """The reason of an answer that has a code."""
     if code in _FOLLOWED and answer.hops:
         # The last redirect was not followed: `fetch` says so by ending on it.
         return Reason.REDIRECT_LOOP if _loops(answer) else Reason.TOO_MANY_REDIRECTS
     reason = code_reason(code)
-    if (found := content_suspicion(answer)) is not None:
+    if (found := content_suspicion(answer, read_body=read_body)) is not None:
         return found.reason
     match reason.outcome:
         case Outcome.WORKING if _went(answer):

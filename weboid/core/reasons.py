@@ -57,6 +57,8 @@ class Reason(Enum):
     # Doubts, not failures: it is our policy that we do not go there.
     REDIRECT_TO_SCHEME = 26, _D
     NOT_PUBLIC = 27, _D
+    # It failed here and was there from the second vantage point (C-14).
+    DISPUTED = 28, _D
     # Doubts, not failures: a person can go on past the warning, and browsers mend a missing intermediate (C-9).
     CERTIFICATE_EXPIRED = 30, _D
     CERTIFICATE_WRONG_HOST = 31, _D

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from weboid.core.keys import UrlKey
 from weboid.core.policy import Policy
 from weboid.core.record import HostRecord, UrlRecord
 from weboid.core.verdict import finding_of, proven
@@ -25,8 +26,9 @@ from weboid.store.check import (
 )
 from weboid.store.lease import Held, list_held
 from weboid.store.pool import Connection, Pool
+from weboid.store.portrait import DatedPortrait, record_portraits
 from weboid.store.rows import StoredUrl
-from weboid.store.special import record_needs_get
+from weboid.store.special import HostSpecial, delete_specials, record_specials
 
 log = logging.getLogger(__name__)
 
@@ -129,9 +131,7 @@ async def _record_part(conn: Connection, part: Sequence[Checked], tally: Tally, 
     if postponed:
         await record_due(conn, {checked.url.key: checked.due for checked in postponed})
     await record_hosts(conn, {checked.host.key: checked.host_after for checked in part})
-    await record_needs_get(
-        conn, {checked.host.key: checked.day for checked in done if checked.seen and checked.seen.needed_get}
-    )
+    await _record_beside(conn, done)
     changes = [change for checked in done if (change := _change_of_check(checked, policy))]
     await record_changes(conn, changes)
     tally.changes += len(changes)
@@ -140,6 +140,22 @@ async def _record_part(conn: Connection, part: Sequence[Checked], tally: Tally, 
     tally.written += len(done)
     tally.postponed += len(postponed)
     tally.inferred += sum(1 for checked in done if checked.seen and checked.seen.inferred)
+
+
+async def _record_beside(conn: Connection, done: Sequence[Checked]) -> None:
+    """What checks have shown beside the state of their URLs: what hosts need, what pages look like."""
+    shown: dict[HostSpecial, int] = {}
+    gone: set[HostSpecial] = set()
+    portraits: dict[UrlKey, DatedPortrait] = {}
+    for checked in done:
+        if checked.seen:
+            shown |= {HostSpecial(checked.host.key, kind): checked.day for kind in checked.seen.needs}
+            gone |= {HostSpecial(checked.host.key, kind) for kind in checked.disproved}
+            if checked.seen.portrait:
+                portraits[checked.url.key] = DatedPortrait(checked.day, checked.seen.portrait)
+    await delete_specials(conn, gone - shown.keys())
+    await record_specials(conn, shown)
+    await record_portraits(conn, portraits)
 
 
 async def _record_turn(conn: Connection, checked: Checked, policy: Policy) -> int:

@@ -5,22 +5,27 @@ One law: a host is visited by one task at a time, and its visit is over only whe
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import Final
 
 from weboid.config import CrawlConfig
 from weboid.core.judge import is_host_failure
+from weboid.core.keys import UrlKey
+from weboid.core.likeness import Portrait
 from weboid.core.observation import Observation
 from weboid.core.policy import Policy
+from weboid.core.question import Question, is_sampled
 from weboid.crawl.recorder import Recorder, Tally
+from weboid.crawl.slots import NotAsked
 from weboid.crawl.uplink import CANARIES, Uplink
-from weboid.crawl.visit import Ask, visit
+from weboid.crawl.visit import Ask, Elsewhere, Visit
 from weboid.errors import StoreError
 from weboid.store.check import record_next_days
 from weboid.store.lease import Held, count_busy, lease_buckets, record_release, record_renewal
 from weboid.store.pool import Pool
+from weboid.store.portrait import list_portraits
 from weboid.store.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.url import list_canaries, list_due_hosts, list_due_urls
 
@@ -58,10 +63,12 @@ class Round:
         config: CrawlConfig,
         connections: int,
         policy: Policy,
+        elsewhere: Elsewhere | None = None,
         show: Callable[[Progress], None] = lambda progress: None,
     ) -> None:
         self._pool = pool
         self._ask = ask
+        self._elsewhere = elsewhere
         self._worker = worker
         self._today = today
         self._config = config
@@ -88,7 +95,7 @@ class Round:
     async def run(self) -> Tally:
         """Returns when no host is due any more, soon after `stop`, or when we are found to be cut off."""
         async with self._pool.connection() as conn:
-            self._uplink.know(await list_canaries(conn, limit=CANARIES))
+            self._uplink.know(self._config.canaries or await list_canaries(conn, limit=CANARIES))
         recording = asyncio.create_task(self._recorder.run())
         renewing = asyncio.create_task(self._renew())
         try:
@@ -139,41 +146,50 @@ class Round:
         async with self._pool.connection() as conn:
             hosts = await list_due_hosts(conn, list(self._held), day=day, beside=list(self._open), limit=room)
             urls = await list_due_urls(conn, [host.key for host in hosts], day=day, per_host=self._config.per_host)
+            sampled = [url.key for due in urls.values() for url in due if is_sampled(url.key.url_key)]
+            portraits = await list_portraits(conn, sampled)
             # Their last due URL was orphaned: nothing to ask, but another day to wait for.
             await record_next_days(conn, [host for host, due in urls.items() if not due])
         for host in hosts:
             if due := urls[host.key]:
-                self._open[host.key] = asyncio.create_task(self._visit(host, due))
+                self._open[host.key] = asyncio.create_task(self._visit(host, due, portraits))
         if len(hosts) == room:
             return False
         await self._release_done()
         return await self._lease(day)
 
-    async def _visit(self, host: StoredHost, urls: list[StoredUrl]) -> None:
-        await visit(
+    async def _visit(self, host: StoredHost, urls: list[StoredUrl], portraits: Mapping[UrlKey, Portrait]) -> None:
+        visit = Visit(
             host,
             urls,
+            portraits,
             ask=self._asked,
+            elsewhere=self._elsewhere,
             report=self._recorder.record,
             today=self._today,
             policy=self._policy,
             stopping=self._stopping.is_set,
         )
+        await visit.run()
 
-    async def _asked(self, url: str, get_only: bool) -> Observation | None:
+    async def _asked(self, question: Question) -> Observation | None:
         """One check, believed only if it is not we who are down; None for whatever is no fault of theirs."""
         self._uplink.begin()
         try:
-            seen = await self._ask(url, get_only)
+            seen = await self._ask(question)
+        except NotAsked as why:
+            log.debug("not asked now: %s", why)
+            return None
         except Exception as error:
             # Sockets and name servers of our own need no stack trace; a bug does.
-            log.warning("could not check %r: %r", url, error, exc_info=not isinstance(error, OSError))
+            log.warning("could not check %r: %r", question.url, error, exc_info=not isinstance(error, OSError))
             seen = None
         finally:
             self._uplink.end()
         if seen is not None and not is_host_failure(seen):
-            self._uplink.answered(url)
-        elif not await self._uplink.is_believed(url.split("/", 3)[2]):
+            # Who wants to be left alone is not asked again to see whether we are down.
+            self._uplink.answered(None if seen.retry_after_s else question.url)
+        elif not await self._uplink.is_believed(question.url.split("/", 3)[2]):
             self.stop()
             return None
         return seen
@@ -181,7 +197,7 @@ class Round:
     async def _is_answered(self, url: str) -> bool:
         """Whether a canary lives."""
         try:
-            seen = await self._ask(url, False)
+            seen = await self._ask(Question(url))
         except Exception as error:
             log.warning("could not ask the canary %r: %r", url, error)
             return False

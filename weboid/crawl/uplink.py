@@ -49,9 +49,13 @@ class Uplink:
         self._asking -= 1
         self._consider()
 
-    def answered(self, url: str) -> None:
-        """A host has given an answer of whatever kind: all that failed until now failed by itself."""
-        self._canaries.append(url)
+    def answered(self, canary: str | None) -> None:
+        """A host has given an answer of whatever kind: all that failed until now failed by itself.
+
+        `canary` is its URL, None if it should not be asked again.
+        """
+        if canary:
+            self._canaries.append(canary)
         self._suspects.clear()
         self._settle(believed=True)
 

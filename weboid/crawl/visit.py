@@ -5,26 +5,40 @@ One law: once the host itself is found failing, nothing more is asked of it in t
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
 from typing import Final
 
 from weboid.core.judge import is_host_failure, judge, judge_host
+from weboid.core.keys import UrlKey
+from weboid.core.likeness import Portrait
 from weboid.core.observation import Observation
 from weboid.core.policy import Policy
+from weboid.core.question import Question, disproved, is_sampled, is_thorough, looks
+from weboid.core.reasons import Outcome, Reason
 from weboid.core.record import HostRecord, UrlRecord
+from weboid.core.specials import Special, believed
 from weboid.core.status import HOST_FAILURES, Status
+from weboid.core.verdict import proven
 from weboid.store.rows import StoredHost, StoredUrl
 
-Ask = Callable[[str, bool], Awaitable[Observation | None]]
-"""One check of a URL in normal form, by GET only or not; None where nothing can be said, for the fault is ours."""
+Ask = Callable[[Question], Awaitable[Observation | None]]
+"""One check; None where nothing can be said, for the fault is ours. Raises NotAsked."""
+Elsewhere = Callable[[str], Awaitable[Outcome | None]]
+"""What a URL is worth from the second vantage point (C-14); None where that cannot be said."""
 
-_ASKED: Final = ("http", "https")
-
+_CALM_S: Final = 5.0
+"""A longer rest that a host asks for is not waited for: its other URLs are asked another day (C-3)."""
+_DAY_S: Final = 86_400.0
+_LIMITED: Final = 3
+"""Answers in a row that say "too many requests", after which the others are asked another day."""
 _CONTACTS: Final = 2
 """Network failures of different URLs, none having answered, before the rest is taken over; DNS needs one (C-5)."""
 _POSTPONED: Final = 1
 """Days until a URL is tried again that could not be asked at all."""
+_POSTPONED_LIMIT: Final = 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,57 +56,122 @@ class Checked:
     due: int
     host_before: HostRecord
     host_after: HostRecord
+    disproved: frozenset[Special] = frozenset()
+    """Specials of the host that were tried anew and are so no longer (C-6)."""
 
 
-async def visit(
-    host: StoredHost,
-    urls: Sequence[StoredUrl],
-    *,
-    ask: Ask,
-    report: Callable[[Checked], Awaitable[None]],
-    today: Callable[[], int],
-    policy: Policy,
-    stopping: Callable[[], bool],
-) -> None:
-    """Asks the URLs in turn, the next when `report` has the last safe. What `stopping` leaves unasked stays due.
+class Visit:
+    """Asks the URLs of a host in turn, the next when `report` has the last safe. What `stopping` leaves stays due.
 
     URLs that answered the last time come first: one that does so again shows that the host is up, whatever its other
     URLs do. A URL that hung before, on a host that answered, hangs by itself and is no evidence either (C-5).
     """
-    state = host.record
-    is_up = False
-    needs_get = host.needs_get
-    failures = 0
-    queue = sorted(urls, key=_hung)
-    for position, url in enumerate(queue, start=1):
-        if stopping():
-            return
-        seen = await ask(str(url.url), needs_get) if url.url.scheme in _ASKED else None
-        day = today()
-        if seen is None and stopping():
-            return
-        if seen is None:
-            await report(Checked(url, host, day, None, url.record, day + _POSTPONED, state, state))
-            continue
-        needs_get = needs_get or seen.needed_get
-        is_up = is_up or not is_host_failure(seen)
-        before, state = state, state if is_up and is_host_failure(seen) else judge_host(state, seen, day)
-        await report(_checked(url, host, seen, day, policy, before, state))
-        failures += not is_up and (not _hung(url) or host.record.row.strikes > 0)
-        if failures >= _CONTACTS or (failures and seen.status in (Status.DNS_ERROR, Status.DNS_GONE)):
-            hearsay = Observation(seen.status, seen.reason, inferred=True)
-            rest = [_checked(url, host, hearsay, day, policy, state, state) for url in queue[position:]]
-            await asyncio.gather(*map(report, rest))
-            return
+
+    def __init__(
+        self,
+        host: StoredHost,
+        urls: Sequence[StoredUrl],
+        portraits: Mapping[UrlKey, Portrait],
+        *,
+        ask: Ask,
+        elsewhere: Elsewhere | None,
+        report: Callable[[Checked], Awaitable[None]],
+        today: Callable[[], int],
+        policy: Policy,
+        stopping: Callable[[], bool],
+    ) -> None:
+        self._host = host
+        self._queue = deque(sorted(urls, key=_hung))
+        self._portraits = portraits
+        self._ask = ask
+        self._elsewhere = elsewhere
+        self._report = report
+        self._today = today
+        self._policy = policy
+        self._stopping = stopping
+        self._state = host.record
+        self._is_up = False
+        self._failures = 0
+        self._limited = 0
+        self._shown: set[Special] = set()
+
+    async def run(self) -> None:
+        """Returns when all are asked or put off, or stopping."""
+        while self._queue and not self._stopping():
+            url = self._queue.popleft()
+            question = self._question(url)
+            seen = await self._ask(question)
+            day = self._today()
+            if seen is None:
+                if not self._stopping():
+                    await self._put_off([url], day, _POSTPONED)
+                continue
+            seen = await self._confirmed(url, seen, day)
+            self._shown |= seen.needs
+            failed = is_host_failure(seen)
+            self._is_up = self._is_up or not failed
+            before = self._state
+            if not (self._is_up and failed):
+                self._state = judge_host(before, seen, day)
+            checked = self._checked(url, seen, day, before)
+            await self._report(replace(checked, disproved=disproved(self._host.sights, question, seen)))
+            self._failures += not self._is_up and (not _hung(url) or self._host.record.row.strikes > 0)
+            if self._failures >= _CONTACTS or (self._failures and seen.status in (Status.DNS_ERROR, Status.DNS_GONE)):
+                await self._take_over(Observation(seen.status, seen.reason, inferred=True), day)
+            elif days := self._rest_days(seen):
+                await self._put_off(self._queue, day, days)
+                self._queue.clear()
+
+    def _question(self, url: StoredUrl) -> Question:
+        day = self._today()
+        key = url.key.url_key
+        return Question(
+            str(url.url),
+            believed(self._host.sights, day, url.key.host_key) | self._shown,
+            looks=looks(url.record, key, day),
+            thorough=is_thorough(url.record, key, day, self._policy.dead_strikes),
+            sampled=is_sampled(key),
+            earlier=self._portraits.get(url.key),
+            follows=self._is_up,
+        )
+
+    async def _confirmed(self, url: StoredUrl, seen: Observation, day: int) -> Observation:
+        """What was seen, but a doubt if it would make the URL or its host dead and is not so from elsewhere (C-14)."""
+        if self._elsewhere is None or seen.outcome is not Outcome.FAILING:
+            return seen
+        after = judge(url.record, seen, day, self._policy).record.row, judge_host(self._state, seen, day).row
+        before = url.record.row, self._state.row
+        if not any(
+            proven(new, self._policy) and not proven(old, self._policy) for new, old in zip(after, before, strict=True)
+        ):
+            return seen
+        outcome = await self._elsewhere(str(url.url))
+        return seen if outcome in (None, Outcome.FAILING) else replace(seen, reason=Reason.DISPUTED)
+
+    async def _take_over(self, hearsay: Observation, day: int) -> None:
+        """The host is failing: what is left of its URLs gets that without contact (C-5)."""
+        rest = [self._checked(url, hearsay, day, self._state) for url in self._queue]
+        self._queue.clear()
+        await asyncio.gather(*map(self._report, rest))
+
+    def _rest_days(self, seen: Observation) -> int:
+        """For how many days the host is to be left alone, 0 = not at all (C-3)."""
+        self._limited = self._limited + 1 if seen.reason is Reason.RATE_LIMIT else 0
+        if seen.retry_after_s and seen.retry_after_s > _CALM_S:
+            return min(ceil(seen.retry_after_s / _DAY_S), _POSTPONED_LIMIT)
+        return _POSTPONED if self._limited >= _LIMITED else 0
+
+    async def _put_off(self, urls: Iterable[StoredUrl], day: int, days: int) -> None:
+        put_off = [
+            Checked(url, self._host, day, None, url.record, day + days, self._state, self._state) for url in urls
+        ]
+        await asyncio.gather(*map(self._report, put_off))
+
+    def _checked(self, url: StoredUrl, seen: Observation, day: int, before: HostRecord) -> Checked:
+        record, due = judge(url.record, seen, day, self._policy)
+        return Checked(url, self._host, day, seen, record, due, before, self._state)
 
 
 def _hung(url: StoredUrl) -> bool:
     """Whether the newest check of a URL found its host failing."""
     return bool(url.record.history) and url.record.history[0].status in HOST_FAILURES
-
-
-def _checked(
-    url: StoredUrl, host: StoredHost, seen: Observation, day: int, policy: Policy, before: HostRecord, after: HostRecord
-) -> Checked:
-    record, due = judge(url.record, seen, day, policy)
-    return Checked(url, host, day, seen, record, due, before, after)

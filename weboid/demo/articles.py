@@ -204,7 +204,7 @@ _MUSEUM = Article(
         dead("http://museum.demo/visit", "Plan a visit", Reason.REDIRECT_LOOP, (12, Loop())),
         works("http://collections.demo/", "The collections"),
         works("http://vault.demo/", "The vault of photographs"),
-        dead("https://vault.demo/plates", "Glass plates", Reason.TLS),
+        works("https://vault.demo/plates", "Glass plates", (0, Page(title="Glass plates")), reason=Reason.NEEDS_HTTP),
     ),
 )
 _CHARTS = Article(

@@ -11,7 +11,7 @@ from typing import Final
 
 from weboid.config import Config
 from weboid.core.farms import WMFLABS, parse_wiki_name
-from weboid.core.observation import Observation
+from weboid.crawl.checker import Checker
 from weboid.crawl.recorder import Tally
 from weboid.crawl.round import Round
 from weboid.crawl.slots import Slots
@@ -19,7 +19,6 @@ from weboid.demo.littleweb import LittleWeb, open_littleweb
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.story import WIKI, demo_days, demo_interwiki, demo_pages, demo_world
 from weboid.feed.page_pass import take_in
-from weboid.net.fetch import fetch
 from weboid.net.session import open_client, open_session
 from weboid.store.page import Intake
 from weboid.store.pool import Pool
@@ -57,6 +56,7 @@ async def open_stage(config: Config, last_day: int, *, weboid_url: str | None = 
                 config.net,
                 permit=(ip_network("127.0.0.0/8"),),
                 dns=(web.name_server,),
+                web_ports=(web.http_port, web.https_port),
                 answer_s=ANSWER_S,
                 connect_s=ANSWER_S,
                 connections=200,
@@ -84,14 +84,10 @@ async def play_story(stage: Stage, pool: Pool, show: Callable[[int, Tally], None
 async def _round(stage: Stage, pool: Pool, day: int) -> Tally:
     # A new way out every day: overnight, a resolver would have forgotten what it knew.
     async with open_session(stage.config.net) as session:
-        slots = Slots(stage.config.crawl.delay)
-
-        async def ask(url: str, get_only: bool) -> Observation:
-            return await fetch(session, url, turn=slots.turn, get_only=get_only)
-
+        checker = Checker(session, Slots(stage.config.crawl.delay), stage.config.crawl)
         work = Round(
             pool,
-            ask,
+            checker.ask,
             worker="demo",
             today=lambda: day,
             config=stage.config.crawl,

@@ -14,9 +14,8 @@ import ada_url
 
 from weboid.config import NetConfig
 from weboid.core.content import wants_body
-from weboid.core.observation import Answer, Hop, Observation
-from weboid.core.observe import observation_of
-from weboid.core.reasons import Outcome, Reason
+from weboid.core.observation import Answer, Hop
+from weboid.core.reasons import Reason
 from weboid.core.urls import MAX_URL, parse
 from weboid.net.cookies import CookieJar
 from weboid.net.faults import Fault, fault_of
@@ -35,14 +34,9 @@ _FOLLOWED: Final = frozenset({301, 302, 303, 307, 308})
 _ASCII: Final = bytes(range(0x80))
 
 
-async def fetch(session: Session, url: str, *, turn: Turn, get_only: bool = False) -> Observation:
-    """The observation that one check of a URL yields; see `fetch_answer`."""
-    answer = await fetch_answer(session, url, turn=turn, get_only=get_only)
-    seen = observation_of(answer)
-    return replace(seen, needed_get=answer.head_failed and seen.outcome is Outcome.WORKING)
-
-
-async def fetch_answer(session: Session, url: str, *, turn: Turn, get_only: bool = False) -> Answer:
+async def fetch_answer(
+    session: Session, url: str, *, turn: Turn, get_only: bool = False, referrer: str | None = None
+) -> Answer:
     """The answer to one check of an http or https URL in normal form; raises ValueError for anything else.
 
     `method` is GET where HEAD was not enough, looked suspicious (C-11), or was not asked (`get_only`). Faults of others
@@ -51,14 +45,14 @@ async def fetch_answer(session: Session, url: str, *, turn: Turn, get_only: bool
     """
     if not parse(url).scheme.startswith("http"):
         raise ValueError(f"{url} is not for HTTP")
-    walk = _Walk(session, url, turn)
+    walk = _Walk(session, url, turn, referrer)
     if not get_only:
         head = await walk.end("HEAD")
         if _is_believed(head):
             return (await walk.end("GET")).answer if wants_body(head.answer) else head.answer
         if _is_redirect(head.answer):
             # The way itself is in doubt, so it is gone again from the start.
-            walk = _Walk(session, url, turn, seconds=walk.seconds)
+            walk = _Walk(session, url, turn, referrer, seconds=walk.seconds)
         return replace((await walk.end("GET")).answer, head_failed=True)
     return (await walk.end("GET")).answer
 
@@ -88,11 +82,12 @@ def _is_redirect(answer: Answer) -> bool:
 class _Walk:
     """The way from a URL to an end: where it stands, what it has met, and how it asks by now."""
 
-    def __init__(self, session: Session, url: str, turn: Turn, seconds: float = 0.0) -> None:
+    def __init__(self, session: Session, url: str, turn: Turn, referrer: str | None, seconds: float = 0.0) -> None:
         self.seconds = seconds
         self._session = session
         self._start = url
         self._turn = turn
+        self._referrer = referrer
         self._url = url
         self._hops: list[Hop] = []
         self._cookies = CookieJar()
@@ -133,6 +128,8 @@ class _Walk:
             return Fault(Reason.TIMEOUT)
         self._visited.add(self._place(method, self._url))
         headers = _headers(settings, self._accept, self._cookies.header(host), bare=self._bare)
+        if self._referrer:
+            headers["Referer"] = self._referrer
         async with self._session.seats:
             begun = monotonic()
             try:

@@ -4,7 +4,7 @@ One law: nothing here speaks to the database, and nowhere else is the order of c
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from weboid.core import mime
@@ -12,6 +12,7 @@ from weboid.core.history import Entry, History, packed, unpacked
 from weboid.core.keys import UrlKey
 from weboid.core.reasons import BY_NUMBER, Reason
 from weboid.core.record import HostRecord, Row, UrlRecord
+from weboid.core.specials import Sights
 from weboid.core.status import Status
 from weboid.core.urls import Url
 
@@ -36,8 +37,8 @@ class StoredHost:
     key: HostKey
     host: str
     record: HostRecord
-    needs_get: bool = False
-    """HEAD was not enough lately (C-1)."""
+    sights: Sights = field(default_factory=dict)
+    """What it and the hosts above it need, as far as known (C-6)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,8 @@ def known_url(row: Sequence[Any]) -> KnownUrl:
 
 
 def stored_host(row: Sequence[Any]) -> StoredHost:
-    """The host of a row of `list_due_hosts`."""
-    return StoredHost(HostKey(row[0], row[1]), row[2], _host_record(row[3:7]), row[7])
+    """The host of a row of `list_due_hosts`, without its sights."""
+    return StoredHost(HostKey(row[0], row[1]), row[2], _host_record(row[3:7]))
 
 
 def key_columns(keys: Iterable[UrlKey]) -> Columns:

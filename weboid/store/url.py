@@ -2,10 +2,10 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from weboid.core.keys import BUCKETS, UrlKey
-from weboid.core.specials import NEEDS_GET_DAYS, Special
 from weboid.store.pool import Connection
 from weboid.store.rows import (
     HostKey,
@@ -19,6 +19,7 @@ from weboid.store.rows import (
     stored_url,
     url_of,
 )
+from weboid.store.special import list_specials
 from weboid.store.statements import statements
 
 SQL: Final = statements("url")
@@ -33,10 +34,10 @@ async def list_due_hosts(
         "day": day,
         "limit": limit,
         "open": [key.host_key for key in beside],
-        "needs_get": Special.NEEDS_GET.value,
-        "needs_get_days": NEEDS_GET_DAYS,
     }
-    return [stored_host(columns) async for columns in await conn.execute(SQL["list_due_hosts"], row)]
+    hosts = [stored_host(columns) async for columns in await conn.execute(SQL["list_due_hosts"], row)]
+    sights = await list_specials(conn, {host.key: host.host for host in hosts}) if hosts else {}
+    return [replace(host, sights=sights[host.key]) for host in hosts]
 
 
 async def list_due_urls(
