@@ -15,6 +15,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from weboid import __version__
 from weboid.errors import StoreError
+from weboid.store.arrays import ArrayDumper
 
 CONNECT_TIMEOUT_S = 10
 
@@ -54,6 +55,7 @@ async def open_pool(
     settings = {"application_name": name, "connect_timeout": CONNECT_TIMEOUT_S, "prepare_threshold": 2}
 
     async def configure(connection: AsyncConnection[TupleRow]) -> None:
+        connection.adapters.register_dumper(list, ArrayDumper)
         # As a statement, not as a start-up option: those of the operator's dsn stay, and poolers in between allow it.
         await connection.execute(
             "SELECT set_config('statement_timeout', %s, false)", (f"{statement_timeout_s * 1000:.0f}",)
