@@ -5,8 +5,10 @@ One law: a host is visited by one task at a time, and its visit is over only whe
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from time import monotonic
 from typing import Final
 
@@ -24,7 +26,7 @@ from weboid.crawl.visit import Ask, Elsewhere, Visit
 from weboid.errors import StoreError
 from weboid.store.check import record_next_days
 from weboid.store.lease import Held, count_busy, lease_buckets, record_release, record_renewal
-from weboid.store.pool import Pool
+from weboid.store.pool import Connection, Pool
 from weboid.store.portrait import list_portraits
 from weboid.store.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.url import list_canaries, list_due_hosts, list_due_urls
@@ -34,6 +36,8 @@ log = logging.getLogger(__name__)
 _LEASED_AT_ONCE: Final = 512
 _GRACE_S: Final = 10.0
 """After a stop, how long answers under way are waited for: Toolforge kills 15 s after SIGTERM."""
+_WINDOWS: Final = 4
+"""Due hosts read at a time, in windows."""
 _TICK_S: Final = 0.02
 """Visits that end within one tick are replaced together."""
 _BUSY_S: Final = 0.5
@@ -77,6 +81,7 @@ class Round:
         # Some visits wait for their turn or for the database while others have a connection.
         self._window = connections + connections // 2 + 1
         self._held: dict[int, int] = {}
+        self._read: deque[tuple[StoredHost, int]] = deque()
         self._open: dict[HostKey, asyncio.Task[None]] = {}
         self._recorder = Recorder(pool, self._held, policy=policy, batch=config.batch)
         self._stopping = asyncio.Event()
@@ -144,7 +149,9 @@ class Round:
             return False
         day = self._today()
         async with self._pool.connection() as conn:
-            hosts = await list_due_hosts(conn, list(self._held), day=day, beside=list(self._open), limit=room)
+            if len(self._read) < room:
+                await self._read_more(conn, day)
+            hosts = list(islice(self._unread(), room))
             urls = await list_due_urls(conn, [host.key for host in hosts], day=day, per_host=self._config.per_host)
             sampled = [url.key for due in urls.values() for url in due if is_sampled(url.key.url_key)]
             portraits = await list_portraits(conn, sampled)
@@ -157,6 +164,19 @@ class Round:
             return False
         await self._release_done()
         return await self._lease(day)
+
+    async def _read_more(self, conn: Connection, day: int) -> None:
+        """Reads due hosts for more than one window: the list of those that are open already costs more than they do."""
+        beside = [*self._open, *(host.key for host, _ in self._read)]
+        hosts = await list_due_hosts(conn, list(self._held), day=day, beside=beside, limit=_WINDOWS * self._window)
+        self._read.extend((host, self._held[host.key.bucket]) for host in hosts)
+
+    def _unread(self) -> Iterator[StoredHost]:
+        """The hosts read that are still ours, under the lease under which they were read."""
+        while self._read:
+            host, epoch = self._read.popleft()
+            if self._held.get(host.key.bucket) == epoch:
+                yield host
 
     async def _visit(self, host: StoredHost, urls: list[StoredUrl], portraits: Mapping[UrlKey, Portrait]) -> None:
         visit = Visit(
@@ -225,7 +245,7 @@ class Round:
 
     async def _release_done(self) -> None:
         """Gives back buckets in which nothing is due but what is open; called when no other due host was found."""
-        busy = {key.bucket for key in self._open}
+        busy = {key.bucket for key in self._open} | {host.key.bucket for host, _ in self._read}
         done = {bucket: epoch for bucket, epoch in self._held.items() if bucket not in busy}
         await self._release(done)
         for bucket in done:
