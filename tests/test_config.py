@@ -20,7 +20,7 @@ def test_without_file_and_variables_everything_has_a_default() -> None:
     assert config.database == ""
     assert config.crawl.delay == 1.0
     assert config.net.permit == ()
-    assert "+https://weboid.toolforge.org/" in config.net.user_agent
+    assert "(+https://weboid.toolforge.org/bot)" in config.net.user_agent
 
 
 def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:
@@ -78,3 +78,29 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, toml: str, environ: dict[s
 def test_a_missing_file_is_an_error_not_a_default(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="nowhere"):
         load_config(tmp_path / "nowhere.toml", {})
+
+
+def test_whoever_runs_it_is_named_with_a_page_that_explains_the_bot(tmp_path: Path) -> None:
+    config = load(tmp_path, 'contact = "me@example.org"\n[web]\nurl = "https://links.example.org/"\n')
+    assert config.net.user_agent.endswith(" (+https://links.example.org/bot; me@example.org)")
+
+
+def test_a_stop_list_and_a_pair_of_ports_are_read(tmp_path: Path) -> None:
+    config = load(
+        tmp_path,
+        '[crawl]\nstop = ["a.example", "b.example"]\nstrict = true\n[net]\nweb_ports = [8080, 8443]\n',
+        WEBOID_CRAWL_STOP_FILE="/tmp/stop.txt",
+    )
+    assert config.crawl.stop == ("a.example", "b.example")
+    assert config.crawl.strict
+    assert config.crawl.stop_file == Path("/tmp/stop.txt")
+    assert config.net.web_ports == (8080, 8443)
+
+
+@pytest.mark.parametrize(
+    ("toml", "key"),
+    [('[crawl]\nstrict = "perhaps"\n', "strict"), ("[net]\nweb_ports = [80]\n", "web_ports")],
+)
+def test_a_value_that_is_none_is_named(tmp_path: Path, toml: str, key: str) -> None:
+    with pytest.raises(ConfigError, match=key):
+        load(tmp_path, toml)

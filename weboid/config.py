@@ -119,7 +119,7 @@ def load_config(file: Path | None, environ: Mapping[str, str] | None = None, *, 
     folder = data or environ.get("WEBOID_DATA") or given.get("data")
     sections = {name: _section(kind, name, _table(given, name), environ) for name, kind in _SECTIONS.items()}
     if not sections["net"].user_agent:
-        sections["net"] = replace(sections["net"], user_agent=_user_agent(contact))
+        sections["net"] = replace(sections["net"], user_agent=_user_agent(contact, sections["web"].url))
     return Config(
         data=_path(str(folder)) if folder else _default_data(environ),
         database=_text(top["database"]),
@@ -130,9 +130,9 @@ def load_config(file: Path | None, environ: Mapping[str, str] | None = None, *, 
     )
 
 
-def _user_agent(contact: str) -> str:
+def _user_agent(contact: str, url: str) -> str:
     """Who asks, where that is explained, and whom to write to (C-2, C-17)."""
-    return f"Weboid/{__version__} (+{PROJECT_URL}{'; ' if contact else ''}{contact})"
+    return f"Weboid/{__version__} (+{(url or PROJECT_URL).rstrip('/')}/bot{'; ' if contact else ''}{contact})"
 
 
 def _toml(file: Path | None) -> dict[str, Any]:

@@ -59,6 +59,8 @@ class Reason(Enum):
     NOT_PUBLIC = 27, _D
     # It failed here and was there from the second vantage point (C-14).
     DISPUTED = 28, _D
+    # Never asked: its path would be more than one line of the protocol (C-10).
+    UNSAFE = 29, _D
     # Doubts, not failures: a person can go on past the warning, and browsers mend a missing intermediate (C-9).
     CERTIFICATE_EXPIRED = 30, _D
     CERTIFICATE_WRONG_HOST = 31, _D

@@ -20,7 +20,7 @@ from weboid.web.accept import best_type
 from weboid.web.answers import Answer, Answers
 from weboid.web.document import document
 from weboid.web.files import files
-from weboid.web.form_html import Listed
+from weboid.web.form_html import Bot, Listed
 from weboid.web.language import Language
 from weboid.web.live import LiveReader, Sources
 from weboid.web.messages import Messages, messages_in
@@ -60,6 +60,7 @@ def make_app(
     app.router.add_get("/externalLinkInfo", site.link_info)
     app.router.add_get("/externalLinkProblem", site.link_problem)
     app.router.add_get("/api/page", site.api_page)
+    app.router.add_get("/bot", site.bot)
     app.router.add_get("/healthz", site.health)
     app.router.add_get("/static/{name}", _static)
     app.router.add_get(source.PATH, _source)
@@ -92,6 +93,7 @@ class _Site:
         self._answers = answers
         self._farms = {farm.code: farm.name for farm in config.farms}
         self._source = public_url + source.PATH
+        self._bot = Bot(config.net.user_agent, config.contact, config.crawl.delay, config.net.body_bytes // 1024)
 
     async def start(self, request: web.Request) -> web.Response:
         """The start page."""
@@ -104,6 +106,12 @@ class _Site:
                 for name, wiki in list(wikis.items())[:_WIKIS_SHOWN]
             ]
         page = form_html.start_html(listed, list(wikis), given, say, self._source)
+        return sent(request, page, form_html.CONTENT_TYPE, vary="Accept-Language")
+
+    async def bot(self, request: web.Request) -> web.Response:
+        """C-17: for site owners who found us in their logs."""
+        say = _said(html_language(request, _code(_given(request))))
+        page = form_html.bot_html(self._bot, say, self._source)
         return sent(request, page, form_html.CONTENT_TYPE, vary="Accept-Language")
 
     async def link_info(self, request: web.Request) -> web.Response:

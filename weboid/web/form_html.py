@@ -48,6 +48,21 @@ class Listed:
     pages: Sequence[PageAtAGlance]
 
 
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """What the owner of a site should know of the crawler: `delay_s` lies between two requests to one host."""
+
+    user_agent: str
+    contact: str
+    delay_s: float
+    body_kib: int
+
+
+def bot_html(bot: Bot, say: Messages, source: str) -> str:
+    """What the crawler does and how to be asked less, or no more (C-17)."""
+    return _render("bot.html", say, {}, source, (), bot=bot)
+
+
 def start_html(listed: Sequence[Listed], wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
     """The start page: what this is, the form, and some wikis with some of their pages."""
     return _render("start.html", say, given, source, wikis, listed=listed)
