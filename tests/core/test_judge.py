@@ -7,7 +7,7 @@ from weboid.core.judge import Judgement, judge, judge_host
 from weboid.core.observation import Observation
 from weboid.core.policy import DEFAULT, Policy
 from weboid.core.reasons import Outcome, Reason
-from weboid.core.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
+from weboid.core.record import UNKNOWN_HOST, UNTRIED, HostRecord, Row, UrlRecord
 from weboid.core.status import Status
 from weboid.core.verdict import Verdict, finding_of
 
@@ -128,6 +128,17 @@ def test_intervals_follow_the_state() -> None:
         steps.append(due - day)
         day = due
     assert steps == [7, 14, 28, 28]
+
+
+def test_urls_of_a_dead_host_are_written_less_and_less_often_though_they_never_struck() -> None:
+    dead = HostRecord(Row(3, 100, 120), Reason.TIMEOUT)
+    record, steps, day = UNTRIED, [], 123
+    for _ in range(5):
+        record, due = judge(record, SILENT_BY_HEARSAY, day, DEFAULT, dead)
+        steps.append(due - day)
+        day = due
+    assert steps == [7, 14, 28, 28, 28]
+    assert judge(UNTRIED, SILENT_BY_HEARSAY, 123).due == 126
 
 
 def test_a_clock_set_back_counts_as_the_newest_day() -> None:

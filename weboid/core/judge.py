@@ -10,7 +10,7 @@ from weboid.core.history import extended
 from weboid.core.observation import Observation
 from weboid.core.policy import DEFAULT, Policy
 from weboid.core.reasons import Outcome
-from weboid.core.record import NO_STRIKES, HostRecord, Row, UrlRecord
+from weboid.core.record import NO_STRIKES, UNKNOWN_HOST, HostRecord, Row, UrlRecord
 from weboid.core.status import HOST_FAILURES
 from weboid.core.verdict import proven
 
@@ -22,8 +22,13 @@ class Judgement(NamedTuple):
     due: int
 
 
-def judge(record: UrlRecord, seen: Observation, day: int, policy: Policy = DEFAULT) -> Judgement:
-    """The judgement on one more check of a URL. A day before the newest check's counts as that day."""
+def judge(
+    record: UrlRecord, seen: Observation, day: int, policy: Policy = DEFAULT, host: HostRecord = UNKNOWN_HOST
+) -> Judgement:
+    """The judgement on one more check of a URL, `host` being its host after the check.
+
+    A day before the newest check's counts as that day.
+    """
     if record.asked is not None:
         day = max(day, record.asked)
     row = _row_after(record.row, seen, day)
@@ -35,7 +40,7 @@ def judge(record: UrlRecord, seen: Observation, day: int, policy: Policy = DEFAU
         mime=seen.mime,
         size_kib=seen.size_kib,
     )
-    return Judgement(after, day + _interval(record, after, seen.outcome, day, policy))
+    return Judgement(after, day + _interval(record, after, seen, day, policy, host))
 
 
 def judge_host(host: HostRecord, seen: Observation, day: int) -> HostRecord:
@@ -63,17 +68,25 @@ def _row_after(row: Row, seen: Observation, day: int) -> Row:
             return NO_STRIKES
 
 
-def _interval(before: UrlRecord, after: UrlRecord, outcome: Outcome, day: int, policy: Policy) -> int:
+def _interval(
+    before: UrlRecord, after: UrlRecord, seen: Observation, day: int, policy: Policy, host: HostRecord
+) -> int:
     """Days until the next check (C-4)."""
-    match outcome:
+    match seen.outcome:
         case Outcome.WORKING:
             return policy.working_interval
         case Outcome.DOUBTFUL | Outcome.REFUSED:
             return policy.doubtful_interval
         case Outcome.FAILING:
+            if seen.inferred and proven(host.row, policy):
+                # It is dead by its host; when that answers again, all its URLs are due at once.
+                return _dead_interval(before, day, policy)
             if not proven(after.row, policy):
                 return policy.failing_interval
-            if not proven(before.row, policy) or before.asked is None:
-                return policy.dead_interval
-            doubled = max(policy.dead_interval, 2 * (day - before.asked))
-            return min(doubled, policy.dead_interval_limit)
+            return _dead_interval(before, day, policy) if proven(before.row, policy) else policy.dead_interval
+
+
+def _dead_interval(before: UrlRecord, day: int, policy: Policy) -> int:
+    """Twice as long as the last one, within bounds."""
+    last = 0 if before.asked is None else day - before.asked
+    return min(max(policy.dead_interval, 2 * last), policy.dead_interval_limit)

@@ -168,7 +168,7 @@ class Visit:
         await asyncio.gather(*map(self._report, put_off))
 
     def _checked(self, url: StoredUrl, seen: Observation, day: int, before: HostRecord) -> Checked:
-        record, due = judge(url.record, seen, day, self._policy)
+        record, due = judge(url.record, seen, day, self._policy, self._state)
         return Checked(url, self._host, day, seen, record, due, before, self._state)
 
 
