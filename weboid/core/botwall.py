@@ -4,6 +4,7 @@ The table names the vendors by marks of their own; login and consent walls are i
 One law: a wall is a refusal, never a failure; and a vendor's script on a page that has a text is no wall.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -136,6 +137,9 @@ VENDORS: Final = (
     ),
 )
 _CAPTCHA: Final = VENDORS[-1].refusals
+_HEADERS: Final = frozenset(name for vendor in VENDORS for name, _ in vendor.headers)
+_ANY_HEADER: Final = _HEADERS | frozenset(name for vendor in VENDORS for name, _ in vendor.guarding)
+_ENDS: Final = re.compile("|".join(re.escape(end) for vendor in VENDORS for end in vendor.ends))
 
 _TITLES: Final = phrases(
     "just a moment|attention required cloudflare|one moment please|verify you are human|are you a robot|"
@@ -174,8 +178,12 @@ def wall_by_headers(code: int, headers: Mapping[str, str], final: str) -> Suspic
         return None
     parts = urlsplit(final)
     place = f"{parts.netloc}{parts.path}".lower()
+    refuses = code in _REFUSALS
+    # Nearly every answer ends here: no vendor is asked about it one by one.
+    if headers.keys().isdisjoint(_ANY_HEADER if refuses else _HEADERS) and not _ENDS.search(place):
+        return None
     for vendor in VENDORS:
-        told = vendor.headers + vendor.guarding if code in _REFUSALS else vendor.headers
+        told = vendor.headers + vendor.guarding if refuses else vendor.headers
         for name, part in told:
             if name in headers and part in headers[name].lower():
                 return _wall(vendor.name, f"header:{name}")

@@ -40,6 +40,8 @@ def content_suspicion(answer: Answer, *, read_body: bool = True) -> Suspicion | 
         return None
     if found := wall_by_headers(code, answer.headers, answer.final):
         return found
+    if not answer.body and answer.final == answer.url:
+        return None  # nothing else could tell, and nearly every answer is of this kind
     document = document_in(answer)
     if (code > 299 or document.is_page) and (found := wall_by_content(code, answer.body, document)):
         return found
@@ -75,7 +77,9 @@ def wants_body(answer: Answer) -> bool:
 
     It is if it came from another registrable domain, or from the root instead of a page.
     """
-    if answer.code is None or not 200 <= answer.code <= 299 or not is_html(answer.headers.get("content-type", ""), b""):
+    if answer.code is None or answer.final == answer.url or not 200 <= answer.code <= 299:
+        return False
+    if not is_html(answer.headers.get("content-type", ""), b""):
         return False
     start, end = urlsplit(answer.url), urlsplit(answer.final)
     if registrable_domain(start.hostname or "") != registrable_domain(end.hostname or ""):

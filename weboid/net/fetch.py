@@ -43,7 +43,7 @@ async def fetch_answer(
     are values. What is no fault of theirs (bugs of ours, a machine out of sockets, silent name servers) is raised as it
     is: log and count it, and hold it against no link.
     """
-    if not parse(url).scheme.startswith("http"):
+    if not url.startswith(_SCHEMES):
         raise ValueError(f"{url} is not for HTTP")
     walk = _Walk(session, url, turn, referrer)
     if not get_only:
@@ -88,7 +88,7 @@ class _Walk:
         self._start = url
         self._turn = turn
         self._referrer = referrer
-        self._url = url
+        self._go(url)
         self._hops: list[Hop] = []
         self._cookies = CookieJar()
         self._visited: set[tuple[str, str, str]] = set()
@@ -113,12 +113,19 @@ class _Walk:
                 return self._fault(method, Fault(Reason.REDIRECT_TO_SCHEME))
             if len(self._hops) > self._session.settings.redirects or self._place(method, target) in self._visited:
                 return self._answer(method, reply)
-            self._url = target
+            self._go(target)
+
+    def _go(self, url: str) -> None:
+        """Stands at another URL, which is told in normal form but asked for as it is."""
+        form = parse(url)
+        self._url = url
+        self._host = form.host
+        self._normal = str(form)
 
     async def _asked(self, method: str) -> Reply | Fault:
         """One request at the URL where the walk stands, after its turn."""
         settings = self._session.settings
-        host = parse(self._url).host
+        host = self._host
         try:
             await self._turn(host)
         except NotPublic:
@@ -161,12 +168,13 @@ class _Walk:
 
     def _place(self, method: str, url: str) -> tuple[str, str, str]:
         """What makes a request the same again: a server that has just set a cookie may send us to the same URL."""
-        return method, url, self._cookies.header(parse(url).host)
+        host = self._host if url == self._url else parse(url).host
+        return method, url, self._cookies.header(host)
 
     def _answer(self, method: str, reply: Reply) -> _End:
         answer = Answer(
             url=self._start,
-            final=str(parse(self._url)),
+            final=self._normal,
             method=method,
             code=reply.code,
             hops=tuple(self._hops),
@@ -180,7 +188,7 @@ class _Walk:
     def _fault(self, method: str, fault: Fault) -> _End:
         answer = Answer(
             url=self._start,
-            final=str(parse(self._url)),
+            final=self._normal,
             method=method,
             fault=fault.reason,
             hops=tuple(self._hops),
