@@ -57,7 +57,7 @@ def is_thorough(record: UrlRecord, url_key: int, day: int, dead_strikes: int) ->
 
 def disproved(sights: Sights, question: Question, seen: Observation) -> frozenset[Special]:
     """Specials that were known and not gone by, and that the URL turned out not to need (C-6)."""
-    if seen.outcome is not Outcome.WORKING:
+    if not sights or seen.outcome is not Outcome.WORKING:
         return frozenset()
     scheme = question.url.partition(":")[0]
     tried = {

@@ -113,8 +113,8 @@ class Visit:
             before = self._state
             if not (self._is_up and failed):
                 self._state = judge_host(before, seen, day)
-            checked = self._checked(url, seen, day, before)
-            await self._report(replace(checked, disproved=disproved(self._host.sights, question, seen)))
+            gone = disproved(self._host.sights, question, seen)
+            await self._report(self._checked(url, seen, day, before, gone))
             self._failures += not self._is_up and (not _hung(url) or self._host.record.row.strikes > 0)
             if self._failures >= _CONTACTS or (self._failures and seen.status in (Status.DNS_ERROR, Status.DNS_GONE)):
                 await self._take_over(Observation(seen.status, seen.reason, inferred=True), day)
@@ -167,9 +167,16 @@ class Visit:
         ]
         await asyncio.gather(*map(self._report, put_off))
 
-    def _checked(self, url: StoredUrl, seen: Observation, day: int, before: HostRecord) -> Checked:
+    def _checked(
+        self,
+        url: StoredUrl,
+        seen: Observation,
+        day: int,
+        before: HostRecord,
+        gone: frozenset[Special] = frozenset(),
+    ) -> Checked:
         record, due = judge(url.record, seen, day, self._policy, self._state)
-        return Checked(url, self._host, day, seen, record, due, before, self._state)
+        return Checked(url, self._host, day, seen, record, due, before, self._state, gone)
 
 
 def _hung(url: StoredUrl) -> bool:

@@ -37,7 +37,7 @@ async def list_due_hosts(
     }
     hosts = [stored_host(columns) async for columns in await conn.execute(SQL["list_due_hosts"], row)]
     sights = await list_specials(conn, {host.key: host.host for host in hosts}) if hosts else {}
-    return [replace(host, sights=sights[host.key]) for host in hosts]
+    return [replace(host, sights=known) if (known := sights[host.key]) else host for host in hosts]
 
 
 async def list_due_urls(
