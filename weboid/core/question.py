@@ -11,13 +11,11 @@ from weboid.core.observation import Observation
 from weboid.core.reasons import Outcome
 from weboid.core.record import UrlRecord
 from weboid.core.specials import Sights, Special
-from weboid.core.status import Status
 
 LOOK_DAYS: Final = 28
 """The page itself is looked at once in so many days, not only its headers: nothing else shows a soft 404 (C-11)."""
 _SAMPLE: Final = 16
 """Of so many URLs one is known by its portrait."""
-_FINE: Final = frozenset(status for status in Status if 1 <= status <= Status.REDIRECTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +42,10 @@ def is_sampled(url_key: int) -> bool:
 
 
 def looks(record: UrlRecord, url_key: int, day: int) -> bool:
-    """Whether the page itself is looked at: what did not just work before is suspicious, others have their turn."""
-    if not record.history:
+    """Whether the page itself is looked at: whatever did not just work before is suspicious, others have their turn."""
+    if record.reason is None:
         return False
-    return record.history[0].status not in _FINE or _is_turn(record, url_key, day)
+    return record.reason.outcome is not Outcome.WORKING or _is_turn(record, url_key, day)
 
 
 def is_thorough(record: UrlRecord, url_key: int, day: int, dead_strikes: int) -> bool:

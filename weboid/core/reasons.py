@@ -131,8 +131,11 @@ _BY_CODE: Final[dict[int, Reason]] = {
     503: Reason.UNAVAILABLE,
     504: Reason.GATEWAY,
     509: Reason.RATE_LIMIT,
-    999: Reason.BOT_WALL,
+    # Asked again for HTML by then: filters against robots say so, no server that has lost a page does.
+    406: Reason.BOT_WALL,
 }
+# By IANA; 418 is reserved and in nobody's use.
+_REGISTERED: Final = frozenset({*range(400, 418), *range(421, 427), 428, 429, 431, 451})
 _BAD_REQUEST: Final = frozenset({400, 413, 414, 416, 422, 426, 431})
 
 
@@ -146,4 +149,7 @@ def code_reason(code: int) -> Reason:
         return Reason.REDIRECT_BROKEN
     if code in _BAD_REQUEST:
         return Reason.BAD_REQUEST
-    return Reason.SERVER_ERROR if 500 <= code <= 599 else Reason.STRANGE_CODE
+    if 500 <= code <= 599:
+        return Reason.SERVER_ERROR
+    # A code that no standard knows (418, 444, 999 …) comes from a filter, not from where the page was.
+    return Reason.STRANGE_CODE if code in _REGISTERED else Reason.BOT_WALL
