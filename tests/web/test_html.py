@@ -113,7 +113,7 @@ async def test_what_was_asked_comes_back_escaped(site: Site, value: str) -> None
 @pytest.mark.parametrize(("language", "heading"), [("en", "Who is asking?"), ("de", "Wer fragt da?")])
 async def test_site_owners_are_told_who_asks_and_how_to_be_left_alone(site: Site, language: str, heading: str) -> None:
     status, body, _ = await site.fetch(f"/bot?lang={language}")
-    text = html.document_fromstring(body).text_content()
+    text = str(nodes(body, "string()"))
     assert status == 200
     for fact in (heading, "robots.txt", "Retry-After", "Crawl-delay", "Weboid/", "64 KiB"):
         assert fact in text
