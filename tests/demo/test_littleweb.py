@@ -15,6 +15,7 @@ from weboid.demo.littleweb import LittleWeb, open_littleweb
 from weboid.demo.world import (
     Behaviour,
     BotWall,
+    ByMethod,
     Chain,
     Drip,
     Host,
@@ -22,9 +23,12 @@ from weboid.demo.world import (
     HostState,
     Life,
     Loop,
+    Lost,
     NoHead,
+    Outage,
     Page,
     Redirect,
+    Slow,
     Spell,
     Status,
     Trouble,
@@ -65,8 +69,23 @@ WORLD = World(
                 "/hang-up": always(Trouble.HANG_UP),
                 "/silence": always(Trouble.SILENCE),
                 "/split": always(Redirect("/a\r\nSet-Cookie: a=b")),
+                "/slow": always(Slow(30, Status(410))),
+                "/rude": always(BotWall(how=Trouble.RESET)),
+                "/referrer": always(BotWall(referrer=True)),
+                "/known": always(BotWall(code=200, page=Page(title="Who are you?"), inside=Page(title="Hello"))),
+                "/by-method": always(ByMethod(Page(), Status(404))),
+                "/dead-inside": always(NoHead(405, inside=Status(410))),
+                "/sold": always(Page(title="{host} is for sale", text="Buy {host}\n<now>", lang="de")),
+                "/raw": always(Page(html="<!doctype html><title>As it is</title>")),
+                "/lie-in-text": always(Status(404, page=Page(title="It is here"))),
+                "/chain?of=two": always(Chain(2)),
             }
         ),
+        "catch-all.demo": Host(others=always(Page(title="Everything"))),
+        "guarded.demo": Host(host_always(BotWall()), {"/dead": always(Status(410))}),
+        "no-http.demo": Host(host_always(HostState.NO_HTTP), {"/page": always(Page())}),
+        "empty.demo": Host(host_always(HostState.DNS_EMPTY)),
+        "silent.demo": Host(host_always(HostState.DNS_SILENT)),
         "other.demo": Host(),
         "gone.demo": Host(host_always(HostState.DNS_GONE)),
         "fail.demo": Host(host_always(HostState.DNS_SERVFAIL)),
@@ -183,6 +202,91 @@ async def test_a_wall_lets_browsers_through_only(web: LittleWeb) -> None:
     assert (await got(web, "/challenge")).headers["cf-mitigated"] == "challenge"
 
 
+async def test_a_wall_can_be_rude_or_polite_or_ask_whence_one_comes(web: LittleWeb) -> None:
+    with pytest.raises(ConnectionResetError):
+        await got(web, "/rude")
+    assert (await got(web, "/rude", "GET", "User-Agent: Mozilla/5.0")).code == 200
+    assert b"Who are you?" in (await got(web, "/known")).body
+    assert b"Hello" in (await got(web, "/known", "GET", "User-Agent: Mozilla/5.0")).body
+    assert (await got(web, "/referrer", "GET", "Referer: http://other.demo/")).code == 403
+    assert (await got(web, "/referrer", "GET", "Referer: http://site.demo/")).code == 200
+
+
+async def test_a_wall_around_a_host_stands_before_what_its_paths_do(web: LittleWeb) -> None:
+    assert reply(await sent(web, request("/dead", "GET", "guarded.demo", "Connection: close"))).code == 403
+    browser = request("/dead", "GET", "guarded.demo", "User-Agent: Mozilla/5.0", "Connection: close")
+    assert reply(await sent(web, browser)).code == 410
+
+
+async def test_head_and_get_can_be_told_different_things(web: LittleWeb) -> None:
+    assert [(await got(web, "/by-method", method)).code for method in ("HEAD", "GET")] == [200, 404]
+    assert [(await got(web, "/dead-inside", method)).code for method in ("HEAD", "GET")] == [405, 410]
+
+
+async def test_a_page_can_say_what_it_is_told_to(web: LittleWeb) -> None:
+    sold = (await got(web, "/sold")).body
+    assert b'lang="de"' in sold
+    assert b"<title>site.demo is for sale</title>" in sold
+    assert b"<p>Buy site.demo</p>\n<p>&lt;now&gt;</p>" in sold
+    assert (await got(web, "/raw")).body == b"<!doctype html><title>As it is</title>"
+    lie = await got(web, "/lie-in-text")
+    assert (lie.code, b"It is here" in lie.body) == (404, True)
+
+
+async def test_a_slow_server_takes_its_time_at_the_pace_of_the_player() -> None:
+    async with asyncio.timeout(TIMEOUT_S), open_littleweb(WORLD, day=lambda: 0, pace=0.002) as web:
+        begun = asyncio.get_running_loop().time()
+        assert (await got(web, "/slow")).code == 410
+        assert asyncio.get_running_loop().time() - begun >= 0.05
+
+
+async def test_a_chain_keeps_the_query_of_its_address(web: LittleWeb) -> None:
+    target = "/chain?of=two"
+    for _ in range(2):
+        target = (await got(web, target)).headers["location"]
+        assert target.startswith("/chain?of=two&hop=")
+    assert (await got(web, target)).code == 200
+
+
+async def test_a_host_can_have_something_to_say_to_every_address(web: LittleWeb) -> None:
+    for target in ("/", "/never/heard-of"):
+        data = await sent(web, request(target, "GET", "catch-all.demo", "Connection: close"))
+        assert b"Everything" in reply(data).body
+
+
+async def test_a_host_without_http_resets_it(web: LittleWeb) -> None:
+    with pytest.raises(ConnectionResetError):
+        await sent(web, request("/page", "GET", "no-http.demo"))
+
+
+async def test_in_an_outage_of_our_own_nobody_says_a_word() -> None:
+    day = 0
+    world = World(WORLD.hosts, (Outage(1, 1), Outage(2, 2, Lost.NAMES), Outage(3, 3, Lost.NAMES_FAIL)))
+    async with open_littleweb(world, day=lambda: day) as web:
+        assert (await got(web, "/page")).code == 200
+        day = 1
+        for port in (web.http_port, web.https_port):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(request("/page"))
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(reader.read(), 0.1)
+            writer.close()
+        for number in (1, 2):
+            day = number
+            with pytest.raises(TimeoutError):
+                await looked_up(web, "site.demo", wait_s=0.1)
+        day = 3
+        assert RCODE[(await looked_up(web, "site.demo")).header.rcode] == "SERVFAIL"
+        assert (await got(web, "/page")).code == 200
+
+
+async def test_a_name_may_have_no_address_or_get_no_answer(web: LittleWeb) -> None:
+    answer = await looked_up(web, "empty.demo")
+    assert (RCODE[answer.header.rcode], answer.rr) == ("NOERROR", [])
+    with pytest.raises(TimeoutError):
+        await looked_up(web, "silent.demo", wait_s=0.1)
+
+
 async def test_a_drip_ends_and_its_head_comes_at_once(web: LittleWeb) -> None:
     slow = await got(web, "/drip")
     assert (slow.code, slow.headers["content-length"]) == (200, str(len(slow.body)))
@@ -244,7 +348,7 @@ async def test_every_request_is_written_down(web: LittleWeb) -> None:
     assert (second.target, second.at_s >= first.at_s) == ("/reset", True)
 
 
-async def looked_up(web: LittleWeb, name: str, kind: str = "A") -> DNSRecord:
+async def looked_up(web: LittleWeb, name: str, kind: str = "A", wait_s: float = TIMEOUT_S) -> DNSRecord:
     """The name server's answer."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[bytes] = loop.create_future()
@@ -257,7 +361,7 @@ async def looked_up(web: LittleWeb, name: str, kind: str = "A") -> DNSRecord:
     try:
         transport.sendto(b"nonsense")
         transport.sendto(DNSRecord.question(name, kind).pack())
-        return DNSRecord.parse(await asyncio.wait_for(answer, TIMEOUT_S))
+        return DNSRecord.parse(await asyncio.wait_for(answer, wait_s))
     finally:
         transport.close()
 

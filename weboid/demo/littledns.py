@@ -1,6 +1,6 @@
 """The little web's name server: each host of the world has one loopback address, or what its life says (UDP, dnslib).
 
-One law: names that are not in the world do not exist.
+One law: names that are not in the world do not exist; in an outage of our own nobody hears from here what exists.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, assert_never, cast
 
 from dnslib import QTYPE, RCODE, RR, A, DNSError, DNSRecord
 
-from weboid.demo.world import HostState, World, host_state
+from weboid.demo.world import HostState, Lost, World, host_state, lost_on
 
 NOBODY: Final = "127.0.0.2"
 """Where nobody listens: the little web binds one address only."""
@@ -51,12 +51,19 @@ class LittleDns(asyncio.DatagramProtocol):
         day = self._day()
         self.questions.append(Question(monotonic(), day, kind, name))
         answer = asked.reply()
-        match host_state(self._world, name, day):
+        lost = lost_on(self._world, day)
+        if lost in (Lost.ALL, Lost.NAMES):
+            return
+        match HostState.DNS_SERVFAIL if lost is Lost.NAMES_FAIL else host_state(self._world, name, day):
+            case HostState.DNS_SILENT:
+                return
             case None | HostState.DNS_GONE:
                 answer.header.rcode = RCODE.NXDOMAIN
             case HostState.DNS_SERVFAIL:
                 answer.header.rcode = RCODE.SERVFAIL
-            case HostState.UP | HostState.TLS_BROKEN | HostState.REFUSED as state:
+            case HostState.DNS_EMPTY:
+                pass
+            case HostState.UP | HostState.TLS_BROKEN | HostState.NO_HTTP | HostState.REFUSED as state:
                 if kind == "A":
                     ip = NOBODY if state is HostState.REFUSED else self._ip
                     answer.add_answer(RR(asked.q.qname, QTYPE.A, rdata=A(ip), ttl=0))

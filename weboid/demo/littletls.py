@@ -27,17 +27,18 @@ async def open_tls_port(
     *,
     tls: ssl.SSLContext | None,
     broken: Callable[[str], bool],
+    silent: Callable[[], bool],
     connected: Connected,
     stream_bytes: int,
 ) -> AsyncIterator[int]:
     """Listens until the block ends; gives the port. `broken` is asked with the name in the greeting, or "".
 
-    Where it says yes (as it must without `tls`) the answer is plain HTTP, which no client takes for TLS. Raises OSError
-    if the port is taken.
+    Where it says yes (as it must without `tls`) the answer is plain HTTP, which no client takes for TLS. While `silent`
+    says yes no greeting is answered at all. Raises OSError if the port is taken.
     """
     with closing(socket.create_server((ip, port), backlog=_BACKLOG)) as listener:
         listener.setblocking(False)
-        front = _Front(tls, broken, connected, stream_bytes)
+        front = _Front(tls, broken, silent, connected, stream_bytes)
         accepting = asyncio.create_task(front.accept(listener))
         try:
             yield listener.getsockname()[1]
@@ -51,10 +52,16 @@ class _Front:
     """The greetings under way at one port."""
 
     def __init__(
-        self, tls: ssl.SSLContext | None, broken: Callable[[str], bool], connected: Connected, stream_bytes: int
+        self,
+        tls: ssl.SSLContext | None,
+        broken: Callable[[str], bool],
+        silent: Callable[[], bool],
+        connected: Connected,
+        stream_bytes: int,
     ) -> None:
         self._tls = tls
         self._broken = broken
+        self._silent = silent
         self._connected = connected
         self._stream_bytes = stream_bytes
         self._greetings: set[asyncio.Task[None]] = set()
@@ -76,7 +83,11 @@ class _Front:
     async def _greet(self, connection: socket.socket) -> None:
         try:
             async with asyncio.timeout(_HELLO_S):
-                host = server_name(await _peeked(connection))
+                hello = await _peeked(connection)
+                if self._silent():
+                    await _ignore(connection)
+                    return
+                host = server_name(hello)
                 if self._broken(host) or self._tls is None:
                     await _refuse(connection)
                 else:
@@ -111,6 +122,13 @@ async def _refuse(connection: socket.socket) -> None:
         # Unread bytes would turn the end of the connection into a reset.
         await loop.sock_recv(connection, _HELLO_BYTES)
         await loop.sock_sendall(connection, _NOT_TLS)
+
+
+async def _ignore(connection: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+    with closing(connection):
+        while await loop.sock_recv(connection, _HELLO_BYTES):
+            pass  # until the other side gives up
 
 
 def server_name(hello: bytes) -> str:

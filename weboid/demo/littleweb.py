@@ -18,8 +18,20 @@ from typing import Final
 
 from weboid.demo.littledns import LittleDns, Question
 from weboid.demo.littletls import Connected, open_tls_port
-from weboid.demo.replies import Replying, Request, reply_of, request_of
-from weboid.demo.world import Drip, HostState, Redirect, Trouble, World, answer_of, host_state, located
+from weboid.demo.replies import Replying, Request, plain_of, reply_of, request_of
+from weboid.demo.world import (
+    Drip,
+    HostState,
+    Lost,
+    Plain,
+    Redirect,
+    Trouble,
+    World,
+    answer_of,
+    host_state,
+    located,
+    lost_on,
+)
 
 REQUESTS_KEPT: Final = 200_000
 
@@ -76,20 +88,28 @@ async def open_littleweb(
     http_port: int = 0,
     https_port: int = 0,
     dns_port: int = 0,
+    pace: float = 1.0,
 ) -> AsyncIterator[LittleWeb]:
     """Plays a world on 127.0.0.1 until the block ends; `day` is asked at every request. Port 0 = any free one.
 
-    Without `tls` every handshake at the https port fails; its `sni_callback` may choose among several certificates.
+    A second of the world takes `pace` seconds: whoever is in a hurry waits for servers less long, too. Without `tls`
+    every handshake at the https port fails; its `sni_callback` may choose among several certificates.
     Raises OSError if a port is taken.
     """
     dns = LittleDns(world, day, _IP)
     little = LittleWeb(world, deque(maxlen=REQUESTS_KEPT), dns.questions)
-    player = _Player(little, day, tls=tls is not None)
+    player = _Player(little, day, tls=tls is not None, pace=pace)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(player.close)
         little.http_port = await _listen(stack, player.play, http_port)
         secure = open_tls_port(
-            _IP, https_port, tls=tls, broken=player.refuses_tls, connected=player.play, stream_bytes=_HEAD_BYTES
+            _IP,
+            https_port,
+            tls=tls,
+            broken=player.refuses_tls,
+            silent=player.is_silent,
+            connected=player.play_secure,
+            stream_bytes=_HEAD_BYTES,
         )
         little.https_port = await stack.enter_async_context(secure)
         loop = asyncio.get_running_loop()
@@ -110,19 +130,30 @@ async def _listen(stack: contextlib.AsyncExitStack, connected: Connected, port: 
 class _Player:
     """The connections of one little web."""
 
-    def __init__(self, little: LittleWeb, day: Callable[[], int], *, tls: bool) -> None:
+    def __init__(self, little: LittleWeb, day: Callable[[], int], *, tls: bool, pace: float) -> None:
         self._little = little
         self._day = day
         self._tls = tls
+        self._pace = pace
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def play(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, until one side has enough."""
+        await self._play(reader, writer, secure=False)
+
+    async def play_secure(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """The same inside of TLS."""
+        await self._play(reader, writer, secure=True)
+
+    async def _play(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, secure: bool) -> None:
         with self._kept(writer):
             for _ in range(_REQUESTS_A_CONNECTION):
                 async with asyncio.timeout(_IDLE_S):
                     request = request_of(await reader.readuntil(b"\r\n\r\n"))
-                if request is None or not await self._exchange(request, reader, writer):
+                if request is None:
+                    return
+                plain = await self._met(request, secure=secure)
+                if not await self._exchange(plain, request, reader, writer):
                     return
 
     def refuses_tls(self, host: str) -> bool:
@@ -131,6 +162,10 @@ class _Player:
         if broken:
             self._note("TLS", host)
         return broken
+
+    def is_silent(self) -> bool:
+        """Whether nobody is reached today, for an outage of our own."""
+        return lost_on(self._little.world, self._day()) in (Lost.ALL, Lost.SERVERS)
 
     async def close(self) -> None:
         """Ends all connections."""
@@ -160,11 +195,23 @@ class _Player:
         self._little.requests.append(Asked(monotonic(), day, method, host, target, headers or {}))
         return day
 
-    async def _exchange(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """One request and what comes of it; whether the connection stays open for another."""
+    async def _met(self, request: Request, *, secure: bool) -> Plain:
+        """What a request meets today, after the time that it takes."""
+        world = self._little.world
         day = self._note(request.method, request.host, request.target, request.headers)
-        behaviour = answer_of(self._little.world, request.host, request.target, day)
-        match behaviour:
+        if self.is_silent():
+            return Trouble.SILENCE
+        behaviour = answer_of(world, request.host, request.target, day, secure=secure)
+        plain, waits_s = plain_of(behaviour, request)
+        if waits_s:
+            await asyncio.sleep(waits_s * self._pace)
+        return plain
+
+    async def _exchange(
+        self, plain: Plain, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
+        """What comes of one request; whether the connection stays open for another."""
+        match plain:
             case Trouble.RESET:
                 raw: socket.socket = writer.get_extra_info("socket")
                 raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_AT_CLOSE)
@@ -176,10 +223,10 @@ class _Player:
                 await reader.read()  # until the other side gives up
                 return False
             case Drip(pause_s, tarpit):
-                await _drip(writer, reply_of(behaviour, request) or b"", pause_s, tarpit=tarpit)
+                await _drip(writer, reply_of(plain, request) or b"", pause_s * self._pace, tarpit=tarpit)
                 return False
             case _:
-                return await self._reply(behaviour, request, writer)
+                return await self._reply(plain, request, writer)
 
     async def _reply(self, behaviour: Replying, request: Request, writer: asyncio.StreamWriter) -> bool:
         if isinstance(behaviour, Redirect):
@@ -197,6 +244,8 @@ async def _drip(writer: asyncio.StreamWriter, data: bytes, pause_s: float, *, ta
     if not tarpit:
         writer.write(head + end)
     for byte in data if tarpit else body:
+        if writer.is_closing():
+            return
         writer.write(bytes([byte]))
         await writer.drain()
         await asyncio.sleep(pause_s)

@@ -10,8 +10,24 @@ from functools import lru_cache
 from html import escape
 from http import HTTPStatus
 from typing import Final, assert_never
+from urllib.parse import urlsplit
 
-from weboid.demo.world import BotWall, Chain, Drip, Loop, NoHead, Page, Redirect, Status
+from weboid.demo.world import (
+    HOP,
+    Behaviour,
+    BotWall,
+    ByMethod,
+    Chain,
+    Drip,
+    Loop,
+    NoHead,
+    Page,
+    Plain,
+    Redirect,
+    Slow,
+    Status,
+    Trouble,
+)
 
 HEADERS_KEPT: Final = 40
 VALUE_CHARS: Final = 300
@@ -57,6 +73,32 @@ def request_of(head: bytes) -> Request | None:
     return Request(parts[0], host, parts[1], headers, keeps)
 
 
+def plain_of(behaviour: Behaviour, request: Request) -> tuple[Plain, float]:
+    """What a request meets behind all that stands around a behaviour, and after how many seconds."""
+    waits_s = 0.0
+    while True:
+        match behaviour:
+            case Slow(seconds, inside):
+                waits_s += seconds
+                behaviour = inside or Page()
+            case NoHead(_, title, inside) if request.method != "HEAD":
+                behaviour = inside or Page(title=title)
+            case BotWall(title=title, inside=inside) if _is_let_in(behaviour, request):
+                behaviour = inside or Page(title=title)
+            case BotWall(how=Trouble() as trouble):
+                return trouble, waits_s
+            case ByMethod(head, get):
+                behaviour = head if request.method == "HEAD" else get
+            case _:
+                return behaviour, waits_s
+
+
+def _is_let_in(wall: BotWall, request: Request) -> bool:
+    if wall.referrer:
+        return (urlsplit(request.headers.get("referer", "")).hostname or "") == request.host
+    return "Mozilla/" in request.headers.get("user-agent", "")
+
+
 Replying = Page | Status | Redirect | Chain | Loop | NoHead | BotWall | Drip
 """The behaviours that end in a reply."""
 
@@ -64,50 +106,44 @@ Replying = Page | Status | Redirect | Chain | Loop | NoHead | BotWall | Drip
 def reply_of(behaviour: Replying, request: Request) -> bytes | None:
     """The whole reply, without body to HEAD; None = hang up instead. A redirect leads where the behaviour says."""
     match behaviour:
-        case Page(kind, size_kib, title):
-            return _reply(request, 200, kind, size_kib, title)
-        case Status(code, retry_after_s, kind, size_kib):
+        case Page():
+            return _reply(request, 200, behaviour)
+        case Status(code, retry_after_s, kind, size_kib, page):
             wait = () if retry_after_s is None else (f"Retry-After: {retry_after_s}",)
-            return _reply(request, code, kind, size_kib, _phrase(code), *wait)
+            return _reply(request, code, page or Page(kind, size_kib, _phrase(code)), *wait)
         case Redirect(to, code):
             return _redirect(request, code, to)
         case Chain(hops, code):
             done = _hops(request.target)
-            return _redirect(request, code, _hop(request, done + 1)) if done < hops else _page(request, "Arrived")
+            if done < hops:
+                return _redirect(request, code, _hop(request, done + 1))
+            return _reply(request, 200, Page(title="Arrived"))
         case Loop(code):
             return _redirect(request, code, _hop(request, 1 - min(_hops(request.target), 1)))
-        case NoHead(code, title):
-            if request.method != "HEAD":
-                return _page(request, title)
-            return _reply(request, code, "text/html", 1, _phrase(code), "Allow: GET") if code else None
-        case BotWall(code, challenge, title):
-            if "Mozilla/" in request.headers.get("user-agent", ""):
-                return _page(request, title)
+        case NoHead(code):
+            return _reply(request, code, Page(size_kib=1, title=_phrase(code)), "Allow: GET") if code else None
+        case BotWall(code, challenge, page=page):
             lines = ("cf-mitigated: challenge",) if challenge else ()
-            return _reply(request, code, "text/html", 1, "Are you a machine?", *lines)
+            return _reply(request, code, page or Page(size_kib=1, title="Are you a machine?"), *lines)
         case Drip():
-            return _reply(request, 200, "text/html", 1, "Slowly")
+            return _reply(request, 200, Page(size_kib=1, title="Slowly"))
         case _ as never:
             assert_never(never)
 
 
-def _page(request: Request, title: str) -> bytes:
-    return _reply(request, 200, "text/html", 2, title)
-
-
 def _redirect(request: Request, code: int, to: str) -> bytes:
-    return _reply(request, code, "text/html", 1, "Moved", f"Location: {to}")
+    return _reply(request, code, Page(size_kib=1, title="Moved"), f"Location: {to}")
 
 
 def _hops(target: str) -> int:
     """How many redirects of a chain lie behind a target."""
-    number = target.partition("?hop=")[2]
-    return int(number) if number.isascii() and number.isdigit() and len(number) < 4 else 0
+    found = HOP.search(target)
+    return int(found[1]) if found else 0
 
 
 def _hop(request: Request, number: int) -> str:
-    path = request.target.partition("?")[0]
-    return f"{path}?hop={number}" if number else path
+    path = HOP.sub("", request.target)
+    return f"{path}{'&' if '?' in path else '?'}hop={number}" if number else path
 
 
 def _phrase(code: int) -> str:
@@ -117,8 +153,9 @@ def _phrase(code: int) -> str:
         return "Strange"
 
 
-def _reply(request: Request, code: int, kind: str, size_kib: int, title: str, *lines: str) -> bytes:
-    body = _body(kind, min(size_kib, MOST_KIB), title)
+def _reply(request: Request, code: int, page: Page, *lines: str) -> bytes:
+    body = _body(page, request.host)
+    kind = page.kind
     head = [
         f"HTTP/1.1 {code} {_phrase(code)}",
         "Server: littleweb",
@@ -132,13 +169,25 @@ def _reply(request: Request, code: int, kind: str, size_kib: int, title: str, *l
     return "\r\n".join([*clean, "", ""]).encode("utf-8") + (b"" if request.method == "HEAD" else body)
 
 
-@lru_cache(maxsize=256)
-def _body(kind: str, size_kib: int, title: str) -> bytes:
-    """A body of exactly so many KiB (at least one character more than its beginning)."""
-    if kind == "text/html":
-        text = f'<!doctype html>\n<html lang="en"><title>{escape(title)}</title>\n<h1>{escape(title)}</h1>\n'
-        begin, filler = text.encode(), _FILLER.encode()
+@lru_cache(maxsize=1024)
+def _body(page: Page, host: str) -> bytes:
+    """A body of exactly so many KiB (at least one character more than its beginning), or as long as it was written."""
+    wanted = min(page.size_kib, MOST_KIB) * 1024
+    if page.kind != "text/html" and page.text:
+        return page.text.encode()
+    if page.kind != "text/html":
+        begin, filler = _MAGIC.get(page.kind, b""), b"\0" * 64
+    elif page.html:
+        return page.html.encode()
+    elif page.text:
+        said = "\n".join(f"<p>{escape(line)}</p>" for line in page.text.replace("{host}", host).split("\n"))
+        return f"{_beginning(page, host)}{said}\n</html>\n".encode()
     else:
-        begin, filler = _MAGIC.get(kind, b""), b"\0" * 64
-    wanted = max(size_kib * 1024, len(begin) + 1)
+        begin, filler = _beginning(page, host).encode(), _FILLER.encode()
+    wanted = max(wanted, len(begin) + 1)
     return (begin + filler * (wanted // len(filler) + 1))[:wanted]
+
+
+def _beginning(page: Page, host: str) -> str:
+    title = escape(page.title.replace("{host}", host))
+    return f'<!doctype html>\n<html lang="{escape(page.lang)}"><title>{title}</title>\n<h1>{title}</h1>\n'

@@ -1,16 +1,17 @@
 """A world: hosts and their addresses, each with a scripted life of behaviours by day. Pure data, plain enough for JSON.
 
-Who plays it on sockets is `littleweb`'s business.
+Who plays it on sockets is `littleweb`'s business, who reads it from a file `worldfile`'s, what a person sees of it
+`sight`'s.
 One law: what a world answers follows from the day and the request alone.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Final, Generic, NamedTuple, TypeVar, assert_never
+from typing import Final, Generic, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 B = TypeVar("B")
@@ -37,21 +38,33 @@ def behaviour_on(life: Life[B], day: int) -> B:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """It is there: code 200, some content of a type and size."""
+    """It is there: code 200, some content of a type and size.
+
+    With `text` (paragraphs, one a line) or `html` (a whole document) it says just that; ``{host}`` in title and text is
+    the host's name. `shows` = it is the content that people came for, not something else in its place.
+    """
 
     kind: str = "text/html"
     size_kib: int = 2
     title: str = "A page"
+    text: str = ""
+    html: str = ""
+    lang: str = "en"
+    shows: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """An HTTP code over a page of text, or, if `kind` is another type, over the content itself (U-5)."""
+    """An HTTP code over a page of text, or, if `kind` is another type, over the content itself (U-5).
+
+    With `page` that page stands below the code, shown to people whatever the code says.
+    """
 
     code: int
     retry_after_s: int | None = None
     kind: str = "text/html"
     size_kib: int = 1
+    page: Page | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +92,45 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class NoHead:
-    """A page by GET; HEAD gets a code, or for code 0 a hang-up (C-1)."""
+    """HEAD gets a code, or for code 0 a hang-up (C-1); other methods get what is `inside`."""
 
     code: int = 405
     title: str = "A page"
+    inside: "Behaviour | None" = None
 
 
 @dataclass(frozen=True, slots=True)
 class BotWall:
-    """A page for browsers, known by ``Mozilla/`` in their User-Agent; a code, perhaps with a challenge, for others."""
+    """What is `inside` for browsers, known by ``Mozilla/`` in their User-Agent; a code, perhaps with a challenge, for
+    others.
+
+    `how` = others get no answer at all instead; `page` = they get that page. With `referrer` it is no browser that is
+    let in, but whoever comes from a page of the same host (C-7).
+    """
 
     code: int = 403
     challenge: bool = False
     title: str = "A page"
+    inside: "Behaviour | None" = None
+    how: "Trouble | None" = None
+    page: Page | None = None
+    referrer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """What is `inside`, after so many seconds."""
+
+    seconds: float
+    inside: "Behaviour | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class ByMethod:
+    """One thing for HEAD, another for GET and all other methods: servers that lie to one of them."""
+
+    head: "Behaviour"
+    get: "Behaviour"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,43 +149,82 @@ class Trouble(Enum):
     SILENCE = "silence"
 
 
-Behaviour = Page | Status | Redirect | Chain | Loop | NoHead | BotWall | Drip | Trouble
+Plain = Page | Status | Redirect | Chain | Loop | NoHead | BotWall | Drip | Trouble
+"""A behaviour that is the end of it; NoHead and BotWall as they are to whom they refuse."""
+Wrapper = NoHead | BotWall | Slow
+"""Behaviours around another one: of a host, around those of its addresses; else, if nothing is inside, of a page."""
+Behaviour = Plain | Slow | ByMethod
 """What one address does."""
 
 
 class HostState(Enum):
-    """What a host as a whole does; only when UP (or TLS_BROKEN, over plain http) have its addresses lives of their own.
+    """What a host as a whole does; only where it answers have its addresses lives of their own.
 
-    REFUSED: its name leads to a loopback address where nobody listens.
+    REFUSED: its name leads to a loopback address where nobody listens. TLS_BROKEN, NO_HTTP: it answers over the other
+    scheme only. DNS_EMPTY: its name has no address. DNS_SILENT: the name server says nothing of it.
     """
 
     UP = "up"
     DNS_GONE = "dns-gone"
     DNS_SERVFAIL = "dns-servfail"
+    DNS_EMPTY = "dns-empty"
+    DNS_SILENT = "dns-silent"
     REFUSED = "refused"
     TLS_BROKEN = "tls-broken"
+    NO_HTTP = "no-http"
 
 
 HostBehaviour = HostState | Behaviour
-"""A state of the host, or one behaviour of all its addresses."""
+"""A state of the host, or one behaviour of all its addresses; a wrapper with nothing inside stands before theirs."""
+
+
+class Certificate(Enum):
+    """What is wrong with a host's certificate (C-9). Whoever opens the little web has to make them."""
+
+    FINE = "fine"
+    EXPIRED = "expired"
+    WRONG_HOST = "wrong-host"
+    SELF_SIGNED = "self-signed"
+    UNKNOWN_ISSUER = "unknown-issuer"
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """One host: its own life, and those of its paths (with the query if it matters, not percent-encoded).
+    """One host: its own life, those of its paths (with the query if it matters, not percent-encoded), and its
+    certificate's.
 
-    Other paths are not found, but ``/`` is always a page.
+    `others` is what all other paths do; None = they are not found, but ``/`` is a page.
     """
 
     life: Life[HostBehaviour] = (Spell(0, HostState.UP),)
     paths: Mapping[str, Life[Behaviour]] = field(default_factory=lambda: MappingProxyType({}))
+    others: Life[Behaviour] | None = None
+    certificate: Life[Certificate] = (Spell(0, Certificate.FINE),)
+
+
+class Lost(Enum):
+    """What of our own network fails (C-16): names are not answered or answered with failures, servers are silent."""
+
+    ALL = "all"
+    NAMES = "names"
+    NAMES_FAIL = "names-fail"
+    SERVERS = "servers"
+
+
+class Outage(NamedTuple):
+    """Days of an outage of our own, both included."""
+
+    first: int
+    last: int
+    lost: Lost = Lost.ALL
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Hosts by their names, in lower case."""
+    """Hosts by their names, in lower case; and when it is not they who are down but we."""
 
     hosts: Mapping[str, Host]
+    outages: tuple[Outage, ...] = ()
 
 
 def host_state(world: World, host: str, day: int) -> HostState | None:
@@ -157,38 +235,66 @@ def host_state(world: World, host: str, day: int) -> HostState | None:
     return state if isinstance(state, HostState) else HostState.UP
 
 
-def answer_of(world: World, host: str, target: str, day: int) -> Behaviour:
-    """How a request for a path and query is treated on a day, once it has come through to a server."""
+def certificate_on(world: World, host: str, day: int) -> Certificate:
+    """The certificate that a host shows on a day; strangers' hosts have the finest."""
+    known = world.hosts.get(host.lower())
+    return behaviour_on(known.certificate, day) if known else Certificate.FINE
+
+
+def lost_on(world: World, day: int) -> Lost | None:
+    """What of our own network fails on a day."""
+    return next((outage.lost for outage in world.outages if outage.first <= day <= outage.last), None)
+
+
+def answer_of(world: World, host: str, target: str, day: int, *, secure: bool = False) -> Behaviour:
+    """How a request for a path and query is treated on a day, once it has come through to a server; `secure` = by TLS.
+
+    Outages of our own are not looked at: to everybody else the world is as it is.
+    """
     if (known := world.hosts.get(host.lower())) is None:
         return Status(421)
     state = behaviour_on(known.life, day)
+    if isinstance(state, Wrapper) and state.inside is None:
+        return replace(state, inside=_answer_of_path(known, host, target, day))
     if not isinstance(state, HostState):
         return state
     match state:
-        case HostState.UP | HostState.TLS_BROKEN:
+        case HostState.NO_HTTP if not secure:
+            return Trouble.RESET
+        case HostState.UP | HostState.TLS_BROKEN | HostState.NO_HTTP:
             return _answer_of_path(known, host, target, day)
-        case HostState.DNS_GONE | HostState.DNS_SERVFAIL | HostState.REFUSED:
+        case _:
             # Only somebody who still remembers the address of yesterday comes here.
             return Trouble.RESET
-        case _ as never:
-            assert_never(never)
+
+
+HOP: Final = re.compile(r"[?&]hop=([0-9]{1,3})$")
+"""What redirects in a row on the same path append to it."""
 
 
 def _answer_of_path(host: Host, name: str, target: str, day: int) -> Behaviour:
+    target = HOP.sub("", target)
     for key in (unquote(target), unquote(target.partition("?")[0])):
         if life := host.paths.get(key):
             return behaviour_on(life, day)
+    if host.others:
+        return behaviour_on(host.others, day)
     return Page(title=name) if target.partition("?")[0] == "/" else Status(404)
 
 
 def shifted(world: World, days: int) -> World:
     """The same world with all its days so much later."""
-    return World(
-        {
-            name: Host(_later(host.life, days), {path: _later(life, days) for path, life in host.paths.items()})
-            for name, host in world.hosts.items()
-        }
-    )
+    hosts = {
+        name: Host(
+            _later(host.life, days),
+            {path: _later(life, days) for path, life in host.paths.items()},
+            _later(host.others, days) if host.others else None,
+            _later(host.certificate, days),
+        )
+        for name, host in world.hosts.items()
+    }
+    outages = (Outage(outage.first + days, outage.last + days, outage.lost) for outage in world.outages)
+    return World(hosts, tuple(outages))
 
 
 def _later(life: Life[B], days: int) -> Life[B]:

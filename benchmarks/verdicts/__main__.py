@@ -1,0 +1,78 @@
+"""The simulated year: ``python -m benchmarks.verdicts --world FILE``, any file as ``docs/worlds.md`` describes it.
+
+Prints how right "dead" was beside the truth of the world, for Weboid and for simple rules on the same checks.
+Exit status 0, or 2 for a world that cannot be read.
+"""
+
+import argparse
+import json
+import logging
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks.verdicts.figures import figures_of
+from benchmarks.verdicts.rules import PEERS, WEBOID
+from benchmarks.verdicts.told import as_json, explain, tell
+from benchmarks.verdicts.year import ANSWER_S, live, new_database
+from weboid.cli.runtime import run_async
+from weboid.cli.tables import bar
+from weboid.demo.worldfile import WorldFile, read_world
+from weboid.demo.worldwords import WorldError
+from weboid.errors import WeboidError
+
+
+def main() -> int:
+    """Runs the command line; returns the exit status."""
+    given = _parser().parse_args()
+    # That the crawler finds itself cut off belongs to the story; it is told with the figures.
+    logging.basicConfig(level=logging.CRITICAL if not given.log else logging.INFO)
+    errors = Console(stderr=True, soft_wrap=True)
+    try:
+        _run(given, read_world(given.world), errors)
+    except (WorldError, WeboidError) as error:
+        errors.print(f"benchmarks.verdicts: {error}", markup=False, highlight=False)
+        return 2
+    except KeyboardInterrupt:
+        errors.print("stopped; no figures of half a year are told", style="yellow")
+        return 130
+    return 0
+
+
+def _run(given: argparse.Namespace, file: WorldFile, errors: Console) -> None:
+    with new_database() as (dsn, folder), bar(errors) as shown:
+        task = shown.add_task(f"{file.name or given.world.name}, day", total=file.days)
+        year = run_async(
+            live(file, dsn, folder, lambda day: shown.update(task, completed=day + 1), answer_s=given.answer)
+        )
+    figures = {rule.name: figures_of(year, rule) for rule in (WEBOID, *PEERS)}
+    if given.json:
+        sys.stdout.write(json.dumps(as_json(year, figures), indent=1) + "\n")
+        return
+    console = Console(soft_wrap=True, highlight=False)
+    tell(console, year, figures)
+    if given.explain:
+        explain(console, year, figures[WEBOID.name], given.explain)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.verdicts", description=__doc__)
+    parser.add_argument("--world", type=Path, required=True, help="a world's file, see docs/worlds.md")
+    parser.add_argument(
+        "--explain", type=int, nargs="?", const=10, default=0, metavar="N", help="the worst cases by URL"
+    )
+    parser.add_argument("--json", action="store_true", help="the figures for programs")
+    parser.add_argument(
+        "--answer",
+        type=float,
+        default=ANSWER_S,
+        metavar="SECONDS",
+        help="how long a server is waited for, instead of a minute; all seconds of the world shrink with it",
+    )
+    parser.add_argument("--log", action="store_true", help="what the crawler logs")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

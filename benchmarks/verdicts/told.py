@@ -1,0 +1,251 @@
+"""The figures of a year in words and tables; and the worst cases, URL by URL.
+
+One law: nothing is computed here that `figures` does not know.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+
+from rich.console import Console
+from rich.text import Text
+
+from benchmarks.verdicts.figures import (
+    FRESH_DAYS,
+    LOOK_DAYS,
+    Case,
+    Figures,
+    days_in_doubt,
+    hidings_of,
+    limit_of,
+    quantiles,
+    runs,
+)
+from benchmarks.verdicts.year import Check, UrlYear, Year
+
+Named = tuple[str, Figures]
+
+_RECALL = 0.99
+_AROUND_DAYS = 60
+"""Checks shown before and after the day that a case is about."""
+
+
+def tell(console: Console, year: Year, figures: dict[str, Figures]) -> None:
+    """The table of all rules, and what belongs to the crawler alone."""
+    checks = sum(len(url.checks) for url in year.urls)
+    console.print(
+        f"{year.file.name or 'A world'}: {len(year.file.world.hosts)} hosts, {len(year.urls)} URLs, "
+        f"{year.file.days} days in {year.seconds:.0f} s"
+    )
+    _tell_table(console, year, figures)
+    weeks = sum(year.file.days - url.since for url in year.urls) / 28
+    console.print(
+        f"Requests spent: {year.requests:,} over HTTP for {checks:,} checks ({year.requests / max(checks, 1):.2f} a "
+        f"check, {year.requests / weeks:.1f} a URL in four weeks), {year.questions:,} questions to name servers. "
+        "All rules go by the same checks."
+    )
+    _tell_hidings(console, year)
+    _tell_goals(console, year, *figures.items())
+    if year.cut_off:
+        console.print(f"Rounds given up because we were cut off: days {_days(year.cut_off)}")
+    if year.strained:
+        console.print(
+            f"{year.strained} checks ran out of time on content that people saw: this machine was too busy; "
+            "try --answer with more seconds",
+            style="yellow",
+        )
+
+
+def _tell_table(console: Console, year: Year, figures: dict[str, Figures]) -> None:
+    limit = limit_of(year)
+    rows: tuple[tuple[str, Callable[[Figures], str]], ...] = (
+        ('"dead" told', lambda found: f"{found.told:,}"),
+        (
+            f'false "dead": seen within {FRESH_DAYS} days',
+            lambda found: f"{len(found.wrong) + len(found.premature):,}",
+        ),
+        ("… of what did not stay away", lambda found: f"{len(found.wrong):,}"),
+        ("… of what did, told too soon", lambda found: f"{len(found.premature):,}"),
+        ('precision of "dead"', lambda found: _percent(found.precision)),
+        (f"deaths of over {limit} days", lambda found: f"{len(found.deaths):,}"),
+        (f"recall: told within {limit} days", lambda found: _percent(found.recall(limit))),
+        ("… after days: median / 99 % / most", lambda found: _quantiles(found.deaths)),
+        ('revivals while told "dead"', lambda found: f"{len(found.revivals):,}"),
+        ("… not told at the next check", lambda found: f"{len(found.missed_revivals):,}"),
+        ("… after days: median / 99 % / most", lambda found: _quantiles(found.revivals)),
+        ('days of "dead" on which it was seen', lambda found: _share(found.seen_days, found.dead_days)),
+    )
+    lines = [("", *figures), *((title, *map(told, figures.values())) for title, told in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for first, *rest in lines:
+        cells = (cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
+        console.print(f"  {first.ljust(widths[0])}   {'   '.join(cells)}")
+
+
+def _tell_goals(console: Console, year: Year, ours: Named, *peers: Named) -> None:
+    """Which goals are met, and on which figures the peers are behind."""
+    _, own = ours
+    limit = limit_of(year)
+    recall = own.recall(limit)
+    false = len(own.wrong) + len(own.premature)
+    for goal, met in (
+        (f'no false "dead": {false}', not false),
+        (f"99 % of deaths told within {limit} days: {_percent(recall)}", recall is None or recall >= _RECALL),
+        (f"revivals told at the next check, all but: {len(own.missed_revivals)}", not own.missed_revivals),
+    ):
+        console.print(f"  {'met   ' if met else 'MISSED'}  {goal}", style="" if met else "red")
+    for name, peer in peers:
+        pairs = {
+            "precision": (own.precision, peer.precision),
+            "recall": (recall, peer.recall(limit)),
+            "days until a death is told": (_median(own.deaths), _median(peer.deaths)),
+            "days until a revival is told": (_median(own.revivals), _median(peer.revivals)),
+        }
+        words = [f"{title} {_compared(*pair, more='days' not in title)}" for title, pair in pairs.items()]
+        console.print(f"  than {name}: {', '.join(words)}; requests: the same")
+
+
+def _median(cases: Sequence[Case]) -> float | None:
+    found = quantiles(cases)
+    return None if found is None else -found[0]
+
+
+def _compared(own: float | None, peer: float | None, *, more: bool) -> str:
+    if own is None or peer is None or own == peer:
+        return "the same"
+    return ("better" if more else "sooner") if own > peer else ("worse" if more else "later")
+
+
+def _tell_hidings(console: Console, year: Year) -> None:
+    cases = hidings_of(year)
+    limit = year.interval + LOOK_DAYS
+    told = [case for case in cases if case.took is not None]
+    in_time = sum(case.took <= limit for case in told if case.took is not None)
+    if not cases:
+        return
+    console.print(
+        f"Not dead but hidden for over {limit} days (parked, soft 404, login …): {len(cases)}; told as doubtful within "
+        f"{limit} days: {_percent(in_time / len(cases))}, never: {len(cases) - len(told)}; after days (median / 99 % / "
+        f"most): {_quantiles(cases)}; in doubt on {_percent(days_in_doubt(year, cases))} of the days since"
+    )
+
+
+def explain(console: Console, year: Year, found: Figures, most: int) -> None:
+    """The worst cases of a rule, so many of each kind, with what was seen, found and told."""
+    late = sorted(found.late(limit_of(year)), key=lambda case: -(case.took or 10_000))
+    slow = sorted(found.missed_revivals, key=lambda case: -(case.took or 10_000))
+    hidden = [case for case in hidings_of(year) if case.took is None]
+    for title, cases in (
+        ('false "dead", and it came back', found.wrong),
+        ('false "dead", told too soon', found.premature),
+        ("deaths told late or never", late),
+        ("revivals not told at the next check", slow),
+        ("hidden, and never in doubt", hidden),
+    ):
+        if not cases:
+            continue
+        hosts = {_host(case.url) for case in cases}
+        console.print(f"\n{title}: {len(cases)} on {len(hosts)} hosts{_kinds(year, cases)}", style="bold")
+        for case in list(_one_a_host(cases))[:most]:
+            _explain(console, case, year.file.notes[_host(case.url)])
+
+
+def _one_a_host(cases: Iterable[Case]) -> Iterable[Case]:
+    """The first case of each host: the others are mostly the same."""
+    hosts: set[str] = set()
+    for case in cases:
+        if (host := _host(case.url)) not in hosts:
+            hosts.add(host)
+            yield case
+
+
+def _host(url: UrlYear) -> str:
+    return url.url.split("/")[2]
+
+
+def _kinds(year: Year, cases: Sequence[Case]) -> str:
+    """How many URLs of which kind, by what the file notes of their hosts."""
+    kinds = Counter(year.file.notes[_host(case.url)] for case in cases)
+    return f" ({', '.join(f'{note} {number}' for note, number in kinds.most_common() if note)})" if any(kinds) else ""
+
+
+def _explain(console: Console, case: Case, note: str) -> None:
+    url = case.url
+    told = "" if case.took is None else f", told after {case.took} days"
+    console.print(Text(f"{url.url}  day {case.day}{told}{f' ({note})' if note else ''}", style="cyan"))
+    spells = [(url.sights[run[0]].value, run) for run in runs(url.sights)]
+    near = [
+        (word, run) for word, run in spells if run[-1] >= case.day - _AROUND_DAYS and run[0] <= case.day + _AROUND_DAYS
+    ]
+    console.print(Text(f"  seen:  {', '.join(f'{word} {run[0]}–{run[-1]}' for word, run in near)}"))
+    checks = [check for check in url.checks if abs(check.day - case.day) <= _AROUND_DAYS]
+    console.print(Text(f"  found: {_checks(checks)}"))
+    changes = [f"{change.day} {change.verdict.word}" for change in url.changes]
+    console.print(Text(f"  told:  {', '.join(changes)}"))
+
+
+def _checks(checks: Sequence[Check]) -> str:
+    parts = []
+    for reason, group in groupby(checks, key=lambda check: check.reason):
+        parts.append(f"{reason.word} {_days([check.day for check in group])}")
+    return ", ".join(parts)
+
+
+def _days(days: Sequence[int]) -> str:
+    return " ".join(map(str, days))
+
+
+def _percent(share: float | None) -> str:
+    return "none" if share is None else f"{100 * share:.2f} %"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} of {whole:,}"
+
+
+def _quantiles(cases: Sequence[Case]) -> str:
+    found = quantiles(cases)
+    return "none" if found is None else f"{found[0]:g} / {found[1]} / {found[2]}"
+
+
+def as_json(year: Year, figures: dict[str, Figures]) -> dict[str, object]:
+    """The same for programs."""
+    hidings = hidings_of(year)
+    limit = limit_of(year)
+    return {
+        "world": year.file.name,
+        "hosts": len(year.file.world.hosts),
+        "urls": len(year.urls),
+        "days": year.file.days,
+        "seconds": round(year.seconds, 1),
+        "checks": sum(len(url.checks) for url in year.urls),
+        "requests": year.requests,
+        "dns_questions": year.questions,
+        "cut_off_days": year.cut_off,
+        "strained": year.strained,
+        "limit_days": limit,
+        "hidden": {
+            "number": len(hidings),
+            "told": sum(case.took is not None for case in hidings),
+            "days_until_told": quantiles(hidings),
+            "share_of_days_in_doubt": days_in_doubt(year, hidings),
+        },
+        "rules": {
+            name: {
+                "dead_told": found.told,
+                "false_dead": len(found.wrong) + len(found.premature),
+                "false_and_back": len(found.wrong),
+                "false_too_soon": len(found.premature),
+                "precision": found.precision,
+                "deaths": len(found.deaths),
+                "recall": found.recall(limit),
+                "days_until_death_told": quantiles(found.deaths),
+                "revivals": len(found.revivals),
+                "revivals_not_told_at_next_check": len(found.missed_revivals),
+                "days_until_revival_told": quantiles(found.revivals),
+                "requests": year.requests,
+            }
+            for name, found in figures.items()
+        },
+        "reasons": dict(Counter(check.reason.word for url in year.urls for check in url.checks)),
+    }

@@ -1,0 +1,137 @@
+"""What a person sees of a URL of a world on a day: the truth beside which what the crawler says is held.
+
+One law: a person is a browser with patience and without credentials: walls for machines, slowness, hatred of HEAD and
+wrong codes do not stop her; nothing that is not the content satisfies her.
+"""
+
+from enum import Enum
+from typing import Final
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from weboid.demo.replies import Request, plain_of
+from weboid.demo.world import (
+    Behaviour,
+    BotWall,
+    Chain,
+    Drip,
+    HostState,
+    Loop,
+    NoHead,
+    Page,
+    Plain,
+    Redirect,
+    Slow,
+    Status,
+    Trouble,
+    World,
+    answer_of,
+    host_state,
+)
+
+PATIENCE_S: Final = 60.0
+"""As long as a check waits for an answer (C-2)."""
+HEAD_BYTES: Final = 256
+"""What comes before the content; a tarpit that takes longer for it than the patience lasts shows nothing."""
+REDIRECTS: Final = 20
+"""As many as browsers follow."""
+
+
+class Sight(Enum):
+    """SEEN = the content. HIDDEN = something answers, but it is not the content. GONE = a failure."""
+
+    SEEN = "seen"
+    HIDDEN = "hidden"
+    GONE = "gone"
+
+
+_REFUSALS: Final = frozenset({401, 402, 403, 407, 429, 451, 509, 999})
+_NO_SERVER: Final = frozenset(
+    {
+        None,
+        HostState.DNS_GONE,
+        HostState.DNS_SERVFAIL,
+        HostState.DNS_EMPTY,
+        HostState.DNS_SILENT,
+        HostState.REFUSED,
+    }
+)
+_NO_PORT: Final = {"http": HostState.NO_HTTP, "https": HostState.TLS_BROKEN}
+
+
+def sight_of(world: World, url: str, day: int) -> Sight:
+    """What a person sees who follows a link to a URL, without a port, of the world; outages of our own are not hers.
+
+    Where a scheme does not work at all she tries the other one; warnings of certificates she passes; a redirect from a
+    page to the root of a site does not lead to the content.
+    """
+    parts = urlsplit(url)
+    if host_state(world, parts.netloc, day) is _NO_PORT.get(parts.scheme):
+        parts = parts._replace(scheme="http" if parts.scheme == "https" else "https")
+    sight, end = _followed(world, parts.geturl(), day)
+    if sight is Sight.SEEN and _is_root(end) and not _is_root(url):
+        return Sight.HIDDEN
+    return sight
+
+
+def is_walled(world: World, url: str, day: int) -> bool:
+    """Whether a machine meets a wall there, so that it cannot know what a person sees."""
+    parts = urlsplit(url)
+    if host_state(world, parts.netloc, day) in _NO_SERVER:
+        return False
+    behaviour: Behaviour | None = answer_of(world, parts.netloc, _target(parts), day, secure=parts.scheme == "https")
+    while isinstance(behaviour, Slow | NoHead):
+        behaviour = behaviour.inside
+    return isinstance(behaviour, BotWall)
+
+
+def _target(parts: SplitResult) -> str:
+    return f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+
+
+def _is_root(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.path in ("", "/") and not parts.query
+
+
+def _followed(world: World, url: str, day: int) -> tuple[Sight, str]:
+    """What stands at the end of a URL's redirects, and where that is."""
+    for _ in range(REDIRECTS):
+        parts = urlsplit(url)
+        host = parts.netloc.lower()
+        state = host_state(world, host, day)
+        if state in _NO_SERVER or state is _NO_PORT.get(parts.scheme):
+            return Sight.GONE, url
+        target = _target(parts)
+        person = Request(
+            "GET", host, target, {"user-agent": "Mozilla/5.0", "referer": f"{parts.scheme}://{host}/"}, keeps=False
+        )
+        behaviour = answer_of(world, host, target, day, secure=parts.scheme == "https")
+        plain, waits_s = plain_of(behaviour, person)
+        if waits_s > PATIENCE_S:
+            return Sight.GONE, url
+        if not isinstance(plain, Redirect):
+            return _sight(plain), url
+        url = urljoin(url, plain.to)
+    return Sight.GONE, url
+
+
+def _sight(plain: Plain) -> Sight:
+    match plain:
+        case Page(shows=shows):
+            return Sight.SEEN if shows else Sight.HIDDEN
+        case Status():
+            return _sight_of_code(plain)
+        case Chain(hops):
+            return Sight.SEEN if hops < REDIRECTS else Sight.GONE
+        case Drip(pause_s, tarpit):
+            return Sight.GONE if tarpit and pause_s * HEAD_BYTES > PATIENCE_S else Sight.SEEN
+        case Redirect() | Loop() | NoHead() | BotWall() | Trouble():
+            return Sight.GONE
+
+
+def _sight_of_code(status: Status) -> Sight:
+    if status.page:
+        return _sight(status.page)
+    if 200 <= status.code <= 299 or (status.code >= 400 and status.kind != "text/html"):
+        return Sight.SEEN
+    return Sight.HIDDEN if status.code in _REFUSALS or status.retry_after_s is not None else Sight.GONE
