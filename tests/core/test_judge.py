@@ -1,5 +1,6 @@
 """The judgement over simulated days: what is dead, what is not yet, and what never is."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -128,6 +129,15 @@ def test_intervals_follow_the_state() -> None:
         steps.append(due - day)
         day = due
     assert steps == [7, 14, 28, 28]
+
+
+@pytest.mark.parametrize("period", [2, 3, 4, 5])
+def test_what_is_up_one_day_in_five_or_more_is_never_called_dead(period: int) -> None:
+    for phase in range(period):
+        record, day = UNTRIED, 100
+        while day < 300:
+            record, day = judge(record, FINE if day % period == phase else LOST, day)
+            assert verdict(record) is not Verdict.DEAD, (phase, day)
 
 
 def test_urls_of_a_dead_host_are_written_less_and_less_often_though_they_never_struck() -> None:

@@ -22,7 +22,7 @@ def asked(day: int, reason: Reason = Reason.OK, strikes: int = 0) -> UrlRecord:
 
 
 @given(key=st.integers(-(2**63), 2**63 - 1), start=st.integers(0, 60_000), interval=st.integers(1, 28))
-def test_every_page_is_looked_at_once_in_four_weeks_whatever_the_interval(key: int, start: int, interval: int) -> None:
+def test_every_page_is_looked_at_once_in_a_fortnight_whatever_the_interval(key: int, start: int, interval: int) -> None:
     days = range(start, start + 5 * LOOK_DAYS * interval, interval)
     looked = [day for before, day in pairwise(days) if looks(asked(before), key, day)]
     gaps = [later - earlier for earlier, later in pairwise(looked)]
@@ -42,7 +42,7 @@ def test_a_url_never_asked_is_not_looked_at_but_asked_thoroughly() -> None:
 
 
 def test_before_the_strike_that_may_be_the_last_every_way_is_tried() -> None:
-    key, day = 0, 29  # not its turn otherwise: 28 and 29 lie in the same four weeks
+    key, day = 0, 29  # not its turn otherwise: 28 and 29 lie in the same fortnight
     assert not is_thorough(asked(28, Reason.NOT_FOUND, strikes=1), key, day, 3)
     assert is_thorough(asked(28, Reason.NOT_FOUND, strikes=2), key, day, 3)
 

@@ -164,7 +164,7 @@ async def test_a_host_that_knows_what_it_has_is_trusted_and_remembered() -> None
     assert (seen.reason, len(asked)) == (Reason.OK, 3)
     assert seen.needs == {Special.HONEST}
     seen, asked = await ask(script, looks=True, needs=frozenset({Special.HONEST}))
-    assert (seen.reason, asked) == (Reason.OK, ["GET /a/page", "GET /robots.txt"])
+    assert (seen.reason, asked) == (Reason.OK, ["GET /a/page"])
 
 
 async def test_a_host_that_sends_everything_to_one_page_proves_nothing() -> None:

@@ -162,6 +162,7 @@ _DEMANDS: Final = phrases(
     "activity and behavior on this site made us think that you are a bot|bestätigen sie dass sie ein mensch sind|"
     "dass sie kein roboter sind|überprüfen sie dass sie ein mensch sind|ich bin kein roboter|"
     "aktivieren sie javascript und cookies|vous n êtes pas un robot|vous êtes humain|vous êtes un humain|"
+    "vous êtes un être humain|"
     "activer javascript et les cookies|que eres humano|que no eres un robot|no soy un robot|"
     "habilite javascript y las cookies|che sei umano|che non sei un robot|non sono un robot|que você é humano|"
     "que não é um robô|não sou um robô|dat u een mens bent|geen robot bent|że jesteś człowiekiem|nie jesteś robotem|"
@@ -203,8 +204,9 @@ def wall_by_content(code: int, body: bytes, document: Document) -> Suspicion | N
         if any(mark in page for mark in marks):
             return _wall(vendor.name, "page")
     demand = _demand(document)
-    if demand and first_of(_TITLES, folded(document.title)):
-        return _wall("unnamed", "title", f"demand:{demand}")
+    title = first_of(_TITLES, folded(document.title))
+    if title and (demand or (code >= 400 and words < _CAPTCHA_WORDS)):
+        return _wall("unnamed", "title", *([f"demand:{demand}"] if demand else []))
     if demand and (code >= 400 or (words < _CAPTCHA_WORDS and any(mark in page for mark in _CAPTCHA))):
         return _wall("unnamed", f"demand:{demand}")
     return None

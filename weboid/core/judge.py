@@ -82,7 +82,8 @@ def _interval(
                 # It is dead by its host; when that answers again, all its URLs are due at once.
                 return _dead_interval(before, day, policy)
             if not proven(after.row, policy):
-                return policy.failing_interval
+                # Where the host fails all its URLs keep its rhythm, so that one visit serves them all.
+                return policy.failing_interval_after(max(after.row.strikes, host.row.strikes))
             return _dead_interval(before, day, policy) if proven(before.row, policy) else policy.dead_interval
 
 

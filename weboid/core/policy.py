@@ -4,6 +4,7 @@ One law: every number that decides about "dead" or "when next" stands here once.
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,7 @@ class Policy:
     working_interval: int = 7
     doubtful_interval: int = 7
     failing_interval: int = 3
+    """On the average: see `failing_interval_after`."""
     dead_interval: int = 7
     """The first interval of a dead URL; it doubles up to `dead_interval_limit`."""
     dead_interval_limit: int = 28
@@ -26,5 +28,15 @@ class Policy:
         if min(self.working_interval, self.doubtful_interval, self.failing_interval, self.dead_interval) < 1:
             raise ValueError("an interval is at least one day")
 
+    def failing_interval_after(self, strikes: int) -> int:
+        """Days from the so-manieth failing check of a row to the next.
 
+        Irregular, so that what is down two days of three, or three of four, is not met on those days only: the checks
+        of a fortnight meet every day of a rhythm of up to five days.
+        """
+        offset = _RHYTHM[strikes - 1] if 0 < strikes <= len(_RHYTHM) else 0
+        return max(1, self.failing_interval + offset)
+
+
+_RHYTHM: Final = (0, 1, 1, -1, -2)
 DEFAULT = Policy()

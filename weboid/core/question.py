@@ -12,7 +12,7 @@ from weboid.core.reasons import Outcome
 from weboid.core.record import UrlRecord
 from weboid.core.specials import Sights, Special
 
-LOOK_DAYS: Final = 28
+LOOK_DAYS: Final = 14
 """The page itself is looked at once in so many days, not only its headers: nothing else shows a soft 404 (C-11)."""
 _SAMPLE: Final = 16
 """Of so many URLs one is known by its portrait."""
@@ -68,6 +68,6 @@ def disproved(sights: Sights, question: Question, seen: Observation) -> frozense
 
 
 def _is_turn(record: UrlRecord, url_key: int, day: int) -> bool:
-    """Whether the URL's day of the four weeks lies between its newest check and `day`: nothing is stored for it."""
+    """Whether the URL's day of the fortnight lies between its newest check and `day`: nothing is stored for it."""
     phase = url_key % LOOK_DAYS
     return record.asked is None or (day + phase) // LOOK_DAYS > (record.asked + phase) // LOOK_DAYS

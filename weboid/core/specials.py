@@ -33,6 +33,7 @@ KEPT_DAYS: Final = 100
 """Seen again after so many days, a special begins anew (C-6)."""
 NEEDS_GET_DAYS: Final = 200
 """Days after the last sight for which a host is asked by GET only; then HEAD is tried anew (C-1)."""
+_HONEST_DAYS: Final = 56
 _RETRIED_FROM: Final = 10
 _RETRIED_UNTIL: Final = 30
 
@@ -50,6 +51,6 @@ def _believed_days(kind: Special, spread: int) -> int:
         case Special.NEEDS_GET:
             return NEEDS_GET_DAYS
         case Special.HONEST:
-            return KEPT_DAYS
+            return _HONEST_DAYS
         case Special.NEEDS_HTTPS | Special.NEEDS_HTTP | Special.NEEDS_REFERRER:
             return _RETRIED_FROM + spread % (_RETRIED_UNTIL - _RETRIED_FROM + 1)

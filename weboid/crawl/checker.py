@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from weboid.config import CrawlConfig
 from weboid.core.content import document_in
+from weboid.core.document import Document
 from weboid.core.likeness import is_replaced, is_same_page, portrait_of, sibling_of
 from weboid.core.observation import Answer, Observation
 from weboid.core.observe import observation_of
@@ -128,19 +129,21 @@ class Checker:
     async def _looked_at(self, url: Url, question: Question, answer: Answer) -> Finding:
         """What an answer is worth when its page is looked at, too, as far as robots.txt allows (C-11, C-15)."""
         seen = observation_of(answer)
-        wanted = question.looks and seen.outcome is Outcome.WORKING
-        if not wanted and (seen.outcome is not Outcome.DOUBTFUL or seen == observation_of(answer, read_body=False)):
-            return Finding(seen, answer)
-        robots = await self._aside(self._robots.robots_of(answer.final))
-        if robots is None or not robots.allows(answer.final):
-            return Finding(observation_of(answer, read_body=False), answer)
-        return Finding(await self._compared(url, question, answer, seen) if wanted else seen, answer)
+        match seen.outcome:
+            case Outcome.DOUBTFUL if seen != observation_of(answer, read_body=False):
+                if not await self._may_look(answer.final):
+                    seen = observation_of(answer, read_body=False)
+            case Outcome.WORKING if question.looks and (question.sampled or Special.HONEST not in question.needs):
+                if (document := document_in(answer)).is_page and await self._may_look(answer.final):
+                    seen = await self._compared(url, question, document, seen)
+        return Finding(seen, answer)
 
-    async def _compared(self, url: Url, question: Question, answer: Answer, seen: Observation) -> Observation:
+    async def _may_look(self, url: str) -> bool:
+        robots = await self._aside(self._robots.robots_of(url))
+        return robots is not None and robots.allows(url)
+
+    async def _compared(self, url: Url, question: Question, document: Document, seen: Observation) -> Observation:
         """A page beside what it was before, and beside what the host says of a page that nobody has."""
-        document = document_in(answer)
-        if not document.is_page:
-            return seen
         if question.sampled:
             portrait = portrait_of(document)
             if question.earlier and is_replaced(question.earlier, portrait):
