@@ -4,10 +4,12 @@ One law: a host is visited by one task at a time, and its visit is over only whe
 """
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from time import monotonic
 from typing import Final
@@ -84,13 +86,17 @@ class Round:
         self._read: deque[tuple[StoredHost, int]] = deque()
         self._open: dict[HostKey, asyncio.Task[None]] = {}
         self._recorder = Recorder(pool, self._held, policy=policy, batch=config.batch)
-        self._stopping = asyncio.Event()
+        self._stopping = False
+        self._news = asyncio.Event()
+        """Set whenever a visit or the recorder has ended, or the round is told to."""
+        self._ended: list[HostKey] = []
         self._uplink = Uplink(self._is_answered)
         self._progress = Progress(self._recorder.tally)
 
     def stop(self) -> None:
         """Nothing new is asked from now on; what is under way is finished and written."""
-        self._stopping.set()
+        self._stopping = True
+        self._news.set()
 
     @property
     def is_cut_off(self) -> bool:
@@ -102,6 +108,7 @@ class Round:
         async with self._pool.connection() as conn:
             self._uplink.know(self._config.canaries or await list_canaries(conn, limit=CANARIES))
         recording = asyncio.create_task(self._recorder.run())
+        recording.add_done_callback(lambda _: self._news.set())
         renewing = asyncio.create_task(self._renew())
         try:
             await self._visit_all(recording)
@@ -121,26 +128,27 @@ class Round:
         return self._recorder.tally
 
     async def _visit_all(self, recording: asyncio.Task[None]) -> None:
-        stopped = asyncio.create_task(self._stopping.wait())
-        try:
-            while not self._stopping.is_set() and not recording.done():
-                try:
-                    more = await self._refill()
-                    over = not self._open and not more and not await self._others_are_busy()
-                except StoreError as error:
-                    log.warning("the round waits: %s; next try in %.0f s", error, _RETRY_S)
-                    await asyncio.wait({stopped}, timeout=_RETRY_S)
-                    continue
-                self._progress.hosts = len(self._open)
-                self._show(self._progress)
-                if over:
-                    return
-                pause_s = None if self._open else 0 if more else _BUSY_S
-                await asyncio.wait({stopped, recording, *self._open.values()}, timeout=pause_s, return_when=_ANY)
-                await asyncio.sleep(_TICK_S)
-                self._reap()
-        finally:
-            stopped.cancel()
+        while not self._stopping and not recording.done():
+            try:
+                more = await self._refill()
+                over = not self._open and not more and not await self._others_are_busy()
+            except StoreError as error:
+                log.warning("the round waits: %s; next try in %.0f s", error, _RETRY_S)
+                await asyncio.sleep(_RETRY_S)
+                continue
+            self._progress.hosts = len(self._open)
+            self._show(self._progress)
+            if over:
+                return
+            await self._wait(None if self._open else 0 if more else _BUSY_S)
+            await asyncio.sleep(_TICK_S)
+            self._reap()
+
+    async def _wait(self, limit_s: float | None) -> None:
+        """Returns when there is news, or after so long."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await self._news.wait()
 
     async def _refill(self) -> bool:
         """Opens visits until the window is full; returns whether new buckets came in, so that more may be due."""
@@ -159,7 +167,8 @@ class Round:
             await record_next_days(conn, [host for host, due in urls.items() if not due])
         for host in hosts:
             if due := urls[host.key]:
-                self._open[host.key] = asyncio.create_task(self._visit(host, due, portraits))
+                task = self._open[host.key] = asyncio.create_task(self._visit(host, due, portraits))
+                task.add_done_callback(partial(self._end, host.key))
         if len(hosts) == room:
             return False
         await self._release_done()
@@ -188,7 +197,7 @@ class Round:
             report=self._recorder.record,
             today=self._today,
             policy=self._policy,
-            stopping=self._stopping.is_set,
+            stopping=lambda: self._stopping,
         )
         await visit.run()
 
@@ -223,12 +232,18 @@ class Round:
             return False
         return seen is not None and not is_host_failure(seen)
 
+    def _end(self, host: HostKey, _: asyncio.Task[None]) -> None:
+        self._ended.append(host)
+        self._news.set()
+
     def _reap(self) -> None:
-        for key, task in list(self._open.items()):
-            if task.done():
-                del self._open[key]
-                if not task.cancelled():
-                    task.result()
+        """Takes away the visits that have ended: those alone are looked at, however many are open."""
+        self._news.clear()
+        ended, self._ended = self._ended, []
+        for host in ended:
+            task = self._open.pop(host)
+            if not task.cancelled():
+                task.result()
 
     async def _lease(self, day: int) -> bool:
         async with self._pool.connection() as conn:
