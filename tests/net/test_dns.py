@@ -5,8 +5,6 @@ from dataclasses import replace
 from ipaddress import ip_network
 
 import pytest
-from aiohttp import ClientConnectorDNSError
-from aiohttp.abc import ResolveResult
 from misbehaving import Answer as DnsAnswer
 from misbehaving import Zone, at_once, name_server, reply, serve
 
@@ -16,12 +14,13 @@ from weboid.core.reasons import Reason
 from weboid.core.status import Status
 from weboid.errors import ConfigError
 from weboid.net import dns
-from weboid.net.dial import open_connector, tls_context
+from weboid.net.dial import tls_context
 from weboid.net.dns import LookupFailed, Resolver
+from weboid.net.engine import SocketEngine
 from weboid.net.fetch import fetch_answer
 from weboid.net.guard import Guard, NotPublic
-from weboid.net.hop import AiohttpEngine
 from weboid.net.session import Session, open_session
+from weboid.net.tcp import Dialer
 
 LOOPBACK = Guard(permit=(ip_network("127.0.0.0/8"),))
 
@@ -113,15 +112,15 @@ async def test_a_name_that_changes_its_address_in_between_is_caught(
 
 async def test_a_resolver_that_lies_is_caught_at_the_socket(settings: NetConfig) -> None:
     class Liar(Resolver):
-        async def resolve(self, host: str, port: int = 0, family: int = 0) -> list[ResolveResult]:
-            return [dns._result(host, "127.0.0.1", port)]
+        async def addresses(self, host: str) -> tuple[str, ...]:
+            return ("127.0.0.1",)
 
     async with serve(lambda _: reply(200, body=b"")) as site:
         resolver = Liar(Guard(), (), 1)
-        engine = AiohttpEngine(settings, open_connector(Guard(), resolver, tls_context(None)))
-        session = Session(settings, engine, asyncio.Semaphore(1))
+        engine = SocketEngine(settings, Guard(), resolver, tls_context(None))
+        session = Session(settings, engine, asyncio.Semaphore(1), Dialer(settings, Guard(), resolver))
         answer = await fetch_answer(session, site.url(host="site.test"), turn=at_once)
-        await engine.close()
+        engine.close()
         await resolver.close()
     assert answer.fault is Reason.NOT_PUBLIC
     assert site.connections == 0
@@ -134,6 +133,71 @@ async def test_many_who_ask_at_once_are_one_look_up() -> None:
         await resolver.close()
     assert found == [["127.0.0.1"]] * 40
     assert sorted(server.asked) == ["A site.test", "AAAA site.test"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "first", "more", "questions"),
+    [
+        (["127.0.0.1"], ["127.0.0.1"], [], "A"),
+        (["127.0.0.1", "::1"], ["127.0.0.1"], ["::1"], "A"),
+        (["::1"], ["::1"], ["::1"], "A AAAA"),
+        (["10.0.0.1", "::1"], ["::1"], ["::1"], "A AAAA"),
+    ],
+)
+async def test_ipv6_is_asked_for_where_ipv4_will_not_do(
+    answer: list[str], first: list[str], more: list[str], questions: str
+) -> None:
+    guard = Guard(permit=(*LOOPBACK.permit, ip_network("::1/128")))
+    async with name_server({"site.test": answer}) as server:
+        resolver = Resolver(guard, (server.address,), 1)
+        for _ in range(2):
+            assert list(await resolver.addresses("site.test")) == first
+        assert server.asked == [f"{kind} site.test" for kind in questions.split()]
+        for _ in range(2):
+            assert list(await resolver.more_addresses("site.test")) == more
+        assert server.asked.count("AAAA site.test") == 1
+        assert await addresses(resolver, "site.test") == [*first, *(each for each in more if each not in first)]
+        await resolver.close()
+
+
+async def test_more_addresses_of_a_name_that_is_gone_are_none() -> None:
+    async with name_server({}) as server:
+        resolver = Resolver(LOOPBACK, (server.address,), 1)
+        assert await resolver.more_addresses("gone.test") == ()
+        await resolver.close()
+
+
+async def test_closing_ends_what_is_being_looked_up() -> None:
+    async with name_server({"site.test": None}) as server:
+        resolver = Resolver(LOOPBACK, (server.address,), 20)
+        asking = asyncio.create_task(resolver.addresses("site.test"))
+        while not server.asked:
+            await asyncio.sleep(0.01)
+        await resolver.close()
+        with pytest.raises((asyncio.CancelledError, LookupFailed)):
+            await asking
+
+
+async def test_a_burst_of_questions_is_spread_so_that_none_is_lost() -> None:
+    zone: Zone = {f"{n}.test": ["127.0.0.1"] for n in range(2000)}
+    async with name_server(zone) as server:
+        resolver = Resolver(LOOPBACK, (server.address,), 60)
+        found = await asyncio.gather(*map(resolver.addresses, zone))
+        await resolver.close()
+    assert found == [("127.0.0.1",)] * len(zone)
+    assert len(server.asked) == len(zone)
+
+
+async def test_names_that_nobody_answers_do_not_keep_others_waiting() -> None:
+    names = [f"{n}.silent.test" for n in range(dns._BURST + 1)]
+    zone: Zone = {"site.test": ["127.0.0.1"], **dict.fromkeys(names)}
+    async with name_server(zone) as server:
+        resolver = Resolver(LOOPBACK, (server.address,), 60)
+        waiting = [asyncio.create_task(resolver.addresses(name)) for name in names]
+        async with asyncio.timeout(10):
+            assert await resolver.addresses("site.test") == ("127.0.0.1",)
+        await resolver.close()
+        await asyncio.gather(*waiting, return_exceptions=True)
 
 
 async def test_who_gives_up_does_not_end_the_look_up_of_others() -> None:
@@ -193,10 +257,9 @@ async def test_silent_name_servers_of_our_own_are_held_against_nobody(settings: 
     async with name_server({}) as server:
         closed = server.address
     async with open_session(replace(settings, dns=(closed,))) as session:
-        with pytest.raises(ClientConnectorDNSError) as raised:
+        with pytest.raises(LookupFailed) as raised:
             await fetch_answer(session, "http://site.test/", turn=at_once)
-    assert isinstance(raised.value.os_error, LookupFailed)
-    assert raised.value.os_error.code in dns.NO_SERVER
+    assert raised.value.code in dns.NO_SERVER
 
 
 async def test_a_name_server_that_is_none_is_a_configuration_error(settings: NetConfig) -> None:

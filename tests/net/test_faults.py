@@ -2,37 +2,33 @@
 
 import errno
 import ssl
-from types import SimpleNamespace
-from typing import Any, cast
 
-import aiohttp
 import pytest
-from aiodns import error
+from pycares import errno as ares
 
 from weboid.core.reasons import Reason
-from weboid.net.dial import NoIpv6
+from weboid.net.dial import NoIpv6, NotConnected
 from weboid.net.dns import LookupFailed
 from weboid.net.faults import Fault, fault_of
 from weboid.net.guard import NotPublic
-
-KEY = cast(Any, SimpleNamespace(host="site.test", port=80, is_ssl=False, ssl=True))
-
-
-def connecting(exc: OSError) -> aiohttp.ClientConnectorError:
-    """What aiohttp makes of an error on the way to a connection."""
-    return aiohttp.ClientConnectorError(KEY, exc)
+from weboid.net.incoming import BrokenReply
 
 
-def unverified(code: int) -> aiohttp.ClientConnectorCertificateError:
+def connecting(*errors: Exception) -> NotConnected:
+    """What comes of addresses, or of a handshake, that failed."""
+    return NotConnected(errors)
+
+
+def unverified(code: int) -> NotConnected:
     """A certificate that OpenSSL refuses with a code."""
     inner = ssl.SSLCertVerificationError(1, "certificate verify failed")
     inner.verify_code = code
-    return aiohttp.ClientConnectorCertificateError(KEY, inner)
+    return connecting(inner)
 
 
-def several(*numbers: int) -> OSError:
-    """What comes of several addresses that fail unlike each other."""
-    return OSError("Multiple exceptions: " + ", ".join(f"[Errno {n}] Connect call failed ('::', 80)" for n in numbers))
+def system(*numbers: int) -> list[OSError]:
+    """Errors of the system by their numbers."""
+    return [OSError(number, "no") for number in numbers]
 
 
 @pytest.mark.parametrize(
@@ -43,16 +39,19 @@ def several(*numbers: int) -> OSError:
         (connecting(OSError(errno.ENETUNREACH, "no")), Reason.UNREACHABLE),
         (connecting(TimeoutError(errno.ETIMEDOUT, "no")), Reason.TIMEOUT),
         (connecting(ConnectionResetError()), Reason.RESET),
-        (connecting(several(errno.ENETUNREACH, errno.ECONNREFUSED)), Reason.CONNECTION_REFUSED),
-        (connecting(several(errno.EHOSTUNREACH, errno.ENETUNREACH)), Reason.UNREACHABLE),
+        (connecting(*system(errno.ENETUNREACH, errno.ECONNREFUSED)), Reason.CONNECTION_REFUSED),
+        (connecting(*system(errno.EHOSTUNREACH, errno.ENETUNREACH)), Reason.UNREACHABLE),
         (connecting(NotPublic()), Reason.NOT_PUBLIC),
-        (aiohttp.InvalidUrlClientError("127.1"), Reason.NOT_PUBLIC),
-        (aiohttp.ConnectionTimeoutError(), Reason.TIMEOUT),
-        (connecting(LookupFailed(error.ARES_ENOTFOUND)), Reason.DNS_GONE),
-        (connecting(LookupFailed(error.ARES_ENODATA)), Reason.DNS_GONE),
-        (connecting(LookupFailed(error.ARES_ESERVFAIL)), Reason.DNS_ERROR),
-        (connecting(LookupFailed(error.ARES_ETIMEOUT)), Reason.DNS_ERROR),
-        (aiohttp.ClientConnectorSSLError(KEY, ssl.SSLError(1, "no")), Reason.TLS),
+        (connecting(NotPublic(), ConnectionRefusedError(errno.ECONNREFUSED, "no")), Reason.CONNECTION_REFUSED),
+        (connecting(NotPublic(), NoIpv6()), Reason.NOT_PUBLIC),
+        (connecting(NoIpv6(), ConnectionRefusedError(errno.ECONNREFUSED, "no")), Reason.CONNECTION_REFUSED),
+        (NotPublic(), Reason.NOT_PUBLIC),
+        (connecting(TimeoutError()), Reason.TIMEOUT),
+        (LookupFailed(ares.ARES_ENOTFOUND), Reason.DNS_GONE),
+        (LookupFailed(ares.ARES_ENODATA), Reason.DNS_GONE),
+        (LookupFailed(ares.ARES_ESERVFAIL), Reason.DNS_ERROR),
+        (LookupFailed(ares.ARES_ETIMEOUT), Reason.DNS_ERROR),
+        (connecting(ssl.SSLError(1, "no")), Reason.TLS),
         (unverified(9), Reason.CERTIFICATE_EXPIRED),
         (unverified(10), Reason.CERTIFICATE_EXPIRED),
         (unverified(18), Reason.CERTIFICATE_SELF_SIGNED),
@@ -73,41 +72,31 @@ def test_what_fails_before_a_connection_stands(exc: Exception, reason: Reason) -
     ("exc", "reason"),
     [
         (TimeoutError(), Reason.TIMEOUT),
-        (aiohttp.SocketTimeoutError(), Reason.TIMEOUT),
-        (aiohttp.ServerDisconnectedError(), Reason.RESET),
-        (aiohttp.ClientOSError(errno.ECONNRESET, "reset"), Reason.RESET),
-        (aiohttp.ClientConnectionResetError("Cannot write to closing transport"), Reason.RESET),
+        (ConnectionResetError(), Reason.RESET),
         (ConnectionResetError(errno.ECONNRESET, "reset"), Reason.RESET),
-        (aiohttp.ClientPayloadError(), Reason.PROTOCOL),
-        (aiohttp.ClientResponseError(cast(Any, None), ()), Reason.PROTOCOL),
+        (BrokenPipeError(errno.EPIPE, "pipe"), Reason.RESET),
+        (OSError(errno.ETIMEDOUT, "late"), Reason.TIMEOUT),
+        (BrokenReply("nonsense"), Reason.PROTOCOL),
         (ssl.SSLError(1, "alert"), Reason.TLS),
     ],
 )
 def test_what_fails_on_a_connection_that_stood(exc: Exception, reason: Reason) -> None:
     assert fault_of(exc) == Fault(reason, reached=True)
-    wrapped = aiohttp.ClientConnectionError()
-    wrapped.__cause__ = exc
-    assert fault_of(wrapped) == Fault(reason, reached=True)
-
-
-def test_a_tls_alert_after_the_handshake_is_seen_through_its_wrapping() -> None:
-    lost = aiohttp.ClientOSError(1, "alert certificate required")
-    lost.__cause__ = ssl.SSLError(1, "alert certificate required")
-    assert fault_of(lost) == Fault(Reason.TLS, reached=True)
 
 
 @pytest.mark.parametrize(
     "exc",
     [
         connecting(OSError(errno.EMFILE, "too many open files")),
-        connecting(several(errno.ECONNREFUSED, errno.EMFILE)),
+        connecting(*system(errno.ECONNREFUSED, errno.EMFILE)),
         connecting(OSError(errno.EADDRNOTAVAIL, "no ports left")),
         connecting(PermissionError(errno.EPERM, "a packet filter of ours")),
         connecting(NoIpv6()),
-        connecting(LookupFailed(error.ARES_ECONNREFUSED)),
-        connecting(LookupFailed(error.ARES_ENOMEM)),
+        LookupFailed(ares.ARES_ECONNREFUSED),
+        LookupFailed(ares.ARES_ENOMEM),
         OSError(errno.EMFILE, "too many open files"),
-        aiohttp.ClientConnectionError("Connector is closed"),
+        connecting(),
+        connecting(ValueError("a name that no certificate can bear")),
         RuntimeError("a bug"),
         KeyError("a bug"),
         ValueError("a bug"),

@@ -1,10 +1,16 @@
 """How a connection is opened: the guard at the socket, and what is asked of a server's TLS (C-9, C-13).
 
-One law: no connection is made except by `open_connector`, which lets the guard see the very address that is dialled.
+`Dial` is for the crawler's own engine (`hop`), `open_connector` for aiohttp, which speaks to the APIs of wikis.
+One law: both let the guard see the very address that is dialled, immediately before, whoever named it.
 """
 
+import asyncio
+import errno
+import os
 import socket
 import ssl
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +22,8 @@ from weboid.net.guard import Guard
 
 KEEP_ALIVE_S: Final = 2.5
 """An idle connection is kept for the GET after a HEAD, or a host's next URL a second later; most hosts come once."""
+STAGGER_S: Final = 0.25
+"""An address that has not answered by then gets company of the next one (RFC 8305, 5)."""
 
 _LEGACY_RENEGOTIATION: Final = 0x4  # OpenSSL's SSL_OP_LEGACY_SERVER_CONNECT; the ssl module names it from 3.12 on
 
@@ -27,12 +35,133 @@ class NoIpv6(OSError):
         super().__init__("this machine has no route to IPv6")
 
 
+class NotConnected(OSError):
+    """No connection came about. `errors`: what became of each address, or of the handshake, in that order."""
+
+    def __init__(self, errors: Sequence[Exception]) -> None:
+        super().__init__("; ".join(map(repr, errors)))
+        self.errors = tuple(errors)
+
+
+class Dial:
+    """One connection being made, at one address after the other, the next as soon as one fails or is slow (RFC 8305).
+
+    After `begin` either `connected` or `failed` is called, once, unless `close` comes first. `connected` gets a socket
+    that does not block and is still watched for writing. `more` finds further addresses where the first do not do.
+    """
+
+    __slots__ = (
+        "_connected",
+        "_errors",
+        "_failed",
+        "_finding",
+        "_guard",
+        "_ipv6",
+        "_left",
+        "_loop",
+        "_more",
+        "_open",
+        "_port",
+        "_timer",
+    )
+
+    def __init__(
+        self,
+        guard: Guard,
+        addresses: Iterable[str],
+        port: int,
+        *,
+        ipv6: bool,
+        connected: Callable[[socket.socket], None],
+        failed: Callable[[NotConnected], None],
+        more: Callable[[], Awaitable[Iterable[str]]] | None = None,
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._guard = guard
+        self._left = deque(addresses)
+        self._port = port
+        self._ipv6 = ipv6
+        self._connected = connected
+        self._failed = failed
+        self._more = more
+        self._errors: list[Exception] = []
+        self._open: dict[int, socket.socket] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._finding: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """Dials the next address that may be dialled; if there is none, looks for more, or gives up."""
+        self._stop_timer()
+        while self._left:
+            try:
+                self._dial(self._left.popleft())
+            except OSError as error:
+                self._errors.append(error)
+                continue
+            if self._left or self._more:
+                self._timer = self._loop.call_later(STAGGER_S, self.begin)
+            return
+        if self._more:
+            more, self._more = self._more, None
+            self._finding = self._loop.create_task(self._find(more))
+        elif not self._open and self._finding is None:
+            self._failed(NotConnected(self._errors))
+
+    def close(self) -> None:
+        """Gives up whatever is under way."""
+        self._stop_timer()
+        if self._finding:
+            self._finding.cancel()
+        for fd, sock in self._open.items():
+            self._loop.remove_writer(fd)
+            sock.close()
+        self._open.clear()
+
+    def _dial(self, address: str) -> None:
+        self._guard.require(address, self._port)
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        if family == socket.AF_INET6 and not self._ipv6:
+            raise NoIpv6
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        sock.setblocking(False)
+        code = sock.connect_ex((address, self._port))
+        if code not in (0, errno.EINPROGRESS):
+            sock.close()
+            raise OSError(code, os.strerror(code))
+        fd = sock.fileno()
+        self._open[fd] = sock
+        self._loop.add_writer(fd, self._decided, fd)
+
+    def _decided(self, fd: int) -> None:
+        """An address has answered, one way or the other."""
+        sock = self._open.pop(fd)
+        code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if not code:
+            self.close()
+            self._connected(sock)
+            return
+        self._loop.remove_writer(fd)
+        sock.close()
+        self._errors.append(OSError(code, os.strerror(code)))
+        self.begin()
+
+    async def _find(self, more: Callable[[], Awaitable[Iterable[str]]]) -> None:
+        self._left.extend(await more())
+        self._finding = None
+        self.begin()
+
+    def _stop_timer(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+
 def open_connector(guard: Guard, resolver: AbstractResolver, tls: ssl.SSLContext) -> aiohttp.TCPConnector:
     """A connector whose every socket passed the guard: literals, DNS answers, redirects and retries alike.
 
     It does not limit the number of connections: waiting in its queue would count as the server's time.
     """
-    ipv6 = _ipv6_is_routed()
+    ipv6 = ipv6_is_routed()
 
     def guarded_socket(info: aiohttp.AddrInfoType) -> socket.socket:
         family, kind, protocol, _, address = info
@@ -75,7 +204,7 @@ def tls_context(ca_file: Path | None) -> ssl.SSLContext:
     return context
 
 
-def _ipv6_is_routed() -> bool:
+def ipv6_is_routed() -> bool:
     """Whether the system would know where to send IPv6; connecting a datagram socket sends nothing."""
     try:
         with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:

@@ -1,5 +1,6 @@
-"""Names to addresses: both families through c-ares, a bounded cache in front, only addresses that may be asked.
+"""Names to addresses: c-ares on our own event loop, a bounded cache in front, only addresses that may be asked.
 
+IPv4 comes first; IPv6 is asked for where IPv4 gives nothing that may be asked, or does not answer when dialled.
 Neither ``/etc/hosts`` nor search domains are looked at, and no system call ever sees a name.
 One law: a name is looked up once at a time, however many ask; what is remembered is bounded in number and in time.
 """
@@ -8,15 +9,14 @@ import asyncio
 import socket
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from ipaddress import ip_address
 from time import monotonic
-from typing import Final
+from typing import Final, NamedTuple
 
-import aiodns
-from aiodns import error
+import pycares
 from aiohttp.abc import AbstractResolver, ResolveResult
 from pycares import AAAARecordData, ARecordData, AresError, DNSResult
+from pycares import errno as ares
 
 from weboid.errors import ConfigError
 from weboid.net.guard import Guard, NotPublic
@@ -34,21 +34,31 @@ LOOKUPS_A_CHANNEL: Final = 20_000
 
 _TRY_S: Final = 3.0
 _TRIES: Final = 3
+_TICK_S: Final = 0.5
+"""How often c-ares looks for questions that were not answered in time."""
+_BURST: Final = 200
+"""Questions asked at a time: a socket of the usual size holds some 270 answers, and loses what comes on top."""
+_BURST_S: Final = 0.1
+"""An answer that has not come by then is not a part of the burst any more."""
+_RECEIVE_BYTES: Final = 1 << 20
 
-NO_NAME: Final = frozenset({error.ARES_ENOTFOUND, error.ARES_ENODATA, error.ARES_EBADNAME, error.ARES_ENONAME})
+NO_NAME: Final = frozenset({ares.ARES_ENOTFOUND, ares.ARES_ENODATA, ares.ARES_EBADNAME, ares.ARES_ENONAME})
 """The name is unknown, cannot exist, or has no address: to somebody who follows a link it is all the same."""
 NO_SERVER: Final = frozenset(
     {
-        error.ARES_ECONNREFUSED,
-        error.ARES_ENOMEM,
-        error.ARES_EFILE,
-        error.ARES_EDESTRUCTION,
-        error.ARES_ECANCELLED,
-        error.ARES_ENOTINITIALIZED,
+        ares.ARES_ECONNREFUSED,
+        ares.ARES_ENOMEM,
+        ares.ARES_EFILE,
+        ares.ARES_EDESTRUCTION,
+        ares.ARES_ECANCELLED,
+        ares.ARES_ENOTINITIALIZED,
     }
 )
 """Our own name servers or our own machine failed: nothing is known of the name (C-16)."""
-_SILENCE: Final = NO_SERVER | {error.ARES_ETIMEOUT}
+_UNANSWERED: Final = NO_SERVER | {ares.ARES_ETIMEOUT, ares.ARES_EBADNAME}
+
+_Found = DNSResult | int
+"""What one question came to: records, or c-ares' code."""
 
 
 class LookupFailed(OSError):
@@ -59,74 +69,111 @@ class LookupFailed(OSError):
         self.code = code
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What is remembered of a name: its addresses, or the code of the failure, until `end` (monotonic seconds)."""
+class _Known(NamedTuple):
+    """What is remembered of a name until `end` (monotonic seconds): the addresses that may be asked, or why none.
+
+    `is_whole`: both families were asked for.
+    """
 
     end: float
     addresses: tuple[str, ...] = ()
-    code: int = error.ARES_SUCCESS
+    code: int = ares.ARES_ENODATA
+    is_private: bool = False
+    """It has addresses, but none that may be asked."""
+    is_whole: bool = True
 
-
-@dataclass(slots=True)
-class _Channel:
-    """One c-ares channel, the look-ups begun on it and those still open."""
-
-    dns: aiodns.DNSResolver
-    begun: int = 0
-    open: int = 0
+    def told(self) -> tuple[str, ...]:
+        """The addresses; raises LookupFailed or NotPublic if there are none."""
+        if self.addresses:
+            return self.addresses
+        if self.is_private:
+            raise NotPublic
+        raise LookupFailed(self.code)
 
 
 class Resolver(AbstractResolver):
-    """aiohttp's resolver with our cache. A look-up ends after `lookup_s`, whatever the name servers do."""
+    """Our resolver, and aiohttp's. A question ends after `lookup_s`, whatever the name servers do."""
 
     def __init__(self, guard: Guard, name_servers: tuple[str, ...], lookup_s: float) -> None:
+        self.lookup_s = lookup_s
         self._guard = guard
         self._name_servers = name_servers
-        self._lookup_s = lookup_s
+        self._loop = asyncio.get_running_loop()
         self._known: OrderedDict[str, _Known] = OrderedDict()
-        self._asking: dict[str, asyncio.Task[_Known]] = {}
+        self._asking: dict[tuple[str, bool], list[asyncio.Future[_Known]]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._answered_at = self._silent_at = float("-inf")
         self._probing = asyncio.Lock()
+        self._room = asyncio.Semaphore(_BURST)
+        self._crowd: set[object] = set()
         self._channel = self._new_channel()
+
+    async def addresses(self, host: str) -> tuple[str, ...]:
+        """The addresses of a name that may be asked: of IPv4 if it has such, else of IPv6.
+
+        Raises LookupFailed, or NotPublic if the name has only other addresses.
+        """
+        return (await self._known_of(host, whole=False)).told()
+
+    async def more_addresses(self, host: str) -> tuple[str, ...]:
+        """The IPv6 addresses of a name of which `addresses` told those of IPv4; never fails."""
+        known = await self._known_of(host, whole=True)
+        return tuple(each for each in known.addresses if ":" in each)
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """The addresses of a name that may be asked; raises LookupFailed, or NotPublic if it has only others."""
-        known = await self._known_of(host.lower().rstrip("."))
-        if known.code != error.ARES_SUCCESS:
-            raise LookupFailed(known.code)
-        allowed = [address for address in known.addresses if self._guard.allows(ip_address(address))]
-        if not allowed:
-            raise NotPublic
-        return [_result(host, address, port) for address in allowed]
+        """For aiohttp: the addresses of both families; raises as `addresses`."""
+        known = await self._known_of(host, whole=True)
+        return [_result(host, address, port) for address in known.told()]
 
     async def close(self) -> None:
         """Ends all look-ups."""
-        tasks = list(self._asking.values())
+        tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._channel.dns.close()
+        self._channel.close()
 
-    async def _known_of(self, host: str) -> _Known:
+    async def _known_of(self, host: str, *, whole: bool) -> _Known:
+        host = host.lower().rstrip(".")
         known = self._known.get(host)
-        if known is not None and known.end > monotonic():
+        if known is not None and known.end > monotonic() and (known.is_whole or not whole):
             self._known.move_to_end(host)
             return known
-        task = self._asking.get(host)
-        if task is None:
-            task = self._asking[host] = asyncio.create_task(self._asked(host))
-            task.add_done_callback(lambda _: self._asking.pop(host, None))
-        # Shielded: whoever gives up must not end the look-up for the others.
-        return await asyncio.shield(task)
+        # A future for each who waits: whoever gives up must not end the look-up for the others.
+        waiting: asyncio.Future[_Known] = self._loop.create_future()
+        if (host, whole) in self._asking:
+            self._asking[host, whole].append(waiting)
+        else:
+            self._asking[host, whole] = [waiting]
+            task = self._loop.create_task(self._look_up(host, whole))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        return await waiting
 
-    async def _asked(self, host: str) -> _Known:
+    async def _look_up(self, host: str, whole: bool) -> None:
+        try:
+            known = await self._found(host, whole)
+            for waiting in self._asking.pop((host, whole)):
+                if not waiting.done():
+                    waiting.set_result(known)
+        finally:
+            for waiting in self._asking.pop((host, whole), ()):
+                waiting.cancel()
+
+    async def _found(self, host: str, whole: bool) -> _Known:
+        """What the name servers say of a name, remembered unless they said nothing at all."""
         begun = monotonic()
-        known = await self._answer(host)
-        if known.code == error.ARES_ETIMEOUT and not await self._is_served(begun):
-            return _Known(begun, code=error.ARES_ECONNREFUSED)
+        found = [await self._asked(host, pycares.QUERY_TYPE_A, self.lookup_s)]
+        known = self._known_from(found)
+        if known.addresses and not whole:
+            known = known._replace(is_whole=False)
+        elif known.code != ares.ARES_ETIMEOUT:
+            found.append(await self._asked(host, pycares.QUERY_TYPE_AAAA, self.lookup_s))
+            known = self._known_from(found)
+        if known.code == ares.ARES_ETIMEOUT and not await self._is_served(begun):
+            return _Known(begun, code=ares.ARES_ECONNREFUSED)
         if known.code not in NO_SERVER:
             self._known[host] = known
             self._known.move_to_end(host)
@@ -134,75 +181,154 @@ class Resolver(AbstractResolver):
                 self._known.popitem(last=False)
         return known
 
-    async def _answer(self, host: str) -> _Known:
+    async def _asked(self, host: str, kind: int, limit_s: float) -> _Found:
+        """The answer to one question, ETIMEOUT if there is none in time, which begins when it is asked."""
+        await self._room.acquire()
+        place = object()
+        self._crowd.add(place)
+        leaving = self._loop.call_later(_BURST_S, self._leave, place)
         if self._channel.begun >= LOOKUPS_A_CHANNEL:
-            await self._change_channel()
-        channel = self._channel
-        channel.begun += 1
-        channel.open += 1
+            self._channel.retire()
+            self._channel = self._new_channel()
         try:
-            async with asyncio.timeout(self._lookup_s):
-                found = await asyncio.gather(
-                    channel.dns.query_dns(host, "A"), channel.dns.query_dns(host, "AAAA"), return_exceptions=True
-                )
-            if not all(isinstance(each, error.DNSError) and each.args[0] in _SILENCE for each in found):
-                self._answered_at = monotonic()
-        except TimeoutError:
-            return _Known(monotonic() + ERROR_TTL_S, code=error.ARES_ETIMEOUT)
+            found = await self._channel.ask(host, kind, self._loop.time() + limit_s)
         finally:
-            channel.open -= 1
-            if channel is not self._channel and not channel.open:
-                await channel.dns.close()
-        return _known(found)
+            leaving.cancel()
+            self._leave(place)
+        if not isinstance(found, int) or found not in _UNANSWERED:
+            self._answered_at = monotonic()
+        return found
+
+    def _leave(self, place: object) -> None:
+        """Makes room for another question, once."""
+        if place in self._crowd:
+            self._crowd.remove(place)
+            self._room.release()
 
     async def _is_served(self, since: float) -> bool:
         """Whether our name servers have answered anything since then, if need be a question for the root (C-16)."""
         async with self._probing:
             if self._answered_at < since and self._silent_at < since:
-                try:
-                    async with asyncio.timeout(_TRY_S):
-                        await self._channel.dns.query_dns(".", "NS")
-                    self._answered_at = monotonic()
-                except (TimeoutError, error.DNSError) as wrong:
-                    if isinstance(wrong, TimeoutError) or wrong.args[0] in _SILENCE:
-                        self._silent_at = monotonic()
-                    else:
-                        self._answered_at = monotonic()
+                found = await self._asked(".", pycares.QUERY_TYPE_NS, _TRY_S)
+                if isinstance(found, int) and found in _UNANSWERED:
+                    self._silent_at = monotonic()
             return self._answered_at >= since
 
-    async def _change_channel(self) -> None:
-        old, self._channel = self._channel, self._new_channel()
-        if not old.open:
-            await old.dns.close()
+    def _known_from(self, found: Sequence[_Found]) -> _Known:
+        """What answers together say: any address counts; else that there is no such name; else the worse failure."""
+        addresses: list[str] = []
+        ttl_s = LONGEST_TTL_S
+        codes: list[int] = []
+        for answer in found:
+            if isinstance(answer, int):
+                codes.append(answer)
+                continue
+            data = [record.data for record in answer.answer]
+            addresses += [each.addr for each in data if isinstance(each, ARecordData | AAAARecordData)][:ADDRESSES]
+            ttl_s = min([ttl_s, *(record.ttl for record in answer.answer)])
+        if addresses:
+            allowed = tuple(each for each in addresses if self._guard.allows(ip_address(each)))
+            return _Known(monotonic() + max(ttl_s, SHORTEST_TTL_S), allowed, is_private=not allowed)
+        if ares.ARES_ENOTFOUND in codes:
+            return _Known(monotonic() + NO_NAME_TTL_S, code=ares.ARES_ENOTFOUND)
+        if failures := [code for code in codes if code not in NO_NAME]:
+            return _Known(monotonic() + ERROR_TTL_S, code=failures[0])
+        return _Known(monotonic() + NO_NAME_TTL_S)
 
-    def _new_channel(self) -> _Channel:
+    def _new_channel(self) -> "_Channel":
         try:
-            return _Channel(aiodns.DNSResolver(nameservers=self._name_servers or None, timeout=_TRY_S, tries=_TRIES))
+            return _Channel(self._name_servers)
         except AresError as wrong:
             raise ConfigError(f"The name servers {', '.join(self._name_servers)} cannot be used: {wrong}") from wrong
 
 
-def _known(found: Sequence[DNSResult | BaseException]) -> _Known:
-    """What both answers together say: any address counts; else that there is no such name; else the worse failure."""
-    addresses: list[str] = []
-    ttl_s = LONGEST_TTL_S
-    codes: list[int] = []
-    for answer in found:
-        if isinstance(answer, error.DNSError):
-            codes.append(answer.args[0])
-        elif isinstance(answer, BaseException):
-            raise answer
-        else:
-            data = [record.data for record in answer.answer]
-            addresses += [each.addr for each in data if isinstance(each, ARecordData | AAAARecordData)][:ADDRESSES]
-            ttl_s = min([ttl_s, *(record.ttl for record in answer.answer)])
-    if addresses:
-        return _Known(monotonic() + max(ttl_s, SHORTEST_TTL_S), tuple(addresses))
-    if error.ARES_ENOTFOUND in codes:
-        return _Known(monotonic() + NO_NAME_TTL_S, code=error.ARES_ENOTFOUND)
-    if failures := [code for code in codes if code not in NO_NAME]:
-        return _Known(monotonic() + ERROR_TTL_S, code=failures[0])
-    return _Known(monotonic() + NO_NAME_TTL_S, code=error.ARES_ENODATA)
+class _Channel:
+    """One c-ares channel on the running loop: a thread of c-ares' own costs as much as the look-ups."""
+
+    def __init__(self, name_servers: tuple[str, ...]) -> None:
+        self.begun = 0
+        self._open = 0
+        self._is_retired = self._is_closed = False
+        self._loop = asyncio.get_running_loop()
+        self._read: set[int] = set()
+        self._written: set[int] = set()
+        self._ticking: asyncio.TimerHandle | None = None
+        self._ares = pycares.Channel(
+            servers=name_servers or None,
+            timeout=_TRY_S,
+            tries=_TRIES,
+            socket_receive_buffer_size=_RECEIVE_BYTES,
+            sock_state_cb=self._watch,
+        )
+
+    async def ask(self, host: str, kind: int, end_at: float) -> _Found:
+        """The answer to one question, ETIMEOUT if there is none at `end_at` (the loop's time)."""
+        answer: asyncio.Future[_Found] = self._loop.create_future()
+
+        def told(result: DNSResult | None, code: int | None) -> None:
+            if not answer.done():
+                found = result if code is None else code
+                answer.set_result(ares.ARES_EBADRESP if found is None else found)
+
+        limit = self._loop.call_at(end_at, told, None, ares.ARES_ETIMEOUT)
+        self.begun += 1
+        self._open += 1
+        try:
+            self._ares.query(host, kind, callback=told)
+            return await answer
+        except AresError as wrong:
+            return int(wrong.args[0])
+        finally:
+            limit.cancel()
+            self._open -= 1
+            if self._is_retired and not self._open:
+                self.close()
+
+    def retire(self) -> None:
+        """Closes the channel when nothing is open on it any more."""
+        self._is_retired = True
+        if not self._open:
+            self.close()
+
+    def close(self) -> None:
+        """Ends what is open with ECANCELLED. c-ares frees the channel in a thread, which must not touch the loop."""
+        if self._is_closed:
+            return
+        self._ares.cancel()
+        self._is_closed = True
+        for fd in self._read:
+            self._loop.remove_reader(fd)
+        for fd in self._written:
+            self._loop.remove_writer(fd)
+        if self._ticking:
+            self._ticking.cancel()
+        self._ares.close()
+
+    def _watch(self, fd: int, readable: bool, writable: bool) -> None:
+        """Called by c-ares whenever it wants a socket watched otherwise than before."""
+        if self._is_closed:
+            return
+        if readable and fd not in self._read:
+            self._read.add(fd)
+            self._loop.add_reader(fd, self._ares.process_fd, fd, pycares.ARES_SOCKET_BAD)
+        elif not readable and fd in self._read:
+            self._read.remove(fd)
+            self._loop.remove_reader(fd)
+        if writable and fd not in self._written:
+            self._written.add(fd)
+            self._loop.add_writer(fd, self._ares.process_fd, pycares.ARES_SOCKET_BAD, fd)
+        elif not writable and fd in self._written:
+            self._written.remove(fd)
+            self._loop.remove_writer(fd)
+        if self._ticking is None and (self._read or self._written):
+            self._ticking = self._loop.call_later(_TICK_S, self._tick)
+
+    def _tick(self) -> None:
+        """Lets c-ares find out what was not answered in time."""
+        self._ticking = None
+        self._ares.process_fd(pycares.ARES_SOCKET_BAD, pycares.ARES_SOCKET_BAD)
+        if self._ticking is None and (self._read or self._written):
+            self._ticking = self._loop.call_later(_TICK_S, self._tick)
 
 
 def _result(host: str, address: str, port: int) -> ResolveResult:

@@ -4,15 +4,15 @@ One law: what is not surely the fault of the server or of its name has no reason
 """
 
 import errno
-import re
 import ssl
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-import aiohttp
-
 from weboid.core.reasons import Reason
+from weboid.net.dial import NotConnected
 from weboid.net.dns import NO_NAME, NO_SERVER, LookupFailed
 from weboid.net.guard import NotPublic
+from weboid.net.incoming import BrokenReply
 
 
 class Fault(NamedTuple):
@@ -25,31 +25,22 @@ class Fault(NamedTuple):
 def fault_of(exc: BaseException) -> Fault | None:
     """The fault that an exception stands for, or None: our own machine, our name servers or a bug of ours."""
     match exc:
-        case NotPublic() | aiohttp.InvalidURL():
-            # aiohttp calls an address invalid that is written so that only a resolver's guess would find it.
+        case NotPublic():
             return Fault(Reason.NOT_PUBLIC)
         case LookupFailed():
             return _lookup_fault(exc.code)
-        case aiohttp.ClientConnectorCertificateError():
-            return _certificate_fault(exc.certificate_error)
-        case aiohttp.ClientConnectorSSLError():
-            return Fault(Reason.TLS)
-        case aiohttp.ClientConnectorError():
-            return _refusal(exc.os_error)
-        case aiohttp.ConnectionTimeoutError():
-            return Fault(Reason.TIMEOUT)
-        case TimeoutError() if exc.errno is None:
-            return Fault(Reason.TIMEOUT, reached=True)
-        case aiohttp.ServerDisconnectedError():
-            return Fault(Reason.RESET, reached=True)
-        case aiohttp.ClientResponseError() | aiohttp.ClientPayloadError():
+        case NotConnected():
+            return _refusal(exc.errors)
+        case BrokenReply():
             return Fault(Reason.PROTOCOL, reached=True)
+        case ssl.SSLCertVerificationError():
+            return _certificate_fault(exc)
         case ssl.SSLError():
             return Fault(Reason.TLS, reached=True)
+        case TimeoutError() if exc.errno is None:
+            return Fault(Reason.TIMEOUT, reached=True)
         case OSError() if exc.errno not in _OURS:
             return _lost(exc)
-        case aiohttp.ClientConnectionError() if exc.__cause__ is not None:
-            return fault_of(exc.__cause__)
     return None
 
 
@@ -107,26 +98,33 @@ _BY_KIND: Final = {
     BrokenPipeError: Reason.RESET,
 }
 """Event loops raise some of them without a number, such as for an end in the middle of a handshake."""
-_NUMBER: Final = re.compile(r"\[Errno (\d+)\]")
+_MOST_TELLING: Final = (
+    Reason.CERTIFICATE_EXPIRED,
+    Reason.CERTIFICATE_WRONG_HOST,
+    Reason.CERTIFICATE_SELF_SIGNED,
+    Reason.CERTIFICATE_UNKNOWN_ISSUER,
+    Reason.TLS,
+    Reason.CONNECTION_REFUSED,
+    Reason.RESET,
+    Reason.TIMEOUT,
+    Reason.UNREACHABLE,
+    Reason.NOT_PUBLIC,
+)
+"""Where several addresses failed unlike each other: whoever came nearest to an answer speaks for the host."""
 
 
-def _refusal(exc: OSError) -> Fault | None:
-    """Why no connection came about. If several addresses failed unlike each other only the text has the numbers."""
-    if isinstance(exc, NotPublic | LookupFailed):
-        return fault_of(exc)
-    numbers = [exc.errno] if exc.errno is not None else [int(number) for number in _NUMBER.findall(str(exc))]
-    if _OURS.intersection(numbers):
+def _refusal(errors: Sequence[Exception]) -> Fault | None:
+    """Why no connection came about, at any address. If our own machine failed at one, nothing is known of the host."""
+    # An SSLError's number is OpenSSL's, not the system's.
+    ours = (error for error in errors if isinstance(error, OSError) and not isinstance(error, ssl.SSLError))
+    if any(error.errno in _OURS for error in ours):
         return None
-    for number, reason in _BY_ERRNO.items():
-        if number in numbers:
-            return Fault(reason)
-    return _by_kind(exc, reached=False)
+    reasons = {fault.reason for fault in map(fault_of, errors) if fault is not None}
+    return next((Fault(reason) for reason in _MOST_TELLING if reason in reasons), None)
 
 
 def _lost(exc: OSError) -> Fault | None:
     """Why a connection that stood came to an end."""
-    if isinstance(exc.__cause__, ssl.SSLError):
-        return Fault(Reason.TLS, reached=True)
     if exc.errno in _BY_ERRNO:
         return Fault(_BY_ERRNO[exc.errno], reached=True)
     return _by_kind(exc, reached=True)

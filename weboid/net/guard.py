@@ -4,7 +4,7 @@ One law: what is not known to be public unicast is refused, and a configured den
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Final
@@ -38,13 +38,16 @@ class Guard:
         actual = inner if inner is not None and _leads_to_inner(address) else address
         return _within(actual, self.permit) or _within(address, self.permit) or is_public(actual)
 
-    def require(self, host: str, port: int) -> None:
-        """Raises NotPublic unless an address, as written in a socket's address, and its port may be asked."""
+    def require(self, host: str, port: int, *, own: Collection[int] = ()) -> None:
+        """Raises NotPublic unless an address, as written in a socket's address, and its port may be asked.
+
+        `own`: ports that belong to the protocol that will be spoken, and are bad for others only (C-10).
+        """
         try:
             address = ip_address(host)
         except ValueError:
             raise NotPublic from None
-        if port in BAD_PORTS or not 0 < port < 65_536 or not self.allows(address):
+        if (port in BAD_PORTS and port not in own) or not 0 < port < 65_536 or not self.allows(address):
             raise NotPublic
 
 

@@ -13,8 +13,10 @@ import aiohttp
 from weboid.config import NetConfig
 from weboid.net.dial import open_connector, tls_context
 from weboid.net.dns import Resolver
+from weboid.net.engine import SocketEngine
 from weboid.net.guard import Guard
-from weboid.net.hop import AiohttpEngine, Engine
+from weboid.net.hop import Engine
+from weboid.net.tcp import Dialer
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,24 +26,28 @@ class Session:
     settings: NetConfig
     engine: Engine
     seats: asyncio.Semaphore
+    dialer: Dialer
+    """For protocols other than HTTP (C-10)."""
 
 
 @asynccontextmanager
 async def open_session(settings: NetConfig) -> AsyncIterator[Session]:
     """The way out under the given bounds; raises ConfigError for unusable name servers or authorities."""
-    async with _open_connector(settings) as connector:
-        engine = AiohttpEngine(settings, connector)
+    async with _open_resolver(settings) as (guard, resolver):
+        engine = SocketEngine(settings, guard, resolver, tls_context(settings.ca))
+        dialer = Dialer(settings, guard, resolver)
         try:
-            yield Session(settings, engine, asyncio.Semaphore(settings.connections))
+            yield Session(settings, engine, asyncio.Semaphore(settings.connections), dialer)
         finally:
-            await engine.close()
+            engine.close()
 
 
 @asynccontextmanager
 async def open_client(settings: NetConfig) -> AsyncIterator[aiohttp.ClientSession]:
     """An HTTP client for the APIs of wikis and archives: the same guard, no cookies, no proxies, nothing followed."""
     async with (
-        _open_connector(settings) as connector,
+        _open_resolver(settings) as (guard, resolver),
+        open_connector(guard, resolver, tls_context(settings.ca)) as connector,
         aiohttp.ClientSession(
             connector=connector, connector_owner=False, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False
         ) as client,
@@ -50,13 +56,10 @@ async def open_client(settings: NetConfig) -> AsyncIterator[aiohttp.ClientSessio
 
 
 @asynccontextmanager
-async def _open_connector(settings: NetConfig) -> AsyncIterator[aiohttp.TCPConnector]:
+async def _open_resolver(settings: NetConfig) -> AsyncIterator[tuple[Guard, Resolver]]:
     guard = Guard(settings.deny, settings.permit)
-    tls = tls_context(settings.ca)
     resolver = Resolver(guard, settings.dns, settings.connect_s / 2)
-    connector = open_connector(guard, resolver, tls)
     try:
-        yield connector
+        yield guard, resolver
     finally:
-        await connector.close()
         await resolver.close()

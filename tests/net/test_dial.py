@@ -1,0 +1,167 @@
+"""Connections being made: every address is shown to the guard, and none that fails or hangs keeps the next one back."""
+
+import asyncio
+import errno
+import socket
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from ipaddress import ip_network
+
+import pytest
+from misbehaving import reply, serve
+
+from weboid.net import dial
+from weboid.net.dial import Dial, NoIpv6, NotConnected
+from weboid.net.guard import Guard, NotPublic
+
+LOOPBACK = Guard(permit=(ip_network("127.0.0.0/8"),), deny=(ip_network("127.0.0.66/32"),))
+ONE, TWO, DENIED = "127.0.0.11", "127.0.0.12", "127.0.0.66"
+
+
+async def dialled(
+    addresses: Sequence[str],
+    port: int,
+    *,
+    guard: Guard = LOOPBACK,
+    ipv6: bool = False,
+    more: Callable[[], Awaitable[Sequence[str]]] | None = None,
+) -> str | NotConnected:
+    """The address to which a connection came about, or why none did."""
+    ended: asyncio.Future[str | NotConnected] = asyncio.get_running_loop().create_future()
+
+    def connected(sock: socket.socket) -> None:
+        asyncio.get_running_loop().remove_writer(sock.fileno())
+        with sock:
+            ended.set_result(str(sock.getpeername()[0]))
+
+    way = Dial(guard, addresses, port, ipv6=ipv6, connected=connected, failed=ended.set_result, more=more)
+    way.begin()
+    try:
+        async with asyncio.timeout(10):
+            return await ended
+    finally:
+        way.close()
+
+
+@contextmanager
+def silent(ip: str) -> Iterator[int]:
+    """A port that takes no connection and refuses none."""
+    with socket.socket() as listening, socket.socket() as first, socket.socket() as second:
+        listening.bind((ip, 0))
+        listening.listen(0)
+        for filling in (first, second):
+            filling.setblocking(False)
+            filling.connect_ex(listening.getsockname())
+        yield listening.getsockname()[1]
+
+
+async def test_the_first_address_that_takes_us_is_taken() -> None:
+    async with serve(lambda _: reply(200), ip=ONE) as site:
+        assert await dialled([ONE, TWO], site.port) == ONE
+
+
+async def test_the_next_address_is_dialled_as_soon_as_one_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dial, "STAGGER_S", 60)
+    async with serve(lambda _: reply(200), ip=TWO) as site:
+        assert await dialled([ONE, ONE, TWO], site.port) == TWO
+
+
+async def test_an_address_that_hangs_gets_company(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dial, "STAGGER_S", 0.01)
+    with silent(ONE) as port, socket.create_server((TWO, port)):
+        assert await dialled([ONE, TWO], port) == TWO
+
+
+async def test_an_address_that_may_not_be_dialled_is_passed_over() -> None:
+    async with serve(lambda _: reply(200), ip=DENIED) as secret:
+        with socket.create_server((ONE, secret.port)):
+            assert await dialled([DENIED, ONE], secret.port) == ONE
+        failed = await dialled([DENIED, ONE], secret.port)
+        assert secret.connections == 0
+    assert isinstance(failed, NotConnected)
+    assert [type(error) for error in failed.errors] == [NotPublic, ConnectionRefusedError]
+
+
+async def test_nothing_is_dialled_that_is_no_plain_address() -> None:
+    failed = await dialled(["localhost", "127.1", "2130706433", "0x7f.1", "127.0.0.1.", ""], 8080)
+    assert isinstance(failed, NotConnected)
+    assert {type(error) for error in failed.errors} == {NotPublic}
+
+
+async def test_a_bad_port_is_not_dialled() -> None:
+    failed = await dialled([ONE], 25)
+    assert isinstance(failed, NotConnected)
+    assert [type(error) for error in failed.errors] == [NotPublic]
+
+
+async def test_why_each_address_failed_is_told() -> None:
+    guard = Guard(permit=(*LOOPBACK.permit, ip_network("::1/128")))
+    with socket.create_server((ONE, 0)) as server:
+        port = server.getsockname()[1]
+    failed = await dialled([ONE, "::1", TWO], port, guard=guard)
+    assert isinstance(failed, NotConnected)
+    assert sorted(type(error).__name__ for error in failed.errors) == ["ConnectionRefusedError"] * 2 + ["NoIpv6"]
+    refusals = [error for error in failed.errors if not isinstance(error, NoIpv6)]
+    assert {getattr(error, "errno", None) for error in refusals} == {errno.ECONNREFUSED}
+
+
+@pytest.mark.parametrize("stagger_s", [0.01, 60])
+async def test_more_addresses_are_found_when_the_first_ones_fail_or_hang(
+    monkeypatch: pytest.MonkeyPatch, stagger_s: float
+) -> None:
+    monkeypatch.setattr(dial, "STAGGER_S", stagger_s)
+    asked: list[str] = []
+
+    async def more() -> list[str]:
+        asked.append("more")
+        await asyncio.sleep(0)
+        return [TWO]
+
+    async with serve(lambda _: reply(200), ip=TWO) as site:
+        assert await dialled([ONE, ONE], site.port, more=more) == TWO
+    if stagger_s < 1:
+        with silent(ONE) as port, socket.create_server((TWO, port)):
+            assert await dialled([ONE], port, more=more) == TWO
+    assert set(asked) == {"more"}
+
+
+async def test_no_more_addresses_are_looked_for_where_the_first_one_will_do() -> None:
+    async def more() -> list[str]:
+        raise AssertionError
+
+    async with serve(lambda _: reply(200), ip=ONE) as site:
+        assert await dialled([ONE], site.port, more=more) == ONE
+
+
+async def test_finding_no_more_ends_it() -> None:
+    async def more() -> list[str]:
+        return []
+
+    with socket.create_server((ONE, 0)) as server:
+        port = server.getsockname()[1]
+    failed = await dialled([ONE], port, more=more)
+    assert isinstance(failed, NotConnected)
+    assert len(failed.errors) == 1
+
+
+async def test_giving_up_leaves_nothing_behind() -> None:
+    found = asyncio.Event()
+
+    async def more() -> list[str]:
+        found.set()
+        await asyncio.sleep(3600)
+        return []
+
+    def surprised(_: object) -> None:
+        raise AssertionError
+
+    with silent(ONE) as port:
+        way = Dial(LOOPBACK, [ONE], port, ipv6=False, connected=surprised, failed=surprised)
+        way.begin()
+        await asyncio.sleep(0)
+        way.close()
+    way = Dial(LOOPBACK, [DENIED], port, ipv6=False, connected=surprised, failed=surprised, more=more)
+    way.begin()
+    await found.wait()
+    way.close()
+    await asyncio.sleep(0.01)

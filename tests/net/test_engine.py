@@ -1,0 +1,377 @@
+"""The engine by itself: what it sends, which lines it keeps, and what it makes of what comes (C-1, C-2, C-3, C-13)."""
+
+import asyncio
+import errno
+import socket
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from misbehaving import Act, Asked, Certificates, HangUp, Silence, name_server, reply, serve
+
+from weboid.config import NetConfig
+from weboid.core.reasons import Reason
+from weboid.net import engine as engine_module
+from weboid.net.dial import tls_context
+from weboid.net.dns import Resolver
+from weboid.net.engine import SocketEngine
+from weboid.net.faults import Fault, fault_of
+from weboid.net.guard import Guard
+from weboid.net.hop import Reply, Request
+
+HEADERS = {"User-Agent": "test"}
+PAGE = b"<!doctype html><title>A page</title>"
+
+
+@asynccontextmanager
+async def open_engine(settings: NetConfig) -> AsyncIterator[SocketEngine]:
+    """An engine with its resolver."""
+    guard = Guard(settings.deny, settings.permit)
+    resolver = Resolver(guard, settings.dns, settings.connect_s / 2)
+    engine = SocketEngine(settings, guard, resolver, tls_context(settings.ca))
+    try:
+        yield engine
+    finally:
+        engine.close()
+        await resolver.close()
+
+
+async def asked(engine: SocketEngine, url: str, method: str = "GET", timeout_s: float = 5.0) -> Reply:
+    return await engine.send(Request(method, url, HEADERS), timeout_s)
+
+
+async def fault(engine: SocketEngine, url: str, method: str = "GET", timeout_s: float = 5.0) -> Fault | None:
+    """What the failure of a request stands for."""
+    with pytest.raises(Exception) as raised:
+        await asked(engine, url, method, timeout_s)
+    return fault_of(raised.value)
+
+
+async def test_what_goes_out_is_just_this(settings: NetConfig) -> None:
+    heard: list[bytes] = []
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(reply(204, body=None, kind=None))
+        writer.close()
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server, open_engine(settings) as engine:
+        request = Request("HEAD", f"http://127.0.0.1:{port}/a?b=c%20d", {"User-Agent": "test", "X-A": "ü"})
+        assert (await engine.send(request, 5)).code == 204
+    head = f"HEAD /a?b=c%20d HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUser-Agent: test\r\nX-A: ü\r\n\r\n"
+    assert heard == [head.encode()]
+
+
+@pytest.mark.parametrize(
+    ("method", "url", "headers"),
+    [
+        ("POST", "http://127.0.0.1/", {}),
+        ("GET", "ftp://127.0.0.1/", {}),
+        ("GET", "http:///path", {}),
+        ("GET", "//127.0.0.1/", {}),
+        ("GET", "http://127.0.0.1/a b", {}),
+        ("GET", "http://127.0.0.1/a\r\nX: y", {}),
+        ("GET", "http://127.0.0.1:80\\@127.0.0.2/", {}),
+        ("GET", "http://127.0.0.1/", {"X": "a\r\nY: b"}),
+        ("GET", "http://127.0.0.1/", {"X": "a\nY: b"}),
+        ("GET", "http://127.0.0.1/", {"X\r": "a"}),
+    ],
+)
+async def test_a_request_that_is_unfit_is_our_mistake(
+    settings: NetConfig, method: str, url: str, headers: dict[str, str]
+) -> None:
+    async with open_engine(settings) as engine:
+        with pytest.raises(ValueError) as raised:
+            await engine.send(Request(method, url, headers), 1)
+    assert fault_of(raised.value) is None
+
+
+async def test_user_and_fragment_are_not_sent(settings: NetConfig) -> None:
+    async with serve(lambda _: reply(200)) as site, open_engine(settings) as engine:
+        assert (await asked(engine, f"http://user:pass@127.0.0.1:{site.port}?q=1#frag")).code == 200
+    assert site.lines() == ["GET /?q=1"]
+    assert site.asked[0].headers == {"Host": f"127.0.0.1:{site.port}", "User-Agent": "test"}
+
+
+async def test_proxies_and_passwords_of_the_environment_are_nobody_s_business(
+    settings: NetConfig, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def proxy(_: Asked) -> Act:
+        raise AssertionError
+
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login us password secret\n")
+    async with serve(lambda _: reply(200)) as site, serve(proxy) as other, open_engine(settings) as engine:
+        for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, other.url())
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+        assert (await asked(engine, site.url())).code == 200
+    assert other.connections == 0
+    assert "Authorization" not in site.asked[0].headers
+
+
+async def test_one_line_is_kept_for_each_place(settings: NetConfig) -> None:
+    async with (
+        serve(lambda _: reply(200)) as one,
+        serve(lambda _: reply(200), ip="127.0.0.2") as two,
+        open_engine(settings) as engine,
+    ):
+        for site in (one, two, one, two):
+            assert (await asked(engine, site.url())).code == 200
+        assert (one.connections, two.connections) == (1, 1)
+        await asyncio.gather(*(asked(engine, one.url()) for _ in range(5)))
+        for _ in range(5):
+            await asked(engine, one.url())
+        assert one.connections == 5
+
+
+async def test_kept_lines_are_bounded_in_number_and_the_oldest_goes_first(settings: NetConfig) -> None:
+    async with serve(lambda _: reply(200)) as site, open_engine(replace(settings, connections=2)) as engine:
+        names = [f"127.0.0.1:{site.port}", f"user@127.0.0.1:0{site.port}", f"127.0.0.1:00{site.port}"]
+        for name in names:
+            await asked(engine, f"http://{name}/")
+        assert site.connections == 3
+        for name in reversed(names[1:]):
+            await asked(engine, f"http://{name}/")
+        assert site.connections == 3
+        await asked(engine, f"http://{names[0]}/")
+        assert site.connections == 4
+
+
+async def test_kept_lines_are_bounded_in_time(settings: NetConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "KEEP_ALIVE_S", 0.02)
+    ended = asyncio.Event()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(reply(200))
+        assert await reader.read() == b""
+        ended.set()
+        writer.close()
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    async with server, open_engine(settings) as engine, asyncio.timeout(5):
+        await asked(engine, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/")
+        await ended.wait()
+
+
+async def test_a_line_that_ended_while_idle_is_not_used(settings: NetConfig) -> None:
+    async def answered() -> AsyncIterator[bytes]:
+        yield reply(200)
+
+    async with serve(lambda _: answered()) as site, open_engine(settings) as engine:
+        for _ in range(3):
+            assert (await asked(engine, site.url())).code == 200
+            await asyncio.sleep(0.02)
+        assert (site.connections, len(site.asked)) == (3, 3)
+
+
+@pytest.mark.parametrize("late", [b"<p>The body after HEAD</p>", b"HTTP/1.1 500 Not asked for\r\n\r\n"])
+async def test_what_comes_late_is_not_taken_for_the_next_reply(settings: NetConfig, late: bytes) -> None:
+    async def twice() -> AsyncIterator[bytes]:
+        yield reply(200)
+        await asyncio.sleep(0.02)
+        yield late
+        await asyncio.sleep(3600)
+
+    async with serve(lambda _: twice()) as site, open_engine(settings) as engine:
+        for _ in range(3):
+            assert (await asked(engine, site.url(), "HEAD")).code == 200
+            await asyncio.sleep(0.05)
+    assert site.connections == 3
+
+
+@pytest.mark.parametrize("act", [HangUp(), HangUp(reset=True), b"nonsense\r\n\r\n"])
+async def test_a_kept_line_that_fails_is_replaced_once(settings: NetConfig, act: Act) -> None:
+    def script(asked: Asked) -> Act:
+        return act if asked.count >= 2 else reply(200)
+
+    async with serve(script) as site, open_engine(settings) as engine:
+        assert (await asked(engine, site.url())).code == 200
+        assert await fault(engine, site.url()) is not None
+    assert (site.connections, len(site.asked)) == (2, 3)
+
+
+async def test_silence_on_a_kept_line_is_a_timeout_and_not_asked_again(settings: NetConfig) -> None:
+    def script(asked: Asked) -> Act:
+        return Silence() if asked.count >= 2 else reply(200)
+
+    async with serve(script) as site, open_engine(settings) as engine:
+        await asked(engine, site.url())
+        assert await fault(engine, site.url(), timeout_s=0.1) == Fault(Reason.TIMEOUT, reached=True)
+    assert len(site.asked) == 2
+
+
+async def test_when_files_run_out_kept_lines_make_room(settings: NetConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = socket.socket
+    refusals = [0]
+
+    def scarce(*arguments: int, **others: int) -> socket.socket:
+        if refusals[0] and not others:
+            refusals[0] -= 1
+            raise OSError(errno.EMFILE, "too many open files")
+        return made(*arguments, **others)
+
+    async with (
+        serve(lambda _: reply(200)) as one,
+        serve(lambda _: reply(200), ip="127.0.0.2") as two,
+        open_engine(settings) as engine,
+    ):
+        await asked(engine, one.url())
+        with monkeypatch.context() as patched:
+            patched.setattr("weboid.net.dial.socket.socket", scarce)
+            refusals[0] = 1
+            assert (await asked(engine, two.url())).code == 200
+            refusals[0] = 2
+            assert await fault(engine, "http://127.0.0.3:8080/") is None
+        assert (await asked(engine, one.url())).code == 200
+        assert one.connections == 2
+
+
+async def test_closing_ends_what_is_under_way_and_blames_nobody(settings: NetConfig) -> None:
+    async with serve(lambda _: Silence()) as site, open_engine(settings) as engine:
+        asking = asyncio.create_task(asked(engine, site.url()))
+        while not site.asked:
+            await asyncio.sleep(0.01)
+        engine.close()
+        with pytest.raises(RuntimeError) as raised:
+            await asking
+    assert fault_of(raised.value) is None
+
+
+async def test_an_early_refusal_is_heard_although_the_question_was_cut_short(settings: NetConfig) -> None:
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(10)
+        writer.write(reply(431, "Connection: close", body=b"no"))
+        await writer.drain()
+        writer.write_eof()
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    async with server, open_engine(settings) as engine:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        assert (await engine.send(Request("GET", url, {"X": "a" * 100_000}), 5)).code == 431
+
+
+@pytest.mark.parametrize("secure", [False, True])
+async def test_a_question_that_does_not_fit_at_once_goes_out_all_the_same(
+    settings: NetConfig, certificates: Certificates, secure: bool
+) -> None:
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.05)
+        length = len(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(reply(200, body=str(length).encode()))
+        writer.close()
+
+    tls = certificates.good("127.0.0.1") if secure else None
+    server = await asyncio.start_server(connected, "127.0.0.1", 0, limit=30_000_000, ssl=tls)
+    async with server, open_engine(replace(settings, ca=certificates.ca_file, connect_s=5)) as engine:
+        url = f"http{'s' * secure}://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        told = await engine.send(Request("GET", url, {"X": "a" * 20_000_000}), 20)
+    assert int(told.body) > 20_000_000
+
+
+async def test_a_body_within_tls_is_read_in_any_number_of_records(
+    settings: NetConfig, certificates: Certificates
+) -> None:
+    async def records() -> AsyncIterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 50000\r\n\r\n"
+        for _ in range(50):
+            yield b"x" * 1000
+
+    tls = certificates.good("127.0.0.1")
+    async with (
+        serve(lambda _: records(), tls=tls) as site,
+        open_engine(replace(settings, ca=certificates.ca_file)) as engine,
+    ):
+        assert (await asked(engine, site.url())).body == b"x" * 50_000
+
+
+async def test_a_line_within_tls_is_kept_as_well(settings: NetConfig, certificates: Certificates) -> None:
+    tls = certificates.good("127.0.0.1")
+    async with (
+        serve(lambda _: reply(200, body=PAGE), tls=tls) as site,
+        open_engine(replace(settings, ca=certificates.ca_file)) as engine,
+    ):
+        for _ in range(4):
+            assert (await asked(engine, site.url())).body == PAGE
+    assert site.connections == 1
+
+
+async def test_an_end_without_goodbye_within_tls_ends_a_body_that_has_no_length(
+    settings: NetConfig, certificates: Certificates
+) -> None:
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(reply(200, body=None) + PAGE)
+        await writer.drain()
+        writer.transport.abort()
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0, ssl=certificates.good("127.0.0.1"))
+    async with server, open_engine(replace(settings, ca=certificates.ca_file)) as engine:
+        url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        told = await asked(engine, url)
+    assert (told.code, told.body) == (200, PAGE)
+
+
+@pytest.mark.parametrize(("connect_s", "timeout_s"), [(0.1, 5.0), (5.0, 0.1)])
+async def test_a_handshake_that_does_not_end_is_a_timeout_before_a_connection(
+    settings: NetConfig, connect_s: float, timeout_s: float
+) -> None:
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    async with server, open_engine(replace(settings, connect_s=connect_s)) as engine:
+        url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        assert await fault(engine, url, timeout_s=timeout_s) == Fault(Reason.TIMEOUT, reached=False)
+
+
+async def test_a_client_certificate_that_is_missed_after_the_handshake_is_a_tls_fault(
+    settings: NetConfig, certificates: Certificates
+) -> None:
+    tls = certificates.good("127.0.0.1")
+    tls.verify_mode = ssl.CERT_REQUIRED
+    tls.load_verify_locations(certificates.ca_file)
+    async with (
+        serve(lambda _: reply(200), tls=tls) as site,
+        open_engine(replace(settings, ca=certificates.ca_file)) as engine,
+    ):
+        found = await fault(engine, site.url())
+    assert found is not None
+    assert found.reason in (Reason.TLS, Reason.RESET)
+
+
+async def test_a_name_server_that_is_silent_does_not_outlast_the_request(settings: NetConfig) -> None:
+    async with (
+        name_server({"site.test": None}) as dns,
+        open_engine(replace(settings, dns=(dns.address,), connect_s=20)) as engine,
+    ):
+        found = await fault(engine, "http://site.test/", timeout_s=0.1)
+    assert found == Fault(Reason.TIMEOUT, reached=False)
+
+
+async def test_a_request_that_is_cancelled_closes_its_line(settings: NetConfig, certificates: Certificates) -> None:
+    closed = asyncio.Event()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        asking.cancel()
+        await reader.read()
+        closed.set()
+        writer.close()
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    async with server, open_engine(settings) as engine, asyncio.timeout(5):
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        asking = asyncio.create_task(asked(engine, url))
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await closed.wait()

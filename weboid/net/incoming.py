@@ -1,0 +1,193 @@
+"""A reply as its bytes come in: the head, the framing of the body, and the body's beginning, all within bounds. Pure.
+
+It reads what servers send rather than what they should send (RFC 9112): what browsers put up with is no fault here.
+One law: nothing is kept without a bound, and what follows a reply is never taken for a part of it.
+"""
+
+import re
+from typing import Final
+
+HEADER_LINES: Final = 256
+"""Header lines of a reply that are read; more are a broken protocol."""
+LINES_A_HEAD: Final = 16
+"""A whole head, with all that goes before it, may be this many times as long as its longest line."""
+
+_START: Final = re.compile(r"(?:HTTP/(\d)(?:\.(\d))?|ICY)[ \t]+(\d{3})(?!\d)")
+_END: Final = re.compile(rb"\r?\n\r?\n")
+_FOLDED: Final = re.compile(r"\r?\n[ \t]+")
+_CHUNK: Final = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;.*)?\r?")
+_CHUNK_LINE: Final = 4096
+"""Bytes of the line before a chunk, with its extensions."""
+_LENGTH: Final = re.compile(r"[0-9]{1,15}")
+_SPACE: Final = " \t\r"
+_SWITCHING: Final = 101
+_WITHOUT_BODY: Final = frozenset({_SWITCHING, 204, 304})
+
+
+class BrokenReply(OSError):
+    """What came in is no HTTP/1 reply, or more of one than is read."""
+
+
+class Incoming:
+    """One reply. `code` is 0 until its head has come; `headers` then has the first value of each, by lower-case name.
+
+    Text is UTF-8 in which other bytes stand as surrogates. `is_clean`: the reply came to its end, nothing after it, and
+    the server keeps the connection for another one.
+    """
+
+    __slots__ = (
+        "_after_chunk",
+        "_body",
+        "_buffer",
+        "_is_chunked",
+        "_is_head",
+        "_keeps",
+        "_left",
+        "_most_body",
+        "_most_line",
+        "_taken",
+        "code",
+        "cookies",
+        "headers",
+        "is_clean",
+    )
+
+    def __init__(self, method: str, *, line_bytes: int, body_bytes: int) -> None:
+        self.code = 0
+        self.headers: dict[str, str] = {}
+        self.cookies: tuple[str, ...] = ()
+        self._body = bytearray()
+        self.is_clean = False
+        self._is_head = method == "HEAD"
+        self._most_line = line_bytes
+        self._most_body = body_bytes
+        self._buffer = b""
+        self._taken = 0
+        self._keeps = False
+        self._is_chunked = False
+        self._after_chunk = False
+        # Bytes still to come of the body, or of a chunk; None = all until the connection ends.
+        self._left: int | None = None
+
+    @property
+    def body(self) -> bytes:
+        """The beginning of the body, as far as it was wanted."""
+        return bytes(self._body[: self._most_body])
+
+    def take(self, data: bytes) -> bool:
+        """Takes what came in, b"" for the end of the connection; returns whether nothing more is wanted.
+
+        A body that breaks off, or whose framing is wrong, ends there: the status stands. Raises BrokenReply, and
+        ConnectionResetError for an end before the head was whole.
+        """
+        if self.code:
+            return not data or self._take_body(data)
+        if not data:
+            raise ConnectionResetError
+        return self._take_head(data)
+
+    def _take_head(self, data: bytes) -> bool:
+        self._taken += len(data)
+        if self._buffer:
+            data = self._buffer + data
+        while True:
+            data = data.lstrip(b"\r\n")
+            end = _END.search(data)
+            if end is None:
+                if self._taken > LINES_A_HEAD * self._most_line or data.count(b"\n") > HEADER_LINES:
+                    raise BrokenReply("endless headers")
+                self._buffer = data
+                return False
+            head, data = data[: end.start()], data[end.end() :]
+            text = head.decode("utf-8", "surrogateescape")
+            if "\n " in text or "\n\t" in text:
+                text = _FOLDED.sub(" ", text)
+            lines = text.split("\n")
+            start = _START.match(lines[0])
+            if start is None or len(lines) > HEADER_LINES + 1 or b"\0" in head:
+                raise BrokenReply("no reply")
+            if len(head) > self._most_line and max(map(len, lines)) > self._most_line:
+                raise BrokenReply("an endless header")
+            code = int(start[3])
+            if code // 100 != 1 or code == _SWITCHING:
+                break
+        self._buffer = b""
+        self._take_fields(lines)
+        self.code = code
+        self._frame(start[1], start[2])
+        # What a redirect has to say besides its Location is not waited for.
+        return self._take_body(data) or code // 100 == 3
+
+    def _take_fields(self, lines: list[str]) -> None:
+        """The header lines; the first one is skipped, and so is what has no name, as browsers do."""
+        headers = self.headers
+        cookies: list[str] = []
+        for line in lines[1:]:
+            name, colon, value = line.partition(":")
+            name = name.strip(_SPACE).lower()
+            if name and colon:
+                value = value.strip(_SPACE)
+                headers.setdefault(name, value)
+                if name == "set-cookie":
+                    cookies.append(value)
+        self.cookies = tuple(cookies)
+
+    def _frame(self, major: str | None, minor: str | None) -> None:
+        """How long the body is, and whether the connection outlives it (RFC 9112, 6.3 and 9.3)."""
+        connection = self.headers.get("connection", "").lower()
+        self._keeps = "keep-alive" in connection if (major, minor) == ("1", "0") else "close" not in connection
+        coding = self.headers.get("transfer-encoding")
+        length = self.headers.get("content-length", "")
+        if self._is_head or self.code in _WITHOUT_BODY:
+            self._left = 0
+            self._keeps = self._keeps and self.code != _SWITCHING
+        elif coding is not None:
+            self._is_chunked = "chunked" in coding.lower()
+            self._left = 0 if self._is_chunked else None
+        elif _LENGTH.fullmatch(length):
+            self._left = int(length)
+
+    def _take_body(self, data: bytes) -> bool:
+        if self._is_chunked:
+            return self._take_chunks(data)
+        if self._left is None:
+            self._body += data
+        else:
+            self._body += data[: self._left]
+            surplus = len(data) > self._left
+            self._left -= min(len(data), self._left)
+            if not self._left:
+                self.is_clean = self._keeps and not surplus
+                return True
+        return len(self._body) >= self._most_body
+
+    def _take_chunks(self, data: bytes) -> bool:
+        """Chunks (RFC 9112, 7.1); after the last one only an empty trailer leaves the connection clean."""
+        data = self._buffer + data
+        at = 0
+        while True:
+            if self._left:
+                part = data[at : at + self._left]
+                at += len(part)
+                self._body += part
+                self._left -= len(part)
+                self._buffer = b""
+                self._after_chunk = True
+                if self._left or len(self._body) >= self._most_body:
+                    return len(self._body) >= self._most_body
+            end = data.find(b"\n", at)
+            if end < 0:
+                self._buffer = data[at:]
+                return len(self._buffer) > _CHUNK_LINE
+            line = data[at:end]
+            at = end + 1
+            if self._after_chunk and not line.rstrip(b"\r"):
+                self._after_chunk = False
+                continue
+            size = _CHUNK.fullmatch(line)
+            if size is None:
+                return True
+            self._left = int(size[1], 16)
+            if not self._left:
+                self.is_clean = self._keeps and data[at:] in (b"\r\n", b"\n")
+                return True
