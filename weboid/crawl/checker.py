@@ -25,9 +25,11 @@ from weboid.core.urls import Url, parse
 from weboid.crawl.slots import NotAsked, Turns
 from weboid.crawl.stoplist import StopList
 from weboid.net.fetch import fetch_answer
+from weboid.net.ftp import fetch_ftp
 from weboid.net.guard import NotPublic
 from weboid.net.robots import RobotsCache
 from weboid.net.session import Session
+from weboid.net.sftp import fetch_sftp
 
 T = TypeVar("T")
 
@@ -36,6 +38,7 @@ log = logging.getLogger(__name__)
 _DELAY_LIMIT_S: Final = 120.0
 """A robots.txt that wants longer pauses gets the other URLs of its host checked on other days."""
 _BACK_OFF_LIMIT_S: Final = 60.0
+_BESIDE_HTTP: Final = {"ftp": fetch_ftp, "ftps": fetch_ftp, "sftp": fetch_sftp}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,8 @@ class Checker:
         url = parse(question.url)
         if self._stop_list.holds(url.host):
             raise NotAsked(url.host)
+        if url.scheme in _BESIDE_HTTP:
+            return Finding(await _BESIDE_HTTP[url.scheme](self._session, question.url, turn=self.turn))
         if self._strict and not (await self._robots.robots_of(question.url)).allows(question.url):
             raise NotAsked(question.url)
         if question.follows:

@@ -1,0 +1,374 @@
+"""One check over FTP, in the clear or inside TLS (C-10; RFC 959, 1635, 2428, 3659, 4217).
+
+Whether something is there is asked over the control connection alone. Only a server that knows none of the commands for
+that is asked to begin a transfer, from its own address: which address it names for that is never read.
+What replies mean is `core.ftpreply`'s business.
+One law: no server can make a check longer than its time, its bytes and its lines, nor open a way to anywhere else.
+"""
+
+import asyncio
+import re
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from enum import Enum
+from time import monotonic
+from typing import Final
+
+from weboid.core.ftpreply import (
+    Found,
+    FtpReply,
+    Hint,
+    code_observation,
+    data_port,
+    fault_observation,
+    found_by_folder,
+    found_by_mlst,
+    found_by_size,
+    found_by_time,
+    found_observation,
+    login_folder,
+    refusal_observation,
+    remote_path,
+    told,
+    unsafe_observation,
+)
+from weboid.core.observation import Observation
+from weboid.core.reasons import Reason
+from weboid.core.urls import DEFAULT_PORTS, Url, parse
+from weboid.net.faults import Fault, fault_of
+from weboid.net.fetch import ANSWERS_A_CHECK, Turn
+from weboid.net.guard import NotPublic
+from weboid.net.session import Session
+
+REPLY_LINES: Final = 1000
+"""Lines of one reply; messages of the day have some dozens."""
+
+_OWN_PORTS: Final = (21, 990)
+_LOWEST_DATA_PORT: Final = 1024
+_BLOCK_BYTES: Final = 4096
+_FAREWELL_S: Final = 1.0
+_FIRST_LINE: Final = re.compile(rb"([1-5][0-9]{2})(?![0-9])(-?) ?(.*)", re.DOTALL)
+
+_MENDABLE: Final = frozenset(
+    {
+        Reason.CONNECTION_REFUSED,
+        Reason.RESET,
+        Reason.TIMEOUT,
+        Reason.UNREACHABLE,
+        Reason.PROTOCOL,
+        Reason.TLS,
+    }
+)
+"""Faults of one way into a server, after which the other is tried. Whatever else stands in the way says more."""
+
+
+class _Tls(Enum):
+    """When TLS begins: never, before the greeting (port 990), or after AUTH (RFC 4217)."""
+
+    NONE = 0
+    IMPLICIT = 1
+    EXPLICIT = 2
+
+
+class _Refused(Exception):
+    """A reply that ends the check."""
+
+    def __init__(self, reply: FtpReply) -> None:
+        super().__init__(reply.code)
+        self.reply = reply
+
+
+class _Undecided(Exception):
+    """The server lets us in and does not let us know."""
+
+
+class _Broken(Exception):
+    """Not the protocol, or more of it than anybody needs; `reason` says which."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason.word)
+        self.reason = reason
+
+
+async def fetch_ftp(session: Session, url: str, *, turn: Turn) -> Observation:
+    """The observation of one check of an ftp or ftps URL in normal form; raises ValueError for anything else.
+
+    Each connection waits for its turn. Faults of others are values; what is no fault of theirs is raised as it is.
+    """
+    form = parse(url)
+    if form.scheme not in ("ftp", "ftps"):
+        raise ValueError(f"{url} is not for FTP")
+    path = remote_path(form.path)
+    if path is None:
+        return unsafe_observation()
+    return await _Check(session, form, path, turn).observation()
+
+
+def _ways(url: Url) -> list[tuple[int, _Tls]]:
+    """The ports and kinds of TLS to try in turn.
+
+    No standard says which kind ``ftps`` means, and links are written for either: one that works is enough.
+    """
+    port = url.port or DEFAULT_PORTS[url.scheme]
+    if url.scheme == "ftp":
+        return [(port, _Tls.NONE)]
+    if port == DEFAULT_PORTS["ftp"]:
+        return [(port, _Tls.EXPLICIT)]
+    explicit = DEFAULT_PORTS["ftp"] if port == DEFAULT_PORTS["ftps"] else port
+    return [(port, _Tls.IMPLICIT), (explicit, _Tls.EXPLICIT)]
+
+
+class _Check:
+    """One URL, asked by one way or two."""
+
+    def __init__(self, session: Session, url: Url, path: bytes, turn: Turn) -> None:
+        self._session = session
+        self._url = url
+        self._path = path
+        self._turn = turn
+        self._left_s = ANSWERS_A_CHECK * session.settings.answer_s
+
+    async def observation(self) -> Observation:
+        """What the first way says, unless it fails where the second does not."""
+        fault: Reason | None = None
+        for port, tls in _ways(self._url):
+            end = await self._attempt(port, tls)
+            if isinstance(end, Observation):
+                return end
+            if fault is None or end.reason not in _MENDABLE:
+                fault = end.reason
+            if fault not in _MENDABLE:
+                break
+        assert fault, "there is always a way"
+        return fault_observation(fault, self._url.host)
+
+    async def _attempt(self, port: int, tls: _Tls) -> Observation | Fault:
+        """One connection, within the time that the check has left."""
+        try:
+            await self._turn(self._url.host)
+        except NotPublic:
+            return Fault(Reason.NOT_PUBLIC)
+        async with self._session.seats:
+            begun = monotonic()
+            try:
+                async with asyncio.timeout(self._left_s), self._opened(port, tls) as talk:
+                    return await self._asked(talk, tls)
+            except _Refused as refusal:
+                return refusal_observation(refusal.reply)
+            except _Undecided:
+                return code_observation(403)
+            except _Broken as broken:
+                return Fault(broken.reason, reached=True)
+            except Exception as error:
+                if (fault := fault_of(error)) is None:
+                    raise
+                return fault
+            finally:
+                self._left_s = max(0.0, self._left_s - (monotonic() - begun))
+
+    @asynccontextmanager
+    async def _opened(self, port: int, tls: _Tls) -> AsyncIterator["_Talk"]:
+        """A control connection, left politely and closed at once."""
+        dialer, settings = self._session.dialer, self._session.settings
+        reader, writer = await dialer.reach(self._url.host, port, asyncio.open_connection, own=_OWN_PORTS)
+        talk = _Talk(reader, writer, settings.answer_s, settings.body_bytes)
+        try:
+            if tls is _Tls.IMPLICIT:
+                await talk.begin_tls(dialer.tls(), self._url.host)
+            yield talk
+        finally:
+            with suppress(OSError, RuntimeError):
+                writer.write(b"QUIT\r\n")
+            try:
+                await asyncio.sleep(0)  # uvloop writes at the end of a turn
+            finally:
+                writer.transport.abort()
+            with suppress(Exception):
+                async with asyncio.timeout(_FAREWELL_S):
+                    await writer.wait_closed()
+
+    async def _asked(self, talk: "_Talk", tls: _Tls) -> Observation:
+        """From the greeting to the observation."""
+        greeting = await talk.reply()
+        if not 200 <= greeting.code <= 299:
+            raise _Refused(greeting)
+        if tls is _Tls.EXPLICIT:
+            if (await talk.ask(b"AUTH TLS")).code != 234:
+                raise _Broken(Reason.TLS)
+            await talk.begin_tls(self._session.dialer.tls(), self._url.host)
+        await self._log_in(talk)
+        if not self._path:
+            return found_observation(Found(is_folder=True), self._path)
+        search = _Search(self._session, talk, secret=tls is not _Tls.NONE)
+        return found_observation(await search.found(self._path), self._path)
+
+    async def _log_in(self, talk: "_Talk") -> None:
+        """Logs in as everybody may (RFC 1635): the password is the address of whoever asks."""
+        reply = await talk.ask(b"USER anonymous")
+        if reply.code == 331:
+            sender = self._session.settings.sender
+            known = sender.isascii() and sender.isprintable() and "@" in sender
+            reply = await talk.ask(b"PASS " + (sender.encode() if known else b"weboid@"))
+        if not 200 <= reply.code <= 299:
+            raise _Refused(reply)
+
+
+class _Search:
+    """The search for one path on a server that let us in."""
+
+    def __init__(self, session: Session, talk: "_Talk", *, secret: bool) -> None:
+        self._session = session
+        self._talk = talk
+        self._secret = secret
+        self._worst = Hint.UNKNOWN_COMMAND, FtpReply(0)
+
+    async def found(self, path: bytes) -> Found:
+        """What is there under a path; raises _Refused if nothing is, _Undecided if that cannot be told."""
+        if not path.isascii():
+            await self._talk.ask(b"OPTS UTF8 ON")  # most need no telling (RFC 2640); whoever refuses is asked as it is
+        if found := await self._found_at(path):
+            return found
+        hint, reply = self._worst
+        if hint is Hint.MISSING and not path.startswith(b"/"):
+            # A path means below where the login leads; many links were made by programs that thought otherwise.
+            login = await self._talk.ask(b"PWD")
+            if login_folder(login) != "/" and (found := await self._found_at(b"/" + path)):
+                return found
+        raise _Undecided if hint is Hint.UNKNOWN_COMMAND else _Refused(reply)
+
+    async def _found_at(self, path: bytes) -> Found | None:
+        """What is there. That nothing is takes the word of two commands, of which one knows files."""
+        name = path.rstrip(b"/") or b"/"
+        if path.endswith(b"/"):
+            return await self._by(b"CWD", name, found_by_folder) or await self._by(b"MLST", name, found_by_mlst)
+        if found := await self._by(b"MLST", name, found_by_mlst):
+            return found
+        await self._talk.ask(b"TYPE I")  # the size of a text depends on the line ends that it is sent with
+        if found := await self._by(b"SIZE", name, found_by_size):
+            return found
+        is_told = self._worst[0] is not Hint.UNKNOWN_COMMAND
+        if found := await self._by(b"CWD", name, found_by_folder):
+            return found
+        return None if is_told else await self._by_time_or_transfer(name)
+
+    async def _by_time_or_transfer(self, name: bytes) -> Found | None:
+        """For servers that know neither MLST nor SIZE: CWD alone cannot tell a file from nothing."""
+        of_folder, self._worst = self._worst, (Hint.UNKNOWN_COMMAND, FtpReply(0))
+        if found := await self._by(b"MDTM", name, found_by_time):
+            return found
+        if self._worst[0] is Hint.UNKNOWN_COMMAND and await self._begins_transfer(name):
+            return Found()
+        if self._worst[0] is not Hint.UNKNOWN_COMMAND:
+            self._worst = max(self._worst, of_folder)
+        return None
+
+    async def _by(self, command: bytes, name: bytes, reading: Callable[[FtpReply], Found | None]) -> Found | None:
+        reply = await self._talk.ask(command + b" " + name)
+        if (found := reading(reply)) is None:
+            self._worst = max(self._worst, (told(reply), reply))
+        return found
+
+    async def _begins_transfer(self, name: bytes) -> bool:
+        """Whether the server begins to send a file. Nothing of it is read."""
+        if self._secret:
+            # Some refuse a transfer in the clear. None takes place: the reply over the control connection is enough.
+            await self._talk.ask(b"PBSZ 0")
+            await self._talk.ask(b"PROT P")
+        writer = await self._data_writer()
+        if writer is None:
+            return False
+        try:
+            reply = await self._talk.ask(b"RETR " + name, final=False)
+        finally:
+            writer.transport.abort()
+        if 100 <= reply.code <= 299:
+            return True
+        hint = told(reply)
+        if hint is not Hint.TROUBLE:  # trouble with the transfer is none with the file
+            self._worst = max(self._worst, (hint, reply))
+        return False
+
+    async def _data_writer(self) -> asyncio.StreamWriter | None:
+        """A connection for data to the host that we already talk to, None if there is none to be had."""
+        port = data_port(await self._talk.ask(b"EPSV")) or data_port(await self._talk.ask(b"PASV"))
+        if port is None or port < _LOWEST_DATA_PORT:
+            return None
+        try:
+            _, writer = await self._session.dialer.reach(self._talk.peer, port, asyncio.open_connection, own=())
+        except OSError as error:
+            if fault_of(error) is None:
+                raise
+            return None
+        return writer
+
+
+class _Talk:
+    """The control connection: commands out, whole replies in, bounded in time, lines and bytes."""
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answer_s: float, limit_bytes: int
+    ) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._answer_s = answer_s
+        self._left_bytes = limit_bytes
+        self._received = bytearray()
+        self.peer: str = writer.get_extra_info("peername")[0]
+
+    async def ask(self, command: bytes, *, final: bool = True) -> FtpReply:
+        """The reply to a command; raises _Refused if the server ends the talk with it (421)."""
+        # FTP goes over Telnet, where a byte 255 is said twice.
+        self._writer.write(command.replace(b"\xff", b"\xff\xff") + b"\r\n")
+        reply = await self.reply(final=final)
+        if reply.code == 421:
+            raise _Refused(reply)
+        return reply
+
+    async def reply(self, *, final: bool = True) -> FtpReply:
+        """The next reply; with `final` those that only announce another (1xx) are passed over."""
+        async with asyncio.timeout(self._answer_s):
+            reply = await self._next()
+            while final and reply.code < 200:
+                reply = await self._next()
+            return reply
+
+    async def begin_tls(self, tls: ssl.SSLContext, host: str) -> None:
+        """Goes on inside TLS. What came in before that is not taken for something said inside."""
+        if self._received:
+            raise _Broken(Reason.PROTOCOL)
+        async with asyncio.timeout(self._answer_s):
+            await self._writer.start_tls(tls, server_hostname=host)
+
+    async def _next(self) -> FtpReply:
+        """One whole reply (RFC 959, 4.2)."""
+        first = _FIRST_LINE.fullmatch(await self._line())
+        if first is None:
+            raise _Broken(Reason.PROTOCOL)
+        code, more, text = first.groups()
+        lines = [text]
+        while more:
+            line = await self._line()
+            if line.startswith(code) and line[3:4] in (b" ", b"-", b""):
+                more = line[3:4] == b"-"
+                line = line[4:]
+            lines.append(line)
+            if len(lines) > REPLY_LINES:
+                raise _Broken(Reason.PROTOCOL)
+        return FtpReply(int(code), b"\n".join(lines).decode("utf-8", "replace"))
+
+    async def _line(self) -> bytes:
+        """One line without its end; the end of the connection ends the last one, too."""
+        while (end := self._received.find(b"\n")) < 0:
+            if self._left_bytes <= 0:
+                raise _Broken(Reason.PROTOCOL)
+            part = await self._reader.read(min(_BLOCK_BYTES, self._left_bytes))
+            self._left_bytes -= len(part)
+            if not part:
+                if not self._received:
+                    raise ConnectionResetError
+                part = b"\n"
+            self._received += part
+        line = bytes(self._received[:end])
+        del self._received[: end + 1]
+        return line.removesuffix(b"\r")
