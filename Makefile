@@ -21,6 +21,9 @@ bench: .venv/dev.stamp  ## the short benchmarks, as ratios
 	$(BIN)/python -m benchmarks.urls
 	$(BIN)/python -m benchmarks.dump
 	$(BIN)/python -m benchmarks.storage
+	$(BIN)/python -m benchmarks.verdicts --world benchmarks/worlds/short.json
+	$(BIN)/python -m benchmarks.crawl
+	$(BIN)/python -m benchmarks.memory
 
 fmt: .venv/dev.stamp
 	$(BIN)/ruff format

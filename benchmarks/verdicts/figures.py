@@ -14,6 +14,7 @@ from typing import Final
 
 from benchmarks.verdicts.rules import Rule, Spells
 from benchmarks.verdicts.year import UrlYear, Year
+from weboid.core.question import LOOK_DAYS
 from weboid.core.verdict import Verdict
 from weboid.demo.sight import Sight
 
@@ -21,8 +22,6 @@ FRESH_DAYS: Final = 14
 """A "dead" is false if people saw the content on one of so many days, the day of telling included."""
 TELL_DAYS: Final = 21
 """A death must be told so many days after the first check that could find it."""
-LOOK_DAYS: Final = 28
-"""So often the page itself is looked at: until then a hiding can be unknown, plus the check's own interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +67,12 @@ class Figures:
 def limit_of(year: Year) -> int:
     """Days within which a death must be told: the interval of checks, and three weeks."""
     return year.interval + TELL_DAYS
+
+
+def hiding_limit_of(year: Year) -> int:
+    """Days within which a hiding must be told: the interval of checks, and that at which the page itself is looked
+    at."""
+    return year.interval + LOOK_DAYS
 
 
 def figures_of(year: Year, rule: Rule) -> Figures:
@@ -139,7 +144,7 @@ def _count_revivals(found: Figures, url: UrlYear, dead: Spells) -> None:
 
 def hidings_of(year: Year) -> list[Case]:
     """The hidings that lasted long enough to be noticed, and after how many days they were told: doubtful, or dead."""
-    limit = year.interval + LOOK_DAYS
+    limit = hiding_limit_of(year)
     found = []
     for url in year.urls:
         for run in runs(url.sights):

@@ -12,10 +12,10 @@ from rich.text import Text
 
 from benchmarks.verdicts.figures import (
     FRESH_DAYS,
-    LOOK_DAYS,
     Case,
     Figures,
     days_in_doubt,
+    hiding_limit_of,
     hidings_of,
     limit_of,
     quantiles,
@@ -118,7 +118,7 @@ def _compared(own: float | None, peer: float | None, *, more: bool) -> str:
 
 def _tell_hidings(console: Console, year: Year) -> None:
     cases = hidings_of(year)
-    limit = year.interval + LOOK_DAYS
+    limit = hiding_limit_of(year)
     told = [case for case in cases if case.took is not None]
     in_time = sum(case.took <= limit for case in told if case.took is not None)
     if not cases:

@@ -1,0 +1,48 @@
+"""The engine alone: ``python -m benchmarks.crawl.bare < URLs`` sends HEAD for each and forgets the reply.
+
+It is configured by the same WEBOID_* variables as the crawler. No redirects, no judgement, no store.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+
+from weboid.cli.runtime import raise_open_files, run_async
+from weboid.config import load_config
+from weboid.net.hop import Request
+from weboid.net.session import Session, open_session
+
+
+async def main() -> None:
+    """Keeps as many requests under way as there are connections configured; prints what came of them."""
+    config = load_config(None)
+    urls = (line.strip() for line in sys.stdin)
+    done = {"ok": 0, "failed": 0}
+    async with open_session(config.net) as session:
+        workers = range(raise_open_files(config.net.connections))
+        await asyncio.gather(*(_work(session, urls, done) for _ in workers))
+    print(json.dumps(done))
+
+
+async def _work(session: Session, urls: Iterator[str], done: dict[str, int]) -> None:
+    headers = {
+        "User-Agent": session.settings.user_agent,
+        "Accept": "*/*",
+        "Accept-Language": "*",
+        "Accept-Encoding": "gzip, deflate",
+        "Connection": "keep-alive",
+        "Cache-Control": "max-age=0",
+    }
+    for url in urls:
+        try:
+            reply = await session.engine.send(Request("HEAD", url, headers), session.settings.answer_s)
+            done["ok" if reply.code == 200 else "failed"] += 1
+        except Exception as error:
+            if not done["failed"]:
+                print(repr(error), file=sys.stderr)
+            done["failed"] += 1
+
+
+if __name__ == "__main__":
+    run_async(main())

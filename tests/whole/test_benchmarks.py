@@ -1,0 +1,179 @@
+"""The benchmarks run, each in a tiny form: they measure something, and what they measure is what they say.
+
+Their figures are nobody's business here: a slow machine passes.
+"""
+
+import socket
+import ssl
+import sys
+from collections import Counter
+from http.client import HTTPConnection, HTTPSConnection
+from pathlib import Path
+
+import pytest
+from dnslib import DNSRecord
+
+from benchmarks.crawl import fast, server
+from benchmarks.crawl.authority import made_authority
+from benchmarks.crawl.held import held
+from benchmarks.crawl.links import Single, Skewed, host_of, urls_of
+from benchmarks.crawl.machine import Cores
+from benchmarks.crawl.native import Native
+from benchmarks.crawl.server import open_server_process
+from benchmarks.crawl.skew import skew
+from benchmarks.crawl.store import store
+from benchmarks.crawl.table import Target
+from benchmarks.crawl.workers import workers
+from benchmarks.memory import memory
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the benchmarks read /proc")
+
+ANY_CORE = Cores(frozenset(), frozenset())
+FEW = 40
+
+
+@pytest.fixture(scope="session")
+def compiled_here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where this run compiles to: nothing of it stays in the user's cache."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def cache(monkeypatch: pytest.MonkeyPatch, compiled_here: Path) -> None:
+    """No peers from PyPI: no test needs the internet."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(compiled_here))
+
+
+@pytest.fixture(params=["C", "Python"])
+def program(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server as it is where there is a compiler (if there is one here), and where there is none."""
+    if request.param == "Python":
+        monkeypatch.setattr(server, "compiled", lambda name, tls: Native(None, "for this test"))
+
+
+@pytest.mark.usefixtures("program")
+def test_the_server_answers_any_host_and_counts_what_was_asked_twice() -> None:
+    with open_server_process() as web:
+        connection = HTTPConnection(server.FIRST_ADDRESS, web.port, timeout=10)
+        seen = []
+        for method, path in (
+            ("HEAD", "/p/1"),
+            ("GET", "/p/1"),
+            ("HEAD", "/p/2"),
+            ("HEAD", "/p/1"),
+            ("GET", "/nothing"),
+        ):
+            connection.request(method, path, headers={"Host": "hot1.s1.demo"})
+            reply = connection.getresponse()
+            seen.append((reply.status, len(reply.read()), reply.headers["Content-Type"]))
+        connection.close()
+        counts = web.counts()
+        web.reset()
+        anew = web.counts()
+    page = seen[1][1]
+    kind = "text/html; charset=utf-8"
+    assert page > 100
+    assert seen == [(200, 0, kind), (200, page, kind), (200, 0, kind), (200, 0, kind), (404, 0, kind)]
+    assert (counts.requests, counts.urls, counts.heads, counts.gets, counts.twice, counts.hot) == (4, 2, 3, 1, 1, 4)
+    assert (anew.requests, anew.urls, anew.twice) == (0, 0, 0)
+
+
+@pytest.mark.usefixtures("program")
+def test_every_domain_has_a_certificate_that_clients_can_verify(tmp_path: Path) -> None:
+    made = made_authority(tmp_path)
+    with open_server_process(certificates=made.certificates) as web:
+        for host in ("h7.s7.demo", "h1030.s6.demo"):
+            context = ssl.create_default_context(cafile=made.ca)
+            with socket.create_connection((server.FIRST_ADDRESS, web.port), 10) as plain:
+                connection = HTTPSConnection(host, web.port)
+                connection.sock = context.wrap_socket(plain, server_hostname=host)
+                connection.request("HEAD", "/p/3")
+                assert connection.getresponse().status == 200
+                connection.close()
+
+
+@pytest.mark.usefixtures("program")
+@pytest.mark.parametrize(
+    ("name", "kind", "rcode", "answers"),
+    [("h1.s1.demo", "A", 0, 1), ("h1.s1.demo", "AAAA", 0, 0), ("somebody.example", "A", 3, 0)],
+)
+def test_the_name_server_knows_the_made_up_names_only(name: str, kind: str, rcode: int, answers: int) -> None:
+    with open_server_process() as web:
+        answer = DNSRecord.parse(DNSRecord.question(name, kind).send(server.FIRST_ADDRESS, web.dns_port, timeout=10))
+    assert (answer.header.rcode, len(answer.rr)) == (rcode, answers)
+    assert all(str(record.rdata).startswith("127.1.0.") for record in answer.rr)
+
+
+@pytest.mark.usefixtures("program")
+def test_delayed_answers_are_held_open_meanwhile() -> None:
+    with open_server_process(delay_ms=(300, 300)) as web:
+        with socket.create_connection((server.FIRST_ADDRESS, web.port), 10) as connection:
+            connection.sendall(b"HEAD /p/1 HTTP/1.1\r\nHost: h1.s1.demo\r\n\r\n")
+            while not (during := web.counts()).waiting:
+                pass
+            assert connection.recv(4096).startswith(b"HTTP/1.1 200 OK\r\n")
+        after = web.counts()
+    assert (during.open, during.waiting, during.requests) == (1, 1, 0)
+    assert (after.waiting, after.requests) == (0, 1)
+
+
+def test_skewed_hosts_have_their_shares_and_every_url_a_number_of_its_own() -> None:
+    urls = 10_000
+    hosts = Skewed(urls)
+    counts = Counter(hosts.label(number) for number in range(urls))
+    assert [count for _, count in counts.most_common(2)] == [1_200, 1_100]
+    small = [count for count in counts.values() if count <= 30]
+    assert 2 < sum(small) / len(small) < 3
+    assert len(set(urls_of(hosts, "http", 80, range(urls)))) == urls
+    assert host_of("h1030") == "h1030.s6.demo"
+    assert len({Single().label(number) for number in range(100)}) == 100
+
+
+def test_clients_stand_side_by_side(database: str, capfd: pytest.CaptureFixture[str]) -> None:
+    fast.tls(fast.Settings(ANY_CORE, rounds=1, urls=FEW, install=False, database=database))
+    told = capfd.readouterr().out
+    rows = {line.strip().split("  ")[0]: line for line in told.splitlines()}
+    assert {"weboid crawl, with store", "bare loop of our engine"} <= rows.keys()
+    assert "skipped: not installed" in rows["lychee"]
+    assert "asked nothing" not in told
+    assert "found other than fine" not in told
+
+
+def test_skew_is_measured_in_parts(database: str, capfd: pytest.CaptureFixture[str]) -> None:
+    targets = skew(
+        ANY_CORE, 1.2, connections=10, answer_ms=(5, 15), delay_s=0.1, urls=600, warm_s=0.2, database=database
+    )
+    told = capfd.readouterr().out
+    assert len(targets) == 1
+    assert "0 of them twice" in told
+
+
+def test_held_connections_are_open_at_a_time(database: str, capfd: pytest.CaptureFixture[str]) -> None:
+    targets = held(ANY_CORE, 0.5, connections=20, results_a_s=80, database=database)
+    assert [target.met for target in targets[:2]] == [True, True], capfd.readouterr().out
+    assert len(targets) == 4
+
+
+def test_two_workers_ask_no_url_twice(database: str) -> None:
+    targets = workers(ANY_CORE, FEW, database=database)
+    assert [(target.value, target.met) for target in targets] == [(0, True), (0, True)]
+
+
+def test_results_are_recorded_beside_page_queries(database: str, capfd: pytest.CaptureFixture[str]) -> None:
+    targets = store(ANY_CORE, 400, 0.2, database=database)
+    assert len(targets) == 2
+    assert all(target.value > 0 for target in targets)
+    assert "results/s, found due at" in capfd.readouterr().out
+
+
+def test_memory_is_measured_for_each_size_of_the_store(database: str, capfd: pytest.CaptureFixture[str]) -> None:
+    targets = memory(ANY_CORE, [40, 80], 0.0, database=database)
+    assert len(targets) == 2
+    assert "80 URLs stored, 80 checked" in capfd.readouterr().out
+
+
+def test_a_missed_target_is_told_as_missed() -> None:
+    assert str(Target("x ≥ 2 × y", 1.5, 2)) == "  target x ≥ 2 × y: 1.5 — MISSED"
+    assert Target("x", 2.0, 2).met
+    assert Target("x", 2.0, 2, at_most=True).met
+    assert not Target("x", 2.1, 2, at_most=True).met
