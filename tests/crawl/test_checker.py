@@ -112,6 +112,18 @@ async def test_an_expired_certificate_is_told_though_the_content_is_there_by_htt
     assert seen.outcome is Outcome.DOUBTFUL
 
 
+async def test_what_is_missing_behind_a_bad_certificate_is_missing(certificates: Certificates) -> None:
+    seen, _, secure = await switching(hangs_up, site_of({}), certificates, "https", expired=True)
+    assert (seen.reason, seen.outcome) == (Reason.NOT_FOUND, Outcome.FAILING)
+    assert secure == ["HEAD /a", "GET /a"]
+
+
+async def test_what_is_there_behind_a_bad_certificate_is_in_doubt(certificates: Certificates) -> None:
+    for http in (hangs_up, site_of({})):
+        seen, _, _ = await switching(http, FINE, certificates, "https", expired=True)
+        assert (seen.status, seen.reason) == (Status.NETWORK, Reason.CERTIFICATE_EXPIRED)
+
+
 async def test_a_missing_page_is_asked_for_by_https_only_if_it_might_be_its_last_chance(
     certificates: Certificates,
 ) -> None:

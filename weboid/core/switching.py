@@ -12,7 +12,7 @@ from weboid.core.specials import Special
 from weboid.core.status import Status
 from weboid.core.urls import Url
 
-_CERTIFICATE: Final = frozenset(
+BAD_CERTIFICATES: Final = frozenset(
     {
         Reason.CERTIFICATE_EXPIRED,
         Reason.CERTIFICATE_WRONG_HOST,
@@ -20,7 +20,7 @@ _CERTIFICATE: Final = frozenset(
         Reason.CERTIFICATE_UNKNOWN_ISSUER,
     }
 )
-_AT_ONCE: Final = _CERTIFICATE | {Reason.CONNECTION_REFUSED, Reason.TLS, Reason.RESET, Reason.PROTOCOL}
+_AT_ONCE: Final = BAD_CERTIFICATES | {Reason.CONNECTION_REFUSED, Reason.TLS, Reason.RESET, Reason.PROTOCOL}
 """Faults of a port rather than of a host: the other port is asked whenever they are met."""
 _POINTLESS: Final = frozenset({Reason.DNS_GONE, Reason.DNS_ERROR})
 _REASONS: Final = {Special.NEEDS_HTTP: Reason.NEEDS_HTTP, Special.NEEDS_HTTPS: Reason.NEEDS_HTTPS}
@@ -51,6 +51,6 @@ def calls_for_switch(seen: Observation, *, thorough: bool) -> bool:
 
 def as_switched(here: Observation | None, there: Observation, need: Special) -> Observation:
     """What a URL is worth that works under the other scheme. A certificate that people are warned of stays a doubt."""
-    reason = here.reason if here and here.reason in _CERTIFICATE else _REASONS[need]
+    reason = here.reason if here and here.reason in BAD_CERTIFICATES else _REASONS[need]
     found = there.needs | ({need} if here else frozenset())
     return replace(there, status=Status.SCHEME_SWITCHED, reason=reason, needs=found)

@@ -20,7 +20,7 @@ from weboid.core.question import Question
 from weboid.core.reasons import Outcome, Reason
 from weboid.core.specials import Special
 from weboid.core.status import Status
-from weboid.core.switching import as_switched, calls_for_switch, switch_of, switched
+from weboid.core.switching import BAD_CERTIFICATES, as_switched, calls_for_switch, switch_of, switched
 from weboid.core.urls import Url, parse
 from weboid.crawl.slots import NotAsked, Turns
 from weboid.crawl.stoplist import StopList
@@ -111,7 +111,15 @@ class Checker:
             there = await self._with_referrer(other, question)
             if there.seen.outcome is Outcome.WORKING:
                 return replace(there, seen=as_switched(here.seen, there.seen, need))
-        return here
+        return await self._behind(url, question, here) if here.seen.reason in BAD_CERTIFICATES else here
+
+    async def _behind(self, url: Url, question: Question, warned: Finding) -> Finding:
+        """What people get who go on past the warning of a bad certificate: if that is missing, so is the page."""
+        answer = await self._aside(self._answer(url, question, trusting=True))
+        if answer is None or answer.code is None:
+            return warned
+        seen = observation_of(answer, read_body=False)
+        return Finding(seen, answer) if seen.outcome is Outcome.FAILING else warned
 
     async def _with_referrer(self, url: Url, question: Question) -> Finding:
         """The URL as one asks who comes from nowhere or, where that helps, from the site's own front page (C-7)."""
@@ -127,9 +135,17 @@ class Checker:
                 return Finding(seen, inside)
         return finding
 
-    async def _answer(self, url: Url, question: Question, referrer: str | None = None) -> Answer:
-        get_only = question.looks or Special.NEEDS_GET in question.needs
-        return await fetch_answer(self._session, str(url), turn=self.turn, get_only=get_only, referrer=referrer)
+    async def _answer(
+        self, url: Url, question: Question, referrer: str | None = None, *, trusting: bool = False
+    ) -> Answer:
+        return await fetch_answer(
+            self._session,
+            str(url),
+            turn=self.turn,
+            get_only=question.looks or Special.NEEDS_GET in question.needs,
+            referrer=referrer,
+            trusting=trusting,
+        )
 
     async def _looked_at(self, url: Url, question: Question, answer: Answer) -> Finding:
         """What an answer is worth when its page is looked at, too, as far as robots.txt allows (C-11, C-15)."""

@@ -196,10 +196,22 @@ def tls_context(ca_file: Path | None) -> ssl.SSLContext:
             context.load_verify_locations(ca_file)
         except (OSError, ssl.SSLError) as error:
             raise ConfigError(f"The CA file {ca_file} cannot be read: {error}") from error
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return _tolerant(context)
+
+
+def trusting_context() -> ssl.SSLContext:
+    """The same for whatever certificate, to see what stands behind a bad one (C-9): what comes proves no identity."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return _tolerant(context)
+
+
+def _tolerant(context: ssl.SSLContext) -> ssl.SSLContext:
     context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
     context.set_ciphers("DEFAULT:!aNULL:!eNULL:@SECLEVEL=0")
     context.options |= _LEGACY_RENEGOTIATION
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     context.set_alpn_protocols(["http/1.1"])
     return context
 

@@ -6,6 +6,7 @@ One law: nothing goes out that `dial` has not shown to the guard, and idle lines
 import asyncio
 import errno
 import re
+import resource
 import ssl
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,7 +17,7 @@ from typing import Final, NamedTuple
 from weboid.config import NetConfig
 from weboid.core.hosts import is_ip
 from weboid.net.coding import decoded
-from weboid.net.dial import KEEP_ALIVE_S, Dial, NotConnected, ipv6_is_routed
+from weboid.net.dial import KEEP_ALIVE_S, Dial, NotConnected, ipv6_is_routed, trusting_context
 from weboid.net.dns import Resolver
 from weboid.net.guard import Guard
 from weboid.net.hop import Reply, Request
@@ -34,6 +35,11 @@ _URL: Final = re.compile(
     r"(/[!-\"$-~]*|\?[!-\"$-~]*)?(?:#.*)?"
 )
 """User and fragment are read over, they go into no request; a backslash is refused: readers differ about it."""
+KEPT: Final = 1000
+"""Idle lines at most; fewer where there are fewer connections, or few open files."""
+_FEW: Final = 16
+_OTHER_FILES: Final = 200
+"""Open files that are for others: the store, name servers, logs."""
 _AMPLE: Final = 3
 """A look-up is two questions at most: it needs no limit where there is time for more of them."""
 _METHODS: Final = frozenset({"GET", "HEAD"})
@@ -44,9 +50,10 @@ _More = Callable[[], Awaitable[Sequence[str]]]
 
 
 class _Place(NamedTuple):
-    """Where a request goes: `origin` is scheme and authority, `target` path and query."""
+    """Where a request goes: `origin` names lines that serve it alike, `target` is path and query."""
 
     origin: str
+    trusting: bool
     scheme: str
     authority: str
     host: str
@@ -57,7 +64,7 @@ class _Place(NamedTuple):
 class SocketEngine:
     """The engine on plain sockets, asyncio's loop and Python's TLS: the guard sees every address that it dials.
 
-    Idle lines are kept for a moment, one a place, at most as many as there may be connections; the oldest go first.
+    Idle lines are kept for a moment, one a place; where there are too many the oldest go first.
     """
 
     def __init__(self, settings: NetConfig, guard: Guard, resolver: Resolver, tls: ssl.SSLContext) -> None:
@@ -66,7 +73,9 @@ class SocketEngine:
         self._guard = guard
         self._resolver = resolver
         self._tls = tls
+        self._trusting_tls = trusting_context()
         self._ipv6 = ipv6_is_routed()
+        self._most_kept = _most_kept(settings.connections)
         self._kept: OrderedDict[str, tuple[float, Line]] = OrderedDict()
         self._open: set[Line] = set()
         self._sweeping: asyncio.TimerHandle | None = None
@@ -82,7 +91,7 @@ class SocketEngine:
 
         A question that fails on a kept line is asked once more on a new one: servers end idle lines as they like.
         """
-        place = _place(request.url)
+        place = _place(request)
         exchange = _Exchange(place, request.method, _question(request, place))
         end_at = self._loop.time() + timeout_s
         if (kept := self._take_kept(place.origin)) is not None:
@@ -105,7 +114,8 @@ class SocketEngine:
         place = exchange.place
         addresses, more = await self._addresses(place.host, end_at)
         open_at = min(self._loop.time() + self._settings.connect_s, end_at)
-        line = Line(place.host, self._tls if place.scheme == "https" else None)
+        tls = self._trusting_tls if place.trusting else self._tls
+        line = Line(place.host, tls if place.scheme == "https" else None)
         dial = Dial(
             self._guard, addresses, place.port, ipv6=self._ipv6, connected=line.connect, failed=line.end, more=more
         )
@@ -158,7 +168,7 @@ class SocketEngine:
         if origin in self._kept:
             self._kept.pop(origin)[1].close()
         self._kept[origin] = self._loop.time() + KEEP_ALIVE_S, line
-        if len(self._kept) > self._settings.connections:
+        if len(self._kept) > self._most_kept:
             self._kept.popitem(last=False)[1][1].close()
         if self._sweeping is None:
             self._sweeping = self._loop.call_later(KEEP_ALIVE_S, self._sweep)
@@ -192,15 +202,28 @@ class _Exchange(NamedTuple):
     question: bytes
 
 
-def _place(url: str) -> _Place:
-    match = _URL.fullmatch(url)
+def _most_kept(connections: int) -> int:
+    """How many idle lines there is room for beside so many connections."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    spare = KEPT if files == resource.RLIM_INFINITY else max(files - _OTHER_FILES - connections, _FEW)
+    return min(connections, KEPT, spare)
+
+
+def _place(request: Request) -> _Place:
+    match = _URL.fullmatch(request.url)
     if match is None:
-        raise ValueError(f"{url!r} is no absolute http or https URL as it stands on the wire")
+        raise ValueError(f"{request.url!r} is no absolute http or https URL as it stands on the wire")
     scheme, authority, host, port, target = match.groups()
     if not target or target[0] != "/":
         target = f"/{target or ''}"
     return _Place(
-        f"{scheme}://{authority}", scheme, authority, host.strip("[]"), int(port) if port else _PORTS[scheme], target
+        origin=f"{'trusting ' if request.trusting else ''}{scheme}://{authority}",
+        trusting=request.trusting,
+        scheme=scheme,
+        authority=authority,
+        host=host.strip("[]"),
+        port=int(port) if port else _PORTS[scheme],
+        target=target,
     )
 
 

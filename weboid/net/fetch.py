@@ -35,24 +35,31 @@ _ASCII: Final = bytes(range(0x80))
 
 
 async def fetch_answer(
-    session: Session, url: str, *, turn: Turn, get_only: bool = False, referrer: str | None = None
+    session: Session,
+    url: str,
+    *,
+    turn: Turn,
+    get_only: bool = False,
+    referrer: str | None = None,
+    trusting: bool = False,
 ) -> Answer:
     """The answer to one check of an http or https URL in normal form; raises ValueError for anything else.
 
-    `method` is GET where HEAD was not enough, looked suspicious (C-11), or was not asked (`get_only`). Faults of others
-    are values. What is no fault of theirs (bugs of ours, a machine out of sockets, silent name servers) is raised as it
-    is: log and count it, and hold it against no link.
+    `trusting`: whatever certificate a server shows (C-9). In the answer `method` is GET where HEAD was not enough,
+    looked suspicious (C-11), or was not asked (`get_only`). Faults of others are values. What is no fault of theirs
+    (bugs of ours, a machine out of sockets, silent name servers) is raised as it is: log and count it, and hold it
+    against no link.
     """
     if not url.startswith(_SCHEMES):
         raise ValueError(f"{url} is not for HTTP")
-    walk = _Walk(session, url, turn, referrer)
+    walk = _Walk(session, url, turn, referrer, trusting)
     if not get_only:
         head = await walk.end("HEAD")
         if _is_believed(head):
             return (await walk.end("GET")).answer if wants_body(head.answer) else head.answer
         if _is_redirect(head.answer):
             # The way itself is in doubt, so it is gone again from the start.
-            walk = _Walk(session, url, turn, referrer, seconds=walk.seconds)
+            walk = _Walk(session, url, turn, referrer, trusting, seconds=walk.seconds)
         return replace((await walk.end("GET")).answer, head_failed=True)
     return (await walk.end("GET")).answer
 
@@ -82,12 +89,15 @@ def _is_redirect(answer: Answer) -> bool:
 class _Walk:
     """The way from a URL to an end: where it stands, what it has met, and how it asks by now."""
 
-    def __init__(self, session: Session, url: str, turn: Turn, referrer: str | None, seconds: float = 0.0) -> None:
+    def __init__(
+        self, session: Session, url: str, turn: Turn, referrer: str | None, trusting: bool, seconds: float = 0.0
+    ) -> None:
         self.seconds = seconds
         self._session = session
         self._start = url
         self._turn = turn
         self._referrer = referrer
+        self._trusting = trusting
         self._go(url)
         self._hops: list[Hop] = []
         self._cookies = CookieJar()
@@ -141,7 +151,7 @@ class _Walk:
             begun = monotonic()
             try:
                 reply = await self._session.engine.send(
-                    Request(method, self._url, headers), min(left_s, settings.answer_s)
+                    Request(method, self._url, headers, self._trusting), min(left_s, settings.answer_s)
                 )
             except Exception as exc:
                 fault = fault_of(exc)

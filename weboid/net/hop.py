@@ -16,6 +16,8 @@ class Request:
     method: str
     url: str
     headers: Mapping[str, str]
+    trusting: bool = False
+    """Any certificate will do: what stands behind a bad one is wanted (C-9)."""
 
 
 @dataclass(frozen=True, slots=True)
