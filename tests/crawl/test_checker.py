@@ -247,6 +247,11 @@ async def test_in_strict_mode_robots_may_forbid_the_check_itself() -> None:
         assert site.lines() == ["GET /robots.txt", "HEAD /b"]
 
 
+async def test_in_strict_mode_a_host_that_cannot_be_reached_is_found_so() -> None:
+    async with serve(hangs_up) as site, checking(strict=True) as checker:
+        assert (await checker().ask(Question(site.url("/a")))).reason is Reason.RESET
+
+
 async def test_a_crawl_delay_is_kept_from_the_second_url_on() -> None:
     robots = reply(200, body=b"User-agent: *\nCrawl-delay: 1\n", kind="text/plain")
     script = site_of({"/robots.txt": robots}, reply(200, body=page("A page")))

@@ -1,76 +1,156 @@
 """What a robots.txt wants of us (RFC 9309, C-15): which URLs may be looked into, and how slowly.
 
-Reading the rules is Protego's business. One law: nothing that stands in such a file can cost more than its length.
+Whom a rule is for and what may be too much is decided here, how a pattern matches is Protego's business.
+One law: nothing that stands in such a file can cost more than its length, and only what is meant for us is kept.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from protego import Protego
 
 PRODUCT: Final = "Weboid"
 """The name by which a robots.txt speaks of us."""
+FILE_BYTES: Final = 512_000
+"""What is read of a file at the most, and what RFC 9309 (§2.5) wants to be read at the least."""
+RULES: Final = 2_000
+"""Rules for us that are kept; of 4,231 real files three have more."""
+RULE_CHARS: Final = 131_072
+"""Characters of all of them together."""
 DELAY_LIMIT_S: Final = 86_400.0
-_CONTROLS: Final = re.compile(r"[\0\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-_AGENT: Final = re.compile(r"\s*user[- ]?agent\b\s*:?\s*(.*?)\s*(?:#.*)?", re.IGNORECASE)
-_OTHERS: Final = "User-agent: another-robot"
+
+# Each line that can matter, the end of the one before included: searched for like this, other text costs next to
+# nothing. Sitemap and whatever else there is must not end a group (RFC 9309 §2.2.4), so it is not seen at all.
+_LINE: Final = re.compile(
+    r"\n[ \t]*+(user[- ]?agent|allow|dis+al+ow|diasllow|disallaw|crawl[- ]delay|request[- ]rate)(?:[ \t]*+:|[ \t]++)"
+    r"([^\n#]*+)",
+    re.IGNORECASE | re.ASCII,
+)
+_KINDS: Final = {"u": "agent", "a": "allow", "d": "disallow", "c": "delay", "r": "rate"}
+_TOKEN: Final = re.compile(r"\*(?![^ ])|[a-z0-9_-]+", re.IGNORECASE | re.ASCII)
+_CONTROLS: Final = re.compile(r"[\0-\x1f\x7f-\x9f\u2028\u2029]")
+_DELAY: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15}")
+# With or without the hours of the day for which it is meant: we keep to it at any hour.
+_RATE: Final = re.compile(r"([0-9]{1,9}) ?/ ?([0-9]{1,9}) ?([smhd]?)(?: .*)?", re.IGNORECASE)
+_UNIT_S: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
+_GROUP: Final = f"User-agent: {PRODUCT}\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """The rules of one origin. `delay_s`: the seconds it wants between two requests, None if it does not say."""
+    """The rules of one origin. `delay_s`: the seconds it wants between two requests, None if it does not say.
+
+    `is_reached` is False where no answer came at all: then the origin has not forbidden anything itself.
+    """
 
     delay_s: float | None = None
-    _rules: Protego | None = field(default=None, repr=False)
-    _otherwise: bool = True
+    is_reached: bool = True
+    _rules: str | None = field(default="", repr=False)
+    """Lines for Protego, None = nothing is allowed. As text they are a tenth of what they are when parsed."""
+
+    @property
+    def chars(self) -> int:
+        """What it takes to remember this."""
+        return len(self._rules or "")
 
     def allows(self, url: str) -> bool:
         """Whether a URL of this origin may be looked into."""
-        return self._otherwise if self._rules is None else bool(self._rules.can_fetch(url, PRODUCT))
+        if not self._rules:
+            return self._rules is not None
+        return bool(_parsed(self._rules).can_fetch(url, PRODUCT))
 
 
 EVERYTHING: Final = Robots()
-NOTHING: Final = Robots(_otherwise=False)
+NOTHING: Final = Robots(_rules=None)
+UNREACHED: Final = Robots(is_reached=False, _rules=None)
 
 
-def robots_of(code: int | None, body: bytes) -> Robots:
+def robots_of(code: int | None, body: bytes, *, is_cut: bool = False) -> Robots:
     """The rules that an answer for ``/robots.txt`` stands for; `code` None = there was none (RFC 9309 §2.3.1).
 
-    Missing means that all is allowed; whoever cannot answer allows nothing for now.
+    Missing means that all is allowed; whoever cannot answer, or has too much to do, allows nothing for now. `is_cut`
+    says that the body goes on: half a line may mean the opposite of the whole one.
     """
-    if code is None or code == 429 or 500 <= code <= 599:
+    if code is None:
+        return UNREACHED
+    if code == 429 or 500 <= code <= 599:
         return NOTHING
     if not 200 <= code <= 299:
         return EVERYTHING
-    rules = Protego.parse("\n".join(_lines(_text(body))))
-    return Robots(_delay_s(rules), rules)
+    text = _text(body[:FILE_BYTES])
+    if is_cut or len(body) > FILE_BYTES:
+        text = text.rpartition("\n")[0]
+    ours = _ours(text)
+    return Robots(ours.delay_s, _rules=_GROUP + "".join(ours.lines) if ours.lines else "")
 
 
 def _text(body: bytes) -> str:
-    if body.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return body.decode("utf-16", errors="replace")
-    return body.decode("utf-8-sig", errors="replace")
+    """The text with a line feed before each line, whatever the editor was."""
+    codec = "utf-16" if body.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    return "\n" + body.decode(codec, errors="replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _lines(text: str) -> Iterator[str]:
-    """The lines, all other robots made one: rules of a thousand names for a thousand paths would be a million."""
-    before = ""
-    for line in _CONTROLS.sub(" ", text).splitlines():
-        given = line
-        if found := _AGENT.fullmatch(line):
-            name = found[1].lower()
-            given = line if name == "*" or PRODUCT.lower() in name else _OTHERS
-        if given != _OTHERS or before != _OTHERS:
-            yield given
-        if given.strip():
-            before = given
+@dataclass(slots=True, eq=False)
+class _Group:
+    """What is asked of somebody, from all groups that name him."""
+
+    lines: list[str] = field(default_factory=list)
+    chars: int = 0
+    delay_s: float | None = None
+
+    def take(self, kind: str, value: str) -> None:
+        """Adds one line. Of several delays the longest holds; a number that makes no sense is none."""
+        if kind in ("delay", "rate"):
+            asked_s = _delay_s(value) if kind == "delay" else _pause_s(value)
+            self.delay_s = max(asked_s, self.delay_s or 0.0) or None
+        elif value and len(self.lines) < RULES and self.chars + len(value) <= RULE_CHARS:
+            self.lines.append(f"{kind}: {value}\n")
+            self.chars += len(value)
 
 
-def _delay_s(rules: Protego) -> float | None:
-    """By ``Crawl-delay`` or, if that asks for less, ``Request-rate``; nobody can ask for more than a day."""
-    asked = [float(delay)] if (delay := rules.crawl_delay(PRODUCT)) else []
-    if rate := rules.request_rate(PRODUCT):
-        asked.append(rate.seconds / rate.requests)
-    return min(max(asked), DELAY_LIMIT_S) if asked else None
+def _ours(text: str) -> _Group:
+    """The groups for us by name or, if there are none, those for all (RFC 9309 §2.2.1)."""
+    named, all_robots = _Group(), _Group()
+    is_named = is_heading = False
+    meant: list[_Group] = []
+    for kind, value in _lines(text):
+        if kind == "agent":
+            if not is_heading:
+                meant = []
+            token = found[0].lower() if (found := _TOKEN.match(value)) else ""
+            group = {PRODUCT.lower(): named, "*": all_robots}.get(token)
+            if group and group not in meant:
+                meant.append(group)
+            is_named = is_named or group is named
+        for group in () if kind == "agent" else meant:
+            group.take(kind, value)
+        is_heading = kind == "agent"
+    return named if is_named else all_robots
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    """Kind and value of the lines that can matter."""
+    for line in _LINE.finditer(text):
+        value = line[2].strip()
+        yield _KINDS[line[1][0].lower()], value if value.isprintable() else _CONTROLS.sub(" ", value).strip()
+
+
+def _delay_s(value: str) -> float:
+    return min(float(value), DELAY_LIMIT_S) if _DELAY.fullmatch(value) else 0.0
+
+
+def _pause_s(value: str) -> float:
+    """The seconds between two requests at a rate like ``1/5`` or ``10/1m``."""
+    found = _RATE.fullmatch(value)
+    if not found or not (requests := int(found[1])):
+        return 0.0
+    return min(int(found[2]) * _UNIT_S[found[3].lower()] / requests, DELAY_LIMIT_S)
+
+
+# Few, for a visit asks about one origin at a time, and the parsed rules of a large file take a megabyte.
+@lru_cache(maxsize=64)
+def _parsed(rules: str) -> Protego:
+    return Protego.parse(rules)

@@ -66,8 +66,11 @@ class Checker:
             raise NotAsked(url.host)
         if url.scheme in _BESIDE_HTTP:
             return Finding(await _BESIDE_HTTP[url.scheme](self._session, question.url, turn=self.turn))
-        if self._strict and not (await self._robots.robots_of(question.url)).allows(question.url):
-            raise NotAsked(question.url)
+        if self._strict:
+            robots = await self._robots.robots_of(question.url)
+            # Where nobody can be reached nobody has forbidden anything, and a dead host must be found dead.
+            if robots.is_reached and not robots.allows(question.url):
+                raise NotAsked(question.url)
         if question.follows:
             await self._slow_down(url)
         finding = await self._under_both_schemes(url, question)

@@ -1,6 +1,6 @@
 """The robots.txt of origins, fetched when first asked for and remembered for a day (C-15, RFC 9309 §2.4).
 
-One law: many who ask at once for the same one cost one request.
+One law: many who ask at once for the same one cost one request, and what is remembered has a bound.
 """
 
 import asyncio
@@ -9,13 +9,17 @@ from time import monotonic
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from weboid.core.robots import Robots, robots_of
+from weboid.core.robots import NOTHING, UNREACHED, Robots, robots_of
 from weboid.net.fetch import Turn, fetch_answer
 from weboid.net.session import Session
 
 KEPT_S: Final = 86_400.0
-ORIGINS: Final = 20_000
-"""Origins remembered at the most; the longest unused are forgotten first."""
+KEPT_SILENT_S: Final = 3_600.0
+"""Who could not answer is asked again sooner: it may have been we who were down."""
+ORIGINS: Final = 50_000
+"""Origins remembered at the most; the longest unused are forgotten first. A real one takes a kilobyte or two …"""
+CHARS: Final = 2**25
+"""… and all together this many characters of rules, if files are as large as they may be."""
 
 
 class _Known(NamedTuple):
@@ -24,9 +28,12 @@ class _Known(NamedTuple):
 
 
 async def fetch_robots(session: Session, url: str, *, turn: Turn) -> Robots:
-    """The rules of a URL's origin: of the first `body_bytes` of its file, redirects followed as for any page."""
+    """The rules of the origin of an http or https URL: of the first `body_bytes` of its file, redirects followed.
+
+    Raises what `turn` does, and what is a fault of ours.
+    """
     answer = await fetch_answer(session, f"{_origin(url)}/robots.txt", turn=turn, get_only=True)
-    return robots_of(answer.code, answer.body)
+    return robots_of(answer.code, answer.body, is_cut=len(answer.body) >= session.settings.body_bytes)
 
 
 class RobotsCache:
@@ -36,7 +43,12 @@ class RobotsCache:
         self._session = session
         self._turn = turn
         self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._chars = 0
         self._asking: dict[str, asyncio.Task[Robots]] = {}
+
+    def __len__(self) -> int:
+        """How many origins are remembered."""
+        return len(self._known)
 
     async def robots_of(self, url: str) -> Robots:
         """The rules that hold for a URL; raises what `turn` does, and what is a fault of ours."""
@@ -47,17 +59,29 @@ class RobotsCache:
         task = self._asking.get(origin)
         if task is None:
             task = self._asking[origin] = asyncio.create_task(self._fetched(origin))
-            task.add_done_callback(lambda _: self._asking.pop(origin, None))
-        # Shielded: whoever gives up must not end it for the others.
-        return await asyncio.shield(task)
+            task.add_done_callback(lambda done: self._end_asking(origin, done))
+        # Waited for, not awaited: whoever gives up must not end it for the others.
+        await asyncio.wait([task])
+        return task.result()
+
+    def _end_asking(self, origin: str, task: asyncio.Task[Robots]) -> None:
+        del self._asking[origin]
+        if not task.cancelled():
+            task.exception()  # looked at, for all who asked may have given up by now
 
     async def _fetched(self, origin: str) -> Robots:
         robots = await fetch_robots(self._session, origin, turn=self._turn)
-        self._known[origin] = _Known(robots, monotonic() + KEPT_S)
-        self._known.move_to_end(origin)
-        if len(self._known) > ORIGINS:
-            self._known.popitem(last=False)
+        self._forget(origin)
+        kept_s = KEPT_SILENT_S if robots in (NOTHING, UNREACHED) else KEPT_S
+        self._known[origin] = _Known(robots, monotonic() + kept_s)
+        self._chars += robots.chars
+        while len(self._known) > ORIGINS or self._chars > CHARS:
+            self._forget(next(iter(self._known)))
         return robots
+
+    def _forget(self, origin: str) -> None:
+        if known := self._known.pop(origin, None):
+            self._chars -= known.robots.chars
 
 
 def _origin(url: str) -> str:

@@ -1,0 +1,243 @@
+"""The robots.txt of real servers: what comes of it, and how often it is asked for (C-15)."""
+
+import asyncio
+import gc
+import gzip
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from ipaddress import ip_network
+
+import pytest
+from misbehaving import Act, Asked, HangUp, Script, Silence, at_once, reply, serve
+
+from weboid.config import NetConfig
+from weboid.core.robots import EVERYTHING, NOTHING, UNREACHED, Robots
+from weboid.net import robots as memory
+from weboid.net.guard import NotPublic
+from weboid.net.robots import RobotsCache, fetch_robots
+from weboid.net.session import open_session
+
+RULES = b"User-agent: *\nDisallow: /private/\nCrawl-delay: 3\n"
+
+
+async def fetched(settings: NetConfig, script: Script) -> tuple[Robots, list[str]]:
+    """The rules of a server, and what it was asked."""
+    async with serve(script) as site, open_session(settings) as session:
+        return await fetch_robots(session, site.url("/a/b?c=d#e"), turn=at_once), site.lines()
+
+
+def told(body: bytes, *lines: str) -> Script:
+    """A server with these rules."""
+    return lambda _: reply(200, *lines, body=body, kind="text/plain")
+
+
+async def test_the_rules_of_an_origin_are_asked_for_once_by_get(settings: NetConfig) -> None:
+    robots, asked = await fetched(settings, told(RULES))
+    assert asked == ["GET /robots.txt"]
+    assert robots.delay_s == 3
+    assert not robots.allows("http://any.demo/private/x")
+    assert robots.allows("http://any.demo/x")
+
+
+@pytest.mark.parametrize("coding", ["gzip", "identity"])
+async def test_packed_rules_are_unpacked(settings: NetConfig, coding: str) -> None:
+    body = gzip.compress(RULES) if coding == "gzip" else RULES
+    robots, _ = await fetched(settings, told(body, f"Content-Encoding: {coding}"))
+    assert robots.delay_s == 3
+
+
+async def test_a_small_file_that_unpacks_to_a_huge_one_is_read_within_bounds(settings: NetConfig) -> None:
+    bomb = gzip.compress(RULES + b"Disallow: /x\n" * 2_000_000, compresslevel=1)
+    assert len(bomb) < 200_000
+    robots, _ = await fetched(settings, told(bomb, "Content-Encoding: gzip"))
+    assert not robots.allows("http://any.demo/private/x")
+    assert robots.chars < 2 * settings.body_bytes
+
+
+@pytest.mark.parametrize(
+    ("act", "robots"),
+    [
+        (reply(404, body=RULES), EVERYTHING),
+        (reply(401), EVERYTHING),
+        (reply(503), NOTHING),
+        (HangUp(), UNREACHED),
+        (HangUp(reset=True), UNREACHED),
+        (Silence(), UNREACHED),
+        (b"nonsense\r\n\r\n", UNREACHED),
+    ],
+)
+async def test_what_no_rules_mean(settings: NetConfig, act: Act, robots: Robots) -> None:
+    assert (await fetched(settings, lambda _: act))[0] == robots
+
+
+async def test_a_server_that_is_not_there_has_not_forbidden_anything_itself(settings: NetConfig) -> None:
+    async with serve(told(RULES)) as site:
+        url = site.url()
+    async with open_session(settings) as session:
+        robots = await fetch_robots(session, url, turn=at_once)
+    assert not robots.allows(url)
+    assert not robots.is_reached
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+async def test_five_redirects_are_followed(settings: NetConfig, code: int) -> None:
+    def script(asked: Asked) -> Act:
+        return reply(code, f"Location: /{asked.count}") if asked.count <= 5 else told(RULES)(asked)
+
+    robots, asked = await fetched(settings, script)
+    assert robots.delay_s == 3
+    assert asked == ["GET /robots.txt", "GET /1", "GET /2", "GET /3", "GET /4", "GET /5"]
+
+
+async def test_redirects_without_an_end_end(settings: NetConfig) -> None:
+    robots, asked = await fetched(settings, lambda asked: reply(302, f"Location: /{asked.count}"))
+    assert robots == EVERYTHING
+    assert len(asked) <= settings.redirects + 1
+
+
+async def test_of_a_long_file_the_beginning_is_read_and_no_half_line(settings: NetConfig) -> None:
+    body = RULES + b"#" * 200 + b"\nDisallow: /half\n"
+    short = replace(settings, body_bytes=body.index(b"half"))
+    robots, _ = await fetched(short, told(body))
+    assert robots.allows("http://any.demo/x")
+    assert not robots.allows("http://any.demo/private/x")
+
+
+async def test_every_request_has_its_turn_and_can_be_refused_one(settings: NetConfig) -> None:
+    turns = []
+
+    async def turn(host: str) -> None:
+        turns.append(host)
+        if host == "localhost.test":
+            raise NotPublic
+
+    elsewhere = reply(302, "Location: http://localhost.test/robots.txt")
+    async with serve(lambda _: elsewhere) as site, open_session(settings) as session:
+        assert await fetch_robots(session, site.url(), turn=turn) == UNREACHED
+    assert turns == ["127.0.0.1", "localhost.test"]
+
+
+async def test_the_guard_stands_before_robots_txt_too(settings: NetConfig) -> None:
+    closed = replace(settings, permit=(ip_network("192.0.2.0/24"),))
+    async with serve(told(RULES)) as site, open_session(closed) as session:
+        assert await fetch_robots(session, site.url(), turn=at_once) == UNREACHED
+        assert site.connections == 0
+
+
+async def test_many_who_ask_at_once_cost_one_request_and_so_do_those_of_the_same_day(settings: NetConfig) -> None:
+    async with serve(told(RULES)) as site, open_session(settings) as session:
+        cache = RobotsCache(session, at_once)
+        found = await asyncio.gather(*(cache.robots_of(site.url(f"/{number}")) for number in range(50)))
+        assert {robots.delay_s for robots in found} == {3}
+        assert (await cache.robots_of(site.url("/later"))).delay_s == 3
+        assert site.lines() == ["GET /robots.txt"]
+
+
+async def test_each_port_has_rules_of_its_own(settings: NetConfig) -> None:
+    async with serve(told(RULES)) as one, serve(lambda _: reply(404)) as other, open_session(settings) as session:
+        cache = RobotsCache(session, at_once)
+        assert (await cache.robots_of(one.url())).delay_s == 3
+        assert await cache.robots_of(other.url()) == EVERYTHING
+
+
+@pytest.mark.parametrize(
+    ("acts", "past_s", "asked"),
+    [
+        ([reply(200, body=RULES)], 86_000.0, 1),
+        ([reply(200, body=RULES)], 87_000.0, 2),
+        ([reply(404)], 86_000.0, 1),
+        ([reply(503), reply(200, body=RULES)], 3_000.0, 1),
+        ([reply(503), reply(200, body=RULES)], 4_000.0, 2),
+        ([HangUp(), reply(200, body=RULES)], 4_000.0, 2),
+    ],
+)
+async def test_rules_are_known_for_a_day_and_silence_for_an_hour(
+    settings: NetConfig, monkeypatch: pytest.MonkeyPatch, acts: Sequence[Act], past_s: float, asked: int
+) -> None:
+    now = 1_000.0
+    monkeypatch.setattr(memory, "monotonic", lambda: now)
+    monkeypatch.setattr(memory, "CHARS", 60)  # enough for these rules once
+    async with serve(lambda asked: acts[min(asked.count, len(acts)) - 1]) as site, open_session(settings) as session:
+        cache = RobotsCache(session, at_once)
+        await cache.robots_of(site.url())
+        now += past_s
+        robots = await cache.robots_of(site.url())
+        assert len(site.asked) == asked
+        assert len(cache) == 1
+        assert asked == 1 or robots.delay_s == 3
+
+
+@pytest.mark.parametrize(("bound", "limit"), [("ORIGINS", 2), ("CHARS", 90)])
+async def test_what_is_remembered_has_a_bound(
+    settings: NetConfig, monkeypatch: pytest.MonkeyPatch, bound: str, limit: int
+) -> None:
+    monkeypatch.setattr(memory, bound, limit)
+    rules = b"User-agent: *\nDisallow: /a\n"
+    async with serve(told(rules)) as one, serve(told(rules)) as two, serve(told(rules)) as three:
+        sites = [one, two, three]
+        async with open_session(settings) as session:
+            cache = RobotsCache(session, at_once)
+            for site in [one, two, one, three, one]:
+                await cache.robots_of(site.url())
+            assert len(cache) == 2
+            await cache.robots_of(two.url())
+    # The one used last was kept.
+    assert [len(site.asked) for site in sites] == [1, 2, 1]
+
+
+async def test_a_file_larger_than_the_memory_is_read_but_not_remembered(
+    settings: NetConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "CHARS", 10)
+    async with serve(told(RULES)) as site, open_session(settings) as session:
+        cache = RobotsCache(session, at_once)
+        assert (await cache.robots_of(site.url())).delay_s == 3
+        assert len(cache) == 0
+
+
+async def test_whoever_gives_up_ends_it_for_nobody_else(settings: NetConfig) -> None:
+    go = asyncio.Event()
+
+    async def turn(_: str) -> None:
+        await go.wait()
+
+    async with serve(told(RULES)) as site, open_session(settings) as session:
+        cache = RobotsCache(session, turn)
+        first, second = (asyncio.create_task(cache.robots_of(site.url())) for _ in range(2))
+        await asyncio.sleep(0)
+        first.cancel()
+        go.set()
+        assert (await second).delay_s == 3
+        assert first.cancelled()
+        assert len(site.asked) == 1
+
+
+async def test_a_failure_of_ours_is_told_to_all_who_wait_and_not_remembered(
+    settings: NetConfig, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Busy(Exception):
+        pass
+
+    is_busy = True
+
+    async def turn(_: str) -> None:
+        await asyncio.sleep(0)
+        if is_busy:
+            raise Busy
+
+    async with serve(told(RULES)) as site, open_session(settings) as session:
+        cache = RobotsCache(session, turn)
+        asking = [cache.robots_of(site.url()) for _ in range(3)]
+        assert [type(end) for end in await asyncio.gather(*asking, return_exceptions=True)] == [Busy] * 3
+        alone = asyncio.create_task(cache.robots_of(site.url()))
+        await asyncio.sleep(0)
+        alone.cancel()
+        await asyncio.gather(alone, return_exceptions=True)
+        is_busy = False
+        while cache._asking:
+            await asyncio.sleep(0)
+        del alone
+        gc.collect()  # a task whose failure nobody has seen says so at its end
+        assert (await cache.robots_of(site.url())).delay_s == 3
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
