@@ -99,6 +99,8 @@ async def serve_ftp(
         yield site
     finally:
         server.close()
+        for _ in range(10):
+            await asyncio.sleep(0)  # who has just come gets a task, too
         for task in list(tasks):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -196,7 +196,7 @@ async def test_leases_of_a_vanished_worker_are_taken_over_and_its_late_results_a
             await go_on.wait()
             return LOST
 
-        late = asyncio.create_task(wiki.new_round(100, lambda url, day: hangs(url), worker="late").run())
+        late = asyncio.create_task(wiki.new_round(100, lambda url, day: hangs(url), worker="late", lease_s=600).run())
         await started.wait()
         async with wiki.pool.connection() as conn:  # as if its machine had hung for longer than the lease
             await conn.execute("UPDATE lease SET until = now() - interval '1 second' WHERE worker = 'late'")

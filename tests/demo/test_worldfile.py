@@ -375,8 +375,7 @@ def test_generated_worlds_are_read_and_always_the_same(mix: str, seed: int) -> N
 )
 def test_the_worlds_that_are_shipped_are_read(file: Path) -> None:
     world = read_world(file)
-    assert world.days == 365
-    assert len(world.world.hosts) >= 200
+    assert len(world.links) > len(world.world.hosts) >= 50
     assert file.stat().st_size < 300_000
 
 

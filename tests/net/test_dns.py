@@ -1,10 +1,13 @@
 """Names: what a name server's answers come to, what is remembered, and that the guard sees them all (C-5, C-13)."""
 
 import asyncio
+import contextlib
 from dataclasses import replace
 from ipaddress import ip_network
+from typing import cast
 
 import pytest
+from dnslib import QTYPE, RR, A, DNSRecord
 from misbehaving import Answer as DnsAnswer
 from misbehaving import Zone, at_once, name_server, reply, serve
 
@@ -176,6 +179,43 @@ async def test_closing_ends_what_is_being_looked_up() -> None:
         await resolver.close()
         with pytest.raises((asyncio.CancelledError, LookupFailed)):
             await asking
+
+
+class Truncating(asyncio.DatagramProtocol):
+    """Says to every question that the answer is too long for a datagram."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.DatagramTransport, transport)
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        response = DNSRecord.parse(data).reply()
+        response.header.tc = 1
+        self.transport.sendto(response.pack(), addr)
+
+
+async def test_an_answer_too_long_for_a_datagram_is_fetched_by_tcp() -> None:
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError):
+            while length := int.from_bytes(await reader.readexactly(2), "big"):
+                question = DNSRecord.parse(await reader.readexactly(length))
+                response = question.reply()
+                for number in range(1, 200):
+                    response.add_answer(RR(question.q.qname, QTYPE.A, rdata=A(f"127.0.0.{number}"), ttl=60))
+                packed = response.pack()
+                writer.write(len(packed).to_bytes(2, "big") + packed)
+        writer.close()
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    address = server.sockets[0].getsockname()
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.create_datagram_endpoint(Truncating, local_addr=address)
+    async with server:
+        resolver = Resolver(LOOPBACK, (f"127.0.0.1:{address[1]}",), 10)
+        for name in ("one.test", "two.test"):
+            assert await resolver.addresses(name) == ("127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4")
+        await resolver.close()
+        transport.close()
+        await asyncio.sleep(0.01)
 
 
 async def test_a_burst_of_questions_is_spread_so_that_none_is_lost() -> None:

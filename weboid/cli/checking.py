@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from weboid.cli.runtime import raise_open_files
@@ -56,7 +56,7 @@ class CheckLine:
 async def checked(urls: Iterable[str], config: Config, farm: Farm) -> AsyncGenerator[CheckLine, None]:
     """Checks URLs side by side, at most the configured number at a time, one host's a second apart."""
     connections = raise_open_files(config.net.connections)
-    async with open_session(config.net) as session:
+    async with open_session(replace(config.net, connections=connections)) as session:
         checker = Checker(session, Slots(config.crawl.delay), config.crawl)
         open_checks: deque[asyncio.Task[CheckLine]] = deque()
         try:

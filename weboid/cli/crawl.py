@@ -8,7 +8,7 @@ import secrets
 import shlex
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import click
 from rich.console import Console
@@ -59,7 +59,7 @@ async def crawl(config: Config, pool: Pool, today: Callable[[], int], *, once: b
         console.print("no contact is configured: set WEBOID_CONTACT, so that site owners can reach you", style="yellow")
     slots = SharedSlots(pool, config.crawl.delay)
     vantage = CommandVantage(shlex.split(config.crawl.vantage)) if config.crawl.vantage else None
-    async with open_session(config.net) as session:
+    async with open_session(replace(config.net, connections=connections)) as session:
         checker = Checker(session, slots, config.crawl)
         crawler = _Crawler(config, pool, checker, vantage, today, connections, console)
         while not crawler.stopped.is_set():

@@ -32,14 +32,13 @@ class Dialer:
     async def reach(
         self, host: str, port: int, open_at: Callable[[str, int], Awaitable[T]], *, own: Collection[int]
     ) -> T:
-        """What `open_at` makes of the first address of a host that lets itself be connected to, within `connect_s`.
+        """What `open_at` makes of the first address of a host that lets itself be connected to.
 
-        One address after the other is tried, IPv4 first, each with its share of the time. `own` as in the guard.
-        Raises whatever `faults.fault_of` can read.
+        One address after the other is tried, IPv4 first, each with its share of `connect_s`; the look-up before that
+        has a bound of its own. `own` as in the guard. Raises whatever `faults.fault_of` can read.
         """
+        addresses = [host] if is_ip(host) else [each["host"] for each in await self._resolver.resolve(host, port)]
         end = monotonic() + self._settings.connect_s
-        async with asyncio.timeout(self._settings.connect_s):
-            addresses = [host] if is_ip(host) else [each["host"] for each in await self._resolver.resolve(host, port)]
         errors: list[OSError] = []
         for tried, address in enumerate(sorted(addresses, key=lambda text: ":" in text)):
             try:
