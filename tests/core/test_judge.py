@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weboid.core.ftpreply import fault_observation
 from weboid.core.judge import Judgement, judge, judge_host
 from weboid.core.observation import Observation
 from weboid.core.policy import DEFAULT, Policy
@@ -108,6 +109,14 @@ def test_a_failure_of_another_host_behind_a_redirect_does_not_strike_this_one() 
     elsewhere = Observation(Status.NETWORK, Reason.TIMEOUT, elsewhere=True)
     assert judge_host(judge_host(UNKNOWN_HOST, SILENT, 100), elsewhere, 103) == UNKNOWN_HOST
     assert judge(UNTRIED, elsewhere, 103).record.row.strikes == 1
+
+
+def test_a_silent_ftp_service_speaks_neither_for_its_host_nor_against_it() -> None:
+    shut = fault_observation(Reason.CONNECTION_REFUSED, "files.test")
+    failing = judge_host(UNKNOWN_HOST, SILENT, 100)
+    assert judge_host(failing, shut, 103) == failing
+    assert judge_host(UNKNOWN_HOST, shut, 103) == UNKNOWN_HOST
+    assert judge(UNTRIED, shut, 103).record.row.strikes == 1
 
 
 def test_hearsay_says_nothing_about_the_host() -> None:

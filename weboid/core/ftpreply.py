@@ -63,10 +63,10 @@ def fault_observation(fault: Reason, host: str) -> Observation:
     """The observation of a contact without an answer.
 
     A closed port speaks of its service, while the same host may well answer over HTTP: only a name without an address
-    counts against the host as a whole (C-5).
+    counts against the host as a whole, the rest for nothing (C-5).
     """
     of_host = fault in (Reason.DNS_GONE, Reason.DNS_ERROR)
-    return Observation(network_status(fault, host_is_ip=is_ip(host)), fault, elsewhere=not of_host)
+    return Observation(network_status(fault, host_is_ip=is_ip(host)), fault, aside=not of_host)
 
 
 def code_observation(code: int) -> Observation:

@@ -45,7 +45,7 @@ def judge(
 
 def judge_host(host: HostRecord, seen: Observation, day: int) -> HostRecord:
     """The host after one more own contact with it (C-5): any HTTP answer at all ends its row."""
-    if seen.inferred:
+    if seen.inferred or seen.aside:
         return host
     if is_host_failure(seen):
         return HostRecord(host.row.struck(day), seen.reason)
@@ -54,7 +54,7 @@ def judge_host(host: HostRecord, seen: Observation, day: int) -> HostRecord:
 
 def is_host_failure(seen: Observation) -> bool:
     """Whether a check speaks against the URL's host as a whole (C-5)."""
-    return seen.status in HOST_FAILURES and seen.outcome is Outcome.FAILING and not seen.elsewhere
+    return seen.status in HOST_FAILURES and seen.outcome is Outcome.FAILING and not (seen.elsewhere or seen.aside)
 
 
 def _row_after(row: Row, seen: Observation, day: int) -> Row:

@@ -32,11 +32,12 @@ class Policy:
         """Days from the so-manieth failing check of a row to the next.
 
         Irregular, so that what is down two days of three, or three of four, is not met on those days only: the checks
-        of a fortnight meet every day of a rhythm of up to five days.
+        of a fortnight meet every day of a rhythm of up to six days. Daily at the end of the fortnight, so that what
+        comes and goes has its chance once more before it is called dead.
         """
         offset = _RHYTHM[strikes - 1] if 0 < strikes <= len(_RHYTHM) else 0
         return max(1, self.failing_interval + offset)
 
 
-_RHYTHM: Final = (0, 1, 1, -1, -2)
+_RHYTHM: Final = (0, 1, 0, -2, -2, -2, -2)
 DEFAULT = Policy()

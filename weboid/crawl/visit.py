@@ -109,7 +109,7 @@ class Visit:
             seen = await self._confirmed(url, seen, day)
             self._shown |= seen.needs
             failed = is_host_failure(seen)
-            self._is_up = self._is_up or not failed
+            self._is_up = self._is_up or not (failed or seen.aside)
             before = self._state
             if not (self._is_up and failed):
                 self._state = judge_host(before, seen, day)
