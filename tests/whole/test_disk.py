@@ -1,4 +1,4 @@
-"""A disk that is full in the middle of a round: what cannot be written waits, and is written when there is room again."""
+"""A disk that is full in the middle of a round: what cannot be written waits until there is room."""
 
 import asyncio
 import os
@@ -50,15 +50,20 @@ async def test_a_full_disk_in_mid_round_costs_no_check(small_disk: Path) -> None
             while len(place.web.requests) < 40:
                 await asyncio.sleep(0.01)
         filler = small_disk / "filler"
-        with filler.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
-            while True:
-                file.write(b"\0" * 4096)
+        with pytest.raises(OSError, match="No space left"):
+            _fill(filler)
         await asyncio.sleep(4)
         filler.unlink()
-        out, err = await asyncio.wait_for(process.communicate(), 60)
+        _, err = await asyncio.wait_for(process.communicate(), 60)
         assert process.returncode == 0, err.decode()
         known = await place.run("show", "--json", *map(place.web.located, URLS))
         assert [line["status"] for line in known.lines()] == [1] * len(URLS)
         asked = Counter(f"{each.host}{each.target}" for each in place.web.requests)
         missing = {url for url in URLS if url.removeprefix("http://") not in asked}
         assert not missing, (missing, err.decode()[-3000:])
+
+
+def _fill(filler: Path) -> None:
+    with filler.open("wb", buffering=0) as file:
+        while True:
+            file.write(b"\0" * 4096)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from commands import open_place
 
-from weboid.demo.world import Host, Page, Redirect, Spell, World
+from weboid.demo.world import Behaviour, Host, Life, Page, Redirect, Spell, World
 
 DELAY_S = 0.3
 HOSTS, PATHS = 12, 3
@@ -16,8 +16,8 @@ HOSTS, PATHS = 12, 3
 async def test_two_workers_share_a_round_and_no_host_is_asked_too_fast(server_folder: Path) -> None:
     folder = server_folder / "polite"
     folder.mkdir(mode=0o711)
-    moved = (Spell(0, Redirect("http://target.demo/there")),)
-    fine = (Spell(0, Page()),)
+    moved: Life[Behaviour] = (Spell(0, Redirect("http://target.demo/there")),)
+    fine: Life[Behaviour] = (Spell(0, Page()),)
     hosts = {f"h{host}.site{host}.demo": Host(paths={"/0": fine, "/1": fine, "/moved": moved}) for host in range(HOSTS)}
     world = World({**hosts, "target.demo": Host(paths={"/there": fine})})
     urls = [f"http://{host}{path}" for host in hosts for path in ("/0", "/1", "/moved")]
