@@ -57,7 +57,7 @@ async def test_pages_come_in_order_of_ids_in_batches_however_small_memory_is(tmp
         found = [one for batch in batches for one in batch]
         assert [one.page for one in found] == sorted(ids)
         assert {one.page: list(one.urls) for one in found} == wanted
-        assert found[0].links_updated == "20260101000000"
+        assert found[0].mark == 20260101000000
 
 
 async def test_progress_tells_bytes_up_to_the_whole() -> None:

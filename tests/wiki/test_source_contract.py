@@ -15,7 +15,7 @@ from weboid.errors import SourceError
 from weboid.wiki.api import ApiSource
 from weboid.wiki.dump import DumpSource
 from weboid.wiki.interwiki import InterwikiMap
-from weboid.wiki.source import PageLinks, WikiSource
+from weboid.wiki.source import PageLinks, Sweep
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TABLES = ("page", "externallinks", "iwlinks", "interwiki")
@@ -46,7 +46,7 @@ TALK = PageLinks(10, 1, "Harbour light", 110, None, ("https://words.net/wiki/Tal
 
 
 @pytest.fixture(params=["api", "dump"])
-async def source(request: pytest.FixtureRequest) -> AsyncIterator[WikiSource]:
+async def source(request: pytest.FixtureRequest) -> AsyncIterator[Sweep]:
     if request.param == "dump":
         yield DumpSource(*(FIXTURES / f"{table}.sql" for table in TABLES))
         return
@@ -55,25 +55,20 @@ async def source(request: pytest.FixtureRequest) -> AsyncIterator[WikiSource]:
         assert not replay.unknown
 
 
-async def test_every_wikitext_page_comes_with_all_its_links_or_none(source: WikiSource) -> None:
+async def test_every_wikitext_page_comes_with_all_its_links_or_none(source: Sweep) -> None:
     assert await _list_pages(source, {0}) == [LIGHT, MILL, LION]
 
 
-async def test_namespaces_are_read_together(source: WikiSource) -> None:
+async def test_namespaces_are_read_together(source: Sweep) -> None:
     assert await _list_pages(source, {0, 1}) == [LIGHT, MILL, LION, TALK]
 
 
-async def test_scripts_are_no_wikitext(source: WikiSource) -> None:
+async def test_scripts_are_no_wikitext(source: Sweep) -> None:
     assert await _list_pages(source, {2}) == []
 
 
-async def test_no_namespaces_no_pages(source: WikiSource) -> None:
+async def test_no_namespaces_no_pages(source: Sweep) -> None:
     assert await _list_pages(source, set()) == []
-
-
-async def test_closing_twice_is_fine(source: WikiSource) -> None:
-    await source.close()
-    await source.close()
 
 
 async def test_the_real_wiki_is_the_same_through_its_api_and_its_dump() -> None:
@@ -143,11 +138,11 @@ def _links(pages: Sequence[PageLinks]) -> set[tuple[int, str]]:
     return {(page.page, url) for page in pages for url in page.urls}
 
 
-async def _list_pages(source: WikiSource, namespaces: set[int]) -> list[PageLinks]:
+async def _list_pages(source: Sweep, namespaces: set[int]) -> list[PageLinks]:
     """All pages by id, without the one thing that the API does not know."""
     found = [page async for batch in source.pages(frozenset(namespaces)) for page in batch]
     assert all(list(page.urls) == sorted(set(page.urls)) for page in found)
-    return sorted((replace(page, links_updated=None) for page in found), key=lambda page: page.page)
+    return sorted((replace(page, mark=None) for page in found), key=lambda page: page.page)
 
 
 def _json(one: Exchange) -> Any:

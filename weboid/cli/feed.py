@@ -19,7 +19,7 @@ from weboid.feed.page_pass import take_in
 from weboid.store.page import Intake
 from weboid.store.pool import Pool
 from weboid.store.wiki import record_wiki
-from weboid.wiki.source import WikiSource
+from weboid.wiki.source import Sweep
 
 _WEEK_S = 7 * 86_400.0
 
@@ -147,7 +147,7 @@ def told(name: WikiName, intake: Intake) -> str:
 
 async def _take_in(
     pool: Pool,
-    source: WikiSource,
+    source: Sweep,
     name: WikiName,
     farm: Farm,
     api: str | None,

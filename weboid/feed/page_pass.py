@@ -10,12 +10,12 @@ from weboid.feed.intake import page_urls
 from weboid.store.page import Intake, record_pages
 from weboid.store.pool import Pool
 from weboid.store.wiki import StoredWiki, record_pass
-from weboid.wiki.source import WikiSource
+from weboid.wiki.source import Sweep
 
 
 async def take_in(
     pool: Pool,
-    source: WikiSource,
+    source: Sweep,
     wiki: StoredWiki,
     farm: Farm,
     *,

@@ -11,11 +11,11 @@ from typing import Final
 
 from weboid.errors import SourceError
 from weboid.store.wiki import StoredWiki
-from weboid.wiki.source import PageLinks, WikiSource
+from weboid.wiki.source import PageLinks, PageReader
 
 log = logging.getLogger(__name__)
 
-Sources = Callable[[StoredWiki], WikiSource | None]
+Sources = Callable[[StoredWiki], PageReader | None]
 """The source that reads a wiki live; None = it has none that is known."""
 
 _MOST_READS: Final = 40

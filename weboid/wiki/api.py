@@ -90,7 +90,7 @@ class ApiSource:
         raise self._unreadable("no siteinfo")
 
     async def pages(self, namespaces: frozenset[int]) -> AsyncGenerator[Sequence[PageLinks], None]:
-        """As WikiSource says, by namespace and title, in batches of at most fifty sorted by page id."""
+        """As Sweep says, by namespace and title, in batches of at most fifty sorted by page id."""
         for namespace in sorted(namespaces):
             walk = {
                 "generator": "allpages",

@@ -57,7 +57,7 @@ class DumpSource:
         self._bytes_read: dict[Path, int] = {}
 
     async def pages(self, namespaces: frozenset[int]) -> AsyncGenerator[Sequence[PageLinks], None]:
-        """As WikiSource says; the links are sorted first, so the first batch takes its time."""
+        """As Sweep says; the links are sorted first, so the first batch takes its time."""
         steps = self._steps(namespaces)
         loop = asyncio.get_running_loop()
         whole = sum(map(_size_bytes, filter(None, (self._page, self._externallinks, self._iwlinks))))
@@ -174,7 +174,9 @@ def _joined(pages: Iterator[list[str]], links: Iterator[list[str]]) -> Iterator[
             # Sorted already: the lines were.
             found = tuple(dict.fromkeys(urls)) if linking == page else ()
             spaced = title.replace("_", " ")
-            batch.append(PageLinks(int(page), int(namespace), spaced, int(latest or 0), updated or None, found))
+            batch.append(
+                PageLinks(int(page), int(namespace), spaced, int(latest or 0), int(updated or 0) or None, found)
+            )
             if len(batch) == _BATCH_PAGES:
                 yield batch
                 batch = []

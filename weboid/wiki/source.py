@@ -4,7 +4,7 @@ One law: whichever source answers, the same page gives the same ``PageLinks`` (L
 """
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -19,11 +19,32 @@ _UNFIT: Final = re.compile("[\0-\x1f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class PageLinks:
-    """One page and everything outside the wiki that it links to.
+class PageState:
+    """A page as its wiki lists it, without its links.
 
-    ``title`` has spaces and no namespace prefix: ``namespace`` says it. ``latest`` is the current revision id;
-    ``links_updated`` a MediaWiki timestamp (``20261121020703``), or None where the source does not know it.
+    ``title`` has spaces and no namespace prefix: ``namespace`` says it. ``latest`` is the current revision id. ``mark``
+    differs whenever the links may: a MediaWiki timestamp as a number (20261121020703), of the last time its links were
+    updated or, where a source does not know that, its page was touched; None where nothing is known.
+    """
+
+    page: int
+    namespace: int
+    title: str
+    latest: int
+    mark: int | None
+    model: str = WIKITEXT
+    redirect: bool = False
+
+    @property
+    def is_watchable(self) -> bool:
+        """Whether such a page is watched at all (P-2)."""
+        return self.model == WIKITEXT and not self.redirect
+
+
+@dataclass(frozen=True, slots=True)
+class PageLinks:
+    """One wikitext page and everything outside the wiki that it links to; the first fields are those of `PageState`.
+
     ``urls`` are external links and targets of foreign interwiki links (L-1), sorted by code point, each once.
     """
 
@@ -31,30 +52,73 @@ class PageLinks:
     namespace: int
     title: str
     latest: int
-    links_updated: str | None
+    mark: int | None
     urls: tuple[str, ...]
 
 
-class WikiSource(Protocol):
-    """A way to read pages with their links."""
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """One question for pages, in the two tongues of the live sources. Criteria make them (P-4), sources run them.
+
+    ``question`` holds the Action API's parameters of a generator of pages, without limit and continuation; None = the
+    API cannot tell. ``statement`` is the name of a query in ``sql/replica/``, ``values`` are its parameters.
+    """
+
+    question: Mapping[str, str] | None
+    statement: str
+    values: Mapping[str, int | str | Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A batch of a walk, and the place from which the same walk goes on after it."""
+
+    pages: Sequence[PageState]
+    place: str
+
+
+class PageReader(Protocol):
+    """A way to read single pages live. Every method raises SourceError when it cannot answer now."""
+
+    async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
+        """The named wikitext pages as they are this second, by page id and each once; missing ones are left out.
+
+        A title (with its namespace prefix) that redirects gives the page it leads to; an id gives that page itself.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Give back what the source itself opened."""
+        ...
+
+
+class WikiSource(PageReader, Protocol):
+    """A live way to read all that is watched of a wiki; errors as in `PageReader`."""
+
+    def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[Stretch, None]:
+        """The pages of the selection, whatever their kind, in batches of at most 500, beginning after `place`.
+
+        The order is the source's own. A page that is there throughout the walk is told at least once.
+        """
+        ...
+
+    async def find_states(self, ids: Sequence[int]) -> list[PageState]:
+        """The pages of these ids as they are now, by id; those that are gone are left out."""
+        ...
+
+    async def find_lag_s(self) -> float:
+        """By how many seconds the source is behind the wiki: 0 for a source that is the wiki itself."""
+        ...
+
+
+class Sweep(Protocol):
+    """A source that gives all pages with their links in one go, and nothing live: a dump."""
 
     def pages(self, namespaces: frozenset[int]) -> AsyncIterator[Sequence[PageLinks]]:
         """Every wikitext page of the namespaces that is no redirect, linking or not, in batches of at most 500.
 
         The order is the source's own. Raises SourceError when the source cannot be read to its end.
         """
-        ...
-
-    async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
-        """The named wikitext pages as they are this second, by page id and each once; missing ones are left out.
-
-        A title (with its namespace prefix) that redirects gives the page it leads to; an id gives that page itself.
-        Raises SourceError when the source cannot answer now.
-        """
-        ...
-
-    async def close(self) -> None:
-        """Give back what the source itself opened."""
         ...
 
 
