@@ -1,19 +1,55 @@
 -- Pages and the uses of URLs on them (P-3, L-7).
 
 -- name: list_known
-SELECT page, namespace, title, latest, urls FROM page
+SELECT page, namespace, title, latest, mark, urls, touched, flagged FROM page
 WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 ORDER BY page
 FOR UPDATE
 
 -- name: record_pages
-INSERT INTO page (wiki, page, namespace, title, latest, urls, touched)
-SELECT %(wiki)s, page, namespace, title, latest, urls, %(day)s
-FROM unnest(%(page)s::integer[], %(namespace)s::integer[], %(title)s::text[], %(latest)s::bigint[], %(urls)s::bytea[])
-    AS given (page, namespace, title, latest, urls)
+INSERT INTO page (wiki, page, namespace, title, latest, mark, urls, touched)
+SELECT %(wiki)s, page, namespace, title, latest, mark, urls, %(day)s
+FROM unnest(%(page)s::integer[], %(namespace)s::integer[], %(title)s::text[], %(latest)s::bigint[], %(mark)s::bigint[],
+    %(urls)s::bytea[]) AS given (page, namespace, title, latest, mark, urls)
 ON CONFLICT (wiki, page) DO UPDATE
-SET namespace = excluded.namespace, title = excluded.title, latest = excluded.latest, urls = excluded.urls,
-    touched = excluded.touched, flagged = false
+SET namespace = excluded.namespace, title = excluded.title, latest = excluded.latest, mark = excluded.mark,
+    urls = excluded.urls, touched = excluded.touched, flagged = false
+
+-- name: record_seen
+UPDATE page SET touched = %(day)s, flagged = false WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
+
+-- name: record_touches
+-- Pages that match: known ones are flagged if their links may have changed, new ones to be read at all.
+INSERT INTO page (wiki, page, namespace, title, latest, mark, touched, flagged)
+SELECT %(wiki)s, page, namespace, title, latest, mark, %(day)s, true
+FROM unnest(%(page)s::integer[], %(namespace)s::integer[], %(title)s::text[], %(latest)s::bigint[], %(mark)s::bigint[])
+    AS given (page, namespace, title, latest, mark)
+ON CONFLICT (wiki, page) DO UPDATE
+SET touched = excluded.touched, namespace = excluded.namespace, title = excluded.title,
+    flagged = page.flagged OR excluded.mark IS NULL OR page.mark IS DISTINCT FROM excluded.mark
+        OR page.latest <> excluded.latest
+
+-- name: record_exclusions
+-- They count as never touched; should they be included again, they are read anew.
+UPDATE page SET touched = 0, flagged = false, mark = NULL
+WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[]) AND (touched <> 0 OR flagged OR mark IS NOT NULL)
+
+-- name: list_records
+SELECT page, latest, mark, touched, flagged FROM page
+WHERE wiki = %(wiki)s AND page > %(after)s
+ORDER BY page
+LIMIT %(limit)s
+
+-- name: list_urls_of
+SELECT page, urls FROM page WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[]) ORDER BY page FOR UPDATE
+
+-- name: record_urls_of
+UPDATE page SET urls = given.urls
+FROM unnest(%(page)s::integer[], %(urls)s::bytea[]) AS given (page, urls)
+WHERE page.wiki = %(wiki)s AND page.page = given.page
+
+-- name: record_released
+DELETE FROM page WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 
 -- name: record_links
 INSERT INTO link (wiki, page, bucket, host_key, url_key)

@@ -17,4 +17,4 @@ def page_urls(page: PageLinks, farm: Farm) -> PageUrls:
         link = classify(text, farm)
         if link.kind is UrlClass.WATCHED and link.url is not None:
             urls[key_of(link.url)] = link.url
-    return PageUrls(page.page, page.namespace, page.title, page.latest, urls)
+    return PageUrls(page.page, page.namespace, page.title, page.latest, page.mark, urls)

@@ -1,0 +1,22 @@
+-- Pages handed to the feeder between two passes (P-6, P-8).
+
+-- name: record_pending
+INSERT INTO pending (wiki, page, title, seen, matched)
+SELECT %(wiki)s, page, title, seen, matched
+FROM unnest(%(page)s::integer[], %(title)s::text[], %(seen)s::timestamptz[], %(matched)s::boolean[])
+    AS given (page, title, seen, matched)
+ON CONFLICT (wiki, page, title) DO UPDATE
+SET seen = greatest(pending.seen, excluded.seen), matched = pending.matched OR excluded.matched
+
+-- name: list_pending
+SELECT page, title, seen, matched FROM pending
+WHERE wiki = %(wiki)s AND seen <= %(until)s
+ORDER BY seen, page, title
+LIMIT %(limit)s
+
+-- name: record_done
+-- Not those that were handed in again meanwhile.
+DELETE FROM pending
+USING unnest(%(page)s::integer[], %(title)s::text[], %(seen)s::timestamptz[]) AS given (page, title, seen)
+WHERE pending.wiki = %(wiki)s AND pending.page = given.page AND pending.title = given.title
+    AND pending.seen = given.seen

@@ -1,0 +1,60 @@
+"""Pages that were handed to the feeder between two passes, until they are read (P-6, P-8).
+
+One law: a page that is handed in again while it is read stays.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from weboid.store.pool import Connection
+from weboid.store.statements import statements
+
+SQL: Final = statements("pending")
+
+
+class Pending(NamedTuple):
+    """A page to read once the source has come past `seen`: by id, or by title (with prefix) and id 0.
+
+    `matched`: it is known to match a criterion that its own facts do not show, such as a category tree.
+    """
+
+    page: int
+    title: str
+    seen: datetime
+    matched: bool = False
+
+
+async def record_pending(conn: Connection, wiki: int, pages: Sequence[Pending]) -> None:
+    """Hands pages of one wiki in; the latest moment of a page counts."""
+    newest: dict[tuple[int, str], Pending] = {}
+    for page in pages:
+        key = (page.page, page.title)
+        if known := newest.get(key):
+            page = page._replace(seen=max(page.seen, known.seen), matched=page.matched or known.matched)
+        newest[key] = page
+    rows = sorted(newest.values())
+    if rows:
+        columns = {
+            "page": [row.page for row in rows],
+            "title": [row.title for row in rows],
+            "seen": [row.seen for row in rows],
+            "matched": [row.matched for row in rows],
+        }
+        await conn.execute(SQL["record_pending"], {"wiki": wiki, **columns})
+
+
+async def list_pending(conn: Connection, wiki: int, until: datetime, limit: int) -> list[Pending]:
+    """At most `limit` pages whose moment is not after `until`, oldest first."""
+    row = {"wiki": wiki, "until": until, "limit": limit}
+    return [Pending(*columns) async for columns in await conn.execute(SQL["list_pending"], row)]
+
+
+async def record_done(conn: Connection, wiki: int, pages: Sequence[Pending]) -> None:
+    """They were read."""
+    columns = {
+        "page": [page.page for page in pages],
+        "title": [page.title for page in pages],
+        "seen": [page.seen for page in pages],
+    }
+    await conn.execute(SQL["record_done"], {"wiki": wiki, **columns})
