@@ -49,7 +49,7 @@ def test_farms_and_wikis_are_configuration(tmp_path: Path) -> None:
     )
     assert [farm.name for farm in config.farms] == ["wmflabs", "WMF", "OSM"]
     assert [str(wiki.name) for wiki in config.wikis] == ["dewiki@WMF", "osmwiki@OSM"]
-    assert config.wikis[1].namespaces == {0, 102}
+    assert config.wikis[1].matching == {"namespaces": [0, 102]}
 
 
 @pytest.mark.parametrize(

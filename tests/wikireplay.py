@@ -5,7 +5,7 @@ One law: a question that was not recorded is answered with HTTP 400 and remember
 
 import gzip
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,17 +53,67 @@ def siteinfo(path: Path) -> Exchange:
     return Exchange({"meta": "siteinfo"}, path.read_bytes())
 
 
+def live_reads(walk: Iterable[Exchange], ids: Iterable[int]) -> list[Exchange]:
+    """The exchanges of live reads of many pages, fifty at a time in order of their ids."""
+    recordings, left = list(walk), sorted(ids)
+    return [live_read(recordings, *left[start : start + 50]) for start in range(0, len(left), 50)]
+
+
 def live_read(walk: Iterable[Exchange], *ids: int) -> Exchange:
     """The exchange of a live read of some pages by id, put together from a recorded walk; others are missing."""
-    pages: dict[int, dict[str, Any]] = {page: {"pageid": page} for page in ids}
-    for one in walk:
-        for told in json.loads(one.body).get("query", {}).get("pages", ()):
-            page = pages.get(told.get("pageid"), {})
-            for name, value in told.items():
-                page[name] = [*page.get(name, ()), *value] if isinstance(value, list) else value
-    found = [page if "title" in page else {**page, "missing": True} for page in pages.values()]
+    known = _told(walk)
+    found = [known.get(page, {"pageid": page, "missing": True}) for page in ids]
     asked = {"pageids": "|".join(map(str, ids)), "prop": "extlinks|iwlinks|info", "ellimit": "500", "iwlimit": "500"}
     return exchange(asked, {"batchcomplete": True, "query": {"pages": found}})
+
+
+def info_read(walk: Iterable[Exchange], *ids: int) -> Exchange:
+    """The exchange of a question for the states of some pages, put together as `live_read` does."""
+    known = _told(walk)
+    found = [_without_links(known.get(page, {"pageid": page, "missing": True})) for page in ids]
+    asked = {"pageids": "|".join(map(str, ids)), "prop": "info"}
+    return exchange(asked, {"batchcomplete": True, "query": {"pages": found}})
+
+
+def info_walk(walk: Iterable[Exchange], namespace: int = 0, at_once: int = 500) -> list[Exchange]:
+    """The exchanges of a walk over the states of all pages of a namespace, put together from a recorded walk."""
+    pages = [_without_links(page) for page in _told(walk).values() if page["ns"] == namespace]
+    asked = {
+        "generator": "allpages",
+        "gapnamespace": str(namespace),
+        "gapfilterredir": "nonredirects",
+        "gaplimit": "500",
+        "prop": "info",
+    }
+    return told_in_parts(asked, pages, at_once)
+
+
+def told_in_parts(asked: dict[str, str], pages: Sequence[Mapping[str, Any]], at_once: int) -> list[Exchange]:
+    """The exchanges of one question of which each answer tells so many pages; the continuation is a made-up one."""
+    exchanges, going_on = [], dict[str, str]()
+    for end in range(at_once, len(pages) + at_once, at_once):
+        answer: dict[str, Any] = {"batchcomplete": True, "query": {"pages": pages[end - at_once : end]}}
+        after = {"gapcontinue": str(end), "continue": "gapcontinue||"} if end < len(pages) else {}
+        exchanges.append(exchange(asked | going_on, answer | ({"continue": after} if after else {})))
+        going_on = after
+    return exchanges or [exchange(asked, {"batchcomplete": True})]
+
+
+def _told(walk: Iterable[Exchange]) -> dict[int, dict[str, Any]]:
+    """By id all that a recorded walk tells of pages, whose lists may come in several answers."""
+    known: dict[int, dict[str, Any]] = {}
+    for one in walk:
+        if "generator" not in one.request:
+            continue
+        for told in json.loads(one.body).get("query", {}).get("pages", ()):
+            page = known.setdefault(told["pageid"], {})
+            for name, value in told.items():
+                page[name] = [*page.get(name, ()), *value] if isinstance(value, list) else value
+    return known
+
+
+def _without_links(page: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in page.items() if not isinstance(value, list)}
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ One law: a key that is not known, or a value that cannot be used, is an error th
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +18,9 @@ from weboid.core.policy import DEFAULT, Policy
 from weboid.errors import ConfigError
 
 PROJECT_URL: Final = "https://weboid.toolforge.org/"
+
+SOURCES: Final = ("api", "replica")
+"""How a wiki's pages can be read (L-2)."""
 
 Network = IPv4Network | IPv6Network
 
@@ -72,6 +75,18 @@ class CrawlConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class FeedConfig:
+    """Bringing pages in (P-5, P-6)."""
+
+    period_days: int = 7
+    """From one pass over a wiki to the next; one that takes longer is followed at once."""
+    untouched_days: int = 90
+    """How long a page that matches no criterion any more is kept."""
+    streams: str = "https://stream.wikimedia.org/v2/stream"
+    """Where the events come from."""
+
+
+@dataclass(frozen=True, slots=True)
 class WebConfig:
     """The webservice. `host` is the address to listen on, `url` where the world reaches it; empty = there."""
 
@@ -82,11 +97,23 @@ class WebConfig:
 
 @dataclass(frozen=True, slots=True)
 class WikiConfig:
-    """One wiki to watch. `api` empty = as its farm says (P-1, P-4)."""
+    """One wiki to watch. `api` empty = as its farm says (P-1).
+
+    `source` is how its pages are read: ``api`` or ``replica``. `matching` and `without` say which ones, as written
+    (P-4): what is in them is the criteria's business (wiki/criteria).
+    """
 
     name: WikiName
     api: str = ""
-    namespaces: frozenset[int] = frozenset({0})
+    source: str = "api"
+    matching: Mapping[str, Any] = field(default_factory=dict)
+    without: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.source not in SOURCES:
+            raise ValueError(f"source: {self.source!r} must be {' or '.join(SOURCES)}")
+        if not isinstance(self.without, dict) or not isinstance(self.api, str):
+            raise ValueError("api must be a text, and without a table")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +125,7 @@ class Config:
     contact: str = ""
     net: NetConfig = NetConfig()
     crawl: CrawlConfig = CrawlConfig()
+    feed: FeedConfig = FeedConfig()
     web: WebConfig = WebConfig()
     policy: Policy = DEFAULT
     farms: tuple[Farm, ...] = BUILT_IN
@@ -163,14 +191,14 @@ def _section(kind: type[Any], section: str, given: Mapping[str, Any], environ: M
     if unknown := given.keys() - names:
         raise ConfigError(f"[{section}]: unknown key {min(unknown)!r}; known are {', '.join(sorted(names))}")
     values = {}
-    for field in fields(kind):
-        variable = f"WEBOID_{section}_{field.name}".upper()
-        if (value := environ.get(variable)) is None and (value := given.get(field.name)) is None:
+    for known in fields(kind):
+        variable = f"WEBOID_{section}_{known.name}".upper()
+        if (value := environ.get(variable)) is None and (value := given.get(known.name)) is None:
             continue
         try:
-            values[field.name] = _CONVERTERS[field.type](value)
+            values[known.name] = _CONVERTERS[known.type](value)
         except (ValueError, TypeError) as error:
-            raise ConfigError(f"[{section}] {field.name} (or {variable}): {error}") from None
+            raise ConfigError(f"[{section}] {known.name} (or {variable}): {error}") from None
     try:
         return kind(**values)
     except ValueError as error:
@@ -192,14 +220,15 @@ def _farms(tables: Mapping[str, Any]) -> list[Farm]:
 
 
 def _wikis(tables: Mapping[str, Any], farms: tuple[Farm, ...]) -> tuple[WikiConfig, ...]:
-    """``[wiki."dewiki@WMF"]`` with api and namespaces, both optional."""
+    """``[wiki."dewiki@WMF"]`` with api, source, without and criteria, all optional."""
     wikis = []
     for text, given in tables.items():
         name = parse_wiki_name(text)
         farm_named(name.farm, farms)
         try:
-            namespaces = frozenset(int(number) for number in given.get("namespaces", (0,)))
-            wikis.append(WikiConfig(name, _text(given.get("api", "")), namespaces))
+            own = {key: given[key] for key in ("api", "source", "without") if key in given}
+            matching = {key: value for key, value in given.items() if key not in own}
+            wikis.append(WikiConfig(name, matching=matching, **own))
         except (AttributeError, TypeError, ValueError) as error:
             raise ConfigError(f"[wiki.{text}]: {error}") from None
     return tuple(wikis)
@@ -265,4 +294,4 @@ _CONVERTERS: Final[dict[Any, Callable[[Any], Any]]] = {
     tuple[str, ...]: _list,
     tuple[Network, ...]: _networks,
 }
-_SECTIONS: Final = {"net": NetConfig, "crawl": CrawlConfig, "web": WebConfig, "policy": Policy}
+_SECTIONS: Final = {"net": NetConfig, "crawl": CrawlConfig, "feed": FeedConfig, "web": WebConfig, "policy": Policy}

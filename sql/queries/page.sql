@@ -13,21 +13,21 @@ FROM unnest(%(page)s::integer[], %(namespace)s::integer[], %(title)s::text[], %(
     %(urls)s::bytea[]) AS given (page, namespace, title, latest, mark, urls)
 ON CONFLICT (wiki, page) DO UPDATE
 SET namespace = excluded.namespace, title = excluded.title, latest = excluded.latest, mark = excluded.mark,
-    urls = excluded.urls, touched = excluded.touched, flagged = false
+    urls = excluded.urls, touched = CASE WHEN %(touches)s THEN excluded.touched ELSE page.touched END, flagged = false
 
 -- name: record_seen
-UPDATE page SET touched = %(day)s, flagged = false WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
+UPDATE page SET touched = CASE WHEN %(touches)s THEN %(day)s ELSE touched END, flagged = false
+WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 
 -- name: record_touches
--- Pages that match: known ones are flagged if their links may have changed, new ones to be read at all.
+-- Pages that match: known ones are flagged if their links may have changed, new ones, of revision 0, to be read at all.
 INSERT INTO page (wiki, page, namespace, title, latest, mark, touched, flagged)
-SELECT %(wiki)s, page, namespace, title, latest, mark, %(day)s, true
-FROM unnest(%(page)s::integer[], %(namespace)s::integer[], %(title)s::text[], %(latest)s::bigint[], %(mark)s::bigint[])
-    AS given (page, namespace, title, latest, mark)
+SELECT %(wiki)s, page, namespace, title, 0, mark, %(day)s, true
+FROM unnest(%(page)s::integer[], %(namespace)s::integer[], %(title)s::text[], %(mark)s::bigint[])
+    AS given (page, namespace, title, mark)
 ON CONFLICT (wiki, page) DO UPDATE
 SET touched = excluded.touched, namespace = excluded.namespace, title = excluded.title,
     flagged = page.flagged OR excluded.mark IS NULL OR page.mark IS DISTINCT FROM excluded.mark
-        OR page.latest <> excluded.latest
 
 -- name: record_exclusions
 -- They count as never touched; should they be included again, they are read anew.
@@ -35,7 +35,7 @@ UPDATE page SET touched = 0, flagged = false, mark = NULL
 WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[]) AND (touched <> 0 OR flagged OR mark IS NOT NULL)
 
 -- name: list_records
-SELECT page, latest, mark, touched, flagged FROM page
+SELECT page, mark, touched, flagged FROM page
 WHERE wiki = %(wiki)s AND page > %(after)s
 ORDER BY page
 LIMIT %(limit)s

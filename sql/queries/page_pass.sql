@@ -20,6 +20,9 @@ UPDATE wiki
 SET passed = %(day)s, pass_days = %(day)s - ended.started, pass_s = extract(epoch FROM now() - ended.begun)::integer
 FROM ended WHERE wiki.wiki = %(wiki)s
 
+-- name: count_records
+SELECT count(*), count(*) FILTER (WHERE touched >= %(started)s) FROM page WHERE wiki = %(wiki)s
+
 -- name: record_trees
 INSERT INTO category (wiki, title, started)
 SELECT %(wiki)s, title, %(started)s FROM unnest(%(titles)s::text[]) AS given (title)

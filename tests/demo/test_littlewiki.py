@@ -12,6 +12,7 @@ from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.story import demo_interwiki, demo_pages
 from weboid.demo.wikipages import Site, WikiLink, WikiPage, answer_of
 from weboid.wiki.api import ApiSource
+from weboid.wiki.criteria.namespaces import pages_in
 from weboid.wiki.source import PageLinks
 
 PAGES = demo_pages(str)
@@ -27,7 +28,8 @@ async def session() -> AsyncIterator[aiohttp.ClientSession]:
 async def read(wiki: LittleWiki, session: aiohttp.ClientSession) -> list[PageLinks]:
     """All pages, through the source."""
     source = ApiSource(wiki.api_url, session, user_agent="Weboid/0")
-    return [page async for batch in source.pages(frozenset({0})) for page in batch]
+    walk = source.walk(pages_in(0))
+    return await source.find_pages(ids=[page.page async for stretch in walk for page in stretch.pages])
 
 
 def expected(pages: list[WikiPage]) -> dict[str, set[str]]:

@@ -10,14 +10,18 @@ from shared import shared
 from wikireplay import Exchange, WikiReplay, exchange, open_wiki_replay, recorded, siteinfo
 
 from weboid.errors import SourceError
+from weboid.wiki import api
 from weboid.wiki.action import Patience
 from weboid.wiki.api import ApiSource
 from weboid.wiki.interwiki import InterwikiMap
-from weboid.wiki.source import PageLinks
+from weboid.wiki.source import PageLinks, PageState, Selection
 
 FIXTURE = recorded(Path(__file__).parent / "fixtures" / "api.json")
 LINKS = {"prop": "extlinks|iwlinks|info", "ellimit": "500", "iwlimit": "500"}
-WALK = {"generator": "allpages", "gapfilterredir": "nonredirects", "gaplimit": "50", **LINKS}
+READ = {"pageids": "1|2", **LINKS}
+WALK = {"generator": "allpages", "gapnamespace": "0", "gaplimit": "500", "prop": "info"}
+ALL = Selection({"generator": "allpages", "gapnamespace": "0"}, "select_namespace", {"namespace": 0})
+TITLES = Selection({"titles": "Page 1"}, "select_titles", {})
 
 
 @asynccontextmanager
@@ -39,21 +43,29 @@ def answer(*pages: object, **more: object) -> dict[str, object]:
     return {"query": {"pages": list(pages)}, **more}
 
 
-async def walked(source: ApiSource) -> list[PageLinks]:
-    return [found async for batch in source.pages(frozenset({0})) for found in batch]
+async def read(source: ApiSource) -> list[PageLinks]:
+    return await source.find_pages(ids=[1, 2])
+
+
+async def walked(source: ApiSource, place: str = "", selection: Selection = ALL) -> list[PageState]:
+    return [found async for stretch in source.walk(selection, place) for found in stretch.pages]
+
+
+def then(title: str) -> dict[str, Any]:
+    return {"continue": {"gapcontinue": title, "continue": "gapcontinue||"}}
 
 
 async def test_a_page_whose_links_come_in_three_answers_is_given_once() -> None:
     second = {"elcontinue": "2", "continue": "||iwlinks|info"}
     third = {"elcontinue": "3", "continue": "||iwlinks|info"}
     async with opened(
-        exchange(WALK, answer(page(1, extlinks=links("http://a.net/")), page(2), **{"continue": second})),
-        exchange(WALK | second, answer(page(1, extlinks=links("http://b.net/")), page(2), **{"continue": third})),
+        exchange(READ, answer(page(1, extlinks=links("http://a.net/")), page(2), **{"continue": second})),
+        exchange(READ | second, answer(page(1, extlinks=links("http://b.net/")), page(2), **{"continue": third})),
         exchange(
-            WALK | third, answer(page(1, extlinks=links("http://c.net/", "http://a.net/")), page(2), batchcomplete=True)
+            READ | third, answer(page(1, extlinks=links("http://c.net/", "http://a.net/")), page(2), batchcomplete=True)
         ),
     ) as (source, replay):
-        found = await walked(source)
+        found = await read(source)
         assert [(one.page, one.urls) for one in found] == [
             (1, ("http://a.net/", "http://b.net/", "http://c.net/")),
             (2, ()),
@@ -62,17 +74,17 @@ async def test_a_page_whose_links_come_in_three_answers_is_given_once() -> None:
 
 
 async def test_an_incomplete_batch_is_never_given_out() -> None:
-    async with opened(exchange(WALK, answer(page(1, extlinks=links("http://a.net/"))))) as (source, _):
+    async with opened(exchange(READ, answer(page(1, extlinks=links("http://a.net/"))))) as (source, _):
         with pytest.raises(SourceError, match="an end in the middle of a batch"):
-            await walked(source)
+            await read(source)
 
 
 async def test_a_continuation_that_goes_round_in_a_circle_ends() -> None:
     again = {"elcontinue": "2", "continue": "||"}
     round_about = answer(page(1), **{"continue": again})
-    async with opened(exchange(WALK, round_about), exchange(WALK | again, round_about)) as (source, replay):
+    async with opened(exchange(READ, round_about), exchange(READ | again, round_about)) as (source, replay):
         with pytest.raises(SourceError, match="a continuation without end"):
-            await walked(source)
+            await read(source)
         assert len(replay.asked) == 2
 
 
@@ -85,9 +97,9 @@ async def test_a_continuation_that_goes_round_in_a_circle_ends() -> None:
     ],
 )
 async def test_answers_of_another_shape_are_refused(shape: object) -> None:
-    async with opened(exchange(WALK, shape)) as (source, _):
+    async with opened(exchange(READ, shape)) as (source, _):
         with pytest.raises(SourceError, match=r"is it a MediaWiki's api\.php"):
-            await walked(source)
+            await read(source)
 
 
 async def test_hostile_entries_are_passed_over_and_hostile_text_is_made_harmless() -> None:
@@ -102,17 +114,150 @@ async def test_hostile_entries_are_passed_over_and_hostile_text_is_made_harmless
         page(4, lastrevid=1 << 90),
         page(5, extlinks=links("//b.net/", "javascript:alert(1)")),
     ]
-    async with opened(exchange(WALK, answer(*odd, batchcomplete=True))) as (source, _):
-        assert [(one.page, one.title, one.urls) for one in await walked(source)] == [
+    async with opened(exchange(READ, answer(*odd, batchcomplete=True))) as (source, _):
+        assert [(one.page, one.title, one.urls) for one in await read(source)] == [
             (2, "Page 2", ()),
             (3, "</script>\u2028\ufffd\ufffd", ("http://a.net/\ufffd\ufffd",)),
             (5, "Page 5", ("https://b.net/", "javascript:alert(1)")),
         ]
 
 
-async def test_an_empty_namespace_has_no_pages() -> None:
+async def test_a_walk_goes_on_from_the_place_of_every_stretch() -> None:
+    async with opened(
+        exchange(WALK, answer(page(2), page(1), batchcomplete=True, **then("C"))),
+        exchange(
+            WALK | then("C")["continue"], answer(page(5), **{"continue": {"incontinue": "9", **then("C")["continue"]}})
+        ),
+        exchange(WALK | {"incontinue": "9"} | then("C")["continue"], answer(page(4), batchcomplete=True, **then("E"))),
+        exchange(WALK | then("E")["continue"], answer(page(3), batchcomplete=True)),
+    ) as (source, replay):
+        stretches = [stretch async for stretch in source.walk(ALL)]
+        assert [[found.page for found in stretch.pages] for stretch in stretches] == [[1, 2], [4, 5], [3]]
+        left = [[found.page for found in await walked(source, stretch.place)] for stretch in stretches]
+        assert left == [[4, 5, 3], [3], []]
+        assert not replay.unknown
+
+
+async def test_a_walk_tells_of_pages_what_their_info_says() -> None:
+    told = [
+        page(1, touched="2026-11-21T02:07:03Z", lastrevid=7),
+        page(2, ns=14, title="Kategorie:A: b", redirect=True, touched="yesterday"),
+        page(3, contentmodel="json", touched=5),
+        page(4, redirect="no"),
+    ]
+    async with opened(exchange(WALK, answer(*told, batchcomplete=True))) as (source, _):
+        assert await walked(source) == [
+            PageState(1, 0, "Page 1", 7, 20261121020703),
+            PageState(2, 14, "A: b", 1, None, redirect=True),
+            PageState(3, 0, "Page 3", 1, None, "json"),
+            PageState(4, 0, "Page 4", 1, None),
+        ]
+
+
+async def test_missing_pages_and_pages_without_info_are_not_walked() -> None:
+    told = [{"ns": 0, "title": "Nowhere", "missing": True}, {"pageid": 3, "ns": 0, "title": "x"}, page(1)]
+    async with opened(exchange({"titles": "Page 1", "prop": "info"}, answer(*told, batchcomplete=True))) as (source, _):
+        assert [found.page for found in await walked(source, selection=TITLES)] == [1]
+
+
+async def test_an_empty_walk_has_no_pages() -> None:
     async with opened(exchange(WALK, {"batchcomplete": True})) as (source, _):
         assert await walked(source) == []
+
+
+async def test_a_walk_in_a_wide_circle_ends() -> None:
+    circle = [
+        exchange(WALK | then(here)["continue"], answer(page(1), batchcomplete=True, **then(there)))
+        for here, there in zip("ABCDE", "BCDEA", strict=True)
+    ]
+    async with opened(exchange(WALK, answer(batchcomplete=True, **then("A"))), *circle) as (source, replay):
+        with pytest.raises(SourceError, match="a continuation without end"):
+            await walked(source)
+        assert len(replay.asked) < 20
+
+
+async def test_a_walk_through_nothing_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "_MOST_ANSWERS", 3)
+    void = [
+        exchange(WALK | then(str(number))["continue"], {"batchcomplete": True, **then(str(number + 1))})
+        for number in range(9)
+    ]
+    async with opened(exchange(WALK, answer(page(1), batchcomplete=True, **then("0"))), *void) as (source, replay):
+        with pytest.raises(SourceError, match="a continuation without end"):
+            await walked(source)
+        assert len(replay.asked) == 1 + 3
+
+
+@pytest.mark.parametrize("place", ["12345", "not JSON", '["namespaces", ""]'])
+async def test_the_place_of_another_source_is_as_none(place: str) -> None:
+    async with opened(exchange(WALK, answer(page(1), batchcomplete=True))) as (source, _):
+        assert [found.page for found in await walked(source, place)] == [1]
+
+
+async def test_a_place_that_the_wiki_refuses_begins_anew_once() -> None:
+    refusal = {"error": {"code": "badcontinue", "info": "Invalid continue param."}}
+    anew = exchange(WALK, answer(page(1), batchcomplete=True, **then("B")))
+    later = exchange(WALK | then("B")["continue"], refusal)
+    async with opened(exchange(WALK | then("Z")["continue"], refusal), anew, later) as (source, replay):
+        place = json.dumps(then("Z")["continue"])
+        with pytest.raises(SourceError, match="badcontinue"):
+            await walked(source, place)
+        assert [question.get("gapcontinue") for question in replay.asked] == ["Z", None, "B"]
+
+
+async def test_another_refusal_of_a_place_is_told() -> None:
+    refusal = {"error": {"code": "readapidenied", "info": "Log in."}}
+    async with opened(exchange(WALK | then("Z")["continue"], refusal)) as (source, replay):
+        with pytest.raises(SourceError, match="readapidenied"):
+            await walked(source, json.dumps(then("Z")["continue"]))
+        assert len(replay.asked) == 1
+
+
+async def test_what_no_api_can_tell_is_refused_before_it_is_asked() -> None:
+    async with opened() as (source, replay):
+        with pytest.raises(
+            SourceError, match="no Action API can answer select_property; read this wiki from a replica"
+        ):
+            await walked(source, selection=Selection(None, "select_property", {"aspect": "C.P31"}))
+        assert replay.asked == []
+
+
+async def test_a_walk_that_is_broken_off_in_the_middle_of_a_batch_gives_whole_batches_only() -> None:
+    half = {"continue": {"incontinue": "9", **then("C")["continue"]}}
+    async with opened(
+        exchange(WALK, answer(page(1), batchcomplete=True, **then("C"))),
+        exchange(WALK | then("C")["continue"], answer(page(2), **half)),
+        Exchange(WALK | {"incontinue": "9"} | then("C")["continue"], b"<html>Bad Gateway", 502),
+    ) as (source, _):
+        walk = source.walk(ALL)
+        assert [one.page for one in (await anext(walk)).pages] == [1]
+        with pytest.raises(SourceError, match="HTTP 502"):
+            await anext(walk)
+
+
+async def test_states_are_found_by_id_and_those_of_pages_that_are_gone_left_out() -> None:
+    told = answer(page(9, redirect=True), {"pageid": 7, "missing": True}, page(3), batchcomplete=True)
+    async with opened(exchange({"pageids": "3|7|9", "prop": "info"}, told)) as (source, _):
+        states = await source.find_states([9, 3, 7, 3])
+        assert [(state.page, state.is_watchable) for state in states] == [(3, True), (9, False)]
+
+
+@pytest.mark.parametrize("told", [[page(1)], [page(1), {"pageid": 2, "ns": 0, "title": "Page 2"}], [page(1), page(-2)]])
+async def test_a_page_of_which_nothing_is_said_is_not_taken_for_gone(told: list[object]) -> None:
+    async with opened(exchange({"pageids": "1|2", "prop": "info"}, answer(*told, batchcomplete=True))) as (source, _):
+        with pytest.raises(SourceError, match="nothing about page 2"):
+            await source.find_states([1, 2])
+
+
+async def test_states_of_more_than_fifty_pages_are_asked_in_turns() -> None:
+    exchanges = [
+        exchange({"pageids": "|".join(map(str, some)), "prop": "info"}, answer(*map(page, some), batchcomplete=True))
+        for some in (range(1, 51), range(51, 61))
+    ]
+    async with opened(*exchanges) as (source, _):
+        assert [state.page for state in await source.find_states(range(60, 0, -1))] == list(range(1, 61))
+        assert await source.find_states([]) == []
+        assert await source.find_lag_s() == 0
 
 
 async def test_ids_find_pages_and_missing_ones_are_left_out() -> None:

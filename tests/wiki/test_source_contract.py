@@ -4,18 +4,30 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import aiohttp
 import pytest
 from shared import shared
-from wikireplay import Exchange, WikiReplay, live_read, open_wiki_replay, recorded, siteinfo
+from wikireplay import (
+    Exchange,
+    WikiReplay,
+    info_read,
+    info_walk,
+    live_read,
+    live_reads,
+    open_wiki_replay,
+    recorded,
+    siteinfo,
+)
 
 from weboid.errors import SourceError
 from weboid.wiki.api import ApiSource
+from weboid.wiki.criteria import build
+from weboid.wiki.criteria.namespaces import pages_in
 from weboid.wiki.dump import DumpSource
 from weboid.wiki.interwiki import InterwikiMap
-from weboid.wiki.source import PageLinks, Sweep
+from weboid.wiki.source import PageLinks, Sweep, WikiSource
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TABLES = ("page", "externallinks", "iwlinks", "interwiki")
@@ -45,29 +57,35 @@ LION = PageLinks(
 TALK = PageLinks(10, 1, "Harbour light", 110, None, ("https://words.net/wiki/Talk", "https://www.talk.net/"))
 
 
+Source = Sweep | WikiSource
+
+
 @pytest.fixture(params=["api", "dump"])
-async def source(request: pytest.FixtureRequest) -> AsyncIterator[Sweep]:
+async def source(request: pytest.FixtureRequest) -> AsyncIterator[Source]:
     if request.param == "dump":
         yield DumpSource(*(FIXTURES / f"{table}.sql" for table in TABLES))
         return
-    async with open_wiki_replay(recorded(FIXTURES / "api.json")) as replay, aiohttp.ClientSession() as session:
+    recordings = recorded(FIXTURES / "api.json")
+    walks = [one for namespace in (0, 1, 2) for one in info_walk(recordings, namespace, at_once=2)]
+    reads = [live_read(recordings, 1, 3, 4), live_read(recordings, 1, 3, 4, 10)]
+    async with open_wiki_replay([*recordings, *walks, *reads]) as replay, aiohttp.ClientSession() as session:
         yield _api(replay, session)
         assert not replay.unknown
 
 
-async def test_every_wikitext_page_comes_with_all_its_links_or_none(source: Sweep) -> None:
+async def test_every_wikitext_page_comes_with_all_its_links_or_none(source: Source) -> None:
     assert await _list_pages(source, {0}) == [LIGHT, MILL, LION]
 
 
-async def test_namespaces_are_read_together(source: Sweep) -> None:
+async def test_namespaces_are_read_together(source: Source) -> None:
     assert await _list_pages(source, {0, 1}) == [LIGHT, MILL, LION, TALK]
 
 
-async def test_scripts_are_no_wikitext(source: Sweep) -> None:
+async def test_scripts_are_no_wikitext(source: Source) -> None:
     assert await _list_pages(source, {2}) == []
 
 
-async def test_no_namespaces_no_pages(source: Sweep) -> None:
+async def test_no_namespaces_no_pages(source: Source) -> None:
     assert await _list_pages(source, set()) == []
 
 
@@ -85,13 +103,21 @@ async def test_the_real_wiki_is_the_same_through_its_api_and_its_dump() -> None:
     assert [replace(page, urls=()) for page in asked] == [replace(page, urls=()) for page in dumped]
 
 
-async def test_a_page_of_the_real_wiki_reads_live_as_it_does_in_the_walk() -> None:
-    recordings = _shared_api()
-    exchanges = [*recordings, live_read(recordings, 29, 5_000)]
+async def test_the_states_of_the_real_wikis_pages_are_found_as_they_are_walked() -> None:
+    recordings = _recorded_walk()
+    walk = info_walk(recordings, at_once=100)
+    exchanges = [*walk, info_read(recordings, *range(100, 150)), info_read(recordings, 5_000)]
     async with open_wiki_replay(exchanges) as replay, aiohttp.ClientSession() as session:
         source = _api(replay, session)
-        walked = await _list_pages(source, {0})
-        assert await source.find_pages(ids=[29, 5_000]) == [page for page in walked if page.page == 29]
+        stretches = [stretch async for stretch in source.walk(pages_in(0))]
+        walked = {page.page: page for stretch in stretches for page in stretch.pages}
+        assert [len(stretch.pages) for stretch in stretches] == [100, 78]
+        assert [page for page in walked.values() if page.mark is None or page.latest == 0] == []
+        found = await source.find_states(range(100, 150))
+        assert found == [walked[page] for page in range(100, 150) if page in walked]
+        assert len(found) > 20
+        assert await source.find_states([5_000]) == []
+        assert not replay.unknown
 
 
 async def test_the_targets_that_we_fill_are_those_that_mediawiki_tells() -> None:
@@ -126,8 +152,14 @@ def _shared_dump() -> DumpSource:
     return DumpSource(*(shared(f"wiki/{table}.sql.gz") for table in TABLES))
 
 
+def _recorded_walk() -> list[Exchange]:
+    return recorded(shared("api/allpages-links.json.gz"))
+
+
 def _shared_api() -> list[Exchange]:
-    return [*recorded(shared("api/allpages-links.json.gz")), siteinfo(shared("api/siteinfo.json"))]
+    recordings = _recorded_walk()
+    ids = {page["pageid"] for one in recordings for page in _json(one)["query"]["pages"]}
+    return [*info_walk(recordings), *live_reads(recordings, ids), siteinfo(shared("api/siteinfo.json"))]
 
 
 def _only_in(pages: Sequence[PageLinks], others: Sequence[PageLinks]) -> set[tuple[int, str]]:
@@ -138,11 +170,26 @@ def _links(pages: Sequence[PageLinks]) -> set[tuple[int, str]]:
     return {(page.page, url) for page in pages for url in page.urls}
 
 
-async def _list_pages(source: Sweep, namespaces: set[int]) -> list[PageLinks]:
-    """All pages by id, without the one thing that the API does not know."""
-    found = [page async for batch in source.pages(frozenset(namespaces)) for page in batch]
+async def _list_pages(source: Source, namespaces: set[int]) -> list[PageLinks]:
+    """All pages by id: a sweep's as they come, a live source's met by a criterion and then read.
+
+    Without their marks, the one thing in which sources may differ.
+    """
+    if isinstance(source, DumpSource):
+        found = [page async for batch in source.pages(frozenset(namespaces)) for page in batch]
+    else:
+        found = await _read_live(cast(WikiSource, source), namespaces)
     assert all(list(page.urls) == sorted(set(page.urls)) for page in found)
     return sorted((replace(page, mark=None) for page in found), key=lambda page: page.page)
+
+
+async def _read_live(source: WikiSource, namespaces: set[int]) -> list[PageLinks]:
+    walks = [criterion.walk(source) for criterion in build({"namespaces": namespaces})]
+    met = [page for walk in walks async for stretch in walk for page in stretch.pages if page.is_watchable]
+    found = await source.find_pages(ids=sorted(page.page for page in met))
+    facts = {(page.page, page.namespace, page.title, page.latest, page.mark) for page in found}
+    assert facts == {(page.page, page.namespace, page.title, page.latest, page.mark) for page in met}
+    return found
 
 
 def _json(one: Exchange) -> Any:

@@ -63,7 +63,8 @@ def command(config: Config, once: bool) -> None:
 async def _play(stage: Stage, pool: Pool, console: Console) -> None:
     start = time.monotonic()
     console.print(f"A made-up wiki at {stage.wiki.url}/ and a made-up web stand on this machine.", highlight=False)
-    console.print(told(parse_wiki_name(WIKI), await feed_story(stage, pool)), highlight=False)
+    done = await feed_story(stage, pool)
+    console.print(told(parse_wiki_name(WIKI), done), highlight=False)
     total = Tally()
     with bar(console) as shown:
         task = shown.add_task("ten weeks of rounds, day", total=len(stage.days))

@@ -1,25 +1,25 @@
 """``weboid feed``: brings pages and their links in."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import Progress, TaskID
 
-from weboid.cli.inputs import named_wiki, open_api
+from weboid.cli.inputs import named_wiki, open_source
 from weboid.cli.runtime import clock, day_option, open_store, run_async, stop_signals
 from weboid.cli.tables import bar, count_bar
 from weboid.config import Config, WikiConfig
-from weboid.core.farms import Farm, WikiName
+from weboid.core.farms import WikiName
 from weboid.errors import ConfigError, WeboidError
-from weboid.feed.page_pass import take_in
+from weboid.feed.page_pass import PagePass, Progress
+from weboid.feed.sweep import take_in
 from weboid.store.page import Intake
 from weboid.store.pool import Pool
 from weboid.store.wiki import record_wiki
-from weboid.wiki.source import Sweep
+from weboid.wiki.criteria import Criteria, read_criteria
 
 _WEEK_S = 7 * 86_400.0
 
@@ -69,8 +69,13 @@ def dump(
                     shown.update(task, completed=done >> 10, total=whole >> 10, description=f"reading {name} (KiB)")
 
                 source = DumpSource(page, externallinks, iwlinks, interwiki, progress=read)
-                intake = await _take_in(pool, source, name, named.farm, None, frozenset(namespaces), clock(day)())
-            console.print(told(name, intake), highlight=False)
+                async with pool.connection() as conn:
+                    stored = await record_wiki(conn, named.farm, name)
+                intake = await take_in(
+                    pool, source, stored, named.farm, namespaces=frozenset(namespaces), day=clock(day)()
+                )
+            whole = f"{intake.pages} pages with {intake.links} watched links"
+            console.print(_told(name, whole, intake), highlight=False)
 
     run_async(main())
 
@@ -117,17 +122,9 @@ async def feed_wikis(config: Config, pool: Pool, wikis: list[WikiConfig], day: i
     """One pass over each of the wikis; a wiki that fails is told and does not hold up the others, then raised."""
     failed: WeboidError | None = None
     for wiki in wikis:
-        named = named_wiki(str(wiki.name), config)
         try:
-            with count_bar(console) as shown:
-                task = shown.add_task(f"reading {wiki.name}", total=None)
-
-                def show(so_far: Intake, shown: Progress = shown, task: TaskID = task) -> None:
-                    shown.update(task, completed=so_far.pages)
-
-                async with open_api(config, named.api) as source:
-                    intake = await _take_in(pool, source, wiki.name, named.farm, named.api, wiki.namespaces, day, show)
-            console.print(told(wiki.name, intake), highlight=False)
+            done = await _pass_over(config, pool, wiki, day, console)
+            console.print(told(wiki.name, done), highlight=False)
         except WeboidError as error:
             console.print(f"{wiki.name}: {error}", style="red", markup=False)
             failed = error
@@ -135,29 +132,46 @@ async def feed_wikis(config: Config, pool: Pool, wikis: list[WikiConfig], day: i
         raise failed
 
 
-def told(name: WikiName, intake: Intake) -> str:
-    """What an intake has changed, in a line."""
-    if not (intake.pages_new or intake.pages_changed):
-        return f"{name}: {intake.pages} pages with {intake.links} watched links; nothing has changed"
-    return (
-        f"{name}: {intake.pages} pages ({intake.pages_new} new, {intake.pages_changed} changed) with {intake.links} "
-        f"watched links; {intake.links_new} links came, {intake.links_gone} went, {intake.urls_new} URLs are new"
-    )
-
-
-async def _take_in(
-    pool: Pool,
-    source: Sweep,
-    name: WikiName,
-    farm: Farm,
-    api: str | None,
-    namespaces: frozenset[int],
-    day: int,
-    show: Callable[[Intake], None] = lambda so_far: None,
-) -> Intake:
+async def _pass_over(config: Config, pool: Pool, wiki: WikiConfig, day: int, console: Console) -> Progress:
+    named = named_wiki(str(wiki.name), config)
+    criteria = _criteria(wiki)
     async with pool.connection() as conn:
-        wiki = await record_wiki(conn, farm, name, api=api)
-    return await take_in(pool, source, wiki, farm, namespaces=namespaces, day=day, show=show)
+        stored = await record_wiki(conn, named.farm, wiki.name, api=named.api)
+    with count_bar(console) as shown:
+        task = shown.add_task(f"meeting pages of {wiki.name}", total=None)
+
+        def show(progress: Progress) -> None:
+            if progress.walked:
+                text, done, total = f"reading pages of {wiki.name}", progress.walked, progress.records
+                shown.update(task, description=text, completed=done, total=total)
+            else:
+                shown.update(task, completed=progress.met)
+
+        async with open_source(config, wiki) as source:
+            return await PagePass(
+                pool,
+                source,
+                stored,
+                named.farm,
+                criteria,
+                today=lambda: day,
+                untouched_days=config.feed.untouched_days,
+                show=show,
+            ).run()
+
+
+def told(name: WikiName, done: Progress) -> str:
+    """What a pass has done, in a line."""
+    return _told(name, f"{done.met} pages match", done.intake)
+
+
+def _told(name: WikiName, what: str, intake: Intake) -> str:
+    if not (intake.pages_new or intake.pages_changed or intake.pages_gone):
+        return f"{name}: {what}; nothing has changed"
+    return (
+        f"{name}: {what} ({intake.pages_new} new, {intake.pages_changed} changed, {intake.pages_gone} gone); "
+        f"{intake.links_new} links came, {intake.links_gone} went, {intake.urls_new} URLs are new"
+    )
 
 
 def _wiki_config(text: str, config: Config) -> WikiConfig:
@@ -166,3 +180,10 @@ def _wiki_config(text: str, config: Config) -> WikiConfig:
         raise ConfigError(f'{text}: give the wiki a name in weboid.toml: [wiki."mywiki@MyFarm"] with api = "{text}"')
     configured = next((wiki for wiki in config.wikis if wiki.name == named.name), None)
     return configured or WikiConfig(named.name)
+
+
+def _criteria(wiki: WikiConfig) -> Criteria:
+    try:
+        return read_criteria(wiki.matching, wiki.without)
+    except ConfigError as error:
+        raise ConfigError(f'[wiki."{wiki.name}"] {error}') from None

@@ -9,11 +9,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from weboid.config import Config
+from weboid.config import Config, WikiConfig
 from weboid.core.farms import WMF, Farm, WikiName, api_url, farm_named, parse_wiki_name
 from weboid.net.session import open_client
 from weboid.wiki.action import Patience
 from weboid.wiki.api import ApiSource
+from weboid.wiki.source import WikiSource
 
 _LONGEST: Final = 100_000
 """Characters of a line that are looked at; whatever is longer is no URL anyway."""
@@ -48,6 +49,13 @@ def named_wiki(text: str, config: Config) -> NamedWiki:
     farm = farm_named(name.farm, config.farms)
     given = next((wiki.api for wiki in config.wikis if wiki.name == name and wiki.api), "")
     return NamedWiki(name, farm, given or api_url(farm, name.dbname))
+
+
+@asynccontextmanager
+async def open_source(config: Config, wiki: WikiConfig) -> AsyncIterator[WikiSource]:
+    """The source that a wiki is configured to be read from."""
+    async with open_api(config, named_wiki(str(wiki.name), config).api) as source:
+        yield source
 
 
 @asynccontextmanager

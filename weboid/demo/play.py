@@ -18,12 +18,12 @@ from weboid.crawl.slots import Slots
 from weboid.demo.littleweb import LittleWeb, open_littleweb
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.story import WIKI, demo_days, demo_interwiki, demo_pages, demo_world
-from weboid.feed.page_pass import take_in
+from weboid.feed.page_pass import PagePass, Progress
 from weboid.net.session import open_client, open_session
-from weboid.store.page import Intake
 from weboid.store.pool import Pool
 from weboid.store.wiki import record_wiki
 from weboid.wiki.api import ApiSource
+from weboid.wiki.criteria import read_criteria
 
 ANSWER_S: Final = 0.3
 """How long a server of the little web is waited for, instead of a minute."""
@@ -65,13 +65,17 @@ async def open_stage(config: Config, last_day: int, *, weboid_url: str | None = 
             yield stage
 
 
-async def feed_story(stage: Stage, pool: Pool) -> Intake:
+async def feed_story(stage: Stage, pool: Pool) -> Progress:
     """Takes in the little wiki through its API."""
     async with pool.connection() as conn:
         wiki = await record_wiki(conn, WMFLABS, parse_wiki_name(WIKI), api=stage.wiki.api_url)
     async with open_client(stage.config.net) as client:
         source = ApiSource(stage.wiki.api_url, client, user_agent=stage.config.net.user_agent)
-        return await take_in(pool, source, wiki, WMFLABS, namespaces=frozenset({0}), day=stage.days[0])
+        criteria = read_criteria({}, {})
+        today = stage.days[0]
+        return await PagePass(
+            pool, source, wiki, WMFLABS, criteria, today=lambda: today, untouched_days=stage.config.feed.untouched_days
+        ).run()
 
 
 async def play_story(stage: Stage, pool: Pool, show: Callable[[int, Tally], None]) -> None:

@@ -1,35 +1,170 @@
-"""A pass over all watched pages of a wiki: reads their links from any source and takes in what differs (P-5).
+"""The pass over a wiki (P-5): meets all pages that match its criteria, then walks over all page records.
 
-One law: each batch of pages is one transaction; a pass that is broken off has taken in whole pages only.
+What matches is the criteria's business (P-4), how far the pass has come the store's (`store/page_pass.py`).
+One law: each step writes what it did together with its place; broken off anywhere, a pass goes on from there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
 
 from weboid.core.farms import Farm
+from weboid.errors import SourceError
 from weboid.feed.intake import page_urls
-from weboid.store.page import Intake, record_pages
-from weboid.store.pool import Pool
-from weboid.store.wiki import StoredWiki, record_pass
-from weboid.wiki.source import Sweep
+from weboid.store.page import Intake, PageUrls, record_pages, release_pages
+from weboid.store.page_pass import (
+    PageRecord,
+    Place,
+    count_records,
+    list_records,
+    record_end,
+    record_exclusions,
+    record_place,
+    record_start,
+    record_touches,
+    record_trees,
+)
+from weboid.store.pool import Connection, Pool
+from weboid.store.wiki import StoredWiki
+from weboid.wiki.criteria import Criteria, Criterion
+from weboid.wiki.source import WIKITEXT, PageState, WikiSource
+
+_BATCH: Final = 500
 
 
-async def take_in(
-    pool: Pool,
-    source: Sweep,
-    wiki: StoredWiki,
-    farm: Farm,
-    *,
-    namespaces: frozenset[int],
-    day: int,
-    show: Callable[[Intake], None] = lambda so_far: None,
-) -> Intake:
-    """Takes in every page of the namespaces and returns what has changed; raises SourceError where the wiki fails."""
-    total = Intake()
-    async for batch in source.pages(namespaces):
-        pages = [page_urls(page, farm) for page in batch]
-        async with pool.connection() as conn:
-            total += await record_pages(conn, wiki.wiki, pages, day)
-        show(total)
-    async with pool.connection() as conn:
-        await record_pass(conn, wiki.wiki, day)
-    return total
+@dataclass(slots=True)
+class Progress:
+    """How far a pass has come: pages met by its criteria, then `walked` of all `records`."""
+
+    met: int = 0
+    walked: int = 0
+    records: int = 0
+    intake: Intake = field(default_factory=Intake)
+
+
+class Fate(Enum):
+    """What becomes of a page record."""
+
+    KEPT = "kept"
+    READ = "read"
+    RELEASED = "released"
+
+
+def fate_of(record: PageRecord, state: PageState | None, *, started: int, oldest: int) -> Fate:
+    """What a walk does with a record of a pass begun on day `started`.
+
+    `state` is only looked at for pages that the pass did not meet. Last met before day `oldest`, a page is released:
+    it fails all criteria for months, so a short re-categorisation or move costs nothing (P-9).
+    """
+    if record.touched >= started:
+        return Fate.READ if record.flagged else Fate.KEPT
+    if state is None or state.model != WIKITEXT or record.touched < oldest:
+        return Fate.RELEASED
+    if record.flagged or state.mark is None or state.mark != record.mark:
+        return Fate.READ
+    return Fate.KEPT
+
+
+class PagePass:
+    """One pass over one wiki. `untouched_days`: how long a page that matches no more is kept (P-5)."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        source: WikiSource,
+        wiki: StoredWiki,
+        farm: Farm,
+        criteria: Criteria,
+        *,
+        today: Callable[[], int],
+        untouched_days: int,
+        show: Callable[[Progress], None] = lambda progress: None,
+    ) -> None:
+        self._pool = pool
+        self._source = source
+        self._wiki = wiki.wiki
+        self._farm = farm
+        self._criteria = criteria
+        self._today = today
+        self._untouched_days = untouched_days
+        self._show = show
+        self._progress = Progress()
+        self._started = 0
+        self._place = Place()
+
+    async def run(self) -> Progress:
+        """Goes through the pass under way, or a new one, to its end; returns what it has done since it was called.
+
+        Raises SourceError when the wiki cannot be read now, and StoreError; in both cases the next call goes on there.
+        """
+        async with self._pool.connection() as conn:
+            self._started, self._place = await record_start(conn, self._wiki, self._criteria.plan, self._today())
+        included = self._criteria.included
+        steps = [*included, *self._criteria.excluded]
+        while self._place.step < len(steps):
+            await self._meet(steps[self._place.step], excludes=self._place.step >= len(included))
+        await self._walk()
+        async with self._pool.connection() as conn:
+            await record_end(conn, self._wiki, self._started, self._today())
+        return self._progress
+
+    async def _meet(self, criterion: Criterion, *, excludes: bool) -> None:
+        """All pages of a criterion, from where the last pass was broken off."""
+        async for stretch in criterion.walk(self._source, self._place.place):
+            pages = [page for page in stretch.pages if page.is_watchable]
+            async with self._pool.connection() as conn:
+                if excludes:
+                    await record_exclusions(conn, self._wiki, [page.page for page in pages])
+                else:
+                    await record_touches(conn, self._wiki, pages, self._today())
+                await self._go(conn, self._place._replace(place=stretch.place))
+            self._progress.met += len(pages)
+            self._show(self._progress)
+        async with self._pool.connection() as conn:
+            if not excludes:
+                await record_trees(conn, self._wiki, self._started, criterion.trees)
+            await self._go(conn, Place(self._place.step + 1))
+
+    async def _walk(self) -> None:
+        """All page records by id: released, read, or kept."""
+        async with self._pool.connection() as conn:
+            self._progress.records, met = await count_records(conn, self._wiki, self._started)
+            if self._progress.records and not met:
+                raise SourceError(
+                    "none of the pages that are watched matches any more: nothing was released. "
+                    "Correct the criteria, or the source, and start the pass again"
+                )
+        while True:
+            after = int(self._place.place or 0)
+            async with self._pool.connection() as conn:
+                records = await list_records(conn, self._wiki, after=after, limit=_BATCH)
+            if not records:
+                return
+            read, released = await self._decided(records)
+            async with self._pool.connection() as conn:
+                self._progress.intake += await record_pages(conn, self._wiki, read, self._today(), touches=False)
+                self._progress.intake += await release_pages(conn, self._wiki, released, self._today())
+                await self._go(conn, self._place._replace(place=str(records[-1].page)))
+            self._progress.walked += len(records)
+            self._show(self._progress)
+
+    async def _decided(self, records: Sequence[PageRecord]) -> tuple[list[PageUrls], list[int]]:
+        """Of a stretch of records the pages to record with what they link to now, and those to release."""
+        unmet = [record.page for record in records if record.touched < self._started]
+        states = {state.page: state for state in await self._source.find_states(unmet)} if unmet else {}
+        oldest = self._today() - self._untouched_days
+        fates = {
+            record.page: fate_of(record, states.get(record.page), started=self._started, oldest=oldest)
+            for record in records
+        }
+        wanted = [page for page, fate in fates.items() if fate is Fate.READ]
+        found = await self._source.find_pages(ids=wanted) if wanted else []
+        read = [page_urls(page, self._farm) for page in found]
+        gone = set(wanted) - {page.page for page in found}
+        return read, [page for page, fate in fates.items() if fate is Fate.RELEASED or page in gone]
+
+    async def _go(self, conn: Connection, place: Place) -> None:
+        # The place is ours once its transaction is through; should that fail, the pass ends and begins there again.
+        await record_place(conn, self._wiki, self._place, place)
+        self._place = place

@@ -60,8 +60,13 @@ class Intake:
         return self
 
 
-async def record_pages(conn: Connection, wiki: int, pages: Sequence[PageUrls], day: int) -> Intake:
-    """Brings the store up to date with pages of one wiki, each given at most once, in the caller's transaction."""
+async def record_pages(
+    conn: Connection, wiki: int, pages: Sequence[PageUrls], day: int, *, touches: bool = True
+) -> Intake:
+    """Brings the store up to date with pages of one wiki, each given at most once, in the caller's transaction.
+
+    Their flags are cleared. `touches`: they are known to match the wiki's criteria on that day (P-4), or new here.
+    """
     given = {page.page: page for page in sorted(pages, key=lambda page: page.page)}
     known = {row[0]: row async for row in await conn.execute(SQL["list_known"], {"wiki": wiki, "pages": list(given)})}
     changed: list[PageUrls] = []
@@ -71,7 +76,7 @@ async def record_pages(conn: Connection, wiki: int, pages: Sequence[PageUrls], d
         *before, urls, touched, flagged = known.get(page.page, (None, b"", None, False))
         keys = packed_keys(page.urls)
         if before == [page.page, page.namespace, page.title, page.latest, page.mark] and urls == keys:
-            if touched != day or flagged:
+            if flagged or (touches and touched != day):
                 seen.append(page.page)
             continue
         changed.append(page)
@@ -81,13 +86,14 @@ async def record_pages(conn: Connection, wiki: int, pages: Sequence[PageUrls], d
             differences.gone += [(page.page, key) for key in had - page.urls.keys()]
     urls_new = await record_urls(conn, {key: given[page].urls[key] for page, key in differences.added}, day)
     await record_uses(conn, wiki, differences, day)
-    await _record_page_rows(conn, wiki, changed, day)
+    await _record_page_rows(conn, wiki, changed, day, touches)
     if seen:
-        await conn.execute(SQL["record_seen"], {"wiki": wiki, "pages": seen, "day": day})
+        await conn.execute(SQL["record_seen"], {"wiki": wiki, "pages": seen, "day": day, "touches": touches})
+    new = sum(page not in known or known[page][3] == 0 for page in given)
     return Intake(
         pages=len(given),
-        pages_new=len(given.keys() - known.keys()),
-        pages_changed=len(changed) - len(given.keys() - known.keys()),
+        pages_new=new,
+        pages_changed=len(changed) - new,
         links=sum(len(page.urls) for page in given.values()),
         links_new=len(differences.added),
         links_gone=len(differences.gone),
@@ -135,12 +141,13 @@ async def find_page(
     return StoredPage(number, space, name, latest, tuple(unpacked_keys(urls)), touched)
 
 
-async def _record_page_rows(conn: Connection, wiki: int, pages: list[PageUrls], day: int) -> None:
+async def _record_page_rows(conn: Connection, wiki: int, pages: list[PageUrls], day: int, touches: bool) -> None:
     if not pages:
         return
     columns: dict[str, Any] = {
         "wiki": wiki,
         "day": day,
+        "touches": touches,
         "page": [page.page for page in pages],
         "namespace": [page.namespace for page in pages],
         "title": [page.title for page in pages],

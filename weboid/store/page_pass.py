@@ -24,16 +24,13 @@ class PageState(Protocol):
     @property
     def title(self) -> str: ...
     @property
-    def latest(self) -> int: ...
-    @property
     def mark(self) -> int | None: ...
 
 
 class PageRecord(NamedTuple):
-    """A page record as a pass walks over it; `latest` and `mark` are from when its links were last read (P-3)."""
+    """A page record as a pass walks over it; `mark` is from when its links were last read (P-3)."""
 
     page: int
-    latest: int
     mark: int | None
     touched: int
     flagged: bool
@@ -73,6 +70,12 @@ async def record_end(conn: Connection, wiki: int, started: int, day: int) -> Non
     await conn.execute(SQL["record_end"], {"wiki": wiki, "day": day})
 
 
+async def count_records(conn: Connection, wiki: int, started: int) -> tuple[int, int]:
+    """How many page records a wiki has, and how many of them the pass begun on that day has met."""
+    row = await (await conn.execute(SQL["count_records"], {"wiki": wiki, "started": started})).fetchone()
+    return (row[0], row[1]) if row else (0, 0)
+
+
 async def record_trees(conn: Connection, wiki: int, started: int, titles: Iterable[str]) -> None:
     """The categories, by title without prefix, that the pass begun on that day found in the trees of its criteria."""
     await conn.execute(SQL["record_trees"], {"wiki": wiki, "started": started, "titles": sorted(titles)})
@@ -93,7 +96,6 @@ async def record_touches(conn: Connection, wiki: int, pages: Sequence[PageState]
         "page": [page.page for page in rows],
         "namespace": [page.namespace for page in rows],
         "title": [page.title for page in rows],
-        "latest": [page.latest for page in rows],
         "mark": [page.mark for page in rows],
     }
     await conn.execute(PAGE_SQL["record_touches"], columns)

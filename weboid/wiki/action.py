@@ -45,6 +45,14 @@ class _Busy:
     pause_s: float | None = None
 
 
+class Refusal(SourceError):
+    """The wiki understands the question and refuses it; ``code`` is MediaWiki's, at most 80 characters."""
+
+    def __init__(self, what: str, code: str) -> None:
+        super().__init__(what)
+        self.code = code
+
+
 class ActionApi:
     """An ``api.php``. Which addresses may be reached is decided by the session that is passed in."""
 
@@ -57,7 +65,8 @@ class ActionApi:
     async def fetch_answer(self, question: Mapping[str, str]) -> dict[str, Any]:
         """The answer to ``action=query`` with these parameters; Retry-After and maxlag are honoured.
 
-        Raises SourceError after the last try, or at once where trying again cannot help.
+        Raises SourceError after the last try, or at once where trying again cannot help: Refusal for an error that
+        MediaWiki names.
         """
         pause_s = self._patience.first_pause_s
         busy = _Busy("was not asked")
@@ -125,7 +134,7 @@ class ActionApi:
                 told = f"answered with error {code[:80]!r} ({str(more.get('info', ''))[:200]})"
                 if code.startswith(_BUSY_ERRORS):
                     return _Busy(told, retry_after_s(headers))
-                raise self._error(f"{told}; the wiki refuses this question")
+                raise Refusal(f"{self.url} {told}; the wiki refuses this question", code[:80])
             case {"error": _}:
                 raise self._error("answered with an error that cannot be read")
             case dict():

@@ -3,6 +3,8 @@
 One law: a batch is given out only when MediaWiki calls it complete; half a page's links would look like removed ones.
 """
 
+import json
+import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -11,20 +13,43 @@ from typing import Any, Final, TypeVar
 import aiohttp
 
 from weboid.errors import SourceError
-from weboid.wiki.action import ActionApi, Patience
+from weboid.wiki.action import ActionApi, Patience, Refusal
 from weboid.wiki.interwiki import InterwikiMap
-from weboid.wiki.source import WIKITEXT, PageLinks, clean_text
+from weboid.wiki.source import WIKITEXT, PageLinks, PageState, Selection, Stretch, clean_text
 
 _BATCH_PAGES: Final = 50
-"""What MediaWiki gives to clients without a bot's rights."""
+"""As many as MediaWiki lets clients without a bot's rights name in a question."""
+
+_WALK_PAGES: Final = "500"
+"""As many as it lists for them in an answer."""
+
+_LIMITS: Final = {
+    "allcategories": "gaclimit",
+    "allpages": "gaplimit",
+    "backlinks": "gbllimit",
+    "categorymembers": "gcmlimit",
+    "embeddedin": "geilimit",
+    "exturlusage": "geulimit",
+    "imageusage": "giulimit",
+    "pageswithprop": "gpwplimit",
+    "querypage": "gqplimit",
+    "search": "gsrlimit",
+}
+"""How the generators of pages name their limit; of others, MediaWiki gives ten pages at a time."""
+
+_OVER: Final = "over"
+"""The place at the end of a walk."""
 
 _MOST_ANSWERS: Final = 5_000
-"""To one batch, at up to 500 links each."""
+"""To one batch, at up to 500 links each; and as many batches in a row may hold no page."""
 
 _MOST_LINKS: Final = 1_000_000
-"""Of one batch: fifty pages of MediaWiki's largest size (2 MiB) full of the shortest URLs that people write."""
+"""Of one batch, pages too: fifty pages of MediaWiki's largest size (2 MiB) full of the shortest URLs that people write.
+"""
 
 _LINKS: Final = {"prop": "extlinks|iwlinks|info", "ellimit": "500", "iwlimit": "500"}
+_INFO: Final = {"prop": "info"}
+_MOMENT: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z", re.ASCII)
 _NEVER_IN_TITLES: Final = "|\x1f"
 _PAGE_IDS: Final = range(1, 1 << 32)
 _REVISION_IDS: Final = range(1 << 63)
@@ -45,12 +70,15 @@ class SiteInfo:
 
 @dataclass(slots=True)
 class _Gathered:
-    """A page whose links still come in, answer by answer."""
+    """A page of which answer by answer tells more; without a model until its info has come."""
 
-    namespace: int
-    title: str
+    namespace: int = 0
+    title: str = ""
+    missing: bool = False
     latest: int = 0
     model: str = ""
+    mark: int | None = None
+    redirect: bool = False
     urls: set[str] = field(default_factory=set)
     interwikis: set[tuple[str, str]] = field(default_factory=set)
 
@@ -58,8 +86,8 @@ class _Gathered:
 class ApiSource:
     """Pages and links from an ``api.php``. The session is the caller's: it guards addresses, and outlives the source.
 
-    The interwiki map is fetched when the first interwiki link turns up, unless it is given. ``links_updated`` of the
-    pages is None: the API does not tell it.
+    The interwiki map is fetched when the first interwiki link turns up, unless it is given. ``mark`` of the pages is
+    when they were touched: the API does not tell when their links were updated.
     """
 
     def __init__(
@@ -89,19 +117,40 @@ class ApiSource:
                 )
         raise self._unreadable("no siteinfo")
 
-    async def pages(self, namespaces: frozenset[int]) -> AsyncGenerator[Sequence[PageLinks], None]:
-        """As Sweep says, by namespace and title, in batches of at most fifty sorted by page id."""
-        for namespace in sorted(namespaces):
-            walk = {
-                "generator": "allpages",
-                "gapnamespace": str(namespace),
-                "gapfilterredir": "nonredirects",
-                "gaplimit": str(_BATCH_PAGES),
-            }
-            async with aclosing(self._batches(walk)) as batches:
-                async for batch in batches:
-                    if batch:
-                        yield batch
+    async def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[Stretch, None]:
+        """As WikiSource says, in the order of the API's generator; a place of another source is as none.
+
+        Raises SourceError for a selection without question.
+        """
+        if selection.question is None:
+            raise SourceError(
+                f"{self._api.url}: no Action API can answer {selection.statement}; read this wiki from a replica, or "
+                "take the criterion out of its configuration"
+            )
+        if place == _OVER:
+            return
+        limit = _LIMITS.get(selection.question.get("generator", ""))
+        question = {**({limit: _WALK_PAGES} if limit else {}), **selection.question, **_INFO}
+        async with aclosing(self._batches(question, _continuation_at(place))) as batches:
+            async for gathered, going_on in batches:
+                yield Stretch(_states(gathered), json.dumps(going_on) if going_on else _OVER)
+
+    async def find_states(self, ids: Sequence[int]) -> list[PageState]:
+        """As WikiSource says. Raises SourceError too where not even that is said of a page, that it is missing."""
+        found: list[PageState] = []
+        for some in _fifties(sorted(set(ids))):
+            told: dict[int, _Gathered] = {}
+            async with aclosing(self._batches({"pageids": "|".join(map(str, some)), **_INFO})) as batches:
+                async for gathered, _ in batches:
+                    told |= gathered
+            if unsaid := [page for page in some if page not in told or not (told[page].missing or told[page].model)]:
+                raise self._unreadable(f"nothing about page {unsaid[0]}, which it was asked for")
+            found += _states(told)
+        return found
+
+    async def find_lag_s(self) -> float:
+        """Always 0: this is the wiki itself."""
+        return 0.0
 
     async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
         """As WikiSource says. A title that MediaWiki cannot have is left out as a missing one is."""
@@ -110,30 +159,41 @@ class ApiSource:
         questions += [{"titles": "|".join(some), "redirects": "1"} for some in _fifties(possible)]
         found: dict[int, PageLinks] = {}
         for question in questions:
-            async with aclosing(self._batches(question)) as batches:
-                async for batch in batches:
-                    found |= {page.page: page for page in batch}
+            async with aclosing(self._batches({**question, **_LINKS})) as batches:
+                async for gathered, _ in batches:
+                    found |= {page.page: page for page in await self._pages(gathered)}
         return [found[page] for page in sorted(found)]
 
     async def close(self) -> None:
         """Nothing of its own is open; the session is the caller's."""
 
-    async def _batches(self, question: Mapping[str, str]) -> AsyncGenerator[list[PageLinks], None]:
-        """The complete batches of one question, followed through its continuations."""
-        going_on: dict[str, str] = {}
+    async def _batches(
+        self, question: Mapping[str, str], begin: Mapping[str, str] | None = None
+    ) -> AsyncGenerator[tuple[dict[int, _Gathered], dict[str, str]], None]:
+        """The complete batches of one question, each with how to go on after it; {} = it is the last."""
+        going_on = dict(begin or {})
         gathered: dict[int, _Gathered] = {}
+        circle = _Circle(going_on)
         answers = 0
         while True:
             answers += 1
-            answer = await self._api.fetch_answer({**question, **_LINKS, **going_on})
+            try:
+                answer = await self._api.fetch_answer({**question, **going_on})
+            except Refusal as refusal:
+                # Another MediaWiki's than that which gave the place, perhaps: better all again than never the rest.
+                if not begin or going_on != begin or refusal.code != "badcontinue":
+                    raise
+                begin, going_on = None, {}
+                continue
             self._gather(answer, gathered)
-            before, going_on = going_on, self._continuation(answer)
+            going_on = self._continuation(answer)
             if "batchcomplete" in answer:
-                yield await self._finished(gathered)
-                gathered, answers = {}, 0
+                answers = 0 if gathered else answers
+                yield gathered, going_on
+                gathered = {}
             if not going_on:
                 break
-            if going_on == before or answers == _MOST_ANSWERS:
+            if circle.closes(going_on) or answers == _MOST_ANSWERS:
                 raise self._unreadable("a continuation without end")
         if gathered:
             raise self._unreadable("an end in the middle of a batch")
@@ -151,18 +211,21 @@ class ApiSource:
             raise self._unreadable("pages of unknown shape (a MediaWiki before 1.25?)")
         for told in listed:
             match told:
+                case {"pageid": int(page), "missing": True} if page in _PAGE_IDS:
+                    gathered[page] = _Gathered(missing=True)
                 case {"pageid": int(page), "ns": int(namespace), "title": str(title)} if page in _PAGE_IDS:
                     known = gathered.setdefault(page, _Gathered(namespace, _bare_title(namespace, title)))
                     _add(told, known)
-        if sum(len(known.urls) + len(known.interwikis) for known in gathered.values()) > _MOST_LINKS:
-            raise self._unreadable(f"more than {_MOST_LINKS:,} links in one batch")
+        if sum(1 + len(known.urls) + len(known.interwikis) for known in gathered.values()) > _MOST_LINKS:
+            raise self._unreadable(f"more than {_MOST_LINKS:,} pages and links in one batch")
 
-    async def _finished(self, gathered: Mapping[int, _Gathered]) -> list[PageLinks]:
+    async def _pages(self, gathered: Mapping[int, _Gathered]) -> list[PageLinks]:
+        """The wikitext pages among them, by id, with all their links."""
         watched = {page: known for page, known in sorted(gathered.items()) if known.model == WIKITEXT}
         if self._interwiki is None and any(known.interwikis for known in watched.values()):
             self._interwiki = (await self.fetch_siteinfo()).interwiki
         return [
-            PageLinks(page, known.namespace, known.title, known.latest, None, _urls(known, self._interwiki))
+            PageLinks(page, known.namespace, known.title, known.latest, known.mark, _urls(known, self._interwiki))
             for page, known in watched.items()
         ]
 
@@ -170,11 +233,51 @@ class ApiSource:
         return SourceError(f"{self._api.url} gave {what}; is it a MediaWiki's api.php?")
 
 
+class _Circle:
+    """Notices that a continuation has come back, with the memory of one (Brent's cycle finding)."""
+
+    def __init__(self, begin: Mapping[str, str]) -> None:
+        self._kept, self._steps, self._room = begin, 0, 1
+
+    def closes(self, going_on: Mapping[str, str]) -> bool:
+        """Whether this one, the next in order, was there before; a circle is noticed by its third round."""
+        if going_on == self._kept:
+            return True
+        self._steps += 1
+        if self._steps == self._room:
+            self._kept, self._steps, self._room = going_on, 0, 2 * self._room
+        return False
+
+
+def _continuation_at(place: str) -> dict[str, str]:
+    try:
+        fields = json.loads(place or "{}")
+    except ValueError:
+        return {}
+    return {str(name): str(value) for name, value in fields.items()} if isinstance(fields, dict) else {}
+
+
+def _states(gathered: Mapping[int, _Gathered]) -> list[PageState]:
+    """What is known of the pages, by id; of those without info nothing is."""
+    return [
+        PageState(page, known.namespace, known.title, known.latest, known.mark, known.model, known.redirect)
+        for page, known in sorted(gathered.items())
+        if known.model
+    ]
+
+
+def _mark(touched: object) -> int | None:
+    """2026-11-21T02:07:03Z as 20261121020703."""
+    found = _MOMENT.fullmatch(touched) if isinstance(touched, str) else None
+    return int("".join(found.groups())) if found else None
+
+
 def _add(told: Mapping[str, Any], known: _Gathered) -> None:
     """Add what one answer tells of a page: each link once, the rest in whichever answer it comes."""
     match told:
         case {"contentmodel": str(model), "lastrevid": int(latest)} if latest in _REVISION_IDS:
-            known.model, known.latest = model, latest
+            known.model, known.latest = clean_text(model), latest
+            known.mark, known.redirect = _mark(told.get("touched")), told.get("redirect") is True
     for link in _listed(told.get("extlinks")):
         match link:
             case {"url": str(url)}:

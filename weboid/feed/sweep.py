@@ -1,0 +1,35 @@
+"""Taking in all pages of a wiki from a source that gives them in one go: a dump. Live sources have `page_pass`.
+
+One law: each batch of pages is one transaction; a sweep that is broken off has taken in whole pages only.
+"""
+
+from collections.abc import Callable
+
+from weboid.core.farms import Farm
+from weboid.feed.intake import page_urls
+from weboid.store.page import Intake, record_pages
+from weboid.store.pool import Pool
+from weboid.store.wiki import StoredWiki, record_pass
+from weboid.wiki.source import Sweep
+
+
+async def take_in(
+    pool: Pool,
+    source: Sweep,
+    wiki: StoredWiki,
+    farm: Farm,
+    *,
+    namespaces: frozenset[int],
+    day: int,
+    show: Callable[[Intake], None] = lambda so_far: None,
+) -> Intake:
+    """Takes in every page of the namespaces and returns what has changed; raises SourceError where the wiki fails."""
+    total = Intake()
+    async for batch in source.pages(namespaces):
+        pages = [page_urls(page, farm) for page in batch]
+        async with pool.connection() as conn:
+            total += await record_pages(conn, wiki.wiki, pages, day)
+        show(total)
+    async with pool.connection() as conn:
+        await record_pass(conn, wiki.wiki, day)
+    return total

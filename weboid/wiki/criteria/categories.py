@@ -1,0 +1,123 @@
+"""The criterion of category trees: the pages of some categories and of all below them, down to a depth."""
+
+import json
+import logging
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import aclosing
+from typing import Final, NamedTuple
+
+from weboid.errors import ConfigError, SourceError
+from weboid.wiki.criteria import CATEGORY, Criterion, Values, in_tables, texts, whole
+from weboid.wiki.source import PageState, Selection, Stretch, WikiSource
+
+KEYS: Final = frozenset({"categories", "category_depth"})
+
+_DEPTH: Final = 10
+_MOST_DEPTH: Final = 1_000
+_MOST_CATEGORIES: Final = 200_000
+"""Of one wiki's trees: a larger one has run into the whole wiki, and its titles are held in memory."""
+
+log = logging.getLogger(__name__)
+
+
+def criteria_of(values: Values) -> list[Criterion]:
+    """At most one, of ``categories = ["Physik"]``, titles without prefix, and ``category_depth = 10``.
+
+    Depth 0 means the pages of the named categories only.
+    """
+    depth = whole(values.get("category_depth", _DEPTH), "category_depth", _MOST_DEPTH)
+    found = texts(values, "categories", "Category:")
+    if "category_depth" in values and not found:
+        raise ConfigError("category_depth: without categories it means nothing")
+    return [Categories(found, depth)] if found else []
+
+
+class _Place(NamedTuple):
+    """After which category of which level, and within it after which place of the source."""
+
+    depth: int
+    title: str
+    inner: str
+
+
+class Categories(Criterion):
+    """Pages, no categories themselves, in these trees.
+
+    The trees are walked level by level, within a level by title, each category once, so that cycles end. What a walk
+    that is resumed has behind it, it reads again for the categories below only.
+    """
+
+    def __init__(self, titles: Iterable[str], depth: int = _DEPTH) -> None:
+        self.key = "categories"
+        self._roots = sorted(set(titles))
+        self._depth = depth
+        self._seen: set[str] = set(self._roots)
+
+    @property
+    def trees(self) -> list[str]:
+        """The titles of all categories of the trees that the last walk has found, without prefix; all once it ended."""
+        return sorted(self._seen)
+
+    async def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[Stretch, None]:
+        """As Criterion says. Raises SourceError too where the trees hold more than 200,000 categories."""
+        after = _read(place)
+        self._seen = set(self._roots)
+        level = self._roots
+        for depth in range(self._depth + 1):
+            below: set[str] = set()
+            for title in level:
+                inner = after.inner if (depth, title) == after[:2] else ""
+                if inner or (depth, title) < after[:2]:
+                    await self._read_below(source, depth, title, below)
+                if (depth, title) < after[:2]:
+                    continue
+                async with aclosing(source.walk(self._members(depth, title), inner)) as stretches:
+                    found = bool(inner)
+                    async for stretch in stretches:
+                        found = found or bool(stretch.pages)
+                        self._note(stretch, below)
+                        pages = [page for page in stretch.pages if page.namespace != CATEGORY]
+                        yield Stretch(pages, json.dumps([depth, title, stretch.place]))
+                if not (found or depth):
+                    log.warning("categories: %r is empty here; write it without its namespace's prefix", title)
+            level = sorted(below)
+
+    def covers(self, page: PageState) -> bool | None:
+        """Known of categories only, which are never yielded: a page does not tell its categories."""
+        return False if page.namespace == CATEGORY else None
+
+    def _members(self, depth: int, title: str) -> Selection:
+        return members_of(title, "page|subcat" if depth < self._depth else "page")
+
+    async def _read_below(self, source: WikiSource, depth: int, title: str, below: set[str]) -> None:
+        if depth < self._depth:
+            async with aclosing(source.walk(members_of(title, "subcat"))) as stretches:
+                async for stretch in stretches:
+                    self._note(stretch, below)
+
+    def _note(self, stretch: Stretch, below: set[str]) -> None:
+        """Adds the categories that are new to those of the next level."""
+        fresh = {page.title for page in stretch.pages if page.namespace == CATEGORY} - self._seen
+        self._seen |= fresh
+        below |= fresh
+        if len(self._seen) > _MOST_CATEGORIES:
+            raise SourceError(
+                f"categories: more than {_MOST_CATEGORIES:,} categories below {', '.join(self._roots)}; "
+                "lower category_depth"
+            )
+
+
+def members_of(title: str, types: str) -> Selection:
+    """The members of a category (title without prefix): ``page``, ``subcat`` or ``page|subcat``; never files."""
+    question = {"generator": "categorymembers", "gcmtitle": f"Category:{title}", "gcmtype": types}
+    return Selection(question, "select_category", {"title": in_tables(title), "types": types.replace("|", ",")})
+
+
+def _read(place: str) -> _Place:
+    try:
+        match json.loads(place or "null"):
+            case [int(depth), str(title), str(inner)]:
+                return _Place(depth, title, inner)
+    except ValueError:
+        pass
+    return _Place(0, "", "")
