@@ -88,6 +88,13 @@ def database(server_dsn: str, template: str) -> Iterator[str]:
 
 
 @pytest.fixture
+def second_database(server_dsn: str, template: str) -> Iterator[str]:
+    """Another one, to compare with."""
+    with _new_database(server_dsn, template) as name:
+        yield make_conninfo(server_dsn, dbname=name)
+
+
+@pytest.fixture
 def empty_database(server_dsn: str) -> Iterator[str]:
     """The dsn of a fresh database without any table, dropped afterwards."""
     with _new_database(server_dsn, None) as name:

@@ -6,6 +6,7 @@ One law: an answer goes on by continuation just as MediaWiki's does, however sma
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 Answer = dict[str, Any]
@@ -14,6 +15,7 @@ Answer = dict[str, Any]
 NAMESPACES: Final = {0: "", 1: "Talk", 2: "User", 4: "Project", 10: "Template", 14: "Category"}
 
 _MOST_IDS: Final = 50
+_BEGIN: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _PROPS: Final = ("extlinks", "iwlinks", "info")
 
 
@@ -220,7 +222,8 @@ def _info(site: Site, page: WikiPage) -> Answer:
         "pagelanguage": site.lang,
         "pagelanguagehtmlcode": site.lang,
         "pagelanguagedir": "ltr",
-        "touched": "2026-01-01T00:00:00Z",
+        # Revisions are numbered through the wiki: each edit is a second later than the last.
+        "touched": f"{_BEGIN + timedelta(seconds=page.revision):%Y-%m-%dT%H:%M:%SZ}",
         "lastrevid": page.revision,
         "length": len(page.text.encode()),
     }
