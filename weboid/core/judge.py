@@ -83,7 +83,7 @@ def _interval(
                 return _dead_interval(before, day, policy)
             if not proven(after.row, policy):
                 # Where the host fails all its URLs keep its rhythm, so that one visit serves them all.
-                return policy.failing_interval_after(max(after.row.strikes, host.row.strikes))
+                return policy.failing_interval_after(max(after.row.elapsed(day), host.row.elapsed(day)))
             return _dead_interval(before, day, policy) if proven(before.row, policy) else policy.dead_interval
 
 

@@ -17,7 +17,7 @@ class Policy:
     working_interval: int = 7
     doubtful_interval: int = 7
     failing_interval: int = 3
-    """On the average: see `failing_interval_after`."""
+    """At most: see `failing_interval_after`."""
     dead_interval: int = 7
     """The first interval of a dead URL; it doubles up to `dead_interval_limit`."""
     dead_interval_limit: int = 28
@@ -28,16 +28,15 @@ class Policy:
         if min(self.working_interval, self.doubtful_interval, self.failing_interval, self.dead_interval) < 1:
             raise ValueError("an interval is at least one day")
 
-    def failing_interval_after(self, strikes: int) -> int:
-        """Days from the so-manieth failing check of a row to the next.
+    def failing_interval_after(self, elapsed: int) -> int:
+        """Days to the next check of what has been failing for `elapsed` days without being dead yet.
 
-        Irregular, so that what is down two days of three, or three of four, is not met on those days only: the checks
-        of a fortnight meet every day of a rhythm of up to six days. Daily at the end of the fortnight, so that what
-        comes and goes has its chance once more before it is called dead.
+        Daily before the span is full, so that what comes and goes gets its chances just before it is called dead: the
+        checks of a fortnight (0, 3, 6, 9, 10 … 14) meet every day of a rhythm of up to six days.
         """
-        offset = _RHYTHM[strikes - 1] if 0 < strikes <= len(_RHYTHM) else 0
-        return max(1, self.failing_interval + offset)
+        return max(1, min(self.failing_interval, self.dead_span - _DAILY - elapsed))
 
 
-_RHYTHM: Final = (0, 1, 0, -2, -2, -2, -2)
+_DAILY: Final = 4
+"""Days before the end of the span on which a failing URL is asked every day."""
 DEFAULT = Policy()

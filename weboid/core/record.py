@@ -23,6 +23,10 @@ class Row:
             return self
         return Row(self.strikes + 1, day if self.since is None else self.since, day)
 
+    def elapsed(self, day: int) -> int:
+        """Days from the first failing day until `day`."""
+        return 0 if self.since is None else max(0, day - self.since)
+
 
 NO_STRIKES = Row()
 

@@ -1,0 +1,241 @@
+"""Spam lists in the format of MediaWiki's extension SpamBlacklist (L-3): which lines can be run, which URLs they match.
+
+A line is a regular expression for what stands behind ``//`` and any letters of a host name, in any case, anywhere in a
+URL. Where lists come from, and what becomes of a URL, is decided elsewhere.
+One law: strangers write these lines, so only RE2 runs them, in bounded memory and in one pass over a URL; a line that
+cannot be run is told with its reason, never dropped silently.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+import re2
+
+MAX_LIST: Final = 2 << 20
+"""Bytes of a list that are read: no page of MediaWiki is longer by default."""
+
+MAX_LINES: Final = 100_000
+MAX_LINE: Final = 4_096  # bytes; MediaWiki joins lines to expressions of this size
+MAX_TOLD: Final = 1_000
+"""Unusable lines that are told one by one."""
+
+_LINE_MEMORY: Final = 64 << 10
+_FILTER_MEMORY: Final = 64 << 20
+_MAX_WIDE: Final = 250_000
+"""Steps of all lines of a list that hold repetitions or classes: as many may be alive at each character of a URL."""
+
+_TRIMMED: Final = " \t\n\r\0\v"
+_PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+_PLAIN_ESCAPES: Final = (r"\.", r"\b", r"\-")
+_HARMLESS: Final = (
+    "https://www.bibliothek-am-see.de/katalog/band12.html",
+    "http://history.univ-qxz.edu/~prof/",
+    "https://fr.journalduport.fr/2019/06/un-article?id=7",
+    "ftp://192.0.2.17:2121/pub/README",
+    "http://kyoto.lg.jp/",
+    "https://museo.gob.mx/colecci%C3%B3n/obra_44.pdf",
+    "https://3zero.io",
+    "http://vlast.ru/doc/9#top",
+)
+"""Whatever matches more than half of these matches nearly everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpamLines:
+    """A list: lines that RE2 can run, each once, and lines that it cannot, with the reason, cut to be shown."""
+
+    usable: tuple[str, ...]
+    unusable: tuple[tuple[str, str], ...] = ()
+
+
+def parse_lines(text: str) -> SpamLines:
+    """The lines of a list, without comments (from ``#`` on), spaces around them, and empty ones. Never raises.
+
+    Takes some µs a line, seconds for the longest list; so a server does it in a thread.
+    """
+    usable: list[str] = []
+    unusable: list[tuple[str, str]] = []
+    wide = 0
+    lines = iter(dict.fromkeys(_lines(text[:MAX_LIST])))
+    for line in islice(lines, MAX_LINES):
+        steps, reason = _steps(line)
+        if not reason and wide + steps > _MAX_WIDE:
+            reason = "the lines before it hold too many repetitions and classes"
+        if reason:
+            unusable.append((line, reason))
+        else:
+            wide += steps
+            usable.append(line)
+    wild = _wild(usable)
+    unusable += [(line, "matches nearly every URL") for line in usable if line in wild]
+    if more := sum(1 for _ in lines):
+        unusable.append((f"{more} more", f"the list has more than {MAX_LINES} lines"))
+    if len(text) > MAX_LIST:
+        unusable.append((f"{len(text) - MAX_LIST} letters more", f"the list is longer than {MAX_LIST >> 20} MiB"))
+    return SpamLines(tuple(line for line in usable if line not in wild), _told(unusable))
+
+
+class SpamFilter:
+    """What is spam under black and white lines, as `parse_lines` gave them; which URLs it is asked about is free."""
+
+    def __init__(self, black: Iterable[str] = (), white: Iterable[str] = ()) -> None:
+        """Takes some µs a line. `refused` are lines that cannot be run after all, as of another version of RE2."""
+        self.refused: list[str] = []
+        # Sorted, lines share their beginnings: a machine of a fraction of the size. White lines cut what they match,
+        # where the first line that fits counts, so they keep their order.
+        self._black = list(self._machines(sorted(set(black))))
+        self._white = list(self._machines(list(white)))
+
+    def __bool__(self) -> bool:
+        """Whether anything at all can be spam."""
+        return bool(self._black)
+
+    def is_spam(self, *forms: str) -> bool:
+        """Whether a URL is spam in any of these forms: as a page gives it, and its normal form.
+
+        Hosts in punycode are read as Unicode too. A white line, as in MediaWiki, takes away what it matches.
+        """
+        if not self._black:
+            return False
+        return any(self._matches(text) for text in _texts(forms))
+
+    def _matches(self, text: bytes) -> bool:
+        if not any(machine.search(text) for machine in self._black):
+            return False
+        for machine in self._white:
+            text = machine.sub(b"", text)
+        return not self._white or any(machine.search(text) for machine in self._black)
+
+    def _machines(self, lines: Sequence[str]) -> Iterator[Any]:
+        """One machine for all lines, or as few as memory allows."""
+        if not lines:
+            return
+        try:
+            yield _compiled(lines, _FILTER_MEMORY)
+        except (re2.error, UnicodeEncodeError):
+            middle = len(lines) // 2
+            if not middle:
+                self.refused += lines
+                return
+            yield from self._machines(lines[:middle])
+            yield from self._machines(lines[middle:])
+
+
+def _lines(text: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        bare = line.partition("#")[0].strip(_TRIMMED)
+        # PHP takes "0" for nothing.
+        if bare and bare != "0":
+            yield bare
+
+
+def _steps(line: str) -> tuple[int, str]:
+    """How much a line may cost beyond its letters, and why it cannot be run, if so."""
+    if len(line) > MAX_LINE or len(line.encode(errors="replace")) > MAX_LINE:
+        return 0, f"longer than {MAX_LINE} bytes"
+    if line.endswith("\\"):
+        return 0, "ends with a backslash"
+    if "\0" in line:
+        return 0, "holds a zero byte"
+    if _is_plain(line):
+        return 0, ""
+    try:
+        return _compiled([line], _LINE_MEMORY).programsize, ""
+    except re2.error as error:
+        return 0, _reason(error)
+    except UnicodeEncodeError:
+        return 0, "is not valid Unicode"
+
+
+def _is_plain(line: str) -> bool:
+    """Whether it holds nothing but letters, digits and dots, so that no machine is needed to tell that it is fine."""
+    for escape in _PLAIN_ESCAPES:
+        line = line.replace(escape, "")
+    return _PLAIN.issuperset(line)
+
+
+def _reason(error: Exception) -> str:
+    told = error.args[0] if error.args else ""
+    text = told.decode(errors="replace") if isinstance(told, bytes) else str(told)
+    # Behind "missing )" stands the whole expression, ours included.
+    return f"RE2: {text.partition(': (?:https')[0]}"
+
+
+def _wild(lines: Sequence[str]) -> set[str]:
+    """The lines that match nearly everything; a thousand at once, since there is hardly ever one."""
+    if not lines or not _is_wild(lines):
+        return set()
+    if len(lines) == 1:
+        return {lines[0]}
+    parts = [lines[start : start + 1_000] for start in range(0, len(lines), 1_000)]
+    if len(parts) == 1:
+        middle = len(lines) // 2
+        parts = [lines[:middle], lines[middle:]]
+    return set[str]().union(*map(_wild, parts))
+
+
+def _is_wild(lines: Sequence[str]) -> bool:
+    spam = SpamFilter(lines)
+    return sum(spam.is_spam(url) for url in _HARMLESS) > len(_HARMLESS) // 2
+
+
+def _compiled(lines: Iterable[str], memory: int) -> Any:
+    """The machine of some lines; raises re2.error, and UnicodeEncodeError for halves of surrogate pairs."""
+    options = re2.Options()
+    options.max_mem = memory
+    options.case_sensitive = False
+    options.never_capture = True
+    options.log_errors = False
+    # MediaWiki's expressions go by bytes.
+    options.encoding = re2.Options.Encoding.LATIN1
+    fragments = "|".join(f"(?:{_unescaped(line)})" for line in lines)
+    return re2.compile(rf"(?:https?:)?//+[a-z0-9_\-.]*(?:{fragments})".encode(), options)
+
+
+def _unescaped(line: str) -> str:
+    """The line with bare slashes, however many backslashes stood before them, as MediaWiki reads it."""
+    *parts, last = line.split("/")
+    return "".join(f"{part.rstrip(chr(92))}/" for part in parts) + last
+
+
+def _texts(forms: Iterable[str]) -> Iterator[bytes]:
+    seen = set()
+    for form in forms:
+        if form in seen:
+            continue
+        seen.add(form)
+        # As MediaWiki does it, against one that looks like a dot.
+        text = form if form.isascii() else form.replace("．", ".")
+        yield text.encode(errors="replace")
+        if "xn--" in text:
+            yield _readable(text).encode(errors="replace")
+
+
+def _readable(url: str) -> str:
+    """The URL with its host's labels in Unicode where they are valid punycode."""
+    scheme, slashes, rest = url.partition("//")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{slashes}{'.'.join(map(_readable_label, host.split('.')))}{slash}{path}"
+
+
+def _readable_label(label: str) -> str:
+    if label[:4].lower() != "xn--" or len(label) > 63:
+        return label
+    try:
+        return label[4:].encode("ascii").decode("punycode")
+    except (UnicodeError, ValueError, OverflowError):
+        return label
+
+
+def _told(unusable: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    told = [(_shown(line), _shown(reason)) for line, reason in unusable[:MAX_TOLD]]
+    if len(unusable) > MAX_TOLD:
+        told.append((f"{len(unusable) - MAX_TOLD} more", "not told one by one"))
+    return tuple(told)
+
+
+def _shown(text: str) -> str:
+    """One line of visible characters, at most 200."""
+    return "".join(letter if letter.isprintable() else "�" for letter in text[:200]) + ("…" if len(text) > 200 else "")
