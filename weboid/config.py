@@ -87,6 +87,22 @@ class FeedConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplicaConfig:
+    """The wiki replicas (L-2, O-2). `hosts` is a pattern of their names, empty = Toolforge's.
+
+    User and password come from `credentials`, a ``replica.my.cnf``, or from the environment: ``TOOL_REPLICA_USER`` and
+    ``TOOL_REPLICA_PASSWORD``, as Toolforge gives them.
+    """
+
+    hosts: str = ""
+    cluster: str = "analytics"
+    """``web`` kills queries after 300 s, ``analytics`` after three hours."""
+    credentials: Path | None = None
+    user: str = ""
+    password: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class WebConfig:
     """The webservice. `host` is the address to listen on, `url` where the world reaches it; empty = there."""
 
@@ -126,6 +142,7 @@ class Config:
     net: NetConfig = NetConfig()
     crawl: CrawlConfig = CrawlConfig()
     feed: FeedConfig = FeedConfig()
+    replica: ReplicaConfig = ReplicaConfig()
     web: WebConfig = WebConfig()
     policy: Policy = DEFAULT
     farms: tuple[Farm, ...] = BUILT_IN
@@ -146,6 +163,9 @@ def load_config(file: Path | None, environ: Mapping[str, str] | None = None, *, 
         raise ConfigError("contact: it goes into a header, so it must be printable and on one line")
     folder = data or environ.get("WEBOID_DATA") or given.get("data")
     sections = {name: _section(kind, name, _table(given, name), environ) for name, kind in _SECTIONS.items()}
+    given_by_toolforge = {key: environ.get(f"TOOL_REPLICA_{key.upper()}") for key in ("user", "password")}
+    replica = sections["replica"]
+    sections["replica"] = replace(replica, **{key: value for key, value in given_by_toolforge.items() if value})
     if not sections["net"].user_agent:
         sections["net"] = replace(sections["net"], user_agent=_user_agent(contact, sections["web"].url))
     return Config(
@@ -294,4 +314,11 @@ _CONVERTERS: Final[dict[Any, Callable[[Any], Any]]] = {
     tuple[str, ...]: _list,
     tuple[Network, ...]: _networks,
 }
-_SECTIONS: Final = {"net": NetConfig, "crawl": CrawlConfig, "feed": FeedConfig, "web": WebConfig, "policy": Policy}
+_SECTIONS: Final = {
+    "net": NetConfig,
+    "crawl": CrawlConfig,
+    "feed": FeedConfig,
+    "replica": ReplicaConfig,
+    "web": WebConfig,
+    "policy": Policy,
+}

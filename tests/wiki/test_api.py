@@ -109,6 +109,8 @@ async def test_hostile_entries_are_passed_over_and_hostile_text_is_made_harmless
         {"pageid": "1", "ns": 0, "title": "x"},
         page(-1),
         page(1 << 80),
+        page(6, ns=1 << 31),
+        page(7, ns=-1),
         page(2, extlinks="no", iwlinks={"a": 1}),
         page(3, title="</script>\u2028\ud800\0", extlinks=[None, {"url": 5}, {"url": "http://a.net/\n\ud800"}, {}]),
         page(4, lastrevid=1 << 90),
@@ -276,6 +278,16 @@ async def test_titles_follow_redirects_and_impossible_ones_are_left_out() -> Non
     async with opened(*FIXTURE) as (source, replay):
         assert [one.title for one in await source.find_pages(titles=titles)] == ["Harbour light", "O'Hara's mill"]
         assert not replay.unknown
+
+
+async def test_more_than_memory_may_hold_of_one_batch_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "_MOST_LINKS", 4)
+    whole = answer(page(1, extlinks=links("http://a.net/", "http://b.net/")), page(2), batchcomplete=True)
+    more = answer(page(1, extlinks=links(*"abc")), page(2), batchcomplete=True)
+    async with opened(exchange(READ, whole), exchange(READ, more)) as (source, _):
+        assert len(await read(source)) == 2
+        with pytest.raises(SourceError, match="more than 4 pages and links in one batch"):
+            await read(source)
 
 
 async def test_nothing_asked_nothing_sent() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from mariadb import MariaServer
 from shared import shared
 from wikireplay import Exchange, WikiReplay, exchange, open_wiki_replay, told_in_parts
 
@@ -15,6 +16,8 @@ from weboid.errors import ConfigError, SourceError
 from weboid.wiki import criteria
 from weboid.wiki.api import ApiSource
 from weboid.wiki.criteria import Criteria, Criterion, build, categories, read_criteria
+from weboid.wiki.interwiki import InterwikiMap
+from weboid.wiki.replica import ReplicaSource
 from weboid.wiki.source import PageState, WikiSource
 from weboid.wiki.sqlrows import list_columns
 
@@ -184,6 +187,73 @@ async def test_the_trees_of_a_real_wiki_are_those_that_its_tables_hold() -> None
             sizes.append(len(criterion.trees))
         assert max(sizes) > 10
     assert len(titles) == 2004
+
+
+@pytest.mark.parametrize("old", [False, True])
+async def test_a_replica_tells_the_same_trees_with_old_tables_and_new(mariadb_server: MariaServer, old: bool) -> None:
+    tree, _ = real_tree()
+    folder = shared("ltgwiki/page.sql.gz").parent
+    files = [folder / f"{table}.sql.gz" for table in ("page", "linktarget", "categorylinks")]
+    access = mariadb_server.replicate("treewiki", *files, also=[TO_OLD_CATEGORIES] if old else [])
+    source = ReplicaSource(access, interwiki=InterwikiMap(()), namespaces={})
+    try:
+        for root in ("Vikipedeja", "Informaceja", "Latgola", "ASV ļauds"):
+            criterion = one(categories=[root], category_depth=50)
+            pages = {page.page for _, some in await stretches_of(criterion, source) for page in some}
+            assert (pages, set(criterion.trees)) == closure(tree, root)
+        assert await assert_resumable(one(categories=["Latgola"], category_depth=3), source) > 3
+    finally:
+        await source.close()
+
+
+async def test_a_replica_knows_all_criteria(mariadb_server: MariaServer) -> None:
+    files = [Path(__file__).parent / "fixtures" / f"{table}.sql" for table in ("page", "externallinks")]
+    access = mariadb_server.replicate("usewiki", *files, also=[USES])
+    source = ReplicaSource(access, interwiki=InterwikiMap(()), namespaces={})
+    try:
+        found = {
+            "categories": await ids_of(one(categories=["Lights"]), source),
+            "depth": await ids_of(one(categories=["Lights"], category_depth=0), source),
+            "templates": await ids_of(one(templates=["Light list", "Lamp"]), source),
+            "properties": await ids_of(one(properties=["P31"]), source),
+            "namespaces": await ids_of(one(namespaces=[1, 0]), source),
+            "pages": await ids_of(one(pages=["Old light", "Talk:Harbour_light", "Nowhere"]), source),
+        }
+    finally:
+        await source.close()
+    assert found == {
+        "categories": [1, 3, 4],
+        "depth": [1],
+        "templates": [1, 10, 3],
+        "properties": [1, 4, 10],
+        "namespaces": [1, 3, 4, 5, 10],
+        "pages": [1, 10],
+    }
+
+
+async def ids_of(criterion: Criterion, source: WikiSource) -> list[int]:
+    return [page.page for _, pages in await stretches_of(criterion, source) for page in pages]
+
+
+TO_OLD_CATEGORIES = """
+ALTER TABLE categorylinks ADD cl_to varbinary(255) NOT NULL DEFAULT '';
+UPDATE categorylinks JOIN linktarget ON lt_id = cl_target_id SET cl_to = lt_title;
+ALTER TABLE categorylinks DROP PRIMARY KEY, DROP KEY cl_sortkey_id, DROP KEY cl_timestamp_id, DROP cl_target_id,
+    ADD PRIMARY KEY (cl_from, cl_to), ADD KEY (cl_to, cl_type, cl_sortkey, cl_from);
+"""
+USES = """
+INSERT INTO page (page_id, page_namespace, page_title, page_random, page_touched, page_latest, page_len)
+    VALUES (30, 14, 'Old_lamps', 0, '20260102030405', 1, 1), (31, 6, 'Lamp.png', 0, '20260102030405', 1, 1);
+INSERT INTO linktarget VALUES (1, 10, 'Lamp'), (2, 10, 'Light_list'), (3, 0, 'Lamp'), (4, 14, 'Lights'),
+    (5, 14, 'Old_lamps'), (6, 0, 'Lights');
+INSERT INTO categorylinks (cl_from, cl_target_id, cl_type)
+    VALUES (1, 4, 'page'), (30, 4, 'subcat'), (31, 4, 'file'), (3, 5, 'page'), (4, 5, 'page'), (10, 6, 'page');
+INSERT INTO redirect VALUES (2, 0, 'Harbour_light', NULL);
+INSERT INTO templatelinks VALUES (1, 2), (10, 2), (3, 1), (4, 3);
+INSERT INTO wbc_entity_usage (eu_entity_id, eu_aspect, eu_page_id)
+    VALUES ('Q1', 'C.P31', 1), ('Q2', 'C.P31', 1), ('Q1', 'C.P310', 3), ('Q1', 'C.P31', 4), ('Q3', 'C.P31', 10),
+        ('P31', 'L.de', 5);
+"""
 
 
 def closure(tree: Mapping[str, Sequence[Mapping[str, Any]]], root: str) -> tuple[set[int], set[str]]:

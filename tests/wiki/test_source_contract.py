@@ -1,28 +1,18 @@
 """The one contract of all sources: the same wiki, read through its API or its dumps, is the same (L-2)."""
 
-import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import aiohttp
 import pytest
+from mariadb import MariaServer
+from realsources import api_source, body_of, dump_source, open_real_api, open_replica, real_wiki, recorded_walk
 from shared import shared
-from wikireplay import (
-    Exchange,
-    WikiReplay,
-    info_read,
-    info_walk,
-    live_read,
-    live_reads,
-    open_wiki_replay,
-    recorded,
-    siteinfo,
-)
+from wikireplay import info_read, info_walk, live_read, open_wiki_replay, recorded, siteinfo
 
 from weboid.errors import SourceError
-from weboid.wiki.api import ApiSource
 from weboid.wiki.criteria import build
 from weboid.wiki.criteria.namespaces import pages_in
 from weboid.wiki.dump import DumpSource
@@ -30,7 +20,6 @@ from weboid.wiki.interwiki import InterwikiMap
 from weboid.wiki.source import PageLinks, Sweep, WikiSource
 
 FIXTURES = Path(__file__).parent / "fixtures"
-TABLES = ("page", "externallinks", "iwlinks", "interwiki")
 
 LIGHT = PageLinks(
     1,
@@ -60,16 +49,20 @@ TALK = PageLinks(10, 1, "Harbour light", 110, None, ("https://words.net/wiki/Tal
 Source = Sweep | WikiSource
 
 
-@pytest.fixture(params=["api", "dump"])
+@pytest.fixture(params=["api", "dump", "replica"])
 async def source(request: pytest.FixtureRequest) -> AsyncIterator[Source]:
     if request.param == "dump":
-        yield DumpSource(*(FIXTURES / f"{table}.sql" for table in TABLES))
+        yield dump_source(FIXTURES, ".sql")
+        return
+    if request.param == "replica":
+        async with open_replica(request.getfixturevalue("mariadb_server"), FIXTURES, ".sql") as replica:
+            yield replica
         return
     recordings = recorded(FIXTURES / "api.json")
     walks = [one for namespace in (0, 1, 2) for one in info_walk(recordings, namespace, at_once=2)]
     reads = [live_read(recordings, 1, 3, 4), live_read(recordings, 1, 3, 4, 10)]
     async with open_wiki_replay([*recordings, *walks, *reads]) as replay, aiohttp.ClientSession() as session:
-        yield _api(replay, session)
+        yield api_source(replay, session)
         assert not replay.unknown
 
 
@@ -90,10 +83,9 @@ async def test_no_namespaces_no_pages(source: Source) -> None:
 
 
 async def test_the_real_wiki_is_the_same_through_its_api_and_its_dump() -> None:
-    dumped = await _list_pages(_shared_dump(), {0})
-    async with open_wiki_replay(_shared_api()) as replay, aiohttp.ClientSession() as session:
-        asked = await _list_pages(_api(replay, session), {0})
-        assert not replay.unknown
+    dumped = await _list_pages(dump_source(real_wiki()), {0})
+    async with open_real_api() as source:
+        asked = await _list_pages(source, {0})
     assert len(asked) == 178
     assert sum(len(page.urls) for page in asked) == 7377
     # One link of 7,377 differs. [news:comp.lang] on page 29 stands in the table as ('news:lang.comp.', ''): turned back
@@ -103,12 +95,26 @@ async def test_the_real_wiki_is_the_same_through_its_api_and_its_dump() -> None:
     assert [replace(page, urls=()) for page in asked] == [replace(page, urls=()) for page in dumped]
 
 
+@pytest.mark.parametrize(
+    ("folder", "namespaces", "size"), [("wiki", {0}, (178, 7377)), ("ltgwiki", {0, 10}, (1206, 941))]
+)
+async def test_a_real_wiki_is_the_same_through_its_replica_and_its_dump(
+    mariadb_server: MariaServer, folder: str, namespaces: set[int], size: tuple[int, int]
+) -> None:
+    async with open_replica(mariadb_server, real_wiki(folder)) as replica:
+        asked = await _read_live(replica, namespaces)
+    dump = dump_source(real_wiki(folder))
+    dumped = [page async for batch in dump.pages(frozenset(namespaces)) for page in batch]
+    assert sorted(asked, key=lambda page: page.page) == dumped
+    assert (len(asked), sum(len(page.urls) for page in asked)) == size
+
+
 async def test_the_states_of_the_real_wikis_pages_are_found_as_they_are_walked() -> None:
-    recordings = _recorded_walk()
+    recordings = recorded_walk()
     walk = info_walk(recordings, at_once=100)
     exchanges = [*walk, info_read(recordings, *range(100, 150)), info_read(recordings, 5_000)]
     async with open_wiki_replay(exchanges) as replay, aiohttp.ClientSession() as session:
-        source = _api(replay, session)
+        source = api_source(replay, session)
         stretches = [stretch async for stretch in source.walk(pages_in(0))]
         walked = {page.page: page for stretch in stretches for page in stretch.pages}
         assert [len(stretch.pages) for stretch in stretches] == [100, 78]
@@ -122,11 +128,11 @@ async def test_the_states_of_the_real_wikis_pages_are_found_as_they_are_walked()
 
 async def test_the_targets_that_we_fill_are_those_that_mediawiki_tells() -> None:
     recorded_siteinfo = siteinfo(shared("api/siteinfo.json"))
-    interwiki = InterwikiMap.from_siteinfo(_json(recorded_siteinfo)["query"]["interwikimap"])
+    interwiki = InterwikiMap.from_siteinfo(body_of(recorded_siteinfo)["query"]["interwikimap"])
     told = [
         link
         for one in recorded(shared("api/allpages-links.json.gz"))
-        for page in _json(one)["query"]["pages"]
+        for page in body_of(one)["query"]["pages"]
         for link in page.get("iwlinks", ())
     ]
     assert len(told) == 43
@@ -134,32 +140,13 @@ async def test_the_targets_that_we_fill_are_those_that_mediawiki_tells() -> None
 
 
 async def test_another_real_wiki_can_be_read_from_its_dump() -> None:
-    folder = shared("ltgwiki/page.sql.gz").parent
-    pages = await _list_pages(DumpSource(*(folder / f"{table}.sql.gz" for table in TABLES)), {0})
+    pages = await _list_pages(dump_source(real_wiki("ltgwiki")), {0})
     assert (len(pages), sum(len(page.urls) for page in pages)) == (903, 915)
 
 
 async def test_a_dump_cannot_be_read_live() -> None:
     with pytest.raises(SourceError, match="can't be read live"):
         await DumpSource(FIXTURES / "page.sql", FIXTURES / "externallinks.sql").find_pages(ids=[1])
-
-
-def _api(replay: WikiReplay, session: aiohttp.ClientSession) -> ApiSource:
-    return ApiSource(replay.url, session, user_agent="Weboid-test")
-
-
-def _shared_dump() -> DumpSource:
-    return DumpSource(*(shared(f"wiki/{table}.sql.gz") for table in TABLES))
-
-
-def _recorded_walk() -> list[Exchange]:
-    return recorded(shared("api/allpages-links.json.gz"))
-
-
-def _shared_api() -> list[Exchange]:
-    recordings = _recorded_walk()
-    ids = {page["pageid"] for one in recordings for page in _json(one)["query"]["pages"]}
-    return [*info_walk(recordings), *live_reads(recordings, ids), siteinfo(shared("api/siteinfo.json"))]
 
 
 def _only_in(pages: Sequence[PageLinks], others: Sequence[PageLinks]) -> set[tuple[int, str]]:
@@ -190,7 +177,3 @@ async def _read_live(source: WikiSource, namespaces: set[int]) -> list[PageLinks
     facts = {(page.page, page.namespace, page.title, page.latest, page.mark) for page in found}
     assert facts == {(page.page, page.namespace, page.title, page.latest, page.mark) for page in met}
     return found
-
-
-def _json(one: Exchange) -> Any:
-    return json.loads(one.body)

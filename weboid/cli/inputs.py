@@ -13,7 +13,7 @@ from weboid.config import Config, WikiConfig
 from weboid.core.farms import WMF, Farm, WikiName, api_url, farm_named, parse_wiki_name
 from weboid.net.session import open_client
 from weboid.wiki.action import Patience
-from weboid.wiki.api import ApiSource
+from weboid.wiki.api import ApiSource, SiteInfo
 from weboid.wiki.source import WikiSource
 
 _LONGEST: Final = 100_000
@@ -53,9 +53,31 @@ def named_wiki(text: str, config: Config) -> NamedWiki:
 
 @asynccontextmanager
 async def open_source(config: Config, wiki: WikiConfig) -> AsyncIterator[WikiSource]:
-    """The source that a wiki is configured to be read from."""
-    async with open_api(config, named_wiki(str(wiki.name), config).api) as source:
+    """The source that a wiki is configured to be read from (L-2); raises ConfigError and SourceError."""
+    async with open_api(config, named_wiki(str(wiki.name), config).api) as api:
+        if wiki.source == "api":
+            yield api
+            return
+        source = _replica(config, wiki.name.dbname, await api.fetch_siteinfo())
+    try:
         yield source
+    finally:
+        await source.close()
+
+
+def _replica(config: Config, dbname: str, site: SiteInfo) -> WikiSource:
+    from weboid.wiki.replica import ReplicaSource
+    from weboid.wiki.toolforge import HOSTS, Replicas, read_credentials
+
+    given = config.replica
+    credentials = read_credentials(given.credentials, given.user, given.password)
+    replicas = Replicas(credentials, cluster=given.cluster, hosts=given.hosts or HOSTS)
+    return ReplicaSource(
+        replicas.access(dbname),
+        interwiki=site.interwiki,
+        namespaces=site.namespaces,
+        links=replicas.links_access(dbname),
+    )
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ One law: each step writes what it did together with its place; broken off anywhe
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
@@ -111,16 +112,17 @@ class PagePass:
 
     async def _meet(self, criterion: Criterion, *, excludes: bool) -> None:
         """All pages of a criterion, from where the last pass was broken off."""
-        async for stretch in criterion.walk(self._source, self._place.place):
-            pages = [page for page in stretch.pages if page.is_watchable]
-            async with self._pool.connection() as conn:
-                if excludes:
-                    await record_exclusions(conn, self._wiki, [page.page for page in pages])
-                else:
-                    await record_touches(conn, self._wiki, pages, self._today())
-                await self._go(conn, self._place._replace(place=stretch.place))
-            self._progress.met += len(pages)
-            self._show(self._progress)
+        async with aclosing(criterion.walk(self._source, self._place.place)) as stretches:
+            async for stretch in stretches:
+                pages = [page for page in stretch.pages if page.is_watchable]
+                async with self._pool.connection() as conn:
+                    if excludes:
+                        await record_exclusions(conn, self._wiki, [page.page for page in pages])
+                    else:
+                        await record_touches(conn, self._wiki, pages, self._today())
+                    await self._go(conn, self._place._replace(place=stretch.place))
+                self._progress.met += 0 if excludes else len(pages)
+                self._show(self._progress)
         async with self._pool.connection() as conn:
             if not excludes:
                 await record_trees(conn, self._wiki, self._started, criterion.trees)

@@ -4,16 +4,16 @@ One law: a batch is given out only when MediaWiki calls it complete; half a page
 """
 
 import json
-import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 import aiohttp
 
 from weboid.errors import SourceError
 from weboid.wiki.action import ActionApi, Patience, Refusal
+from weboid.wiki.gathered import Gathered, add_told, states_of
 from weboid.wiki.interwiki import InterwikiMap
 from weboid.wiki.source import WIKITEXT, PageLinks, PageState, Selection, Stretch, clean_text
 
@@ -49,10 +49,7 @@ _MOST_LINKS: Final = 1_000_000
 
 _LINKS: Final = {"prop": "extlinks|iwlinks|info", "ellimit": "500", "iwlimit": "500"}
 _INFO: Final = {"prop": "info"}
-_MOMENT: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z", re.ASCII)
 _NEVER_IN_TITLES: Final = "|\x1f"
-_PAGE_IDS: Final = range(1, 1 << 32)
-_REVISION_IDS: Final = range(1 << 63)
 _T = TypeVar("_T")
 
 
@@ -66,21 +63,6 @@ class SiteInfo:
     lang: str
     namespaces: Mapping[int, str]
     interwiki: InterwikiMap
-
-
-@dataclass(slots=True)
-class _Gathered:
-    """A page of which answer by answer tells more; without a model until its info has come."""
-
-    namespace: int = 0
-    title: str = ""
-    missing: bool = False
-    latest: int = 0
-    model: str = ""
-    mark: int | None = None
-    redirect: bool = False
-    urls: set[str] = field(default_factory=set)
-    interwikis: set[tuple[str, str]] = field(default_factory=set)
 
 
 class ApiSource:
@@ -133,19 +115,19 @@ class ApiSource:
         question = {**({limit: _WALK_PAGES} if limit else {}), **selection.question, **_INFO}
         async with aclosing(self._batches(question, _continuation_at(place))) as batches:
             async for gathered, going_on in batches:
-                yield Stretch(_states(gathered), json.dumps(going_on) if going_on else _OVER)
+                yield Stretch(states_of(gathered), json.dumps(going_on) if going_on else _OVER)
 
     async def find_states(self, ids: Sequence[int]) -> list[PageState]:
         """As WikiSource says. Raises SourceError too where not even that is said of a page, that it is missing."""
         found: list[PageState] = []
         for some in _fifties(sorted(set(ids))):
-            told: dict[int, _Gathered] = {}
+            told: dict[int, Gathered] = {}
             async with aclosing(self._batches({"pageids": "|".join(map(str, some)), **_INFO})) as batches:
                 async for gathered, _ in batches:
                     told |= gathered
             if unsaid := [page for page in some if page not in told or not (told[page].missing or told[page].model)]:
                 raise self._unreadable(f"nothing about page {unsaid[0]}, which it was asked for")
-            found += _states(told)
+            found += states_of(told)
         return found
 
     async def find_lag_s(self) -> float:
@@ -169,10 +151,10 @@ class ApiSource:
 
     async def _batches(
         self, question: Mapping[str, str], begin: Mapping[str, str] | None = None
-    ) -> AsyncGenerator[tuple[dict[int, _Gathered], dict[str, str]], None]:
+    ) -> AsyncGenerator[tuple[dict[int, Gathered], dict[str, str]], None]:
         """The complete batches of one question, each with how to go on after it; {} = it is the last."""
         going_on = dict(begin or {})
-        gathered: dict[int, _Gathered] = {}
+        gathered: dict[int, Gathered] = {}
         circle = _Circle(going_on)
         answers = 0
         while True:
@@ -183,7 +165,7 @@ class ApiSource:
                 # Another MediaWiki's than that which gave the place, perhaps: better all again than never the rest.
                 if not begin or going_on != begin or refusal.code != "badcontinue":
                     raise
-                begin, going_on = None, {}
+                going_on = {}
                 continue
             self._gather(answer, gathered)
             going_on = self._continuation(answer)
@@ -204,30 +186,21 @@ class ApiSource:
                 return {str(name): str(value) for name, value in fields.items()}
         raise self._unreadable("a continuation of unknown shape")
 
-    def _gather(self, answer: Mapping[str, Any], gathered: dict[int, _Gathered]) -> None:
+    def _gather(self, answer: Mapping[str, Any], gathered: dict[int, Gathered]) -> None:
         query = answer.get("query", {})
         listed = query.get("pages", []) if isinstance(query, dict) else None
         if not isinstance(listed, list):
             raise self._unreadable("pages of unknown shape (a MediaWiki before 1.25?)")
-        for told in listed:
-            match told:
-                case {"pageid": int(page), "missing": True} if page in _PAGE_IDS:
-                    gathered[page] = _Gathered(missing=True)
-                case {"pageid": int(page), "ns": int(namespace), "title": str(title)} if page in _PAGE_IDS:
-                    known = gathered.setdefault(page, _Gathered(namespace, _bare_title(namespace, title)))
-                    _add(told, known)
-        if sum(1 + len(known.urls) + len(known.interwikis) for known in gathered.values()) > _MOST_LINKS:
+        add_told(gathered, listed)
+        if sum(known.weight for known in gathered.values()) > _MOST_LINKS:
             raise self._unreadable(f"more than {_MOST_LINKS:,} pages and links in one batch")
 
-    async def _pages(self, gathered: Mapping[int, _Gathered]) -> list[PageLinks]:
+    async def _pages(self, gathered: Mapping[int, Gathered]) -> list[PageLinks]:
         """The wikitext pages among them, by id, with all their links."""
         watched = {page: known for page, known in sorted(gathered.items()) if known.model == WIKITEXT}
         if self._interwiki is None and any(known.interwikis for known in watched.values()):
             self._interwiki = (await self.fetch_siteinfo()).interwiki
-        return [
-            PageLinks(page, known.namespace, known.title, known.latest, known.mark, _urls(known, self._interwiki))
-            for page, known in watched.items()
-        ]
+        return [known.page_links(page, self._interwiki) for page, known in watched.items()]
 
     def _unreadable(self, what: str) -> SourceError:
         return SourceError(f"{self._api.url} gave {what}; is it a MediaWiki's api.php?")
@@ -255,52 +228,6 @@ def _continuation_at(place: str) -> dict[str, str]:
     except ValueError:
         return {}
     return {str(name): str(value) for name, value in fields.items()} if isinstance(fields, dict) else {}
-
-
-def _states(gathered: Mapping[int, _Gathered]) -> list[PageState]:
-    """What is known of the pages, by id; of those without info nothing is."""
-    return [
-        PageState(page, known.namespace, known.title, known.latest, known.mark, known.model, known.redirect)
-        for page, known in sorted(gathered.items())
-        if known.model
-    ]
-
-
-def _mark(touched: object) -> int | None:
-    """2026-11-21T02:07:03Z as 20261121020703."""
-    found = _MOMENT.fullmatch(touched) if isinstance(touched, str) else None
-    return int("".join(found.groups())) if found else None
-
-
-def _add(told: Mapping[str, Any], known: _Gathered) -> None:
-    """Add what one answer tells of a page: each link once, the rest in whichever answer it comes."""
-    match told:
-        case {"contentmodel": str(model), "lastrevid": int(latest)} if latest in _REVISION_IDS:
-            known.model, known.latest = clean_text(model), latest
-            known.mark, known.redirect = _mark(told.get("touched")), told.get("redirect") is True
-    for link in _listed(told.get("extlinks")):
-        match link:
-            case {"url": str(url)}:
-                known.urls.add(clean_text(f"https:{url}" if url.startswith("//") else url))
-    for link in _listed(told.get("iwlinks")):
-        match link:
-            case {"prefix": str(prefix), "title": str(title)}:
-                known.interwikis.add((prefix, title))
-
-
-def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
-def _urls(known: _Gathered, interwiki: InterwikiMap | None) -> tuple[str, ...]:
-    # MediaWiki would tell the targets too, but for a prefix that has left the map it names a page of the wiki itself.
-    targets = (interwiki.target(prefix, title) for prefix, title in known.interwikis) if interwiki else ()
-    return tuple(sorted(known.urls.union(clean_text(url) for url in targets if url)))
-
-
-def _bare_title(namespace: int, title: str) -> str:
-    """The title without the prefix, which has no colon of its own, of any namespace but the main one."""
-    return clean_text(title if namespace == 0 else title.partition(":")[2] or title)
 
 
 def _namespaces(listed: object) -> dict[int, str]:

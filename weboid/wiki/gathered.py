@@ -1,0 +1,95 @@
+"""What the answers of an Action API tell of pages, put together page by page; asking is the business of ``api``.
+
+One law: hostile or half entries are passed over, and no text comes out that cannot be stored.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from weboid.wiki.interwiki import InterwikiMap
+from weboid.wiki.source import PageLinks, PageState, clean_text
+
+_PAGE_IDS: Final = range(1, 1 << 32)
+_NAMESPACES: Final = range(1 << 31)
+_REVISION_IDS: Final = range(1 << 63)
+_MOMENT: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z", re.ASCII)
+
+
+@dataclass(slots=True)
+class Gathered:
+    """A page of which answer by answer tells more; without a model until its info has come."""
+
+    namespace: int = 0
+    title: str = ""
+    missing: bool = False
+    latest: int = 0
+    model: str = ""
+    mark: int | None = None
+    redirect: bool = False
+    urls: set[str] = field(default_factory=set)
+    interwikis: set[tuple[str, str]] = field(default_factory=set)
+
+    @property
+    def weight(self) -> int:
+        """How much is held: the page and its links."""
+        return 1 + len(self.urls) + len(self.interwikis)
+
+    def add(self, told: Mapping[str, Any]) -> None:
+        """Adds what one answer tells of the page: each link once, the rest in whichever answer it comes."""
+        match told:
+            case {"contentmodel": str(model), "lastrevid": int(latest)} if latest in _REVISION_IDS:
+                self.model, self.latest = clean_text(model), latest
+                self.mark, self.redirect = _mark(told.get("touched")), told.get("redirect") is True
+        for link in _listed(told.get("extlinks")):
+            match link:
+                case {"url": str(url)}:
+                    self.urls.add(clean_text(f"https:{url}" if url.startswith("//") else url))
+        for link in _listed(told.get("iwlinks")):
+            match link:
+                case {"prefix": str(prefix), "title": str(title)}:
+                    self.interwikis.add((prefix, title))
+
+    def page_links(self, page: int, interwiki: InterwikiMap | None) -> PageLinks:
+        """The page of this id with all its links; without a map interwiki links are left out."""
+        # MediaWiki would tell the targets too, but takes a prefix that has left the map for a page of the wiki itself.
+        targets = (interwiki.target(prefix, title) for prefix, title in self.interwikis) if interwiki else ()
+        urls = tuple(sorted(self.urls.union(clean_text(url) for url in targets if url)))
+        return PageLinks(page, self.namespace, self.title, self.latest, self.mark, urls)
+
+
+def add_told(gathered: dict[int, Gathered], listed: Iterable[Any]) -> None:
+    """Adds what an answer lists to what is known of the pages, by id."""
+    for told in listed:
+        match told:
+            case {"pageid": int(page), "missing": True} if page in _PAGE_IDS:
+                gathered[page] = Gathered(missing=True)
+            case {"pageid": int(page), "ns": int(namespace), "title": str(title)} if (
+                page in _PAGE_IDS and namespace in _NAMESPACES
+            ):
+                gathered.setdefault(page, Gathered(namespace, _bare_title(namespace, title))).add(told)
+
+
+def states_of(gathered: Mapping[int, Gathered]) -> list[PageState]:
+    """What is known of the pages, by id; of those without info nothing is."""
+    return [
+        PageState(page, known.namespace, known.title, known.latest, known.mark, known.model, known.redirect)
+        for page, known in sorted(gathered.items())
+        if known.model
+    ]
+
+
+def _mark(touched: object) -> int | None:
+    """2026-11-21T02:07:03Z as 20261121020703."""
+    found = _MOMENT.fullmatch(touched) if isinstance(touched, str) else None
+    return int("".join(found.groups())) if found else None
+
+
+def _bare_title(namespace: int, title: str) -> str:
+    """The title without the prefix, which has no colon of its own, of any namespace but the main one."""
+    return clean_text(title if namespace == 0 else title.partition(":")[2] or title)
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

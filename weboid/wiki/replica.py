@@ -1,0 +1,290 @@
+"""The source that reads a wiki's replica by SQL: pages, links and lag as Wikimedia's wiki replicas show them.
+
+Which pages a criterion finds is asked by its statement ``select_*`` in ``sql/replica``; talking to a server is
+``mariadb``'s business.
+One law: a page's state is read before its links; so if both differ in time, its mark is the older one, and the next
+pass reads the links again.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from itertools import islice, repeat
+from operator import add
+from typing import Final, TypeVar
+
+from weboid.core.mediawiki import stored_url
+from weboid.wiki.interwiki import InterwikiMap
+from weboid.wiki.mariadb import Access, MariaDb, Patience, Refused, Row, has_statement, statement
+from weboid.wiki.source import WIKITEXT, PageLinks, PageState, Selection, Stretch, clean_text, default_model
+
+_NAMESPACES: Final = {
+    1: "Talk",
+    2: "User",
+    3: "User talk",
+    4: "Project",
+    5: "Project talk",
+    6: "File",
+    7: "File talk",
+    8: "MediaWiki",
+    9: "MediaWiki talk",
+    10: "Template",
+    11: "Template talk",
+    12: "Help",
+    13: "Help talk",
+    14: "Category",
+    15: "Category talk",
+    828: "Module",
+    829: "Module talk",
+}
+"""The prefixes that every wiki knows besides its own."""
+
+_MOST_REDIRECTS: Final = 5
+"""In a row; MediaWiki's API follows them all."""
+
+_ORIGINS: Final = 50_000
+_NO_LAG_TABLE: Final = frozenset({1044, 1049, 1142, 1146})
+_BATCH_TITLES: Final = 250
+_BLOCK_ROWS: Final = 4_096
+_UrlsByPage = dict[int, list[str]]
+_T = TypeVar("_T")
+
+
+class ReplicaSource:
+    """Pages and links of one wiki from its replica; everything is opened when it is first needed.
+
+    ``namespaces`` maps numbers to the wiki's own prefixes of titles (SiteInfo has them). ``links`` is where the link
+    tables are if they are not beside the pages (Commons); ``shard`` the section, such as ``s5``, whose lag counts
+    (empty: the largest of those that the server tells).
+    """
+
+    def __init__(
+        self,
+        access: Access,
+        *,
+        interwiki: InterwikiMap,
+        namespaces: Mapping[int, str],
+        links: Access | None = None,
+        shard: str = "",
+        patience: Patience | None = None,
+    ) -> None:
+        self._db = MariaDb(access, patience)
+        self._links = MariaDb(links, patience) if links else self._db
+        self._interwiki = interwiki
+        self._shard = shard.encode()
+        self._numbers = {
+            name.replace("_", " ").casefold(): number
+            for known in (_NAMESPACES, namespaces)
+            for number, name in known.items()
+        }
+        self._old_categories = (0, False)
+
+    async def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[Stretch, None]:
+        """As WikiSource says, by page id; the place is the last one. A place of another source is as none."""
+        after = int(place) if place.isascii() and place.isdigit() else 0
+        while True:
+            pages, last = await self._stretch(selection, after)
+            if last is None:
+                return
+            after = last
+            yield Stretch(pages, str(after))
+
+    async def find_states(self, ids: Sequence[int]) -> list[PageState]:
+        """As WikiSource says."""
+        found: list[PageState] = []
+        await self._by_pages(self._db, "states", sorted(set(ids)), lambda rows: list(map(_state, rows)), found.extend)
+        return found
+
+    async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
+        """As WikiSource says; a first letter may be small where the wiki begins its titles with capitals."""
+        states = {state.page: state for state in await self.find_states(ids)}
+        states |= {state.page: state for state in await self._titled(titles)}
+        watched = [state for _, state in sorted(states.items()) if state.model == WIKITEXT]
+        urls = await self._urls([state.page for state in watched])
+        return [
+            PageLinks(state.page, state.namespace, state.title, state.latest, state.mark, urls.get(state.page, ()))
+            for state in watched
+        ]
+
+    async def find_lag_s(self) -> float:
+        """As WikiSource says; 0 where no such table is: then the database is no replica but the wiki's own."""
+        return max([await self._lag_s(db) for db in {self._db, self._links}])
+
+    async def close(self) -> None:
+        """As WikiSource says."""
+        for db in {self._db, self._links}:
+            await db.close()
+
+    async def _stretch(self, selection: Selection, after: int) -> tuple[list[PageState], int | None]:
+        """The next pages of a walk, and the id of the last row, if there is any."""
+        name = selection.statement
+        members = f"links_{name.removeprefix('select_')}"
+        apart = self._links is not self._db and has_statement(members)
+        db = self._links if apart else self._db
+        if apart:
+            name = members
+        elif has_statement(f"{name}_cl_to") and await self._has_old_categories():
+            name = f"{name}_cl_to"
+        rows, _ = await db.fetch(
+            statement(name), lambda pages: {**selection.values, "after": after, "limit": pages}, list[Row]
+        )
+        last = int(rows[-1][0] or 0) if rows else None
+        states = await self.find_states([int(row[0] or 0) for row in rows]) if apart else list(map(_state, rows))
+        return states, last
+
+    async def _has_old_categories(self) -> bool:
+        """Whether ``categorylinks`` has titles, and not yet the ids of link targets; asked once a connection."""
+        known, answer = self._old_categories
+        if not known or known != self._db.connects:
+            rows = await self._db.list_rows(statement("columns"), {"table": "categorylinks"})
+            columns = {row[0] for row in rows}
+            answer = b"cl_to" in columns and b"cl_target_id" not in columns
+            self._old_categories = self._db.connects, answer
+        return answer
+
+    async def _by_pages(
+        self,
+        db: MariaDb,
+        name: str,
+        pages: Sequence[int],
+        read: Callable[[Iterator[Row]], _T],
+        use: Callable[[_T], object],
+    ) -> None:
+        """Asks about many pages, as many at a time as the database manages."""
+        left = list(pages)
+        while left:
+            answer, asked = await db.fetch(statement(name), partial(_first, left), read)
+            use(answer)
+            del left[:asked]
+
+    async def _urls(self, pages: Sequence[int]) -> dict[int, tuple[str, ...]]:
+        """All that the pages link to."""
+        found: list[_UrlsByPage] = []
+        await self._by_pages(self._links, "externallinks", pages, _external, found.append)
+        await self._by_pages(self._links, "iwlinks", pages, self._foreign, found.append)
+        return await asyncio.to_thread(_merged, found)
+
+    def _foreign(self, rows: Iterator[Row]) -> _UrlsByPage:
+        found: _UrlsByPage = defaultdict(list)
+        for page, prefix, title in rows:
+            if url := self._interwiki.target(_text(prefix), _text(title)):
+                found[int(page or 0)].append(clean_text(url))
+        return found
+
+    async def _titled(self, titles: Sequence[str]) -> list[PageState]:
+        """The pages of these titles, or what they redirect to."""
+        wanted = {spot for title in titles if (spot := self._spot(title))}
+        found: dict[int, PageState] = {}
+        for _ in range(_MOST_REDIRECTS + 1):
+            states = await self._at(wanted)
+            redirects = [state.page for state in states if state.redirect and state.page not in found]
+            found |= {state.page: state for state in states}
+            targets: list[tuple[int, str]] = []
+            await self._by_pages(self._db, "redirects", redirects, _targets, targets.extend)
+            if not targets:
+                break
+            wanted = set(targets)
+        return [state for state in found.values() if not state.redirect]
+
+    async def _at(self, spots: Iterable[tuple[int, str]]) -> list[PageState]:
+        """The pages at these (namespace, title); else at the same with a capital letter."""
+        by_namespace: dict[int, list[str]] = defaultdict(list)
+        for namespace, title in sorted(spots):
+            by_namespace[namespace].append(title)
+        states: list[PageState] = []
+        for namespace, named in by_namespace.items():
+            found: dict[str, PageState] = {}
+            for begin in range(0, len(named), _BATCH_TITLES):
+                some = named[begin : begin + _BATCH_TITLES]
+                asked = sorted({form for title in some for form in (title, _capital(title))})
+                rows = await self._db.list_rows(statement("titles"), {"namespace": namespace, "titles": asked})
+                found |= {state.title: state for state in map(_state, rows)}
+            both = ((title.replace("_", " "), _capital(title).replace("_", " ")) for title in named)
+            states += [state for exact, capital in both if (state := found.get(exact) or found.get(capital))]
+        return states
+
+    def _spot(self, title: str) -> tuple[int, str] | None:
+        """Namespace and title as the tables hold them; None for what cannot be a title."""
+        text = " ".join(title.partition("#")[0].replace("_", " ").split()).removeprefix(":").lstrip()
+        prefix, colon, rest = text.partition(":")
+        number = self._numbers.get(prefix.strip().casefold(), 0) if colon else 0
+        name = (rest if number else text).strip().replace(" ", "_")
+        return (number, name) if name else None
+
+    async def _lag_s(self, db: MariaDb) -> float:
+        try:
+            rows = await db.list_rows(statement("lag"))
+        except Refused as refused:
+            if refused.code in _NO_LAG_TABLE:
+                return 0.0
+            raise
+        own = [row for row in rows if row[0] == self._shard] or rows
+        return max((float(lag or 0) for _, lag in own), default=0.0)
+
+
+def _first(pages: Sequence[int], most: int) -> dict[str, Sequence[int]]:
+    return {"pages": pages[:most]}
+
+
+def _state(row: Row) -> PageState:
+    page, namespace, title, latest, redirect, updated, model = row
+    number, name = int(namespace or 0), _text(title)
+    return PageState(
+        page=int(page or 0),
+        namespace=number,
+        title=clean_text(name.replace("_", " ")),
+        latest=int(latest or 0),
+        mark=int(updated or 0) or None,
+        model=clean_text(_text(model)) or default_model(number, name),
+        redirect=int(redirect or 0) != 0,
+    )
+
+
+def _external(rows: Iterator[Row]) -> _UrlsByPage:
+    """The URLs by page, in the order of the rows."""
+    by_page: dict[bytes | None, list[str]] = defaultdict(list)
+    while block := list(islice(rows, _BLOCK_ROWS)):
+        pages, indexes, paths = zip(*block, strict=True)
+        for page, url in zip(pages, _stored_urls(indexes, paths), strict=True):
+            by_page[page].append(url)
+    return {int(page or 0): urls for page, urls in by_page.items()}
+
+
+def _stored_urls(indexes: Sequence[bytes | None], paths: Sequence[bytes | None]) -> Iterable[str]:
+    """What ``stored_url`` gives for each row, but mostly without a Python call a row."""
+    known = [path or b"" for path in paths]
+    if all(map(bytes.startswith, known, repeat(b"/"))):
+        texts = map(bytes.decode, known, repeat("utf-8"), repeat("replace"))
+        urls = list(map(add, map(_origin, indexes), texts))
+    else:
+        urls = [stored_url(index or b"", path) for index, path in zip(indexes, paths, strict=True)]
+    return urls if "".join(urls).isprintable() else map(clean_text, urls)
+
+
+def _merged(found: Iterable[_UrlsByPage]) -> dict[int, tuple[str, ...]]:
+    """Each URL of a page once, sorted."""
+    merged: _UrlsByPage = {}
+    for more in found:
+        for page, urls in more.items():
+            merged[page] = merged[page] + urls if page in merged else urls
+    return {page: tuple(sorted(set(urls))) for page, urls in merged.items()}
+
+
+@lru_cache(_ORIGINS)
+def _origin(index: bytes | None) -> str:
+    """Scheme, host and port. Remembered, because a wiki's links share their hosts."""
+    return stored_url(index or b"", "/").removesuffix("/")
+
+
+def _targets(rows: Iterator[Row]) -> list[tuple[int, str]]:
+    return [(int(namespace or 0), _text(title)) for _, namespace, title in rows]
+
+
+def _text(value: bytes | None) -> str:
+    return (value or b"").decode(errors="replace")
+
+
+def _capital(title: str) -> str:
+    first = title[0].upper()
+    return f"{first if len(first) == 1 else title[0]}{title[1:]}"
