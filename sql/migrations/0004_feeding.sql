@@ -75,3 +75,6 @@ CREATE TABLE alarm (
     detail text NOT NULL,
     PRIMARY KEY (kind, subject)
 );
+
+-- What nobody uses any more, for expiry: small beside its table (U-8).
+CREATE INDEX url_orphaned ON url (bucket, host_key, url_key) WHERE orphaned IS NOT NULL;

@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,8 @@ from weboid import __version__
 from weboid.cli.plain import plain
 from weboid.config import load_config
 from weboid.errors import WeboidError
+
+READ_CONFIG: Final = "weboid.read_config"
 
 _COMMANDS: Final = {
     "demo": "A made-up wiki and web on this machine: some weeks in a minute, then pages to click.",
@@ -28,7 +31,9 @@ _COMMANDS: Final = {
     "page": "Checks all links of a live page, now; nothing is stored.",
     "normalize": "Tells the normal form and the class of URLs.",
     "show": "Tells what is known of a URL or of the links of a page.",
+    "maintain": "Deletes what is over, looks whether anything is alarming.",
     "migrate": "Brings the database up to this version.",
+    "rekey": "Moves everything to the keys of this version, after a change of URL form or suffix list.",
 }
 
 
@@ -68,7 +73,10 @@ def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool
     logging.getLogger("weboid").setLevel(logging.DEBUG if verbose else logging.INFO)
     if file is None and Path("weboid.toml").is_file():
         file = Path("weboid.toml")
-    ctx.obj = load_config(file, data=data)
+    read = partial(load_config, file, data=data)
+    # Parts that run for good read it again.
+    ctx.meta[READ_CONFIG] = read
+    ctx.obj = read()
 
 
 def run() -> None:

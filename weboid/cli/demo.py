@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from weboid.cli.feed import told
+from weboid.cli.passes import told
 from weboid.cli.runtime import open_store, run_async, stop_signals, today
 from weboid.cli.serve import serving
 from weboid.cli.tables import bar

@@ -36,6 +36,11 @@ def today() -> int:
     return day_of(datetime.now(UTC))
 
 
+def moment_now() -> datetime:
+    """The moment, in UTC."""
+    return datetime.now(UTC)
+
+
 def clock(day: int | None) -> Callable[[], int]:
     """The days a command lives by: the given one for ever, or the real ones."""
     return today if day is None else lambda: day
@@ -61,9 +66,13 @@ day_option = click.option("--day", type=DayType(), help="Live on this day instea
 
 
 @asynccontextmanager
-async def open_store(config: Config, *, size: int, part: str) -> AsyncIterator["Pool"]:
-    """The database, configured or embedded, started and migrated; raises StoreError."""
+async def open_store(config: Config, *, size: int, part: str, any_form: bool = False) -> AsyncIterator["Pool"]:
+    """The database, configured or embedded, started and migrated; raises StoreError.
+
+    `any_form`: also if its keys are not those of this program (O-10), for whoever neither computes nor writes keys.
+    """
     from weboid.store.embedded import open_server
+    from weboid.store.keyform import note_form, require_form
     from weboid.store.migrate import migrate
     from weboid.store.pool import open_pool
 
@@ -76,6 +85,10 @@ async def open_store(config: Config, *, size: int, part: str) -> AsyncIterator["
                 applied = await migrate(conn)
             for name in applied:
                 log.info("applied migration %s", name)
+            async with pool.connection() as conn:
+                await note_form(conn)
+                if not any_form:
+                    await require_form(conn)
             yield pool
     finally:
         if watching:

@@ -41,17 +41,6 @@ def bar(console: Console) -> Progress:
     )
 
 
-def count_bar(console: Console) -> Progress:
-    """What is counted where nobody knows how much will come."""
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        TextColumn("{task.completed} pages"),
-        TimeElapsedColumn(),
-        console=console,
-    )
-
-
 async def check_table(lines: AsyncIterator[CheckLine]) -> None:
     """The table of ``weboid check``, with a bar while answers are awaited."""
     errors = Console(stderr=True, soft_wrap=True)

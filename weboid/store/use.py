@@ -13,6 +13,7 @@ from weboid.core.hosts import reversed_name
 from weboid.core.keys import UrlKey
 from weboid.core.urls import Url
 from weboid.core.verdict import Verdict, finding_of
+from weboid.store.keyform import require_form
 from weboid.store.pool import Connection
 from weboid.store.rows import SCHEMES, HostKey, host_key_columns, key_columns
 from weboid.store.statements import statements
@@ -59,8 +60,9 @@ async def record_urls(conn: Connection, urls: Mapping[UrlKey, Url], day: int) ->
         "day": day,
     }
     # URLs, then hosts, each in the order of their keys, as rounds write them too: no two can wait for each other.
-    new = [UrlKey(*row) async for row in await conn.execute(URL_SQL["record_urls"], columns)]
+    # Orphans first: they are locked then, and expiry cannot delete one after it was found to be there (U-8).
     again = [UrlKey(*row) async for row in await conn.execute(URL_SQL["record_uses_again"], keys)]
+    new = [UrlKey(*row) async for row in await conn.execute(URL_SQL["record_urls"], columns)]
     await _record_hosts(conn, {HostKey(*key[:2]): urls[key].host for key in sorted((*new, *again))}, day)
     return len(new)
 
@@ -80,12 +82,14 @@ async def _record_hosts(conn: Connection, hosts: Mapping[HostKey, str], day: int
 async def record_uses(conn: Connection, wiki: int, differences: Differences, day: int) -> None:
     """Links that came and went, the URLs that nobody uses any more (U-8), and what is dead on these pages.
 
+    Raises StoreError if the store has other keys than this program.
     The order matters: a round locks URLs, then reads links, then writes dead links. Here links are written first, then
     the failing URLs are locked, so that either the round sees the links or we see its verdicts.
     """
     added, gone = differences.added, differences.gone
     if not added and not gone:
         return
+    await require_form(conn)  # Whoever began before a rekey must not go on (O-10).
     if added:
         await conn.execute(SQL["record_links"], {"wiki": wiki, **_use_columns(added)})
     if gone:

@@ -1,0 +1,105 @@
+-- Deleting what is over: URLs that nobody uses (U-8), what hosts needed long ago (C-6).
+
+-- name: list_passes
+-- The wikis that have pages, each with the day of its last completed pass, those that hold up expiry longest first.
+SELECT wiki.dbname || '@' || farm.name, wiki.passed
+FROM wiki JOIN farm USING (farm)
+WHERE EXISTS (SELECT FROM page WHERE page.wiki = wiki.wiki)
+ORDER BY wiki.passed NULLS FIRST, wiki.wiki
+
+-- name: count_expired
+-- fan-out: the orphans of all buckets, once a run, by an index that holds nothing else.
+SELECT count(*) FROM url
+WHERE orphaned <= %(until)s
+    AND NOT EXISTS (SELECT FROM link WHERE link.bucket = url.bucket AND link.host_key = url.host_key
+        AND link.url_key = url.url_key)
+
+-- name: count_urls
+-- fan-out: once a run, whether one in a hundred expires; it stops counting at the limit, as then fewer do.
+SELECT count(*) FROM (SELECT FROM url LIMIT %(limit)s) AS known
+
+-- name: list_orphans
+-- Those whose time is over, and any that is in use nevertheless.
+SELECT bucket, host_key, url_key FROM url
+WHERE orphaned IS NOT NULL
+    AND (bucket, host_key, url_key) > (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+    AND (orphaned <= %(until)s OR EXISTS (SELECT FROM link WHERE link.bucket = url.bucket
+        AND link.host_key = url.host_key AND link.url_key = url.url_key))
+ORDER BY bucket, host_key, url_key
+LIMIT %(limit)s
+
+-- name: list_locked
+-- Locked in the order of keys, before their hosts, as rounds and intake do.
+SELECT url.bucket, url.host_key, url.url_key, url.orphaned <= %(until)s
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (bucket, host_key, url_key)
+JOIN url USING (bucket, host_key, url_key)
+WHERE url.orphaned IS NOT NULL
+ORDER BY url.bucket, url.host_key, url.url_key
+FOR UPDATE OF url
+
+-- name: list_used
+-- A statement of its own: it has to see what those have written whom the locks were waiting for.
+SELECT bucket, host_key, url_key
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (bucket, host_key, url_key)
+WHERE EXISTS (SELECT FROM link WHERE link.bucket = given.bucket AND link.host_key = given.host_key
+    AND link.url_key = given.url_key)
+
+-- name: record_used
+UPDATE url SET orphaned = NULL
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS used (bucket, host_key, url_key)
+WHERE url.bucket = used.bucket AND url.host_key = used.host_key AND url.url_key = used.url_key
+
+-- name: delete_portraits
+DELETE FROM portrait
+USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
+WHERE portrait.bucket = gone.bucket AND portrait.host_key = gone.host_key AND portrait.url_key = gone.url_key
+
+-- name: delete_changes
+DELETE FROM change
+USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
+WHERE change.bucket = gone.bucket AND change.host_key = gone.host_key AND change.url_key = gone.url_key
+
+-- name: delete_urls
+DELETE FROM url
+USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
+WHERE url.bucket = gone.bucket AND url.host_key = gone.host_key AND url.url_key = gone.url_key
+
+-- name: list_locked_hosts
+SELECT host.bucket, host.host_key
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)
+JOIN host USING (bucket, host_key)
+ORDER BY host.bucket, host.host_key
+FOR UPDATE OF host
+
+-- name: delete_hosts
+-- Those that are left without any URL; whoever brings one in meanwhile writes the host after it, hence after us.
+DELETE FROM host
+USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)
+WHERE host.bucket = given.bucket AND host.host_key = given.host_key
+    AND NOT EXISTS (SELECT FROM url WHERE url.bucket = given.bucket AND url.host_key = given.host_key)
+RETURNING host.bucket, host.host_key
+
+-- name: delete_specials_of_hosts
+DELETE FROM special
+USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS gone (bucket, host_key)
+WHERE special.bucket = gone.bucket AND special.host_key = gone.host_key
+
+-- name: delete_slots_of_hosts
+-- A host that wants to be left alone for some time is left alone, whether or not it is known.
+DELETE FROM slot
+USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS gone (bucket, host_key)
+WHERE slot.bucket = gone.bucket AND slot.host_key = gone.host_key AND slot.free < clock_timestamp()
+
+-- name: delete_old_specials
+-- What a round is writing at this moment is not old.
+DELETE FROM special
+USING (
+    SELECT bucket, host_key, kind FROM special
+    JOIN unnest(%(kind)s::smallint[], %(kept_days)s::integer[]) AS known (kind, kept_days) USING (kind)
+    WHERE special.until < %(day)s - known.kept_days
+    LIMIT %(limit)s
+    FOR UPDATE OF special SKIP LOCKED
+) AS old
+WHERE special.bucket = old.bucket AND special.host_key = old.host_key AND special.kind = old.kind

@@ -1,0 +1,171 @@
+-- Moving everything to other keys (O-10). Nobody else writes meanwhile: all leases are held, and feeders refuse.
+
+-- name: find_key_form
+-- Who has looked is done before keys begin to be moved.
+SELECT form_version, suffix_version FROM key_form FOR SHARE
+
+-- name: record_first_key_form
+-- fan-out: whether there is any URL at all, once, in a store that does not say its form yet.
+INSERT INTO key_form (form_version, suffix_version)
+SELECT CASE WHEN filled THEN %(first_form_version)s::smallint ELSE %(form_version)s END,
+    CASE WHEN filled THEN %(first_suffix_version)s::text ELSE %(suffix_version)s END
+FROM (SELECT EXISTS (SELECT FROM url) AS filled) AS store
+WHERE NOT EXISTS (SELECT FROM key_form)
+ON CONFLICT DO NOTHING
+
+-- name: record_key_form
+UPDATE key_form SET form_version = %(form_version)s, suffix_version = %(suffix_version)s
+
+-- name: lock
+SELECT pg_advisory_xact_lock(hashtextextended('weboid rekey', 0))
+
+-- name: record_leases_taken
+UPDATE lease SET worker = %(worker)s, epoch = epoch + 1, until = 'infinity' WHERE until < now()
+
+-- name: list_workers
+SELECT DISTINCT worker FROM lease WHERE until >= now() AND worker <> %(worker)s ORDER BY worker
+
+-- name: record_leases_given_back
+UPDATE lease SET until = '-infinity' WHERE worker = %(worker)s
+
+-- name: count_urls
+-- fan-out: for the progress bar, asked once at the start.
+SELECT count(*) FROM url
+
+-- name: list_urls
+-- All URLs, in pages by key; cut off before they meet their hosts, or each page would be merged from the first host on.
+SELECT bucket, host_key, url_key, scheme, host, port, path
+FROM (
+    SELECT bucket, host_key, url_key, scheme, port, path FROM url
+    WHERE (bucket, host_key, url_key) > (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+    ORDER BY bucket, host_key, url_key
+    LIMIT %(limit)s
+) AS url
+JOIN host USING (bucket, host_key)
+ORDER BY bucket, host_key, url_key
+
+-- name: list_pages
+SELECT wiki, page, urls FROM page
+JOIN (
+    SELECT DISTINCT wiki, page
+    FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+        AS given (bucket, host_key, url_key)
+    JOIN link USING (bucket, host_key, url_key)
+) AS using_them USING (wiki, page)
+
+-- name: record_page_urls
+UPDATE page SET urls = given.urls
+FROM unnest(%(wiki)s::integer[], %(page)s::integer[], %(urls)s::bytea[]) AS given (wiki, page, urls)
+WHERE page.wiki = given.wiki AND page.page = given.page
+
+-- name: record_moved_dead
+WITH gone AS (
+    DELETE FROM dead
+    USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
+        %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
+        AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
+    JOIN link USING (bucket, host_key, url_key)
+    WHERE dead.wiki = link.wiki AND dead.page = link.page
+        AND dead.bucket = given.bucket AND dead.host_key = given.host_key AND dead.url_key = given.url_key
+    RETURNING dead.wiki, dead.page, given.new_bucket, given.new_host_key, given.new_url_key, dead.since
+)
+INSERT INTO dead (wiki, page, bucket, host_key, url_key, since) SELECT * FROM gone
+ON CONFLICT DO NOTHING
+
+-- name: record_moved_links
+WITH gone AS (
+    DELETE FROM link
+    USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
+        %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
+        AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
+    WHERE link.bucket = given.bucket AND link.host_key = given.host_key AND link.url_key = given.url_key
+    RETURNING link.wiki, link.page, given.new_bucket, given.new_host_key, given.new_url_key
+)
+INSERT INTO link (wiki, page, bucket, host_key, url_key) SELECT * FROM gone
+ON CONFLICT DO NOTHING
+
+-- name: delete_links
+DELETE FROM link
+USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
+WHERE link.bucket = gone.bucket AND link.host_key = gone.host_key AND link.url_key = gone.url_key
+
+-- name: record_moved_changes
+UPDATE change SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
+    %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
+    AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
+WHERE change.bucket = given.bucket AND change.host_key = given.host_key AND change.url_key = given.url_key
+
+-- name: record_moved_portraits
+UPDATE portrait SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
+    %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
+    AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
+WHERE portrait.bucket = given.bucket AND portrait.host_key = given.host_key AND portrait.url_key = given.url_key
+
+-- name: record_moved_urls
+UPDATE url SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key,
+    scheme = given.scheme, port = given.port, path = given.path
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
+    %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[],
+    %(scheme)s::smallint[], %(port)s::integer[], %(path)s::text[])
+    AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key, scheme, port, path)
+WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
+
+-- name: record_orphaned
+UPDATE url SET orphaned = given.orphaned
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(orphaned)s::smallint[])
+    AS given (bucket, host_key, url_key, orphaned)
+WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
+    AND url.orphaned IS DISTINCT FROM given.orphaned
+
+-- name: list_hosts
+SELECT bucket, host_key, host, strikes, failing_since, failing_until, reason FROM host
+JOIN unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key) USING (bucket, host_key)
+
+-- name: record_hosts
+INSERT INTO host (bucket, host_key, host, reversed, strikes, failing_since, failing_until, reason)
+SELECT * FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(host)s::text[], %(reversed)s::text[],
+    %(strikes)s::smallint[], %(failing_since)s::smallint[], %(failing_until)s::smallint[], %(reason)s::smallint[])
+ON CONFLICT (bucket, host_key) DO UPDATE
+SET strikes = excluded.strikes, failing_since = excluded.failing_since, failing_until = excluded.failing_until,
+    reason = excluded.reason
+
+-- name: record_copied_specials
+INSERT INTO special (bucket, host_key, kind, since, until)
+SELECT new_bucket, new_host_key, kind, min(since), max(until)
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(new_bucket)s::smallint[], %(new_host_key)s::bigint[])
+    AS given (bucket, host_key, new_bucket, new_host_key)
+JOIN special USING (bucket, host_key)
+GROUP BY new_bucket, new_host_key, kind
+ON CONFLICT (bucket, host_key, kind) DO UPDATE
+SET since = least(special.since, excluded.since), until = greatest(special.until, excluded.until)
+
+-- name: record_copied_slots
+INSERT INTO slot (bucket, host_key, free)
+SELECT new_bucket, new_host_key, max(free)
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(new_bucket)s::smallint[], %(new_host_key)s::bigint[])
+    AS given (bucket, host_key, new_bucket, new_host_key)
+JOIN slot USING (bucket, host_key)
+GROUP BY new_bucket, new_host_key
+ON CONFLICT (bucket, host_key) DO UPDATE SET free = greatest(slot.free, excluded.free)
+
+-- name: list_spam_links
+SELECT wiki, page, bucket, host_key, url_key, url FROM spam_link
+WHERE (wiki, page, bucket, host_key, url_key)
+    > (%(wiki)s::integer, %(page)s::integer, %(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+ORDER BY wiki, page, bucket, host_key, url_key
+LIMIT %(limit)s
+
+-- name: delete_spam_links
+DELETE FROM spam_link
+USING unnest(%(wiki)s::integer[], %(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[],
+    %(url_key)s::bigint[]) AS gone (wiki, page, bucket, host_key, url_key)
+WHERE spam_link.wiki = gone.wiki AND spam_link.page = gone.page AND spam_link.bucket = gone.bucket
+    AND spam_link.host_key = gone.host_key AND spam_link.url_key = gone.url_key
+
+-- name: record_spam_links
+INSERT INTO spam_link (wiki, page, bucket, host_key, url_key, url)
+SELECT * FROM unnest(%(wiki)s::integer[], %(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[],
+    %(url_key)s::bigint[], %(url)s::text[])
+ON CONFLICT DO NOTHING

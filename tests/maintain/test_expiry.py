@@ -1,0 +1,251 @@
+"""Expiry in a real store (U-8, C-6): what goes, what stays, and what holds it up."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from killing import is_done_before
+from stored import FINE, LOST, WikiInStore, key, open_wiki
+
+from weboid.core.farms import WMFLABS, WikiName
+from weboid.core.keys import UrlKey
+from weboid.core.likeness import Portrait
+from weboid.core.specials import Special
+from weboid.core.urls import parse
+from weboid.maintain.alarms import AlarmKind
+from weboid.maintain.expiry import Expiry, expire, guarded, planned
+from weboid.store.alarm import list_alarms
+from weboid.store.expiry import Expired, WikiPass, expire_urls
+from weboid.store.page import record_added, release_pages
+from weboid.store.page_pass import record_end, record_start
+from weboid.store.pool import Connection, open_pool
+from weboid.store.portrait import DatedPortrait, record_portraits
+from weboid.store.rows import HostKey
+from weboid.store.slot import lease_slots
+from weboid.store.special import HostSpecial, record_specials
+from weboid.store.wiki import record_wiki
+
+GONE, STAYS, BESIDE = "https://gone.demo/a", "https://stays.demo/a", "https://stays.demo/b"
+MANY = [f"https://many{number}.demo/" for number in range(400)]
+ROWS = {"url": 3, "portrait": 3, "change": 3, "host": 2, "special": 2, "slot": 2}
+"""Tables, with how much of a URL's key they have."""
+
+
+async def pass_over(stored: WikiInStore, day: int, wiki: int | None = None) -> None:
+    """A whole pass on one day, as far as expiry looks at it."""
+    number = stored.wiki.wiki if wiki is None else wiki
+    async with stored.pool.connection() as conn:
+        await record_start(conn, number, "", day)
+        await record_end(conn, number, day, day)
+
+
+async def run(stored: WikiInStore, day: int, *, allow_many: bool = False, batch: int = 1_000) -> Expiry | None:
+    async with stored.pool.connection() as conn:
+        plan = await planned(conn, day)
+    return await expire(stored.pool, plan, day, allow_many=allow_many, batch=batch)
+
+
+async def left(stored: WikiInStore, url: str) -> set[str]:
+    """The tables that still know of a URL or of its host."""
+    known = set()
+    for table, width in ROWS.items():
+        columns = ", ".join(UrlKey._fields[:width])
+        rows = await stored.rows(f"SELECT {columns} FROM {table}")  # noqa: S608 (our own names)
+        if key(url)[:width] in rows:
+            known.add(table)
+    return known
+
+
+async def depend(stored: WikiInStore, urls: Iterable[str], day: int) -> None:
+    """All that may depend on URLs and their hosts."""
+    keys = [key(url) for url in urls]
+    hosts = sorted({HostKey(*each[:2]) for each in keys})
+    async with stored.pool.connection() as conn:
+        await record_portraits(conn, {each: DatedPortrait(day, Portrait("A title", None, None, 1, 9)) for each in keys})
+        await record_specials(conn, {HostSpecial(host, Special.NEEDS_GET): day for host in hosts})
+        await lease_slots(conn, dict.fromkeys(hosts, 0.0), limit_s=1)
+
+
+async def test_a_url_without_use_goes_after_a_hundred_days_with_all_that_depends_on_it(database: str) -> None:
+    async with open_wiki(database, {1: [GONE, BESIDE], 2: [STAYS, *MANY]}) as stored:
+        await stored.round(100, lambda url, day: LOST if "gone" in url or url == BESIDE else FINE)
+        for day in (103, 107, 110, 114, 115, 116):
+            await stored.round(day, lambda url, day: LOST)
+        assert len(await stored.dead()) == 2
+        await depend(stored, [GONE, STAYS, BESIDE], 190)
+        await stored.take_in({1: []}, 130, latest=2)
+        await pass_over(stored, 229)
+        assert await run(stored, 229) == Expiry()
+        assert await left(stored, GONE) == set(ROWS)
+        await pass_over(stored, 230)
+        assert await run(stored, 230) == Expiry(urls=2, hosts=1)
+        assert await left(stored, GONE) == set()
+        assert await left(stored, BESIDE) == {"host", "special", "slot"}
+        assert await left(stored, STAYS) == set(ROWS)
+        assert await stored.dead() == set()
+        assert len(await stored.rows("SELECT FROM url")) == 401
+
+
+async def test_nothing_expires_before_every_wiki_with_pages_was_passed_since(database: str) -> None:
+    async with open_wiki(database, {1: [GONE], 2: [*MANY]}) as stored:
+        await stored.take_in({1: []}, 100, latest=2)
+        async with stored.pool.connection() as conn:
+            await record_wiki(conn, WMFLABS, WikiName("emptywiki", "wmflabs"))
+            plan = await planned(conn, 300)
+            assert (plan.urls, plan.held, plan.holding) == (0, 1, (WikiPass("testwiki@wmflabs", None),))
+        for day, expected in [(100, Expiry()), (101, Expiry(urls=1, hosts=1))]:
+            await pass_over(stored, day)
+            assert await run(stored, 300) == expected
+
+
+def test_the_wiki_that_was_passed_longest_ago_decides() -> None:
+    early, late, never = WikiPass("early", 150), WikiPass("late", 290), WikiPass("never", None)
+    assert guarded([], 300) == (200, ())
+    assert guarded([late], 300) == (200, ())
+    assert guarded([early, late], 300) == (149, (early,))
+    assert guarded([never, early, late], 300) == (-1, (never, early))
+    assert guarded([WikiPass("on the day", 200)], 300)[0] == 199
+    assert guarded([WikiPass("the day after", 201)], 300) == (200, ())
+
+
+@pytest.mark.parametrize(("others", "stopped"), [(98, True), (99, False)])
+async def test_a_run_that_would_delete_over_one_percent_stops_before_it_deletes(
+    database: str, others: int, stopped: bool
+) -> None:
+    async with open_wiki(database, {1: [GONE], 2: MANY[:others]}) as stored:
+        await stored.take_in({1: []}, 100, latest=2)
+        await pass_over(stored, 200)
+        assert (await run(stored, 200) is None) is stopped
+        assert ("url" in await left(stored, GONE)) is stopped
+        async with stored.pool.connection() as conn:
+            assert [(alarm.kind, alarm.since) for alarm in await list_alarms(conn)] == (
+                [(AlarmKind.EXPIRY_STOPPED, 200)] if stopped else []
+            )
+
+
+async def test_an_operator_may_allow_many_which_lowers_the_alarm(database: str) -> None:
+    async with open_wiki(database, {1: [GONE], 2: [STAYS]}) as stored:
+        await stored.take_in({1: []}, 100, latest=2)
+        await pass_over(stored, 200)
+        assert await run(stored, 200) is None
+        assert await run(stored, 200, allow_many=True) == Expiry(urls=1, hosts=1)
+        async with stored.pool.connection() as conn:
+            assert await list_alarms(conn) == []
+
+
+async def test_a_url_used_again_stays_with_its_memory(database: str) -> None:
+    async with open_wiki(database, {1: [GONE], 2: [STAYS]}) as stored:
+        await stored.round(100, lambda url, day: LOST)
+        await stored.take_in({1: []}, 101, latest=2)
+        await stored.take_in({2: [STAYS, GONE]}, 190, latest=2)
+        await pass_over(stored, 300)
+        assert await run(stored, 300, allow_many=True) == Expiry()
+        assert (await stored.known(GONE)).record.asked == 100
+
+
+async def test_a_use_that_comes_back_at_the_same_moment_saves_the_url(database: str) -> None:
+    async with open_wiki(database, {1: [GONE], 2: [STAYS]}) as stored:
+        await stored.round(100, lambda url, day: LOST)
+        await stored.take_in({1: []}, 101, latest=2)
+        await pass_over(stored, 300)
+        async with stored.pool.connection() as conn:
+            expiring = expire_after_first_statement(conn, stored)
+            await record_added(conn, stored.wiki.wiki, {2: {key(GONE): parse(GONE)}}, 300)
+        assert await (await expiring) == Expiry()
+        assert (await stored.known(GONE)).record.asked == 100
+        assert (await stored.known(GONE)).orphaned is None
+
+
+def expire_after_first_statement(
+    conn: Connection, stored: WikiInStore
+) -> "asyncio.Future[asyncio.Task[Expiry | None]]":
+    """Between the first two statements on URLs of the connection, expiry begins and comes as far as it can."""
+    begun: asyncio.Future[asyncio.Task[Expiry | None]] = asyncio.get_running_loop().create_future()
+    execute = conn.execute
+
+    async def slow(*args: Any, **kwargs: Any) -> Any:
+        answer = await execute(*args, **kwargs)
+        if not begun.done() and args[0].startswith(("UPDATE url", "INSERT INTO url")):
+            expiring = asyncio.create_task(run(stored, 300, allow_many=True))
+            begun.set_result(expiring)
+            while not expiring.done() and not await is_locked_out(stored):
+                await asyncio.sleep(0.01)
+        return answer
+
+    conn.execute = slow  # type: ignore[method-assign]
+    return begun
+
+
+async def is_locked_out(stored: WikiInStore) -> bool:
+    """Whether somebody waits for a lock."""
+    return bool(
+        await stored.rows(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+    )
+
+
+async def test_a_use_that_comes_while_a_url_is_being_deleted_brings_it_in_anew(database: str) -> None:
+    async with open_wiki(database, {1: [GONE], 2: [STAYS]}) as stored:
+        await stored.round(100, lambda url, day: LOST)
+        await stored.take_in({1: []}, 101, latest=2)
+        async with stored.pool.connection() as conn:
+            assert await expire_urls(conn, [key(GONE)], 200) == Expired(urls=1, hosts=1)
+            coming = asyncio.create_task(stored.take_in({1: [GONE]}, 300, latest=3))
+            while not await is_locked_out(stored):
+                await asyncio.sleep(0.01)
+        assert (await coming).urls_new == 1
+        known = await stored.known(GONE)
+        assert (known.record.asked, known.orphaned, known.due) == (None, None, 300)
+        assert await stored.rows("SELECT next_day FROM host") == [(103,), (300,)]
+
+
+async def test_what_two_intakes_at_once_took_for_an_orphan_is_mended(database: str) -> None:
+    async with open_wiki(database, {1: [GONE], 2: [STAYS]}) as stored:
+        # One removes the last use that it can see, while the other one adds a use and has seen no orphan.
+        async with stored.pool.connection() as first, stored.pool.connection() as second:
+            await record_added(second, stored.wiki.wiki, {2: {key(GONE): parse(GONE)}}, 300)
+            await release_pages(first, stored.wiki.wiki, [1], 300)
+        assert (await stored.known(GONE)).orphaned == 300
+        assert await run(stored, 301) == Expiry(used=1)
+        assert (await stored.known(GONE)).orphaned is None
+        assert await stored.rows("SELECT next_day FROM host") == [(100,), (100,)]
+
+
+async def test_specials_go_when_they_were_last_seen_over_a_hundred_days_ago(database: str) -> None:
+    host = HostKey(*key(STAYS)[:2])
+    async with open_wiki(database, {1: [STAYS]}) as stored:
+        async with stored.pool.connection() as conn:
+            await record_specials(conn, {HostSpecial(host, kind): 100 for kind in Special})
+        for day, kinds in [(200, list(Special)), (201, [Special.NEEDS_GET]), (300, [Special.NEEDS_GET]), (301, [])]:
+            await run(stored, day)
+            assert await stored.rows("SELECT kind FROM special") == [(kind.value,) for kind in kinds]
+
+
+async def expire_all(dsn: str) -> None:
+    """What is killed."""
+    async with open_pool(dsn, size=1, part="test") as pool:
+        async with pool.connection() as conn:
+            plan = await planned(conn, 300)
+        await expire(pool, plan, 300, allow_many=True, batch=5)
+
+
+async def test_a_run_killed_at_any_statement_leaves_nothing_half_deleted(database: str) -> None:
+    async with open_wiki(database, {1: MANY[:40], 2: MANY[40:60]}) as stored:
+        await stored.round(99, lambda url, day: LOST)
+        await stored.round(100, lambda url, day: FINE, per_host=1)
+        await depend(stored, MANY[:60], 300)
+        await stored.take_in({1: []}, 100, latest=2)
+        await pass_over(stored, 300)
+        whole = await left(stored, MANY[0])
+        known = 60
+        for statement in (8, 12, 14, 15, 16, 17, 18, 20, 21, 40):
+            assert not await is_done_before(expire_all, database, statement)
+            found = [await left(stored, url) for url in MANY[:60]]
+            assert all(tables in (set(), whole) for tables in found)
+            assert found[40:] == [whole] * 20
+            known = sum(tables == whole for tables in found)
+        assert 20 < known < 60
+        await expire_all(database)
+        assert [bool(await left(stored, url)) for url in MANY[:60]] == [False] * 40 + [True] * 20

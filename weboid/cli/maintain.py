@@ -1,0 +1,96 @@
+"""``weboid maintain``: deletes what is over, and looks whether anything is alarming."""
+
+import sys
+from typing import Final
+
+import click
+from rich.console import Console
+
+from weboid.cli.runtime import clock, day_option, open_store, run_async
+from weboid.cli.tables import bar
+from weboid.config import Config
+from weboid.core.days import iso
+from weboid.maintain.alarms import watch
+from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, Plan, expire, planned
+from weboid.store.alarm import list_alarms
+from weboid.store.pool import Pool
+
+_TOLD: Final = 5
+"""Wikis that are named; of more only the number is told."""
+
+
+@click.command("maintain")
+@click.option("--dry-run", is_flag=True, help="Tell what would be deleted, and write nothing.")
+@click.option("--allow-many", is_flag=True, help=f"Delete even more than one URL in {SHARE}.")
+@day_option
+@click.pass_obj
+def command(config: Config, dry_run: bool, allow_many: bool, day: int | None) -> None:
+    """Deletes URLs that no page has used for 100 days, and what hosts needed long ago; raises and lowers alarms.
+
+    Run it once a day, while everything else goes on. It ends with status 1 if it would delete too many URLs.
+    """
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    on_day = clock(day)()
+
+    async def main() -> bool:
+        async with open_store(config, size=1, part="maintain") as pool:
+            async with pool.connection() as conn:
+                plan = await planned(conn, on_day)
+            _tell_held(console, plan)
+            if dry_run:
+                console.print(f"day {on_day}: {plan.urls} URLs would be deleted{_stopping(plan, allow_many)}")
+                return True
+            done = await _expire(console, pool, plan, on_day, allow_many)
+            async with pool.connection() as conn:
+                await watch(conn, on_day)
+                for alarm in await list_alarms(conn):
+                    about = f" {alarm.subject}" if alarm.subject else ""
+                    console.print(
+                        f"alarm {alarm.kind}{about}, since {iso(alarm.since)}: {alarm.detail}",
+                        style="red",
+                        markup=False,
+                    )
+            return done
+
+    if not run_async(main()):
+        sys.exit(1)
+
+
+async def _expire(console: Console, pool: Pool, plan: Plan, day: int, allow_many: bool) -> bool:
+    """Deletes and tells; returns whether it was not stopped."""
+    with bar(console) as shown:
+        task = shown.add_task(f"day {day}: expiry", total=plan.urls)
+
+        def show(so_far: Expiry) -> None:
+            shown.update(task, completed=so_far.urls)
+
+        done = await expire(pool, plan, day, allow_many=allow_many, show=show)
+    if done is None:
+        console.print(
+            f"day {day}: nothing was deleted: {plan.urls} URLs are over, more than one in {SHARE}. If a wiki was taken "
+            "out on purpose, run it again with --allow-many; else look whether the last passes read what they should",
+            style="red",
+        )
+        return False
+    used = f", {done.used} are in use again" if done.used else ""
+    console.print(
+        f"day {day}: {done.urls} URLs and {done.hosts} hosts deleted{used}, {done.specials} specials of hosts deleted"
+    )
+    return True
+
+
+def _tell_held(console: Console, plan: Plan) -> None:
+    """Which wikis are waited for, if anything would have been deleted otherwise."""
+    if not plan.held:
+        return
+    names = [f"{each.wiki} ({'never' if each.passed is None else iso(each.passed)})" for each in plan.holding]
+    more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
+    console.print(
+        f"{plan.held} URLs without use for {ORPHANED_DAYS} days wait for a pass over {', '.join(names[:_TOLD])}{more}",
+        style="yellow",
+        markup=False,
+    )
+
+
+def _stopping(plan: Plan, allow_many: bool) -> str:
+    return f": more than one in {SHARE}, so it would stop" if plan.is_too_many and not allow_many else ""

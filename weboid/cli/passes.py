@@ -1,0 +1,167 @@
+"""``weboid feed pass``: passes over wikis, once or for good."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+import click
+from rich.console import Console
+
+from weboid.cli import READ_CONFIG
+from weboid.cli.inputs import named_wiki, open_source
+from weboid.cli.runtime import clock, day_option, open_store, run_async, stop_signals
+from weboid.cli.tables import bar
+from weboid.config import Config, WikiConfig
+from weboid.core.farms import WikiName
+from weboid.errors import ConfigError, WeboidError
+from weboid.feed.page_pass import PagePass, Progress
+from weboid.store.page import Intake
+from weboid.store.pool import Pool
+from weboid.store.wiki import list_wikis, record_wiki
+from weboid.wiki.criteria import Criteria, read_criteria
+
+_LOOK_S: Final = 300.0
+"""Between two looks whether a wiki's turn has come."""
+
+
+@click.command("pass")
+@click.argument("wikis", nargs=-1)
+@click.option("--repeat", is_flag=True, help="Again and again, each wiki once a period, until told to stop.")
+@day_option
+@click.pass_context
+def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, day: int | None) -> None:
+    """Goes through all pages of wikis; without names, of those that are configured.
+
+    A pass that is broken off, by Ctrl-C too, goes on where it was when it is started again.
+    """
+    console = Console(stderr=True, soft_wrap=True)
+    today = clock(day)
+    config: Config = ctx.obj
+    read_again: Callable[[], Config] = ctx.meta[READ_CONFIG]
+    _chosen(config, wikis)
+
+    async def main() -> None:
+        stopped = asyncio.Event()
+        async with open_store(config, size=2, part="feed") as pool:
+            with stop_signals(stopped.set):
+                if not repeat:
+                    await _until(stopped, feed_wikis(config, pool, _chosen(config, wikis), today(), console))
+                while repeat and not stopped.is_set():
+                    await _until(stopped, _next(read_again, pool, wikis, today(), console))
+
+    run_async(main())
+
+
+async def _next(
+    read_again: Callable[[], Config], pool: Pool, wikis: tuple[str, ...], day: int, console: Console
+) -> None:
+    """The pass whose turn it is, under the configuration as it reads now; or a while of waiting (P-7)."""
+    try:
+        config = read_again()
+        if due := await _due(config, pool, _chosen(config, wikis), day):
+            await feed_wikis(config, pool, due[:1], day, console)
+            return
+    except WeboidError as error:
+        console.print(f"{error}; trying again in {_LOOK_S / 60:.0f} minutes", style="red", markup=False)
+    await asyncio.sleep(_LOOK_S)
+
+
+async def _due(config: Config, pool: Pool, wikis: list[WikiConfig], day: int) -> list[WikiConfig]:
+    """The wikis whose last pass ended a period ago or earlier, the oldest first."""
+    async with pool.connection() as conn:
+        stored = await list_wikis(conn)
+    passed = {(each.farm, each.dbname): each.passed for each in stored if each.passed is not None}
+    codes = {farm.name: farm.code for farm in config.farms}
+    turns = {wiki.name: passed.get((codes[wiki.name.farm], wiki.name.dbname), -1) for wiki in wikis}
+    due = [wiki for wiki in wikis if turns[wiki.name] < 0 or turns[wiki.name] + config.feed.period_days <= day]
+    return sorted(due, key=lambda wiki: turns[wiki.name])
+
+
+async def _until(stopped: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
+    """Does the work, or breaks it off when told to stop."""
+    doing = asyncio.create_task(work)
+    waiting = asyncio.create_task(stopped.wait())
+    await asyncio.wait({doing, waiting}, return_when="FIRST_COMPLETED")
+    waiting.cancel()
+    doing.cancel()
+    (end,) = await asyncio.gather(doing, return_exceptions=True)
+    if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
+        raise end
+
+
+async def feed_wikis(config: Config, pool: Pool, wikis: list[WikiConfig], day: int, console: Console) -> None:
+    """One pass over each of the wikis; a wiki that fails is told and does not hold up the others, then raised."""
+    failed: WeboidError | None = None
+    for wiki in wikis:
+        try:
+            done = await _pass_over(config, pool, wiki, day, console)
+            console.print(told(wiki.name, done), highlight=False)
+        except WeboidError as error:
+            console.print(f"{wiki.name}: {error}", style="red", markup=False)
+            failed = error
+    if failed:
+        raise failed
+
+
+async def _pass_over(config: Config, pool: Pool, wiki: WikiConfig, day: int, console: Console) -> Progress:
+    named = named_wiki(str(wiki.name), config)
+    criteria = _criteria(wiki)
+    async with pool.connection() as conn:
+        stored = await record_wiki(conn, named.farm, wiki.name, api=named.api)
+    with bar(console) as shown:
+        task = shown.add_task(f"meeting pages of {wiki.name}", total=None)
+
+        def show(progress: Progress) -> None:
+            if progress.walked:
+                text, done, total = f"reading pages of {wiki.name}", progress.walked, progress.records
+                shown.update(task, description=text, completed=done, total=total)
+            else:
+                shown.update(task, completed=progress.met)
+
+        async with open_source(config, wiki) as source:
+            return await PagePass(
+                pool,
+                source,
+                stored,
+                named.farm,
+                criteria,
+                today=lambda: day,
+                untouched_days=config.feed.untouched_days,
+                show=show,
+            ).run()
+
+
+def told(name: WikiName, done: Progress) -> str:
+    """What a pass has done, in a line."""
+    return f"{name}: {done.met} pages match; {changes(done.intake)}"
+
+
+def changes(intake: Intake) -> str:
+    """What an intake has changed."""
+    if not (intake.pages_new or intake.pages_changed or intake.pages_gone):
+        return "nothing has changed"
+    return (
+        f"{intake.pages_new} new, {intake.pages_changed} changed, {intake.pages_gone} gone; "
+        f"{intake.links_new} links came, {intake.links_gone} went, {intake.urls_new} URLs are new"
+    )
+
+
+def _chosen(config: Config, wikis: tuple[str, ...]) -> list[WikiConfig]:
+    if chosen := [_wiki_config(wiki, config) for wiki in wikis] or list(config.wikis):
+        return chosen
+    raise ConfigError('no wiki is named or configured: add [wiki."dewiki@WMF"] to weboid.toml')
+
+
+def _wiki_config(text: str, config: Config) -> WikiConfig:
+    named = named_wiki(text, config)
+    if named.name is None:
+        raise ConfigError(f'{text}: give the wiki a name in weboid.toml: [wiki."mywiki@MyFarm"] with api = "{text}"')
+    configured = next((wiki for wiki in config.wikis if wiki.name == named.name), None)
+    return configured or WikiConfig(named.name)
+
+
+def _criteria(wiki: WikiConfig) -> Criteria:
+    try:
+        return read_criteria(wiki.matching, wiki.without)
+    except ConfigError as error:
+        raise ConfigError(f'[wiki."{wiki.name}"] {error}') from None

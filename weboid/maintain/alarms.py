@@ -1,0 +1,66 @@
+"""What is alarming: passes and rounds that take over four weeks, events that lag, spam lines that cannot be run (P-7).
+
+Where alarms are kept is `store.alarm`'s business, who raises those that follow from no table is told at their kind.
+One law: the words of the kinds are stable; status page and metrics name them.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+from weboid.core.days import iso
+from weboid.store.alarm import (
+    find_overdue,
+    list_slow_passes,
+    list_streams_behind,
+    list_unusable_lines,
+    record_alarms,
+)
+from weboid.store.pool import Connection
+
+SLOW_DAYS: Final = 28
+"""Over so many days a pass or a round is too slow (P-7)."""
+BEHIND_S: Final = 3_600.0
+"""Over so many seconds the events are too old (P-6)."""
+
+
+class AlarmKind(StrEnum):
+    """The kinds of alarms; EXPIRY_STOPPED is raised and lowered by `expiry` (U-8), the others by `watch`."""
+
+    PASS_SLOW = "pass-slow"
+    ROUND_SLOW = "round-slow"
+    EXPIRY_STOPPED = "expiry-stopped"
+    STREAM_BEHIND = "stream-behind"
+    SPAM_LINES = "spam-lines"
+
+
+async def watch(conn: Connection, day: int) -> None:
+    """Raises what is alarming on `day`, lowers what is so no longer; doing it twice changes nothing."""
+    await record_alarms(conn, AlarmKind.PASS_SLOW, await _slow_passes(conn, day), day)
+    await record_alarms(conn, AlarmKind.ROUND_SLOW, await _slow_round(conn, day), day)
+    await record_alarms(conn, AlarmKind.STREAM_BEHIND, await _streams_behind(conn), day)
+    await record_alarms(conn, AlarmKind.SPAM_LINES, await _spam_lines(conn), day)
+
+
+async def _slow_passes(conn: Connection, day: int) -> dict[str, str]:
+    details = {}
+    for slow in await list_slow_passes(conn, day, days=SLOW_DAYS):
+        if slow.started is not None and slow.started < day - SLOW_DAYS:
+            details[slow.wiki] = f"a pass has been under way since {iso(slow.started)}"
+        else:
+            details[slow.wiki] = f"the last pass took {slow.days} days"
+    return details
+
+
+async def _slow_round(conn: Connection, day: int) -> dict[str, str]:
+    since = await find_overdue(conn, day, days=SLOW_DAYS)
+    return {} if since is None else {"": f"links that were due on {iso(since)} have not been checked yet"}
+
+
+async def _streams_behind(conn: Connection) -> dict[str, str]:
+    behind = await list_streams_behind(conn, seconds=BEHIND_S)
+    return {streams: f"the newest event is {lag_s // 3_600} hours old" for streams, lag_s in behind.items()}
+
+
+async def _spam_lines(conn: Connection) -> dict[str, str]:
+    unusable = await list_unusable_lines(conn)
+    return {name: f"{len(lines)} lines cannot be run, the first: {lines[0]}" for name, lines in unusable.items()}

@@ -1,0 +1,129 @@
+"""Expiry: whose time is over, whether it may be deleted now, and deleting it bit by bit (U-8, C-6, O-6).
+
+How something is deleted is `store.expiry`'s business.
+One law: in doubt nothing is deleted; a URL that stays too long costs a row, one that goes too soon its memory.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from weboid.maintain.alarms import AlarmKind
+from weboid.store.alarm import lower_alarm, raise_alarm
+from weboid.store.expiry import (
+    BEFORE_ALL,
+    WikiPass,
+    count_expired,
+    count_urls,
+    expire_specials,
+    expire_urls,
+    list_orphans,
+    list_passes,
+)
+from weboid.store.pool import Connection, Pool
+from weboid.store.slot import delete_past
+
+ORPHANED_DAYS: Final = 100
+"""So long after its last use a URL is deleted (U-8)."""
+SHARE: Final = 100
+"""At most one URL in so many may go in one run (U-8)."""
+BATCH: Final = 1_000
+"""URLs deleted in one transaction."""
+_NOTHING: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would delete. `urls` are without use since day `until` or longer.
+
+    `held` more would have been, if all wikis had been passed since; `holding` are the wikis that were not.
+    """
+
+    until: int
+    urls: int
+    held: int
+    holding: tuple[WikiPass, ...]
+    is_too_many: bool
+
+
+@dataclass(slots=True)
+class Expiry:
+    """What a run has done so far."""
+
+    urls: int = 0
+    hosts: int = 0
+    used: int = 0
+    specials: int = 0
+
+
+def guarded(passes: Sequence[WikiPass], day: int) -> tuple[int, tuple[WikiPass, ...]]:
+    """The newest day of orphaning that may expire on `day`, and the wikis because of which it is not 100 days ago.
+
+    Every wiki must have completed a pass after that day: until then a page of it may still use the URL (U-8).
+    """
+    wanted = day - ORPHANED_DAYS
+    holding = tuple(each for each in passes if each.passed is None or each.passed <= wanted)
+    last = min((_NOTHING if each.passed is None else each.passed - 1 for each in holding), default=wanted)
+    return last, holding
+
+
+async def planned(conn: Connection, day: int) -> Plan:
+    """What a run on `day` would delete; nothing is written."""
+    until, holding = guarded(await list_passes(conn), day)
+    urls = await count_expired(conn, until) if until >= 0 else 0
+    held = await count_expired(conn, day - ORPHANED_DAYS) - urls if holding else 0
+    # Counting on would tell nothing more: with so many URLs the share is small enough.
+    is_too_many = urls > 0 and await count_urls(conn, limit=SHARE * urls) < SHARE * urls
+    return Plan(until, urls, held, holding, is_too_many)
+
+
+async def expire(
+    pool: Pool,
+    plan: Plan,
+    day: int,
+    *,
+    allow_many: bool = False,
+    batch: int = BATCH,
+    show: Callable[[Expiry], None] = lambda so_far: None,
+) -> Expiry | None:
+    """Deletes what is over, `batch` URLs a transaction; None = the run would delete too many and was stopped (U-8).
+
+    A run that was killed is continued by the next one: what a transaction has not deleted is still there, whole.
+    """
+    async with pool.connection() as conn:
+        if plan.is_too_many and not allow_many:
+            detail = f"{plan.urls} URLs would be deleted, over one in {SHARE}: look why so many are without use"
+            await raise_alarm(conn, AlarmKind.EXPIRY_STOPPED, "", day, detail)
+            return None
+        await lower_alarm(conn, AlarmKind.EXPIRY_STOPPED, "")
+    done = Expiry()
+    await _expire_urls(pool, plan.until, batch, done, show)
+    await _expire_specials(pool, day, batch, done, show)
+    async with pool.connection() as conn:
+        await delete_past(conn)
+    return done
+
+
+async def _expire_urls(pool: Pool, until: int, batch: int, done: Expiry, show: Callable[[Expiry], None]) -> None:
+    after = BEFORE_ALL
+    while True:
+        async with pool.connection() as conn:
+            keys = await list_orphans(conn, after, until, limit=batch)
+            if not keys:
+                return
+            expired = await expire_urls(conn, keys, until)
+        done.urls += expired.urls
+        done.hosts += expired.hosts
+        done.used += expired.used
+        show(done)
+        after = keys[-1]
+
+
+async def _expire_specials(pool: Pool, day: int, batch: int, done: Expiry, show: Callable[[Expiry], None]) -> None:
+    while True:
+        async with pool.connection() as conn:
+            gone = await expire_specials(conn, day, limit=batch)
+        done.specials += gone
+        show(done)
+        if gone < batch:
+            return
