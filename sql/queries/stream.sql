@@ -1,0 +1,28 @@
+-- How far event streams have taken effect, and what their effects look up (P-6).
+
+-- name: record_position
+INSERT INTO stream_position (streams, last_event_id, moment) VALUES (%(streams)s, %(last_event_id)s, %(moment)s)
+ON CONFLICT (streams) DO UPDATE SET last_event_id = excluded.last_event_id, moment = excluded.moment
+
+-- name: record_other_positions_gone
+-- One list is followed at a time: what another one had read is in the past.
+DELETE FROM stream_position WHERE streams <> %(streams)s
+
+-- name: find_position
+SELECT streams, last_event_id, moment FROM stream_position ORDER BY streams = %(streams)s DESC, moment DESC LIMIT 1
+
+-- name: list_watched
+SELECT page FROM page WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
+
+-- name: record_later
+UPDATE pending SET seen = given.seen
+FROM unnest(%(page)s::integer[], %(seen)s::timestamptz[]) AS given (page, seen)
+WHERE pending.wiki = %(wiki)s AND pending.page = given.page AND pending.seen < given.seen
+
+-- name: record_later_by_title
+UPDATE pending SET seen = given.seen
+FROM unnest(%(title)s::text[], %(seen)s::timestamptz[]) AS given (title, seen)
+WHERE pending.wiki = %(wiki)s AND pending.page = 0 AND pending.title = given.title AND pending.seen < given.seen
+
+-- name: has_category
+SELECT EXISTS (SELECT FROM category)

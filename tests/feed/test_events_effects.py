@@ -1,0 +1,249 @@
+"""What batches of events do to a real store: links, pages that come and go, positions, replays."""
+
+import json
+import random
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any
+
+import pytest
+from eventmaker import categorised, change, links_added, moment
+from sseserver import event_id
+from stored import WikiInStore, key, open_wiki
+
+from weboid.core.farms import WMFLABS
+from weboid.errors import StoreError
+from weboid.feed.effects import Applied, FollowedWiki, apply
+from weboid.feed.events import load_streams
+from weboid.feed.stream import RawEvent
+from weboid.store.page_pass import record_trees
+from weboid.store.pending import Pending, list_pending, record_pending
+from weboid.store.stream import Position, find_position, has_category
+
+STREAMS = load_streams()
+A, B, C = "https://a.sample.de/", "https://b.sample.de/x?y=1+1", "http://c.sample.de/z"
+END = moment(24 * 60)
+STORED = (
+    "SELECT 'page', page::text, encode(urls, 'hex') FROM page UNION SELECT 'link', page::text, url_key::text FROM link"
+)
+
+
+class Follower:
+    """A store with events taking effect on it."""
+
+    def __init__(self, stored: WikiInStore, **more: Any) -> None:
+        self.stored = stored
+        self.wikis = {"testwiki": FollowedWiki(stored.wiki.wiki, WMFLABS, lambda page: page.namespace == 0, **more)}
+        self.number = 0
+
+    async def take(self, *events: Any, number: int | None = None) -> Applied:
+        """One batch."""
+        begin = self.number if number is None else number
+        batch = [
+            RawEvent(event_id(begin + at), each if isinstance(each, str) else json.dumps(each))
+            for at, each in enumerate(events)
+        ]
+        self.number = begin + len(batch)
+        return await apply(self.stored.pool, batch, STREAMS, self.wikis, day=200, now=END)
+
+    async def pending(self, until: datetime = END) -> list[Pending]:
+        """What waits to be read."""
+        async with self.stored.pool.connection() as conn:
+            return await list_pending(conn, self.stored.wiki.wiki, until, 1000)
+
+    async def links(self) -> set[tuple[object, ...]]:
+        """(page, key of the URL) of all links."""
+        return set(await self.stored.rows("SELECT page, url_key FROM link"))
+
+    async def position(self, streams: str = STREAMS.names) -> Position | None:
+        """As stored."""
+        async with self.stored.pool.connection() as conn:
+            return await find_position(conn, streams)
+
+
+@asynccontextmanager
+async def following(database: str, pages: dict[int, Sequence[str]], **more: Any) -> AsyncIterator[Follower]:
+    async with open_wiki(database, pages) as stored:
+        yield Follower(stored, **more)
+
+
+def use(page: int, url: str) -> tuple[int, int]:
+    return page, key(url).url_key
+
+
+async def test_added_links_are_known_at_once_on_watched_pages_only(database: str) -> None:
+    async with following(database, {1: [A], 2: []}) as wiki:
+        applied = await wiki.take(
+            links_added(1, [A, B], 1), links_added(2, [C, "mailto:a@b.de"], 2), links_added(9, [C], 3)
+        )
+        assert await wiki.links() == {use(1, A), use(1, B), use(2, C)}
+        assert (applied.intake.links_new, applied.intake.urls_new) == (2, 2)
+
+
+async def test_spam_is_not_taken_in(database: str) -> None:
+    async with following(database, {1: []}, spam=lambda url: "b.sample" in url) as wiki:
+        await wiki.take(links_added(1, [A, B], 1))
+        assert await wiki.links() == {use(1, A)}
+
+
+async def test_a_deleted_page_is_released_and_looked_at_once_more(database: str) -> None:
+    async with following(database, {1: [A], 2: [A, B]}) as wiki:
+        applied = await wiki.take(change("delete", 2, 1), change("delete", 7, 2))
+        assert await wiki.links() == {use(1, A)}
+        assert applied.intake.pages_gone == 1
+        # An old event that comes again must not take a page away for good.
+        assert await wiki.pending() == [Pending(2, "", moment(1), True)]
+
+
+async def test_new_restored_and_moved_pages_wait_to_be_read(database: str) -> None:
+    async with following(database, {1: []}) as wiki:
+        applied = await wiki.take(change("create", 5, 1), change("undelete", 6, 2), change("move", 7, 3))
+        assert await wiki.pending() == [
+            Pending(5, "", moment(1), False),
+            Pending(6, "", moment(2), False),
+            Pending(7, "", moment(3), False),
+        ]
+        assert applied.handed_in == 3
+
+
+async def test_pages_that_no_criterion_covers_do_not_wait_unless_they_are_watched(database: str) -> None:
+    async with following(database, {1: []}, excludes=lambda page: page.title == "Page 8") as wiki:
+        events = [
+            change("create", 5, 1, namespace=1),
+            change("move", 6, 2, namespace=1),
+            change("move", 1, 3, namespace=1),
+        ]
+        await wiki.take(*events, change("create", 8, 4), change("create", 9, 5, is_redirect=True))
+        assert await wiki.pending() == [Pending(1, "", moment(3), False)]
+
+
+async def test_a_page_that_tells_too_little_of_itself_is_read(database: str) -> None:
+    async with following(database, {}) as wiki:
+        await wiki.take(change("create", 5, 1, namespace_id=None), change("create", 6, 2, page_title=7))
+        assert [page for page, *_ in await wiki.pending()] == [5, 6]
+
+
+async def test_a_categorised_page_waits_only_where_the_category_lies_in_a_tree(database: str) -> None:
+    async with following(database, {}) as wiki:
+        async with wiki.stored.pool.connection() as conn:
+            assert not await has_category(conn)
+            await record_trees(conn, wiki.stored.wiki.wiki, 100, ["Small bridges"])
+            assert await has_category(conn)
+        await wiki.take(categorised("Talk:Big", "Rivers", 1), categorised("Little", "Small_bridges", 2))
+        assert await wiki.pending() == [Pending(0, "Little", moment(2), True)]
+
+
+async def test_what_is_deleted_and_restored_in_one_batch_is_read_again(database: str) -> None:
+    async with following(database, {1: [A]}) as wiki:
+        await wiki.take(
+            links_added(1, [B], 1), change("delete", 1, 2), change("undelete", 1, 3), links_added(1, [C], 4)
+        )
+        assert await wiki.links() == set()
+        assert await wiki.pending() == [Pending(1, "", moment(4), True)]
+
+
+async def test_what_is_restored_and_deleted_in_one_batch_is_gone(database: str) -> None:
+    async with following(database, {1: [A]}) as wiki:
+        await wiki.take(change("undelete", 5, 1), change("delete", 5, 2), change("move", 1, 1), change("delete", 1, 2))
+        assert await wiki.links() == set()
+        assert await wiki.pending() == [Pending(1, "", moment(2), True)]
+
+
+async def test_a_page_that_waits_is_not_read_before_its_newest_edit(database: str) -> None:
+    """Else a source that is behind would take away the link that the edit has added."""
+    async with following(database, {1: []}) as wiki:
+        await wiki.take(change("create", 5, 1), change("move", 1, 1))
+        async with wiki.stored.pool.connection() as conn:
+            await record_pending(conn, wiki.stored.wiki.wiki, [Pending(0, "Talk:Page 5", moment(1), True)])
+        await wiki.take(links_added(5, [A], 7, title="Talk:Page_5"), links_added(1, [B], 8), links_added(1, [C], 6))
+        assert await wiki.pending(moment(6)) == []
+        waiting = {(page, title): seen for page, title, seen, _ in await wiki.pending()}
+        assert waiting == {(5, ""): moment(7), (0, "Talk:Page 5"): moment(7), (1, ""): moment(8)}
+
+
+async def test_the_position_is_written_with_the_effects_or_not_at_all(database: str) -> None:
+    def fails(url: str) -> bool:
+        raise StoreError("in the middle")
+
+    async with following(database, {1: [A]}) as wiki:
+        await wiki.take(links_added(1, [B], 1))
+        assert await wiki.position() == Position(STREAMS.names, event_id(0), moment(1))
+        wiki.wikis["testwiki"] = FollowedWiki(wiki.stored.wiki.wiki, WMFLABS, lambda page: True, spam=fails)
+        with pytest.raises(StoreError, match="in the middle"):
+            await wiki.take(change("delete", 1, 2), links_added(2, [C], 3))
+        assert await wiki.position() == Position(STREAMS.names, event_id(0), moment(1))
+        assert await wiki.links() == {use(1, A), use(1, B)}
+
+
+async def test_events_without_effect_move_the_position_and_tell_the_lag(database: str) -> None:
+    async with following(database, {1: []}) as wiki:
+        canary = change("create", 5, 3)
+        canary["meta"]["domain"] = "canary"
+        applied = await wiki.take(change("create", 4, 2, wiki="frwiki"), canary, "junk", change("edit", 1, 1))
+        assert applied.kinds == {"foreign": 1, "canary": 1, "malformed": 1, "nothing": 1}
+        assert await wiki.position() == Position(STREAMS.names, event_id(3), moment(3))
+        assert await wiki.pending() == []
+
+
+async def test_a_moment_in_the_future_counts_as_now(database: str) -> None:
+    async with following(database, {1: []}) as wiki:
+        await wiki.take(change("edit", 1, 60 * 24 * 365 * 900))
+        position = await wiki.position()
+        assert position
+        assert position.moment == END
+
+
+async def test_another_list_of_streams_begins_at_the_moment_of_the_last_one(database: str) -> None:
+    async with following(database, {1: []}) as wiki:
+        assert await wiki.position("other") is None
+        await wiki.take(change("edit", 1, 5))
+        assert await wiki.position("other") == Position(STREAMS.names, event_id(0), moment(5))
+
+
+async def test_many_events_in_small_and_large_batches_and_again_end_the_same(database: str) -> None:
+    events = [
+        links_added(1, [A], 1),
+        change("delete", 2, 2),
+        links_added(3, [C], 3),
+        change("delete", 1, 4),
+        change("undelete", 1, 5),
+        links_added(3, [A, B], 6),
+        change("create", 4, 7),
+        change("move", 3, 8),
+        links_added(4, [B], 9),
+    ]
+    ends = []
+    async with following(database, {1: [B], 2: [A, B], 3: [B]}) as wiki:
+        for size in (1, 2, 4, 9, 9):
+            await wiki.stored.take_in({1: [B], 2: [A, B], 3: [B]}, 100, latest=size)
+            for at in range(0, len(events), size):
+                await wiki.take(*events[at : at + size])
+            waiting = {(page, title, seen) for page, title, seen, _ in await wiki.pending()}
+            ends.append((await wiki.stored.rows(STORED), waiting))
+            await wiki.take(*events)
+            assert (await wiki.stored.rows(STORED), {each[:3] for each in await wiki.pending()}) == ends[-1]
+    assert ends == [ends[0]] * len(ends)
+    assert {page for page, *_ in ends[0][1]} == {1, 2, 3, 4}
+
+
+def some_event(chance: random.Random) -> dict[str, Any]:
+    page, minute = chance.randint(1, 3), chance.randint(0, 9)
+    if chance.random() < 0.5:
+        return links_added(page, chance.sample([A, B, C], chance.randint(1, 2)), minute)
+    return change(chance.choice(["create", "delete", "delete", "undelete", "move"]), page, minute)
+
+
+async def test_batches_of_any_size_come_to_the_same(database: str) -> None:
+    """One event at a time is what happened; any batch must come to the same pages and links."""
+    chance = random.Random(1)
+    async with following(database, {}) as wiki:
+        for case in range(25):
+            events = [some_event(chance) for _ in range(chance.randint(2, 10))]
+            ends = []
+            for size in (1, 3, 10):
+                await wiki.stored.take_in({1: [A], 2: [A, B], 3: []}, 100, latest=10 * case + size)
+                for at in range(0, len(events), size):
+                    await wiki.take(*events[at : at + size])
+                ends.append(await wiki.stored.rows(STORED))
+            assert ends == [ends[0]] * 3, events

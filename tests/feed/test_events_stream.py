@@ -1,0 +1,243 @@
+"""Following a server of event streams that misbehaves: what arrives, where it resumes, how long it waits."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import aiohttp
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sseserver import EventServer, Turn, as_sent, event_id, open_event_server
+
+from weboid.errors import SourceError
+from weboid.feed.stream import EventStream, Manner, RawEvent, Splitter, Start, since_of
+
+QUICK = Manner(first_pause_s=0.01, longest_pause_s=0.05, batch_s=0.05, stall_s=30.0)
+STAY = Turn(end="stall")
+MOMENT = datetime(2026, 11, 20, 10, tzinfo=UTC)
+
+
+@asynccontextmanager
+async def opened(server: EventServer, **manner: Any) -> AsyncIterator[EventStream]:
+    async with aiohttp.ClientSession() as client:
+        settings = Manner(**{**{name: getattr(QUICK, name) for name in Manner.__slots__}, **manner})
+        yield EventStream(server.url, "a,b", client, user_agent="Weboid-test (me@example.org)", manner=settings)
+
+
+async def first(stream: EventStream, count: int, begin: Start = Start()) -> list[RawEvent]:  # noqa: B008
+    """So many events, and at most the rest of a batch."""
+    found: list[RawEvent] = []
+    async with aclosing(stream.batches(begin)) as batches:
+        async for batch in batches:
+            found += batch
+            if len(found) >= count:
+                return found
+    return found
+
+
+def numbers(events: list[RawEvent]) -> list[int]:
+    return [json.loads(event.data) for event in events]
+
+
+async def test_events_arrive_with_their_ids_and_comments_are_passed_over() -> None:
+    raw = b": a comment\n:\n\n: another\n\nretry: 3\n\n"
+    async with open_event_server([0, 1, 2], Turn(raw=raw, block=7)) as server, opened(server) as stream:
+        events = [event async for batch in stream.batches(Start(), once=True) for event in batch]
+    assert events == [RawEvent(event_id(number), str(number)) for number in range(3)]
+    asked = server.site.asked[0]
+    assert asked.target == "/v2/stream/a,b"
+    assert asked.headers["User-Agent"] == "Weboid-test (me@example.org)"
+    assert asked.headers["Accept"] == "text/event-stream"
+
+
+async def test_a_stored_position_is_sent_verbatim_and_a_moment_as_since() -> None:
+    async with open_event_server([0, 1, 2], STAY) as server, opened(server) as stream:
+        assert numbers(await first(stream, 1, Start(event_id(1), MOMENT))) == [2]
+        assert server.site.asked[0].headers["Last-Event-ID"] == event_id(1)
+        await first(stream, 1, Start("", MOMENT))
+    assert server.begins[1] == "2026-11-20T10:00:00Z"
+
+
+async def test_a_connection_that_is_cut_goes_on_behind_the_last_event() -> None:
+    turns = [Turn(count=2), Turn(count=2, end="abort"), Turn(count=2, end="mid-event"), STAY]
+    async with open_event_server(range(9), *turns) as server, opened(server) as stream:
+        assert numbers(await first(stream, 9)) == list(range(9))
+    assert server.begins == ["", "1", "3", "5"]
+
+
+async def test_a_settled_connection_that_ends_is_opened_again_at_once() -> None:
+    turns = [Turn(count=1)] * 5 + [STAY]
+    never = {"settled_s": 0.0, "first_pause_s": 600.0, "longest_pause_s": 600.0}
+    async with open_event_server(range(6), *turns) as server, opened(server, **never) as stream:
+        assert numbers(await first(stream, 6)) == list(range(6))
+
+
+async def test_a_young_connection_that_ends_is_not() -> None:
+    never = {"settled_s": 60.0, "first_pause_s": 600.0, "longest_pause_s": 600.0}
+    async with open_event_server([0], Turn(count=1)) as server, opened(server, **never) as stream:
+        batches = stream.batches(Start())
+        for _ in range(8):
+            await anext(batches)
+        await batches.aclose()
+    assert len(server.begins) == 1
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_busy_server_is_left_alone_as_long_as_it_wants(status: int) -> None:
+    turns = [Turn(status, ("Retry-After: 1",)), STAY]
+    loop = asyncio.get_running_loop()
+    async with open_event_server([0], *turns) as server, opened(server) as stream:
+        before = loop.time()
+        assert numbers(await first(stream, 1)) == [0]
+        assert loop.time() - before >= 1.0
+    assert stream.counts["failures"] == 1
+
+
+@pytest.mark.parametrize("turn", [Turn(500), Turn(502), Turn(403), Turn(content_type="text/html")])
+async def test_other_failures_are_tried_again(turn: Turn) -> None:
+    async with open_event_server([0], turn, turn, turn, STAY) as server, opened(server) as stream:
+        assert numbers(await first(stream, 1)) == [0]
+    assert (len(server.begins), stream.counts["failures"]) == (4, 3)
+
+
+async def test_pauses_double_up_to_a_bound_with_jitter() -> None:
+    async with open_event_server([]) as server, opened(server, first_pause_s=1.0, longest_pause_s=60.0) as stream:
+        pauses = [stream._pause_s(failed, None) for failed in range(1, 12)]
+        assert all(
+            0.5 * bound <= pause <= bound for pause, bound in zip(pauses, [1, 2, 4, 8, 16, 32, *[60] * 5], strict=True)
+        )
+        assert stream._pause_s(1, 90.0) == 90.0
+        assert stream._pause_s(10_000, None) <= 60.0
+        assert len({stream._pause_s(3, None) for _ in range(9)}) > 1
+
+
+async def test_a_stream_that_falls_silent_is_opened_again() -> None:
+    turns = [Turn(count=2, end="stall"), STAY]
+    async with open_event_server(range(4), *turns) as server, opened(server, stall_s=0.3) as stream:
+        assert numbers(await first(stream, 4)) == [0, 1, 2, 3]
+    assert server.begins == ["", "1"]
+
+
+async def test_a_refused_position_falls_back_to_its_moment() -> None:
+    async with open_event_server([0], Turn(400), STAY) as server, opened(server) as stream:
+        assert numbers(await first(stream, 1, Start("junk", MOMENT))) == [0]
+        assert server.begins[1:] == ["2026-11-20T09:50:00Z"]
+        assert (stream.counts["refused"], stream.counts["gaps"]) == (1, 0)
+
+
+async def test_where_the_past_is_refused_too_a_gap_is_counted_and_following_goes_on() -> None:
+    async with open_event_server([0], Turn(400), Turn(400), STAY) as server, opened(server) as stream:
+        assert numbers(await first(stream, 1, Start(event_id(7), MOMENT))) == [0]
+        assert stream.counts["gaps"] == 1
+    assert server.begins == ["7", "2026-11-20T09:50:00Z", ""]
+
+
+@pytest.mark.parametrize(("status", "begin"), [(404, Start("7", MOMENT)), (301, Start()), (400, Start())])
+async def test_what_no_other_try_can_mend_is_an_error(status: int, begin: Start) -> None:
+    async with open_event_server([], Turn(status)) as server, opened(server) as stream:
+        with pytest.raises(SourceError, match=f"HTTP {status}"):
+            await first(stream, 1, begin)
+    assert len(server.begins) == 1
+
+
+async def test_an_address_that_is_none_is_an_error() -> None:
+    async with aiohttp.ClientSession() as client:
+        with pytest.raises(SourceError, match="is no URL"):
+            await first(EventStream("ftp://a", "b", client, user_agent="x", manner=QUICK), 1)
+
+
+async def test_an_error_event_is_told_and_no_event() -> None:
+    raw = b'event: error\ndata: [{"message": "broken"}]\n\n'
+    async with open_event_server([0], Turn(raw=raw, count=0), STAY) as server, opened(server) as stream:
+        assert numbers(await first(stream, 1)) == [0]
+    assert (stream.counts["errors"], stream.counts["failures"]) == (1, 1)
+
+
+async def test_an_event_that_is_too_long_is_skipped_and_its_neighbours_are_not() -> None:
+    events = [0, "x" * 300_000, 2, "y" * 200_000, 4]
+    async with open_event_server(events) as server, opened(server, event_bytes=50_000) as stream:
+        found = [event async for batch in stream.batches(Start(), once=True) for event in batch]
+    assert numbers(found) == [0, 2, 4]
+    assert stream.counts["oversized"] == 2
+
+
+async def test_an_event_that_never_ends_takes_no_memory() -> None:
+    raw = b"data: " + b"x" * 3_000_000
+    async with open_event_server([0], Turn(raw=raw, count=0, end="abort"), STAY) as server, opened(server) as stream:
+        assert numbers(await first(stream, 1)) == [0]
+    assert stream.counts["oversized"] == 1
+
+
+async def test_bytes_that_are_no_utf_8_harm_no_other_event() -> None:
+    raw = b'data: "\xff\xfe"\n\n'
+    async with open_event_server([0], Turn(raw=raw, end="stall")) as server, opened(server) as stream:
+        found = await first(stream, 2)
+    assert [event.data for event in found] == ['"\ufffd\ufffd"', "0"]
+    assert found[0].id == ""
+
+
+async def test_an_id_that_fits_into_no_header_is_none() -> None:
+    raw = "".join(f"id: {bad}\ndata: 1\n\n" for bad in ("\0", "a\x1bb", "x" * 20_000, "\u2028")).encode()
+    async with open_event_server([], Turn(raw=raw, end="stall")) as server, opened(server) as stream:
+        assert [event.id for event in await first(stream, 4)] == ["", "", "", ""]
+
+
+async def test_batches_are_bounded_in_number_and_in_time() -> None:
+    async with open_event_server(range(25), Turn(end="stall")) as server, opened(server, batch_events=10) as stream:
+        batches = stream.batches(Start())
+        sizes = [len(await anext(batches)) for _ in range(6)]
+        await batches.aclose()
+    assert max(sizes) <= 10
+    assert sum(sizes) == 25
+    assert sizes[-1] == 0  # so that whoever waits for the next batch can do something else
+
+
+async def test_whoever_takes_slowly_is_not_overrun() -> None:
+    events = ["z" * 1000] * 3000
+    small = {"queue_bytes": 20_000, "batch_events": 10, "batch_s": 10.0}
+    async with open_event_server(events) as server, opened(server, **small) as stream:
+        found = 0
+        async for batch in stream.batches(Start(), once=True):
+            found += len(batch)
+            assert len(batch) <= 10
+            if found < 100:
+                await asyncio.sleep(0.01)
+    assert found == 3000
+
+
+@given(st.lists(st.text(max_size=40), max_size=8), st.integers(1, 9), st.sampled_from([b"\n", b"\r\n", b"\r"]))
+def test_however_a_stream_is_cut_into_blocks_its_events_are_the_same(texts: list[str], size: int, end: bytes) -> None:
+    sent = b"".join(as_sent(number, json.dumps(text)) for number, text in enumerate(texts)).replace(b"\n", end)
+    splitter = Splitter(10_000)
+    pieces = [splitter.complete(sent[at : at + size]) for at in range(0, len(sent), size)]
+    assert b"".join(pieces).startswith(sent[: len(sent) - 3])
+    blank = end * 2
+    assert all(piece.endswith(blank) for piece in pieces if piece.strip())
+    for one, other in pairwise(piece for piece in pieces if piece.strip()):
+        assert one
+        assert other
+
+
+@pytest.mark.parametrize(
+    ("last_event_id", "moment", "since"),
+    [
+        ("junk", MOMENT, MOMENT - timedelta(minutes=10)),
+        ("junk", None, None),
+        (event_id(7), MOMENT, MOMENT - timedelta(minutes=10)),
+        ('[{"timestamp": 1795168800000}, {"offset": -1}]', None, MOMENT),
+        ('[{"timestamp": 1795168800000}, {"timestamp": 1795168000000}]', None, MOMENT - timedelta(seconds=800)),
+        ('[{"timestamp": 1000}]', MOMENT, MOMENT - timedelta(days=1)),
+        ('[{"timestamp": 1e300}]', MOMENT, MOMENT - timedelta(minutes=10)),
+        ('[{"timestamp": "x"}]', MOMENT, MOMENT - timedelta(minutes=10)),
+        ("[7]", MOMENT, MOMENT - timedelta(minutes=10)),
+        ("7", MOMENT, MOMENT - timedelta(minutes=10)),
+        ("[" * 100_000, MOMENT, MOMENT - timedelta(minutes=10)),
+    ],
+)
+def test_the_moment_of_a_refused_id(last_event_id: str, moment: datetime | None, since: datetime | None) -> None:
+    assert since_of(last_event_id, moment) == since

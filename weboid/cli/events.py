@@ -1,0 +1,177 @@
+"""``weboid feed events``: follows Wikimedia's event streams, so that changes are known within minutes."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
+from datetime import datetime
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from weboid.cli.inputs import named_wiki, open_source
+from weboid.cli.runtime import clock, day_option, moment_now, open_store, run_async, stop_signals
+from weboid.config import Config, WikiConfig
+from weboid.core.farms import WMF
+from weboid.errors import ConfigError, WeboidError
+from weboid.feed.effects import Applied, FollowedWiki
+from weboid.feed.events import load_streams
+from weboid.feed.following import Following
+from weboid.feed.reread import reread
+from weboid.feed.stream import EventStream
+from weboid.net.session import open_client
+from weboid.store.page import Intake
+from weboid.store.pool import Pool
+from weboid.store.wiki import record_wiki
+from weboid.wiki.criteria import read_criteria
+
+log = logging.getLogger(__name__)
+
+_REREAD_S = 30.0
+"""Between two looks for pages that can be read again."""
+
+
+@click.command("events")
+@click.option("--url", help="Where the streams are, instead of the configured place.")
+@click.option("--farm", default=WMF.name, show_default=True, help="Whose wikis the events are about.")
+@click.option("--once", is_flag=True, help="End when caught up, or where the server ends the stream.")
+@day_option
+@click.pass_obj
+def command(config: Config, url: str | None, farm: str, once: bool, day: int | None) -> None:
+    """Follows the event streams for the configured wikis, from where it stopped the last time.
+
+    Links that edits add are known at once; new, moved and restored pages are read again a little later.
+    """
+    wikis = [wiki for wiki in config.wikis if wiki.name.farm == farm]
+    if not wikis:
+        raise ConfigError(f'no wiki of {farm} is configured: add [wiki."dewiki@{farm}"] to weboid.toml')
+    console = Console(stderr=True, soft_wrap=True)
+
+    async def main() -> None:
+        async with open_store(config, size=4, part="events") as pool:
+            await follow_events(
+                config, pool, wikis, today=clock(day), now=moment_now, console=console, url=url, once=once
+            )
+
+    run_async(main())
+
+
+async def follow_events(
+    config: Config,
+    pool: Pool,
+    wikis: Sequence[WikiConfig],
+    *,
+    today: Callable[[], int],
+    now: Callable[[], datetime],
+    console: Console,
+    url: str | None = None,
+    once: bool = False,
+) -> None:
+    """Follows the streams for these wikis of one farm until told to stop, and reads pages again that were handed in.
+
+    Raises SourceError where the server has no such streams, StoreError.
+    """
+    followed = {wiki.name.dbname: await followed_wiki(config, pool, wiki) for wiki in wikis}
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(open_client(config.net))
+        shown = stack.enter_context(_line(console))
+        task = shown.add_task("waiting for events", total=None)
+
+        def open_stream(names: str) -> EventStream:
+            return EventStream(url or config.feed.streams, names, client, user_agent=config.net.user_agent)
+
+        def show(done: Applied) -> None:
+            shown.update(task, description=told(done, now()))
+
+        following = Following(pool, open_stream, load_streams(), followed, today=today, now=now, show=show)
+        if once:
+            await following.run(once=True)
+            await reread_wikis(config, pool, wikis, followed, today=today, now=now)
+        else:
+            stopped = asyncio.Event()
+            stack.enter_context(stop_signals(stopped.set))
+            rereading = _reread_on(config, pool, wikis, followed, today=today, now=now)
+            await _until(stopped, following.run(), rereading)
+    console.print(told(following.done, now()), highlight=False)
+
+
+async def reread_wikis(
+    config: Config,
+    pool: Pool,
+    wikis: Sequence[WikiConfig],
+    followed: dict[str, FollowedWiki],
+    *,
+    today: Callable[[], int],
+    now: Callable[[], datetime],
+) -> Intake:
+    """Reads, in each of the wikis, the pages that were handed in and that its source can tell by now.
+
+    A wiki that cannot be read, or a database that is away, is logged; the pages go on waiting.
+    """
+    total = Intake()
+    for wiki in wikis:
+        try:
+            async with open_source(config, wiki) as source:
+                total += await reread(pool, source, followed[wiki.name.dbname], day=today(), now=now())
+        except WeboidError as error:
+            log.warning("%s: pages wait to be read again: %s", wiki.name, error)
+    return total
+
+
+async def followed_wiki(config: Config, pool: Pool, wiki: WikiConfig) -> FollowedWiki:
+    """A configured wiki as events are judged for it; raises ConfigError for criteria that cannot be used."""
+    named = named_wiki(str(wiki.name), config)
+    criteria = read_criteria(wiki.matching, wiki.without)
+    async with pool.connection() as conn:
+        stored = await record_wiki(conn, named.farm, wiki.name, api=named.api)
+    return FollowedWiki(
+        stored.wiki,
+        named.farm,
+        covers=lambda page: criteria.covers(page) is True,
+        excludes=lambda page: any(criterion.covers(page) for criterion in criteria.excluded),
+    )
+
+
+def told(done: Applied, now: datetime) -> str:
+    """How far following has come, in a line."""
+    if done.moment is None:
+        return "no event so far"
+    lag_s = max(0.0, (now - done.moment).total_seconds())
+    return (
+        f"{done.events} events, {lag_s:.0f} s behind; {done.intake.links_new} links came, "
+        f"{done.intake.pages_gone} pages went, {done.handed_in} pages to read"
+    )
+
+
+async def _reread_on(
+    config: Config,
+    pool: Pool,
+    wikis: Sequence[WikiConfig],
+    followed: dict[str, FollowedWiki],
+    *,
+    today: Callable[[], int],
+    now: Callable[[], datetime],
+) -> None:
+    while True:
+        await reread_wikis(config, pool, wikis, followed, today=today, now=now)
+        await asyncio.sleep(_REREAD_S)
+
+
+async def _until(stopped: asyncio.Event, *works: Coroutine[Any, Any, object]) -> None:
+    """Does all of the works until one ends or we are told to stop; what one raised is raised."""
+    doing = [asyncio.create_task(work) for work in (*works, stopped.wait())]
+    await asyncio.wait(doing, return_when="FIRST_COMPLETED")
+    for task in doing:
+        task.cancel()
+    ends = await asyncio.gather(*doing, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
+            raise end
+
+
+def _line(console: Console) -> Progress:
+    return Progress(
+        SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn(), console=console
+    )

@@ -1,0 +1,174 @@
+"""What events do to the store (P-6). Reading them is `events`', reading pages again is `reread`'s business.
+
+One law: a batch takes effect in one transaction with the position behind it, so each event counts exactly once; and an
+event that comes again changes nothing more.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from weboid.core.classify import UrlClass, classify
+from weboid.core.farms import Farm
+from weboid.core.keys import UrlKey, key_of
+from weboid.core.urls import Url
+from weboid.feed.events import HandedIn, LinksAdded, PageGone, PageHandedIn, Passed, Reading, Streams, Value, read
+from weboid.feed.stream import RawEvent
+from weboid.store.page import Intake, record_added, release_pages
+from weboid.store.page_pass import list_in_trees
+from weboid.store.pending import Pending, record_pending
+from weboid.store.pool import Connection, Pool
+from weboid.store.stream import Position, list_watched, record_later, record_position
+from weboid.wiki.source import PageState
+
+
+def _no(fact: object) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedWiki:
+    """A wiki whose events count: `wiki` is its number in the store.
+
+    `covers` and `excludes` are what the criteria know by a page's own facts (P-4); `spam` judges links (L-3).
+    """
+
+    wiki: int
+    farm: Farm
+    covers: Callable[[PageState], bool]
+    excludes: Callable[[PageState], bool] = _no
+    spam: Callable[[str], bool] = _no
+
+    def may_match(self, given: PageHandedIn) -> bool:
+        """Whether a page that is handed in by id is worth reading: so is one that tells too little of itself."""
+        if given.namespace is None or not given.title:
+            return True
+        title = given.title.partition(":")[2] if given.namespace else given.title
+        state = PageState(given.page, given.namespace, title, 0, None)
+        return self.covers(state) and not self.excludes(state)
+
+
+@dataclass(slots=True)
+class Applied:
+    """What batches have done, added up. `kinds` counts events by kind; `moment` is that of the newest event."""
+
+    events: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    intake: Intake = field(default_factory=Intake)
+    handed_in: int = 0
+    moment: datetime | None = None
+
+    def __iadd__(self, other: "Applied") -> "Applied":
+        self.events += other.events
+        self.kinds += other.kinds
+        self.intake += other.intake
+        self.handed_in += other.handed_in
+        self.moment = other.moment or self.moment
+        return self
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a row of events of one wiki comes to; later events of a page overrule earlier ones."""
+
+    added: dict[int, list[str]] = field(default_factory=dict)
+    gone: dict[int, datetime] = field(default_factory=dict)
+    handed_in: dict[int, PageHandedIn] = field(default_factory=dict)
+    categorised: list[PageHandedIn] = field(default_factory=list)
+    later: dict[int, datetime] = field(default_factory=dict)
+    later_titles: dict[str, datetime] = field(default_factory=dict)
+
+    def put(self, value: Value) -> None:
+        """The next event."""
+        match value:
+            case LinksAdded(_, page, title, urls, moment):
+                self.added.setdefault(page, []).extend(urls)
+                self.later[page] = max(moment, self.later.get(page, moment))
+                if title:
+                    self.later_titles[title] = max(moment, self.later_titles.get(title, moment))
+            case PageGone(_, page, moment):
+                self.added.pop(page, None)
+                self.handed_in.pop(page, None)
+                self.gone[page] = moment
+            case PageHandedIn(how=HandedIn.CATEGORISED):
+                self.categorised.append(value)
+            case PageHandedIn(page=page):
+                self.handed_in[page] = value
+
+
+async def apply(
+    pool: Pool,
+    batch: Sequence[RawEvent],
+    streams: Streams,
+    wikis: Mapping[str, FollowedWiki],
+    *,
+    day: int,
+    now: datetime,
+) -> Applied:
+    """Lets a batch take effect, together with the position behind it; `wikis` by database name. Raises StoreError.
+
+    A moment later than `now` counts as now: the lag is never negative.
+    """
+    readings = [read(event.data, streams, wikis) for event in batch]
+    moments = [reading.moment for reading in readings if reading.moment]
+    applied = Applied(len(batch), Counter(reading.kind for reading in readings))
+    applied.moment = min(max(moments), now) if moments else None
+    last_event_id = next((event.id for event in reversed(batch) if event.id), "")
+    plans = _plans(readings)
+    if not plans and not last_event_id:
+        return applied
+    async with pool.connection() as conn:
+        for dbname, plan in sorted(plans.items()):
+            await _record_plan(conn, wikis[dbname], plan, day, applied)
+        if last_event_id:
+            await record_position(conn, Position(streams.names, last_event_id, applied.moment or now))
+    return applied
+
+
+def watched_urls(urls: Iterable[str], farm: Farm, spam: Callable[[str], bool]) -> dict[UrlKey, Url]:
+    """The URLs among these links that are watched (L-3), by key."""
+    found = {}
+    for text in urls:
+        link = classify(text, farm)
+        if link.kind is UrlClass.WATCHED and link.url is not None and not spam(text):
+            found[key_of(link.url)] = link.url
+    return found
+
+
+def _plans(readings: Iterable[Reading]) -> dict[str, Plan]:
+    plans: dict[str, Plan] = {}
+    for reading in readings:
+        if not isinstance(reading.what, Passed):
+            plans.setdefault(reading.what.wiki, Plan()).put(reading.what)
+    return plans
+
+
+async def _record_plan(conn: Connection, wiki: FollowedWiki, plan: Plan, day: int, applied: Applied) -> None:
+    """Pages go first: links that were added before that do not count, those added later find no page to be on."""
+    touched = plan.gone.keys() | {page for page, given in plan.handed_in.items() if given.how is HandedIn.MOVED}
+    watched = await list_watched(conn, wiki.wiki, touched) if touched else set()
+    pending = _pending(wiki, plan, watched)
+    if plan.categorised:
+        trees = await list_in_trees(conn, wiki.wiki, {given.category for given in plan.categorised})
+        pending += [Pending(0, each.title, each.moment, True) for each in plan.categorised if each.category in trees]
+    if gone := sorted(plan.gone.keys() & watched):
+        applied.intake += await release_pages(conn, wiki.wiki, gone, day)
+    added = {page: urls for page, given in plan.added.items() if (urls := watched_urls(given, wiki.farm, wiki.spam))}
+    if added:
+        applied.intake += await record_added(conn, wiki.wiki, added, day)
+    await record_pending(conn, wiki.wiki, pending)
+    await record_later(conn, wiki.wiki, plan.later, plan.later_titles)
+    applied.handed_in += len(pending)
+
+
+def _pending(wiki: FollowedWiki, plan: Plan, watched: set[int]) -> list[Pending]:
+    """The pages to read once the source has come so far.
+
+    Those that were watched and are gone are among them: should the event be an old one that comes again, it is undone.
+    """
+    pending = [Pending(page, "", moment, True) for page, moment in plan.gone.items() if page in watched]
+    for page, given in plan.handed_in.items():
+        if page in watched or wiki.may_match(given):
+            pending.append(Pending(page, "", given.moment))
+    return pending

@@ -1,0 +1,112 @@
+"""Following event streams for good (P-6): from the stored position on, batch by batch, through failures of both ends.
+
+How a stream is read is `stream`'s, what a batch does `effects`' business.
+One law: only what has taken effect is behind us; everything else is asked for again.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from datetime import datetime
+from typing import Final
+
+from weboid.errors import StoreError
+from weboid.feed.effects import Applied, FollowedWiki, apply
+from weboid.feed.events import Streams
+from weboid.feed.stream import EventStream, RawEvent, Start, since_of
+from weboid.store.pool import Pool
+from weboid.store.stream import find_position, has_category
+
+log = logging.getLogger(__name__)
+
+CATEGORIES: Final = "categories"
+"""What the stream of categorised pages is of use for."""
+
+_LOOK_S: Final = 900.0
+"""Between two looks whether other streams are worth following."""
+_FIRST_PAUSE_S: Final = 1.0
+_LONGEST_PAUSE_S: Final = 60.0
+
+
+class Following:
+    """A follower of these streams for these wikis (by database name). `open_stream` opens a comma list.
+
+    `show` is told what was done so far after each batch, and at least about once a second.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        open_stream: Callable[[str], EventStream],
+        streams: Streams,
+        wikis: Mapping[str, FollowedWiki],
+        *,
+        today: Callable[[], int],
+        now: Callable[[], datetime],
+        show: Callable[[Applied], None] = lambda applied: None,
+    ) -> None:
+        self._pool = pool
+        self._open_stream = open_stream
+        self._streams = streams
+        self._wikis = wikis
+        self._today = today
+        self._now = now
+        self._show = show
+        self.done = Applied()
+
+    async def run(self, *, once: bool = False) -> Applied:
+        """Follows for ever; with `once` until an event is newer than the call, or the server ends the stream in order.
+
+        Raises SourceError where the server has no such streams, and with `once` StoreError.
+        """
+        called = self._now()
+        while not await self._follow(called if once else None):
+            log.info("other streams are worth following now")
+        return self.done
+
+    async def _follow(self, called: datetime | None) -> bool:
+        """One list of streams; returns whether that is the end."""
+        streams = await self._worthwhile()
+        stream = self._open_stream(streams.names)
+        begin = await self._begin(streams.names)
+        loop = asyncio.get_running_loop()
+        looked = loop.time()
+        async with aclosing(stream.batches(begin, once=called is not None)) as batches:
+            async for batch in batches:
+                if batch:
+                    self.done += await self._apply(batch, streams, called is not None)
+                self._show(self.done)
+                if called and self.done.moment and self.done.moment >= called:
+                    return True
+                if loop.time() - looked >= _LOOK_S:
+                    looked = loop.time()
+                    if (await self._worthwhile()).names != streams.names:
+                        return False
+        return True
+
+    async def _worthwhile(self) -> Streams:
+        async with self._pool.connection() as conn:
+            return self._streams.worthwhile({CATEGORIES} if await has_category(conn) else ())
+
+    async def _begin(self, names: str) -> Start:
+        async with self._pool.connection() as conn:
+            position = await find_position(conn, names)
+        if position is None:
+            return Start()
+        if position.streams == names:
+            return Start(position.last_event_id, position.moment)
+        return Start("", since_of(position.last_event_id, position.moment))
+
+    async def _apply(self, batch: list[RawEvent], streams: Streams, once: bool) -> Applied:
+        """The batch's effects; a database that is away for a while is waited for."""
+        pause_s = _FIRST_PAUSE_S
+        while True:
+            try:
+                return await apply(self._pool, batch, streams, self._wikis, day=self._today(), now=self._now())
+            except StoreError as error:
+                if once:
+                    raise
+                log.warning("events wait: %s", error)
+                await asyncio.sleep(pause_s)
+                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)

@@ -1,0 +1,79 @@
+"""Reading again the pages that were handed in between two passes (P-6, P-8), and what becomes of them (P-4).
+
+One law: a page is read only once the source has come past the moment for which it was handed in; until then it waits.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from weboid.feed.effects import FollowedWiki
+from weboid.feed.intake import page_urls
+from weboid.store.page import Intake, record_pages, release_pages
+from weboid.store.pending import Pending, list_pending, record_done
+from weboid.store.pool import Pool
+from weboid.store.stream import list_watched
+from weboid.wiki.source import PageLinks, WikiSource
+
+BATCH: Final = 500
+MARGIN_S: Final = 10.0
+"""Besides the lag that a source tells: its own servers do not all answer from one copy."""
+
+
+async def reread(
+    pool: Pool,
+    source: WikiSource,
+    wiki: FollowedWiki,
+    *,
+    day: int,
+    now: datetime,
+    margin_s: float = MARGIN_S,
+    batch: int = BATCH,
+) -> Intake:
+    """Reads the pages of a wiki that wait and whose moment the source has passed, at most `batch` at a time.
+
+    Watched from now on are those known to match, those that the criteria cover, and those that were watched, unless
+    they are excluded. What is gone is released, the rest forgotten. Raises SourceError where the wiki cannot be read,
+    StoreError.
+    """
+    total = Intake()
+    until = now - timedelta(seconds=margin_s + await source.find_lag_s())
+    while True:
+        async with pool.connection() as conn:
+            waiting = await list_pending(conn, wiki.wiki, until, batch)
+        if not waiting:
+            return total
+        total += await _read(pool, source, wiki, waiting, day)
+
+
+async def _read(pool: Pool, source: WikiSource, wiki: FollowedWiki, waiting: Sequence[Pending], day: int) -> Intake:
+    by_title = {each.title: each for each in waiting if not each.page}
+    named = await source.find_pages(titles=sorted(by_title)) if by_title else []
+    matched = {each.page for each in waiting if each.page and each.matched}
+    matched |= {page.page for page in named if _names(by_title, page)}
+    ids = {each.page for each in waiting if each.page}
+    states = await source.find_states(sorted(ids.union(page.page for page in named)))
+    gone = sorted(ids - {state.page for state in states})
+    async with pool.connection() as conn:
+        watched = await list_watched(conn, wiki.wiki, [state.page for state in states])
+    wanted = [
+        state.page
+        for state in states
+        if state.is_watchable
+        and not wiki.excludes(state)
+        and (state.page in matched or state.page in watched or wiki.covers(state))
+    ]
+    links = await source.find_pages(ids=wanted) if wanted else []
+    async with pool.connection() as conn:
+        intake = await release_pages(conn, wiki.wiki, gone, day)
+        intake += await record_pages(conn, wiki.wiki, [page_urls(page, wiki.farm) for page in links], day)
+        await record_done(conn, wiki.wiki, waiting)
+    return intake
+
+
+def _names(by_title: dict[str, Pending], page: PageLinks) -> bool:
+    """Whether the page is one that is known to match, rather than one that such a title redirects to."""
+    return any(
+        each.matched and (title == page.title or (page.namespace != 0 and title.endswith(f":{page.title}")))
+        for title, each in by_title.items()
+    )

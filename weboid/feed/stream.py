@@ -1,0 +1,347 @@
+"""One connection to EventStreams (P-6): server-sent events in, batches of raw events out. What they say is `events`'.
+
+One law: whatever the server does, following goes on where it was, in bounded memory, and never faster than it allows.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+import random
+from collections import Counter, deque
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
+
+import aiohttp
+import sseclient
+
+from weboid.errors import SourceError
+from weboid.wiki.action import retry_after_s
+
+log = logging.getLogger(__name__)
+
+_BLANK_LINES: Final = (b"\n\n", b"\r\r", b"\r\n\r\n")
+_LONGEST_ID: Final = 16_384
+_OVERLAP: Final = timedelta(minutes=10)
+"""Events of several topics do not come in the exact order of their moments."""
+_LONGEST_REPLAY: Final = timedelta(days=1)
+"""A topic that has been quiet for longer has nothing to be caught up with."""
+
+
+class RawEvent(NamedTuple):
+    """An event as it came: `id` is where to resume behind it, as the server words it, empty if it told none."""
+
+    id: str
+    data: str
+
+
+class Start(NamedTuple):
+    """Where to begin: behind the event of that id, or at a moment, or (neither known) with what happens next."""
+
+    last_event_id: str = ""
+    moment: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a stream is followed. `queue_*` bound what was read and is not yet taken; a longer event is skipped."""
+
+    stall_s: float = 60.0
+    """Silence after which a connection counts as dead: the server promises no heartbeat."""
+    connect_s: float = 30.0
+    first_pause_s: float = 1.0
+    longest_pause_s: float = 300.0
+    settled_s: float = 60.0
+    """A connection that has lived so long and ends, as each does after 15 minutes, is opened again at once."""
+    batch_events: int = 500
+    batch_s: float = 1.0
+    queue_events: int = 2_000
+    queue_bytes: int = 16 << 20
+    event_bytes: int = 1 << 20
+
+
+class _Refused(Exception):
+    """HTTP 400: the place to resume at is not accepted."""
+
+
+class _Failed(Exception):
+    """The connection failed; another try may help, after so many seconds if the server named them."""
+
+    def __init__(self, reason: str, pause_s: float | None = None) -> None:
+        super().__init__(reason)
+        self.pause_s = pause_s
+
+
+class EventStream:
+    """A comma list of streams at a server. Which addresses may be reached is decided by the client passed in.
+
+    `counts` tells what happened: connections, ends, failures, refused, gaps, errors, oversized.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        streams: str,
+        client: aiohttp.ClientSession,
+        *,
+        user_agent: str,
+        manner: Manner | None = None,
+    ) -> None:
+        self._url = f"{url.rstrip('/')}/{streams}"
+        self._client = client
+        self._user_agent = user_agent
+        self._manner = manner or Manner()
+        self._begin = Start()
+        self.counts: Counter[str] = Counter()
+
+    async def batches(self, begin: Start, *, once: bool = False) -> AsyncGenerator[list[RawEvent], None]:
+        """Events in batches: as many as `Manner` says, or fewer (also none) when its time is over.
+
+        Goes on for ever; with `once` until the server ends a stream in order. Raises SourceError where no other try
+        can help: unknown streams, a wrong address.
+        """
+        self._begin = begin
+        backlog = _Backlog(self._manner)
+        reader = asyncio.create_task(self._read_on(backlog, once))
+        reader.add_done_callback(lambda done: backlog.end())
+        try:
+            while not backlog.has_ended or backlog.has_events:
+                yield await backlog.take()
+            await reader
+        finally:
+            reader.cancel()
+            await asyncio.gather(reader, return_exceptions=True)
+
+    async def _read_on(self, backlog: "_Backlog", once: bool) -> None:
+        """Connection after connection."""
+        failed = 0
+        loop = asyncio.get_running_loop()
+        while True:
+            opened, before = loop.time(), self._begin
+            wanted_s = None
+            try:
+                await self._follow(backlog)
+                self.counts["ends"] += 1
+                if once:
+                    return
+            except _Refused:
+                self._step_back()
+                continue
+            except _Failed as failure:
+                self.counts["failures"] += 1
+                log.info("%s: %s", self._url, failure)
+                wanted_s = failure.pause_s
+            has_moved = self._begin != before
+            if has_moved and wanted_s is None and loop.time() - opened >= self._manner.settled_s:
+                failed = 0
+                continue
+            failed = 1 if has_moved else failed + 1
+            await asyncio.sleep(self._pause_s(failed, wanted_s))
+
+    def _pause_s(self, failed: int, wanted_s: float | None) -> float:
+        """Doubling, spread over half to whole, never shorter than the server asks for."""
+        longest_s = self._manner.longest_pause_s
+        pause_s = min(self._manner.first_pause_s * 2.0 ** min(failed - 1, 30), longest_s)
+        spread_s: float = pause_s * random.uniform(0.5, 1.0)
+        return max(spread_s, wanted_s or 0.0)
+
+    def _step_back(self) -> None:
+        """From an id that is refused to its moment, from there to what happens next."""
+        self.counts["refused"] += 1
+        last_event_id, moment = self._begin
+        if last_event_id and (since := since_of(last_event_id, moment)):
+            self._begin = Start("", since)
+            log.warning("%s: the stored position was refused; reading again since %s", self._url, since.isoformat())
+        elif last_event_id or moment:
+            self.counts["gaps"] += 1
+            self._begin = Start()
+            log.warning("%s: the past is not given any more; pages changed meanwhile wait for a pass", self._url)
+        else:
+            raise SourceError(f"{self._url} answers HTTP 400; correct the address of the event streams")
+
+    async def _follow(self, backlog: "_Backlog") -> None:
+        """One connection to its end in order; raises _Refused, _Failed, SourceError."""
+        last_event_id, moment = self._begin
+        headers = {"User-Agent": self._user_agent, "Accept": "text/event-stream"}
+        query = {}
+        if last_event_id:
+            headers["Last-Event-ID"] = last_event_id
+        elif moment:
+            query["since"] = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        try:
+            # Nothing is followed: a redirect would lead to a server that nobody configured.
+            async with asyncio.timeout(self._manner.connect_s):
+                response = await self._client.get(
+                    self._url,
+                    params=query,
+                    headers=headers,
+                    timeout=aiohttp.ClientTimeout(total=None),
+                    allow_redirects=False,
+                )
+            async with contextlib.aclosing(_Closing(response)):
+                self._check(response)
+                self.counts["connections"] += 1
+                await self._read(response, backlog)
+        except TimeoutError:
+            raise _Failed(f"silent for {self._manner.stall_s:g} s, or no answer") from None
+        except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
+            raise SourceError(f"{self._url} is no URL; correct the address of the event streams") from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise _Failed(str(error) or type(error).__name__) from error
+
+    def _check(self, response: aiohttp.ClientResponse) -> None:
+        if response.status == 400:
+            raise _Refused
+        if response.status == 404 or 300 <= response.status < 400:
+            raise SourceError(f"{self._url} answers HTTP {response.status}: it has no such streams")
+        if response.status != 200:
+            raise _Failed(f"HTTP {response.status}", retry_after_s(response.headers))
+        if response.content_type != "text/event-stream":
+            raise _Failed(f"answered {response.content_type!r}, no event stream")
+
+    async def _read(self, response: aiohttp.ClientResponse, backlog: "_Backlog") -> None:
+        splitter = Splitter(self._manner.event_bytes)
+        has_failed = False
+        while True:
+            async with asyncio.timeout(self._manner.stall_s):
+                block = await response.content.readany()
+            if not block:
+                break
+            for event in _parsed(splitter.complete(block)):
+                if event.event == "error":
+                    self.counts["errors"] += 1
+                    has_failed = True
+                    log.warning("%s tells an error: %.300s", self._url, event.data)
+                    continue
+                given = _fit_id(event.id)
+                if len(event.data) > self._manner.event_bytes:
+                    self.counts["oversized"] += 1
+                else:
+                    await backlog.put(RawEvent(given, event.data))
+                if given:
+                    self._begin = Start(given, self._begin.moment)
+            self.counts["oversized"] += splitter.pop_skipped()
+        if has_failed:
+            raise _Failed("the stream ended with an error")
+
+
+class Splitter:
+    """Cuts a stream of bytes between events. An event that never ends, or is longer than `limit` bytes, is skipped."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._rest = bytearray()
+        self._is_skipping = False
+        self._skipped = 0
+
+    def complete(self, block: bytes) -> bytes:
+        """All events that are whole by now; what follows them is kept for the next block."""
+        searched = max(0, len(self._rest) - 3)
+        self._rest += block
+        if self._is_skipping:
+            ends = [at + len(line) for line in _BLANK_LINES if (at := self._rest.find(line)) >= 0]
+            if not ends:
+                del self._rest[:-3]
+                return b""
+            del self._rest[: min(ends)]
+            self._is_skipping = False
+            searched = 0
+        end = max(at + len(line) if (at := self._rest.rfind(line, searched)) >= 0 else 0 for line in _BLANK_LINES)
+        whole = bytes(self._rest[:end])
+        del self._rest[:end]
+        if len(self._rest) > self._limit:
+            self._skipped += 1
+            self._is_skipping = True
+            del self._rest[:-3]
+        return whole
+
+    def pop_skipped(self) -> int:
+        """How many events were skipped since the last call."""
+        skipped, self._skipped = self._skipped, 0
+        return skipped
+
+
+class _Backlog:
+    """Events between the one who reads and the one who takes, bounded in number and bytes."""
+
+    def __init__(self, manner: Manner) -> None:
+        self._manner = manner
+        self._events: deque[RawEvent] = deque()
+        self._bytes = 0
+        self._room = asyncio.Event()
+        self._news = asyncio.Event()
+        self.has_ended = False
+
+    @property
+    def has_events(self) -> bool:
+        return bool(self._events)
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self._events) >= self._manner.queue_events or self._bytes >= self._manner.queue_bytes
+
+    async def put(self, event: RawEvent) -> None:
+        while self._is_full:
+            self._room.clear()
+            await self._room.wait()
+        self._events.append(event)
+        self._bytes += len(event.data)
+        if len(self._events) >= self._manner.batch_events or self._is_full:
+            self._news.set()
+
+    def end(self) -> None:
+        self.has_ended = True
+        self._news.set()
+
+    async def take(self) -> list[RawEvent]:
+        count = self._manner.batch_events
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._manner.batch_s):
+                while len(self._events) < count and not self._is_full and not self.has_ended:
+                    self._news.clear()
+                    await self._news.wait()
+        taken = [self._events.popleft() for _ in range(min(count, len(self._events)))]
+        self._bytes -= sum(len(event.data) for event in taken)
+        self._room.set()
+        return taken
+
+
+class _Closing:
+    """A response whose connection is dropped at the end: reading a stream to its end would take for ever."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+
+    async def aclose(self) -> None:
+        self._response.close()
+
+
+def since_of(last_event_id: str, moment: datetime | None) -> datetime | None:
+    """The moment from which nothing is missed, when the id of the last event is refused; None if nobody knows.
+
+    The oldest of the topics' moments in the id counts, unless that is more than a day before `moment`, the newest of an
+    event that took effect.
+    """
+    try:
+        parts = json.loads(last_event_id)
+        stamps = [each["timestamp"] for each in parts if "timestamp" in each]
+        oldest = min(datetime.fromtimestamp(stamp / 1000, UTC) for stamp in stamps)
+    except (ValueError, TypeError, KeyError, OverflowError, OSError, RecursionError):
+        return moment - _OVERLAP if moment else None
+    return max(oldest, moment - _LONGEST_REPLAY) if moment else oldest
+
+
+def _parsed(events: bytes) -> Iterator[sseclient.Event]:
+    try:
+        events.decode()
+    except UnicodeDecodeError:
+        events = events.decode(errors="replace").encode()
+    client = sseclient.SSEClient(iter((events,)))
+    yield from client.events()
+
+
+def _fit_id(given: str | None) -> str:
+    """An id that can go into a header and into the database."""
+    return given if given and given.isprintable() and len(given) <= _LONGEST_ID else ""
