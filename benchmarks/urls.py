@@ -26,7 +26,7 @@ _VECTORS = _ROOT / "tests" / "vectors" / "urls.json"
 _ROUNDS = 7
 
 
-def _links(arguments: list[str]) -> list[str]:
+def recorded_links(arguments: list[str]) -> list[str]:
     if arguments:
         return Path(arguments[0]).read_text(encoding="utf-8").splitlines()
     if _RECORDED.exists():
@@ -54,7 +54,7 @@ def _uncached(link: str) -> str:
 
 def main(arguments: list[str]) -> None:
     """Prints URLs/s on one core, and ours as a multiple of each peer."""
-    links = [link for link in _links(arguments) if classify(link, None).url and ada_url.check_url(link)]
+    links = [link for link in recorded_links(arguments) if classify(link, None).url and ada_url.check_url(link)]
     ours = _urls_per_s(normal, links)
     print(f"{len(links)} links, {len({parse(link).host for link in links})} hosts; best of {_ROUNDS} rounds, one core")
     rows: list[tuple[str, Callable[[str], object]]] = [

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
-import re2
+import re2  # type: ignore[import-untyped]
 
 MAX_LIST: Final = 2 << 20
 """Bytes of a list that are read: no page of MediaWiki is longer by default."""
@@ -24,11 +24,13 @@ MAX_TOLD: Final = 1_000
 _LINE_MEMORY: Final = 64 << 10
 _FILTER_MEMORY: Final = 64 << 20
 _MAX_WIDE: Final = 250_000
-"""Steps of all lines of a list that hold repetitions or classes: as many may be alive at each character of a URL."""
+"""Steps of all lines of a list with repetitions or classes: so many may have to be looked at for a letter of a URL."""
 
 _TRIMMED: Final = " \t\n\r\0\v"
 _PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _PLAIN_ESCAPES: Final = (r"\.", r"\b", r"\-")
+_WIDE: Final = frozenset("*+{[.")
+_WIDE_ESCAPES: Final = frozenset("dDwWsSCpPxX")
 _HARMLESS: Final = (
     "https://www.bibliothek-am-see.de/katalog/band12.html",
     "http://history.univ-qxz.edu/~prof/",
@@ -57,6 +59,8 @@ def parse_lines(text: str) -> SpamLines:
     """
     usable: list[str] = []
     unusable: list[tuple[str, str]] = []
+    if len(text) > MAX_LIST:
+        unusable.append((f"{len(text) - MAX_LIST} letters more", f"the list is longer than {MAX_LIST >> 20} MiB"))
     wide = 0
     lines = iter(dict.fromkeys(_lines(text[:MAX_LIST])))
     for line in islice(lines, MAX_LINES):
@@ -72,21 +76,24 @@ def parse_lines(text: str) -> SpamLines:
     unusable += [(line, "matches nearly every URL") for line in usable if line in wild]
     if more := sum(1 for _ in lines):
         unusable.append((f"{more} more", f"the list has more than {MAX_LINES} lines"))
-    if len(text) > MAX_LIST:
-        unusable.append((f"{len(text) - MAX_LIST} letters more", f"the list is longer than {MAX_LIST >> 20} MiB"))
     return SpamLines(tuple(line for line in usable if line not in wild), _told(unusable))
 
 
 class SpamFilter:
     """What is spam under black and white lines, as `parse_lines` gave them; which URLs it is asked about is free."""
 
-    def __init__(self, black: Iterable[str] = (), white: Iterable[str] = ()) -> None:
-        """Takes some µs a line. `refused` are lines that cannot be run after all, as of another version of RE2."""
+    def __init__(
+        self, black: Iterable[str] = (), white: Iterable[str] = (), *, beside: "SpamFilter | None" = None
+    ) -> None:
+        """Takes some µs a line. `beside`: one whose lines hold too, such as a farm's; its machines are shared.
+
+        `refused` are lines that cannot be run after all, as of another version of RE2.
+        """
         self.refused: list[str] = []
         # Sorted, lines share their beginnings: a machine of a fraction of the size. White lines cut what they match,
         # where the first line that fits counts, so they keep their order.
-        self._black = list(self._machines(sorted(set(black))))
-        self._white = list(self._machines(list(white)))
+        self._black: list[Any] = [*(beside._black if beside else ()), *self._machines(sorted(set(black)))]
+        self._white: list[Any] = [*(beside._white if beside else ()), *self._machines(list(white))]
 
     def __bool__(self) -> bool:
         """Whether anything at all can be spam."""
@@ -132,7 +139,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _steps(line: str) -> tuple[int, str]:
-    """How much a line may cost beyond its letters, and why it cannot be run, if so."""
+    """How many steps of a line may be alive at once, if they are many, and why it cannot be run, if so."""
     if len(line) > MAX_LINE or len(line.encode(errors="replace")) > MAX_LINE:
         return 0, f"longer than {MAX_LINE} bytes"
     if line.endswith("\\"):
@@ -142,7 +149,10 @@ def _steps(line: str) -> tuple[int, str]:
     if _is_plain(line):
         return 0, ""
     try:
-        return _compiled([line], _LINE_MEMORY).programsize, ""
+        # By itself too: `a)|(b` would be one only between our brackets.
+        re2.compile(line.encode(), _options(_LINE_MEMORY))
+        steps = _compiled([line], _LINE_MEMORY).programsize
+        return steps if _is_wide(line) else 0, ""
     except re2.error as error:
         return 0, _reason(error)
     except UnicodeEncodeError:
@@ -156,6 +166,14 @@ def _is_plain(line: str) -> bool:
     return _PLAIN.issuperset(line)
 
 
+def _is_wide(line: str) -> bool:
+    """Whether it holds repetitions or classes: what does not can only be alive at few letters at once."""
+    parts = line.split("\\")
+    return any(_WIDE & set(part) for part in (parts[0], *(part[1:] for part in parts[1:]))) or any(
+        part[:1] in _WIDE_ESCAPES for part in parts[1:]
+    )
+
+
 def _reason(error: Exception) -> str:
     told = error.args[0] if error.args else ""
     text = told.decode(errors="replace") if isinstance(told, bytes) else str(told)
@@ -165,7 +183,7 @@ def _reason(error: Exception) -> str:
 
 def _wild(lines: Sequence[str]) -> set[str]:
     """The lines that match nearly everything; a thousand at once, since there is hardly ever one."""
-    if not lines or not _is_wild(lines):
+    if not lines or not _matches_nearly_all(lines):
         return set()
     if len(lines) == 1:
         return {lines[0]}
@@ -176,13 +194,18 @@ def _wild(lines: Sequence[str]) -> set[str]:
     return set[str]().union(*map(_wild, parts))
 
 
-def _is_wild(lines: Sequence[str]) -> bool:
+def _matches_nearly_all(lines: Sequence[str]) -> bool:
     spam = SpamFilter(lines)
     return sum(spam.is_spam(url) for url in _HARMLESS) > len(_HARMLESS) // 2
 
 
 def _compiled(lines: Iterable[str], memory: int) -> Any:
     """The machine of some lines; raises re2.error, and UnicodeEncodeError for halves of surrogate pairs."""
+    fragments = "|".join(f"(?:{_unescaped(line)})" for line in lines)
+    return re2.compile(rf"(?:https?:)?//+[a-z0-9_\-.]*(?:{fragments})".encode(), _options(memory))
+
+
+def _options(memory: int) -> Any:
     options = re2.Options()
     options.max_mem = memory
     options.case_sensitive = False
@@ -190,8 +213,7 @@ def _compiled(lines: Iterable[str], memory: int) -> Any:
     options.log_errors = False
     # MediaWiki's expressions go by bytes.
     options.encoding = re2.Options.Encoding.LATIN1
-    fragments = "|".join(f"(?:{_unescaped(line)})" for line in lines)
-    return re2.compile(rf"(?:https?:)?//+[a-z0-9_\-.]*(?:{fragments})".encode(), options)
+    return options
 
 
 def _unescaped(line: str) -> str:

@@ -1,0 +1,79 @@
+-- Spam lists, and what is spam on which page (L-3, L-8).
+
+-- name: list_lists
+-- Of one wiki: its own and its farm's. Nobody is told those of another wiki.
+SELECT dbname, kind, day, lines, unusable FROM spam_list
+WHERE farm = %(farm)s AND dbname = ANY(%(dbnames)s::text[])
+ORDER BY dbname, kind
+
+-- name: list_stamps
+-- Locked: no list changes before the caller's transaction is through.
+SELECT dbname, kind, md5(lines) FROM spam_list
+WHERE farm = %(farm)s AND dbname = ANY(%(dbnames)s::text[])
+ORDER BY dbname, kind
+FOR SHARE
+
+-- name: record_list
+INSERT INTO spam_list (farm, dbname, kind, day, lines, unusable)
+VALUES (%(farm)s, %(dbname)s, %(kind)s, %(day)s, %(lines)s, %(unusable)s)
+ON CONFLICT (farm, dbname, kind) DO UPDATE
+SET day = excluded.day, lines = excluded.lines, unusable = excluded.unusable
+
+-- name: record_applied
+UPDATE spam_list SET day = %(day)s WHERE farm = %(farm)s AND dbname = %(dbname)s
+
+-- name: list_spam_links
+SELECT page, bucket, host_key, url_key, url FROM spam_link
+WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
+ORDER BY page, bucket, host_key, url_key
+
+-- name: record_spam_links
+INSERT INTO spam_link (wiki, page, bucket, host_key, url_key, url)
+SELECT %(wiki)s, page, bucket, host_key, url_key, url
+FROM unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(url)s::text[])
+    AS given (page, bucket, host_key, url_key, url)
+ON CONFLICT (wiki, page, bucket, host_key, url_key) DO UPDATE SET url = excluded.url
+WHERE spam_link.url <> excluded.url
+
+-- name: record_spam_links_gone
+DELETE FROM spam_link
+USING unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (page, bucket, host_key, url_key)
+WHERE spam_link.wiki = %(wiki)s AND spam_link.page = given.page AND spam_link.bucket = given.bucket
+    AND spam_link.host_key = given.host_key AND spam_link.url_key = given.url_key
+RETURNING spam_link.page, spam_link.bucket, spam_link.host_key, spam_link.url_key
+
+-- name: record_pages_gone
+DELETE FROM spam_link WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
+
+-- name: list_places
+-- Where a URL is spam, by wiki and page.
+SELECT spam_link.wiki, spam_link.page, farm.name, wiki.dbname, page.namespace, page.title, spam_link.url
+FROM spam_link
+JOIN wiki ON wiki.wiki = spam_link.wiki
+JOIN farm ON farm.farm = wiki.farm
+JOIN page ON page.wiki = spam_link.wiki AND page.page = spam_link.page
+WHERE spam_link.bucket = %(bucket)s AND spam_link.host_key = %(host_key)s AND spam_link.url_key = %(url_key)s
+    AND (spam_link.wiki, spam_link.page) > (%(wiki)s, %(page)s)
+ORDER BY spam_link.wiki, spam_link.page
+LIMIT %(limit)s
+
+-- name: list_pages
+-- Of one wiki the pages with spam, by id.
+SELECT page.page, page.namespace, page.title, count(*)
+FROM spam_link JOIN page ON page.wiki = spam_link.wiki AND page.page = spam_link.page
+WHERE spam_link.wiki = %(wiki)s AND spam_link.page > %(after)s
+GROUP BY page.page, page.namespace, page.title
+ORDER BY page.page
+LIMIT %(limit)s
+
+-- name: list_stretch
+-- The next pages of a wiki with what they use: a stretch of its uses.
+SELECT page, urls FROM page WHERE wiki = %(wiki)s AND page > %(after)s ORDER BY page LIMIT %(limit)s
+
+-- name: list_urls
+SELECT url.bucket, url.host_key, url.url_key, url.scheme, host.host, url.port, url.path
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (bucket, host_key, url_key)
+JOIN url USING (bucket, host_key, url_key)
+JOIN host USING (bucket, host_key)

@@ -1,0 +1,350 @@
+"""Changes of spam lists and the links that they concern (L-3, L-8, O-6)."""
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+from stored import LOST, WikiInStore, key, open_wiki
+from wikireplay import Exchange, exchange, open_wiki_replay
+
+from weboid.core.classify import UrlClass, classify
+from weboid.core.farms import WMFLABS, WikiName
+from weboid.core.keys import UrlKey, key_of
+from weboid.core.spamlines import SpamFilter, parse_lines
+from weboid.core.urls import Url
+from weboid.errors import SourceError
+from weboid.feed.spam import Refreshed, SpamFilters, reclassify, refresh_farm_spam, refresh_spam
+from weboid.store.page import PageUrls, record_pages, release_pages
+from weboid.store.spam import (
+    FARM,
+    UNAPPLIED,
+    ListKind,
+    Reclassified,
+    list_spam_lists,
+    record_spam_links,
+    record_spam_list,
+    record_spam_pages_gone,
+    spam_list,
+)
+from weboid.store.wiki import record_wiki
+from weboid.wiki.action import ActionApi, Patience
+
+BAD, WORSE, FINE = "https://bad.com/", "https://www.worse.net/a", "https://fine.org/"
+QUICK = Patience(tries=1, timeout_s=20)
+
+
+def page(title: str, text: str | None) -> Exchange:
+    told: dict[str, Any] = {"title": title}
+    told |= {"missing": True} if text is None else {"revisions": [{"slots": {"main": {"content": text}}}]}
+    asked = {"titles": title, "prop": "revisions", "rvprop": "content", "rvslots": "main"}
+    return exchange(asked, {"batchcomplete": True, "query": {"pages": [told]}})
+
+
+@asynccontextmanager
+async def open_lists(black: str | None, white: str | None = None, farm: str = "") -> AsyncIterator[ActionApi]:
+    """A wiki with these lists."""
+    pages = [
+        page("MediaWiki:Spam-blacklist", black),
+        page("MediaWiki:Spam-whitelist", white),
+        page("Spam blacklist", farm),
+    ]
+    async with open_wiki_replay(pages) as replay, aiohttp.ClientSession() as session:
+        yield ActionApi(replay.url, session, "Weboid-test", QUICK)
+
+
+async def refreshed(stored: WikiInStore, black: str | None, white: str | None = None, day: int = 101) -> Refreshed:
+    async with open_lists(black, white) as api:
+        return await refresh_spam(stored.pool, api, stored.wiki, day=day)
+
+
+async def farm_refreshed(stored: WikiInStore, text: str, day: int = 101) -> Refreshed:
+    async with open_lists(None, farm=text) as api:
+        return await refresh_farm_spam(stored.pool, api, WMFLABS, day=day)
+
+
+async def take_in(stored: WikiInStore, pages: Mapping[int, Iterable[str]], day: int) -> None:
+    """Takes in pages by the lists in force, as an intake does: what is spam is no use."""
+    async with stored.pool.connection() as conn:
+        lists = await SpamFilters().current(conn, stored.wiki.farm, stored.wiki.dbname)
+        given: list[PageUrls] = []
+        spam: dict[int, dict[UrlKey, str]] = {}
+        for number, links in pages.items():
+            urls, spam[number] = split(sorted(links), lists)
+            given.append(PageUrls(number, 0, f"Page {number}", day, None, urls))
+        await record_pages(conn, stored.wiki.wiki, given, day)
+        await record_spam_links(conn, stored.wiki.wiki, spam)
+
+
+def split(links: Iterable[str], lists: SpamFilter) -> tuple[dict[UrlKey, Url], dict[UrlKey, str]]:
+    urls: dict[UrlKey, Url] = {}
+    spam: dict[UrlKey, str] = {}
+    for text in links:
+        link = classify(text, WMFLABS)
+        if link.kind is UrlClass.WATCHED and link.url is not None:
+            if lists.is_spam(text, str(link.url)):
+                spam.setdefault(key_of(link.url), text)
+            else:
+                urls[key_of(link.url)] = link.url
+    return {of: url for of, url in urls.items() if of not in spam}, spam
+
+
+async def links_of(stored: WikiInStore) -> set[tuple[int, UrlKey]]:
+    rows = await stored.rows(
+        f"SELECT page, bucket, host_key, url_key FROM link WHERE wiki = {stored.wiki.wiki}"  # noqa: S608
+    )
+    return {(number, UrlKey(*of)) for number, *of in rows}  # type: ignore[misc, arg-type]
+
+
+async def spam_of(stored: WikiInStore) -> set[tuple[int, str]]:
+    rows = await stored.rows(f"SELECT page, url FROM spam_link WHERE wiki = {stored.wiki.wiki}")  # noqa: S608
+    return {(number, url) for number, url in rows}  # type: ignore[misc]
+
+
+async def orphans(stored: WikiInStore) -> set[UrlKey]:
+    rows = await stored.rows("SELECT bucket, host_key, url_key FROM url WHERE orphaned IS NOT NULL")
+    return {UrlKey(*of) for of in rows}  # type: ignore[arg-type]
+
+
+async def other_wiki(stored: WikiInStore, dbname: str) -> WikiInStore:
+    async with stored.pool.connection() as conn:
+        return WikiInStore(stored.pool, await record_wiki(conn, WMFLABS, WikiName(dbname, "wmflabs")))
+
+
+async def test_a_new_line_turns_uses_into_spam_and_its_end_turns_them_back(database: str) -> None:
+    async with open_wiki(database, {1: [BAD, FINE], 2: [BAD], 3: [WORSE]}) as stored:
+        first = await refreshed(stored, "\\bbad\\.com\\b # since today\n(?=x)")
+        assert first == Refreshed(changed=True, lines=1, unusable=1, links=Reclassified(spam_new=2))
+        assert await spam_of(stored) == {(1, BAD), (2, BAD)}
+        assert await links_of(stored) == {(1, key(FINE)), (3, key(WORSE))}
+        assert await orphans(stored) == {key(BAD)}
+        again = await refreshed(stored, "# another comment\n\\bbad\\.com\\b", day=102)
+        assert again == Refreshed(changed=False, lines=1)
+        last = await refreshed(stored, "worse", "worse\\.net/a", day=103)
+        assert last.links == Reclassified(spam_gone=2)
+        assert await spam_of(stored) == set()
+        assert await links_of(stored) == {(1, key(BAD)), (1, key(FINE)), (2, key(BAD)), (3, key(WORSE))}
+        assert await orphans(stored) == set()
+
+
+async def test_an_intake_afterwards_finds_nothing_to_change(database: str) -> None:
+    pages = {1: [BAD, FINE], 2: [BAD, WORSE]}
+    async with open_wiki(database, pages) as stored:
+        await refreshed(stored, "bad\\.com")
+        before = await stored.rows("SELECT page, urls, xmin::text FROM page")
+        async with stored.pool.connection() as conn:
+            lists = await SpamFilters().current(conn, stored.wiki.farm, stored.wiki.dbname)
+            given = [PageUrls(n, 0, f"Page {n}", 1, None, split(links, lists)[0]) for n, links in pages.items()]
+            intake = await record_pages(conn, stored.wiki.wiki, given, 100)
+        assert (intake.links_new, intake.links_gone, intake.pages_changed) == (0, 0, 0)
+        assert await stored.rows("SELECT page, urls, xmin::text FROM page") == before
+
+
+async def test_a_dead_url_that_is_spam_is_no_dead_link_until_it_is_spam_no_more(database: str) -> None:
+    async with open_wiki(database, {1: [BAD], 2: [BAD, FINE]}) as stored:
+        for day in range(100, 130, 7):
+            await stored.round(day, lambda url, day: LOST)
+        assert await stored.dead() == {(1, key(BAD)), (2, key(BAD)), (2, key(FINE))}
+        await refreshed(stored, "bad\\.com", day=130)
+        assert await stored.dead() == {(2, key(FINE))}
+        await refreshed(stored, None, day=131)
+        assert await stored.dead() == {(1, key(BAD)), (2, key(BAD)), (2, key(FINE))}
+
+
+async def test_a_url_that_is_spam_everywhere_is_asked_no_more(database: str) -> None:
+    async with open_wiki(database, {1: [BAD], 2: [BAD, FINE]}) as stored:
+        await refreshed(stored, "bad\\.com", day=100)
+        await stored.round(100, lambda url, day: LOST)
+        assert [url for _, url in stored.asked] == [FINE]
+
+
+async def test_the_list_of_a_farm_holds_for_all_its_wikis_and_a_local_one_for_its_own(database: str) -> None:
+    async with open_wiki(database, {1: [BAD, WORSE]}) as stored:
+        other = await other_wiki(stored, "otherwiki")
+        await other.take_in({1: [BAD, WORSE]}, 100)
+        await refreshed(stored, "worse\\.net")
+        assert await spam_of(other) == set()
+        assert (await farm_refreshed(stored, "bad\\.com")).links == Reclassified(spam_new=2)
+        assert await spam_of(stored) == {(1, BAD), (1, WORSE)}
+        assert await spam_of(other) == {(1, BAD)}
+        assert await links_of(other) == {(1, key(WORSE))}
+        assert await orphans(stored) == {key(BAD)}
+        await refreshed(stored, "worse\\.net", "bad\\.com")
+        assert await spam_of(stored) == {(1, WORSE)}
+        assert await spam_of(other) == {(1, BAD)}
+
+
+async def test_a_wiki_that_cannot_be_read_keeps_its_lists(database: str) -> None:
+    async with open_wiki(database, {1: [BAD]}) as stored:
+        await refreshed(stored, "bad\\.com")
+        asked = json.loads(json.dumps(page("MediaWiki:Spam-blacklist", None).request))
+        async with open_wiki_replay([exchange(asked, {})]) as replay, aiohttp.ClientSession() as session:
+            api = ActionApi(replay.url, session, "Weboid-test", QUICK)
+            with pytest.raises(SourceError):
+                await refresh_spam(stored.pool, api, stored.wiki, day=102)
+        assert await spam_of(stored) == {(1, BAD)}
+
+
+async def test_a_refresh_that_is_broken_off_is_gone_on_with(database: str) -> None:
+    pages = {number: [BAD, f"https://fine.org/{number}"] for number in range(1, 8)}
+    async with open_wiki(database, pages) as stored:
+
+        def stop(so_far: Reclassified) -> None:
+            if so_far.spam_new >= 2:
+                raise RuntimeError("stopped")
+
+        async with open_lists("bad\\.com") as api:
+            with pytest.raises(RuntimeError, match="stopped"):
+                await refresh_spam(stored.pool, api, stored.wiki, day=101, batch=2, show=stop)
+        assert 0 < len(await spam_of(stored)) < 7
+        async with stored.pool.connection() as conn:
+            lists = await list_spam_lists(conn, stored.wiki.farm, stored.wiki.dbname)
+        assert {each.day for each in lists} == {UNAPPLIED}
+        again = await refreshed(stored, "bad\\.com", day=102)
+        assert again.changed
+        assert len(await spam_of(stored)) == 7
+        async with stored.pool.connection() as conn:
+            lists = await list_spam_lists(conn, stored.wiki.farm, stored.wiki.dbname)
+        assert {each.day for each in lists} == {102}
+
+
+async def test_stretches_of_any_size_come_to_the_same(database: str) -> None:
+    pages = {number: [BAD, WORSE, FINE][number % 3 :] for number in range(1, 30)}
+    async with open_wiki(database, pages) as stored:
+        shown: list[Reclassified] = []
+        total = await reclassify(stored.pool, stored.wiki, SpamFilter(["bad"]), day=101, batch=4, show=shown.append)
+        assert total == Reclassified(spam_new=9)
+        assert len(shown) > 4
+        total = await reclassify(stored.pool, stored.wiki, SpamFilter(), day=101, batch=100)
+        assert total == Reclassified(spam_gone=9)
+        assert len(await links_of(stored)) == sum(len(set(urls)) for urls in pages.values())
+
+
+async def test_a_form_that_only_a_page_knows_keeps_its_link_spam(database: str) -> None:
+    given = "https://fine.org/#//bad.com/"
+    async with open_wiki(database, {}) as stored:
+        await refreshed(stored, "bad\\.com")
+        await take_in(stored, {1: [given, WORSE]}, 101)
+        assert await spam_of(stored) == {(1, given)}
+        assert (await refreshed(stored, "bad\\.com\nworse", day=102)).links == Reclassified(spam_new=1)
+        assert (await refreshed(stored, "worse", day=103)).links == Reclassified(spam_gone=1)
+        assert await links_of(stored) == {(1, key(FINE))}
+
+
+HOSTS = ("bad.com", "www.bad.com", "worse.net", "good.bad.com", "fine.org", "пример.рф", "a-b.info")
+LINES = (
+    "\\bbad\\.com\\b",
+    "worse",
+    "пример\\.рф",
+    "xn--e1afmkfd",
+    "\\.info\\b",
+    "fine\\.org/2",
+    "com/1$",
+    "/(?:a|2)$",
+    "(?=no)",
+    ".*",
+    "good\\.bad",
+)
+
+
+def some_links(chance: random.Random) -> list[str]:
+    links = []
+    for _ in range(chance.randint(0, 6)):
+        host = chance.choice(HOSTS)
+        scheme = chance.choice(("http://", "https://", "//", "HTTP://", "ftp://"))
+        links.append(f"{scheme}{chance.choice((host, host.upper()))}{chance.choice(('', '/', '/1', '/2', '/a'))}")
+    return links
+
+
+def some_lines(chance: random.Random) -> str:
+    return "\n".join(chance.sample(LINES, chance.randint(0, 4)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_after_any_changes_the_store_is_as_after_a_fresh_intake(database: str, seed: int) -> None:
+    chance = random.Random(seed)
+    async with open_wiki(database, {}) as stored:
+        pages: dict[int, list[str]] = {}
+        local, black, white = "", "", ""
+        for day in range(101, 115):
+            match chance.choice(("farm", "local", "intake", "intake", "release")):
+                case "farm":
+                    black = some_lines(chance)
+                    await farm_refreshed(stored, black, day)
+                case "local":
+                    local, white = some_lines(chance), some_lines(chance)
+                    await refreshed(stored, local, white, day)
+                case "intake":
+                    given = {chance.randint(1, 8): some_links(chance) for _ in range(3)}
+                    pages |= given
+                    await take_in(stored, given, day)
+                case _ if pages:
+                    gone = chance.choice(sorted(pages))
+                    del pages[gone]
+                    async with stored.pool.connection() as conn:
+                        await release_pages(conn, stored.wiki.wiki, [gone], day)
+                        await record_spam_pages_gone(conn, stored.wiki.wiki, [gone])
+        fresh = await other_wiki(stored, "freshwiki")
+        async with stored.pool.connection() as conn:
+            for kind, text in ((ListKind.BLACK, local), (ListKind.WHITE, white)):
+                await record_spam_list(conn, spam_list(WMFLABS.code, "freshwiki", kind, 120, parse_lines(text)))
+            lists = await list_spam_lists(conn, WMFLABS.code, FARM)
+        assert set(parse_lines(black).usable) == {line for each in lists for line in each.lines}
+        used = {of for _, of in await links_of(stored)}
+        known = {UrlKey(*of) for of in await stored.rows("SELECT bucket, host_key, url_key FROM url")}  # type: ignore[arg-type]
+        assert await orphans(stored) == known - used
+        await take_in(fresh, pages, 120)
+        assert await links_of(stored) == await links_of(fresh)
+        assert {(n, key(url)) for n, url in await spam_of(stored)} == {(n, key(url)) for n, url in await spam_of(fresh)}
+        assert await packed(stored) == await packed(fresh)
+
+
+async def packed(stored: WikiInStore) -> list[tuple[object, ...]]:
+    return await stored.rows(f"SELECT page, urls FROM page WHERE wiki = {stored.wiki.wiki}")  # noqa: S608
+
+
+async def test_a_filter_is_built_again_only_when_a_list_of_its_wiki_has_changed(database: str) -> None:
+    async with open_wiki(database, {}) as stored:
+        filters = SpamFilters(wikis=3)
+
+        async def current(dbname: str) -> SpamFilter:
+            async with stored.pool.connection() as conn:
+                return await filters.current(conn, WMFLABS.code, dbname)
+
+        nothing = await current("testwiki")
+        assert not nothing
+        assert await current("otherwiki") is nothing
+        await farm_refreshed(stored, "bad\\.com")
+        farms = await current("otherwiki")
+        assert farms.is_spam(BAD)
+        assert await current("testwiki") is farms
+        await refreshed(stored, "worse", "bad\\.com/x")
+        own = await current("testwiki")
+        assert own.is_spam(BAD)
+        assert own.is_spam(WORSE)
+        assert not own.is_spam(f"{BAD}x")
+        assert await current("otherwiki") is farms
+        await refreshed(stored, "# the same\nworse", "bad\\.com/x", day=102)
+        assert await current("testwiki") is own
+        for number in range(5):
+            assert await current(f"w{number}wiki") is farms
+        assert len(filters._filters) == 3
+
+
+async def test_a_list_waits_for_an_intake_by_the_one_before_and_then_judges_what_it_took_in(database: str) -> None:
+    async with open_wiki(database, {1: [FINE]}) as stored:
+        await refreshed(stored, None)
+        async with stored.pool.connection() as conn:
+            lists = await SpamFilters().current(conn, stored.wiki.farm, stored.wiki.dbname)
+            refresh = asyncio.create_task(refreshed(stored, "bad\\.com", day=102))
+            await asyncio.wait([refresh], timeout=0.5)
+            assert not refresh.done()
+            urls, _ = split([BAD, FINE], lists)
+            await record_pages(conn, stored.wiki.wiki, [PageUrls(1, 0, "Page 1", 2, None, urls)], 102)
+        assert (await refresh).links == Reclassified(spam_new=1)
+        assert await spam_of(stored) == {(1, BAD)}
+        assert await links_of(stored) == {(1, key(FINE))}

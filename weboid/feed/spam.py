@@ -1,0 +1,201 @@
+"""Spam lists kept up to date, and the links that they concern (L-3, L-8, O-6).
+
+One law: after a list has changed, every link of a watched page is what an intake of that page by the new lists would
+make of it; broken off anywhere, the next refresh goes on with it.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from weboid.core.farms import Farm
+from weboid.core.keys import UrlKey, key_of
+from weboid.core.spamlines import SpamFilter, SpamLines, parse_lines
+from weboid.core.urls import InvalidUrl, Url, parse
+from weboid.store.pool import Connection, Pool
+from weboid.store.spam import (
+    FARM,
+    UNAPPLIED,
+    ListKind,
+    Reclassified,
+    Stretch,
+    find_stretch,
+    list_spam_lists,
+    list_stamps,
+    record_applied,
+    record_reclassified,
+    record_spam_list,
+    spam_list,
+)
+from weboid.store.wiki import StoredWiki, list_wikis
+from weboid.wiki.action import ActionApi
+from weboid.wiki.spamlist import GLOBAL_TITLE, ListTexts, fetch_global_list, fetch_local_lists
+
+_BATCH: Final = 500
+
+
+@dataclass(slots=True)
+class Refreshed:
+    """What a refresh found: whether any list has changed, lines in force, lines that cannot be run, links changed."""
+
+    changed: bool = False
+    lines: int = 0
+    unusable: int = 0
+    links: Reclassified = field(default_factory=Reclassified)
+
+
+Stamp = tuple[tuple[str, ...], tuple[str, ...]]
+"""Of a farm's lists and of a wiki's own."""
+
+Show = Callable[[Reclassified], None]
+
+
+def _show_nothing(so_far: Reclassified) -> None:
+    pass
+
+
+class SpamFilters:
+    """The filters of wikis, each built when it is first wanted and again when a list of it has changed.
+
+    All wikis of a farm share the machine of its lists. At most so many wikis are remembered.
+    """
+
+    def __init__(self, wikis: int = 100) -> None:
+        self._wikis = wikis
+        self._filters: dict[tuple[int, str], tuple[Stamp, SpamFilter]] = {}
+
+    async def current(self, conn: Connection, farm: int, dbname: str) -> SpamFilter:
+        """What is spam on the pages of a wiki, by its farm's lists and its own.
+
+        It holds to the end of the caller's transaction: a refresh that changes a list waits for it, and then judges
+        again what was recorded in it.
+        """
+        stamps = await list_stamps(conn, farm, dbname)
+        stamp = (stamps[FARM], stamps[dbname])
+        known = self._filters.pop((farm, dbname), None)
+        if known is None or known[0] != stamp:
+            known = (stamp, await self._built(conn, farm, dbname, stamp))
+        self._filters[farm, dbname] = known
+        while len(self._filters) > self._wikis:
+            # Least recently wanted first; a farm's own count as a wiki's.
+            del self._filters[next(iter(self._filters))]
+        return known[1]
+
+    async def _built(self, conn: Connection, farm: int, dbname: str, stamp: Stamp) -> SpamFilter:
+        above = await self.current(conn, farm, FARM) if dbname != FARM else None
+        if above is not None and not stamp[1]:
+            return above
+        lists = [each for each in await list_spam_lists(conn, farm, dbname) if each.dbname == dbname]
+        black = [line for each in lists if each.kind is ListKind.BLACK for line in each.lines]
+        white = [line for each in lists if each.kind is ListKind.WHITE for line in each.lines]
+        return await asyncio.to_thread(SpamFilter, black, white, beside=above)
+
+
+async def refresh_spam(
+    pool: Pool, api: ActionApi, wiki: StoredWiki, *, day: int, batch: int = _BATCH, show: Show = _show_nothing
+) -> Refreshed:
+    """Fetches a wiki's own lists, stores them, and judges its links again if a line came or went.
+
+    Raises SourceError where the wiki cannot be read, which leaves everything as it was, and StoreError.
+    """
+    return await _refresh(pool, await fetch_local_lists(api), wiki.farm, wiki.dbname, [wiki], day, batch, show)
+
+
+async def refresh_farm_spam(
+    pool: Pool,
+    api: ActionApi,
+    farm: Farm,
+    *,
+    day: int,
+    title: str = GLOBAL_TITLE,
+    batch: int = _BATCH,
+    show: Show = _show_nothing,
+) -> Refreshed:
+    """The same with the list that holds for all wikis of a farm: `api` is that of the wiki that keeps it as `title`."""
+    texts = await fetch_global_list(api, title)
+    async with pool.connection() as conn:
+        wikis = [wiki for wiki in await list_wikis(conn) if wiki.farm == farm.code]
+    return await _refresh(pool, texts, farm.code, FARM, wikis, day, batch, show)
+
+
+async def reclassify(
+    pool: Pool, wiki: StoredWiki, spam: SpamFilter, *, day: int, batch: int = _BATCH, show: Show = _show_nothing
+) -> Reclassified:
+    """Judges all links of a wiki's watched pages again, and changes those that are not what they should be.
+
+    A stretch of pages at a time: what it takes in memory does not grow with the wiki. Raises StoreError.
+    """
+    total, after = Reclassified(), 0
+    while True:
+        async with pool.connection() as conn:
+            stretch = await find_stretch(conn, wiki.wiki, after=after, limit=batch)
+        if stretch is None:
+            return total
+        after = stretch.last
+        now_spam, no_spam = await asyncio.to_thread(_judged, stretch, spam)
+        if now_spam or no_spam:
+            async with pool.connection() as conn:
+                total += await record_reclassified(conn, wiki.wiki, now_spam, no_spam, day)
+            show(total)
+
+
+async def _refresh(
+    pool: Pool, texts: ListTexts, farm: int, dbname: str, wikis: Sequence[StoredWiki], day: int, batch: int, show: Show
+) -> Refreshed:
+    fetched = {
+        ListKind.BLACK: await asyncio.to_thread(parse_lines, texts.black),
+        ListKind.WHITE: await asyncio.to_thread(parse_lines, texts.white),
+    }
+    refreshed = Refreshed(
+        lines=sum(len(lines.usable) for lines in fetched.values()),
+        unusable=sum(len(lines.unusable) for lines in fetched.values()),
+    )
+    # First the lists, so that every intake from now on goes by them; the day tells that links are still to follow.
+    refreshed.changed = await _record_lists(pool, farm, dbname, fetched, day)
+    if refreshed.changed:
+        filters = SpamFilters()
+        for wiki in wikis:
+            async with pool.connection() as conn:
+                spam = await filters.current(conn, wiki.farm, wiki.dbname)
+            refreshed.links += await reclassify(pool, wiki, spam, day=day, batch=batch, show=show)
+        async with pool.connection() as conn:
+            await record_applied(conn, farm, dbname, day)
+    return refreshed
+
+
+async def _record_lists(pool: Pool, farm: int, dbname: str, fetched: Mapping[ListKind, SpamLines], day: int) -> bool:
+    """Whether links have to be judged again: lines came or went, now or in a refresh that was broken off."""
+    async with pool.connection() as conn:
+        known = {each.kind: each for each in await list_spam_lists(conn, farm, dbname) if each.dbname == dbname}
+        changed = any(
+            set(lines.usable) != set(known[kind].lines) if kind in known else bool(lines.usable)
+            for kind, lines in fetched.items()
+        ) or any(each.day == UNAPPLIED for each in known.values())
+        for kind, lines in fetched.items():
+            await record_spam_list(conn, spam_list(farm, dbname, kind, UNAPPLIED if changed else day, lines))
+    return changed
+
+
+def _judged(stretch: Stretch, spam: SpamFilter) -> tuple[dict[int, dict[UrlKey, str]], dict[int, dict[UrlKey, Url]]]:
+    """Of a stretch the uses that are spam, and the spam links that are none."""
+    found = {key: text for key, url in stretch.urls.items() if spam.is_spam(text := str(url))}
+    now_spam = {
+        page: those for page, keys in stretch.uses.items() if (those := {k: found[k] for k in keys if k in found})
+    }
+    no_spam: dict[int, dict[UrlKey, Url]] = {}
+    for page, given in stretch.spam.items():
+        for key, text in given.items():
+            url = _url(key, text)
+            if url is not None and not spam.is_spam(text, str(url)):
+                no_spam.setdefault(page, {})[key] = url
+    return now_spam, no_spam
+
+
+def _url(key: UrlKey, given: str) -> Url | None:
+    """The URL of a spam link, unless it is one by another form of URLs than ours."""
+    try:
+        url = parse(given)
+    except InvalidUrl:
+        return None
+    return url if key_of(url) == key else None
