@@ -21,17 +21,6 @@ JOIN link USING (bucket, host_key, url_key)
 WHERE dead.wiki = link.wiki AND dead.page = link.page
     AND dead.bucket = given.bucket AND dead.host_key = given.host_key AND dead.url_key = given.url_key
 
--- name: list_failing
--- Of URLs that a page has just begun to use, those that fail: locked, so that no round changes their verdict meanwhile.
-SELECT url.bucket, url.host_key, url.url_key
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
-    AS given (bucket, host_key, url_key)
-JOIN url USING (bucket, host_key, url_key)
-JOIN host USING (bucket, host_key)
-WHERE url.status >= 16
-ORDER BY url.bucket, url.host_key, url.url_key
-FOR SHARE OF url, host
-
 -- name: record_dead_links
 INSERT INTO dead (wiki, page, bucket, host_key, url_key, since)
 SELECT %(wiki)s, page, bucket, host_key, url_key, since

@@ -44,7 +44,8 @@ LIMIT %(limit)s
 SELECT page, urls FROM page WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[]) ORDER BY page FOR UPDATE
 
 -- name: record_urls_of
-UPDATE page SET urls = given.urls
+-- Without a mark, so that the next pass reads these pages again.
+UPDATE page SET urls = given.urls, mark = NULL
 FROM unnest(%(page)s::integer[], %(urls)s::bytea[]) AS given (page, urls)
 WHERE page.wiki = %(wiki)s AND page.page = given.page
 

@@ -1,5 +1,24 @@
 -- Hosts and URLs: intake, due ones, answers (U-1, C-3).
 
+-- name: lock_intake
+SELECT pg_advisory_xact_lock(hashtextextended('weboid intake', 0))
+
+-- name: lock_urls
+-- Of URLs whose uses come or go those that may be written, and those that fail; the others are not even locked.
+SELECT url.bucket, url.host_key, url.url_key, url.status >= 16
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(left)s::boolean[])
+    AS given (bucket, host_key, url_key, left_)
+JOIN url USING (bucket, host_key, url_key)
+WHERE given.left_ OR url.orphaned IS NOT NULL OR url.status >= 16
+ORDER BY url.bucket, url.host_key, url.url_key
+FOR NO KEY UPDATE OF url
+
+-- name: lock_hosts
+SELECT FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)
+JOIN host USING (bucket, host_key)
+ORDER BY host.bucket, host.host_key
+FOR NO KEY UPDATE OF host
+
 -- name: record_hosts
 INSERT INTO host (bucket, host_key, host, reversed, next_day)
 SELECT bucket, host_key, host, reversed, %(day)s

@@ -13,12 +13,15 @@ from sseserver import event_id
 from stored import WikiInStore, key, open_wiki
 
 from weboid.core.farms import WMFLABS
+from weboid.core.spamlines import SpamFilter
 from weboid.errors import StoreError
 from weboid.feed.effects import Applied, FollowedWiki, apply
 from weboid.feed.events import load_streams
 from weboid.feed.stream import RawEvent
 from weboid.store.page_pass import record_trees
 from weboid.store.pending import Pending, list_pending, record_pending
+from weboid.store.pool import Connection
+from weboid.store.spam import list_spam_links
 from weboid.store.stream import Position, find_position, has_category
 
 STREAMS = load_streams()
@@ -82,9 +85,14 @@ async def test_added_links_are_known_at_once_on_watched_pages_only(database: str
 
 
 async def test_spam_is_not_taken_in(database: str) -> None:
-    async with following(database, {1: []}, spam=lambda url: "b.sample" in url) as wiki:
-        await wiki.take(links_added(1, [A, B], 1))
+    async def unwanted(conn: Connection) -> SpamFilter:
+        return SpamFilter([r"b\.sample"])
+
+    async with following(database, {1: []}, spam=unwanted) as wiki:
+        await wiki.take(links_added(1, [A, B], 1), links_added(7, [B], 2))
         assert await wiki.links() == {use(1, A)}
+        async with wiki.stored.pool.connection() as conn:
+            assert await list_spam_links(conn, wiki.stored.wiki.wiki, [1, 7]) == {1: {key(B): B}}
 
 
 async def test_a_deleted_page_is_released_and_looked_at_once_more(database: str) -> None:
@@ -163,7 +171,7 @@ async def test_a_page_that_waits_is_not_read_before_its_newest_edit(database: st
 
 
 async def test_the_position_is_written_with_the_effects_or_not_at_all(database: str) -> None:
-    def fails(url: str) -> bool:
+    async def fails(conn: Connection) -> SpamFilter:
         raise StoreError("in the middle")
 
     async with following(database, {1: [A]}) as wiki:

@@ -15,14 +15,17 @@ from sseserver import EventServer, Turn, event_id, open_event_server
 from stored import WikiInStore, open_wiki
 
 from weboid.core.farms import WMFLABS
+from weboid.core.spamlines import SpamFilter
 from weboid.errors import StoreError
 from weboid.feed import following as following_module
 from weboid.feed.effects import Applied, FollowedWiki
 from weboid.feed.events import load_streams
 from weboid.feed.following import Following
+from weboid.feed.intake import NO_SPAM
 from weboid.feed.stream import EventStream, Manner
 from weboid.store.page_pass import record_trees
 from weboid.store.pending import list_pending
+from weboid.store.pool import Connection
 from weboid.store.stream import Position, find_position
 
 STREAMS = load_streams()
@@ -197,10 +200,10 @@ async def test_a_database_that_fails_for_a_moment_is_tried_again(
     events = some_events()
     failures = iter([True, True])
 
-    def spam(url: str) -> bool:
+    async def spam(conn: Connection) -> SpamFilter:
         if next(failures, False):
             raise StoreError("gone for a moment")
-        return False
+        return NO_SPAM
 
     async with chain(database, PAGES, events, STAY) as one:
         one.wikis["testwiki"] = FollowedWiki(one.stored.wiki.wiki, WMFLABS, lambda page: True, spam=spam)

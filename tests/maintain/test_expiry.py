@@ -151,7 +151,7 @@ async def test_a_use_that_comes_back_at_the_same_moment_saves_the_url(database: 
         await pass_over(stored, 300)
         async with stored.pool.connection() as conn:
             expiring = expire_after_first_statement(conn, stored)
-            await record_added(conn, stored.wiki.wiki, {2: {key(GONE): parse(GONE)}}, 300)
+            await record_added(conn, stored.wiki.wiki, {2: ({key(GONE): parse(GONE)}, {})}, 300)
         assert await (await expiring) == Expiry()
         assert (await stored.known(GONE)).record.asked == 100
         assert (await stored.known(GONE)).orphaned is None
@@ -201,16 +201,30 @@ async def test_a_use_that_comes_while_a_url_is_being_deleted_brings_it_in_anew(d
         assert await stored.rows("SELECT next_day FROM host") == [(103,), (300,)]
 
 
-async def test_what_two_intakes_at_once_took_for_an_orphan_is_mended(database: str) -> None:
+async def test_two_intakes_at_once_do_not_make_an_orphan_of_what_is_in_use(database: str) -> None:
     async with open_wiki(database, {1: [GONE], 2: [STAYS]}) as stored:
-        # One removes the last use that it can see, while the other one adds a use and has seen no orphan.
-        async with stored.pool.connection() as first, stored.pool.connection() as second:
-            await record_added(second, stored.wiki.wiki, {2: {key(GONE): parse(GONE)}}, 300)
-            await release_pages(first, stored.wiki.wiki, [1], 300)
-        assert (await stored.known(GONE)).orphaned == 300
-        assert await run(stored, 301) == Expiry(used=1)
+        # One removes the last use that it could see, while the other one has added a use that is not yet to be seen.
+        async with stored.pool.connection() as conn:
+            await record_added(conn, stored.wiki.wiki, {2: ({key(GONE): parse(GONE)}, {})}, 300)
+            releasing = asyncio.create_task(release(stored, 1))
+            while not await is_locked_out(stored):
+                await asyncio.sleep(0.01)
+        await releasing
         assert (await stored.known(GONE)).orphaned is None
-        assert await stored.rows("SELECT next_day FROM host") == [(100,), (100,)]
+
+
+async def release(stored: WikiInStore, page: int) -> None:
+    """An intake of its own."""
+    async with stored.pool.connection() as conn:
+        await release_pages(conn, stored.wiki.wiki, [page], 300)
+
+
+async def test_an_orphan_that_is_in_use_all_the_same_is_none_any_more(database: str) -> None:
+    async with open_wiki(database, {1: [GONE], 2: [STAYS]}) as stored:
+        async with stored.pool.connection() as conn:
+            await conn.execute("UPDATE url SET orphaned = 300")
+        assert await run(stored, 301) == Expiry(used=2)
+        assert (await stored.known(GONE)).orphaned is None
 
 
 async def test_specials_go_when_they_were_last_seen_over_a_hundred_days_ago(database: str) -> None:

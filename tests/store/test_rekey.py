@@ -324,7 +324,7 @@ async def test_an_intake_under_way_is_waited_for_and_the_next_one_of_that_progra
         async with stored.pool.connection() as conn:
             await note_form(conn)  # as the program does when it opens a store
         async with stored.pool.connection() as conn:
-            await record_added(conn, stored.wiki.wiki, {1: {key(added): parse(added)}}, 100)
+            await record_added(conn, stored.wiki.wiki, {1: ({key(added): parse(added)}, {})}, 100)
             moving = asyncio.create_task(rekey(stored.pool, 200, BUCKETS))
             while not await stored.rows(
                 "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"

@@ -2,17 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
-from typing import Any
 
 import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from weboid.cli.inputs import named_wiki, open_source
-from weboid.cli.runtime import clock, day_option, moment_now, open_store, run_async, stop_signals
+from weboid.cli.runtime import clock, day_option, moment_now, open_store, run_async, stop_signals, until
 from weboid.config import Config, WikiConfig
 from weboid.core.farms import WMF
 from weboid.errors import ConfigError, WeboidError
@@ -20,6 +19,7 @@ from weboid.feed.effects import Applied, FollowedWiki
 from weboid.feed.events import load_streams
 from weboid.feed.following import Following
 from weboid.feed.reread import reread
+from weboid.feed.spam import SpamFilters
 from weboid.feed.stream import EventStream
 from weboid.net.session import open_client
 from weboid.store.page import Intake
@@ -93,7 +93,7 @@ async def follow_events(
             stopped = asyncio.Event()
             stack.enter_context(stop_signals(stopped.set))
             rereading = _reread_on(config, pool, wikis, followed, today=today, now=now)
-            await _until(stopped, following.run(), rereading)
+            await until(stopped, following.run(), rereading)
     console.print(told(following.done, now()), highlight=False)
 
 
@@ -124,6 +124,7 @@ async def followed_wiki(config: Config, pool: Pool, wiki: WikiConfig) -> Followe
     """A configured wiki as events are judged for it; raises ConfigError for criteria that cannot be used."""
     named = named_wiki(str(wiki.name), config)
     criteria = read_criteria(wiki.matching, wiki.without)
+    filters = SpamFilters()
     async with pool.connection() as conn:
         stored = await record_wiki(conn, named.farm, wiki.name, api=named.api)
     return FollowedWiki(
@@ -131,6 +132,7 @@ async def followed_wiki(config: Config, pool: Pool, wiki: WikiConfig) -> Followe
         named.farm,
         covers=lambda page: criteria.covers(page) is True,
         excludes=lambda page: any(criterion.covers(page) for criterion in criteria.excluded),
+        spam=lambda conn: filters.current(conn, named.farm.code, wiki.name.dbname),
     )
 
 
@@ -157,18 +159,6 @@ async def _reread_on(
     while True:
         await reread_wikis(config, pool, wikis, followed, today=today, now=now)
         await asyncio.sleep(_REREAD_S)
-
-
-async def _until(stopped: asyncio.Event, *works: Coroutine[Any, Any, object]) -> None:
-    """Does all of the works until one ends or we are told to stop; what one raised is raised."""
-    doing = [asyncio.create_task(work) for work in (*works, stopped.wait())]
-    await asyncio.wait(doing, return_when="FIRST_COMPLETED")
-    for task in doing:
-        task.cancel()
-    ends = await asyncio.gather(*doing, return_exceptions=True)
-    for end in ends:
-        if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
-            raise end
 
 
 def _line(console: Console) -> Progress:

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from weboid.cli.events import command as events
 from weboid.cli.inputs import named_wiki
 from weboid.cli.passes import changes
 from weboid.cli.passes import command as page_pass
@@ -25,6 +26,7 @@ def command() -> None:
 
 
 command.add_command(page_pass)
+command.add_command(events)
 
 
 @command.command("dump")

@@ -1,15 +1,15 @@
 """``weboid feed pass``: passes over wikis, once or for good."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 import click
 from rich.console import Console
 
 from weboid.cli import READ_CONFIG
 from weboid.cli.inputs import named_wiki, open_source
-from weboid.cli.runtime import clock, day_option, open_store, run_async, stop_signals
+from weboid.cli.runtime import clock, day_option, open_store, run_async, stop_signals, until
 from weboid.cli.tables import bar
 from weboid.config import Config, WikiConfig
 from weboid.core.farms import WikiName
@@ -45,9 +45,9 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, day: int |
         async with open_store(config, size=2, part="feed") as pool:
             with stop_signals(stopped.set):
                 if not repeat:
-                    await _until(stopped, feed_wikis(config, pool, _chosen(config, wikis), today(), console))
+                    await until(stopped, feed_wikis(config, pool, _chosen(config, wikis), today(), console))
                 while repeat and not stopped.is_set():
-                    await _until(stopped, _next(read_again, pool, wikis, today(), console))
+                    await until(stopped, _next(read_again, pool, wikis, today(), console))
 
     run_async(main())
 
@@ -75,18 +75,6 @@ async def _due(config: Config, pool: Pool, wikis: list[WikiConfig], day: int) ->
     turns = {wiki.name: passed.get((codes[wiki.name.farm], wiki.name.dbname), -1) for wiki in wikis}
     due = [wiki for wiki in wikis if turns[wiki.name] < 0 or turns[wiki.name] + config.feed.period_days <= day]
     return sorted(due, key=lambda wiki: turns[wiki.name])
-
-
-async def _until(stopped: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
-    """Does the work, or breaks it off when told to stop."""
-    doing = asyncio.create_task(work)
-    waiting = asyncio.create_task(stopped.wait())
-    await asyncio.wait({doing, waiting}, return_when="FIRST_COMPLETED")
-    waiting.cancel()
-    doing.cancel()
-    (end,) = await asyncio.gather(doing, return_exceptions=True)
-    if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
-        raise end
 
 
 async def feed_wikis(config: Config, pool: Pool, wikis: list[WikiConfig], day: int, console: Console) -> None:

@@ -8,7 +8,7 @@ import gc
 import logging
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -139,6 +139,18 @@ def stop_signals(stop: Callable[[], None]) -> Iterator[None]:
     finally:
         for kind in kinds:
             loop.remove_signal_handler(kind)
+
+
+async def until(stopped: asyncio.Event, *works: Coroutine[Any, Any, object]) -> None:
+    """Does all of the works until one ends or we are told to stop; what one raised is raised."""
+    doing = [asyncio.create_task(work) for work in (*works, stopped.wait())]
+    await asyncio.wait(doing, return_when="FIRST_COMPLETED")
+    for task in doing:
+        task.cancel()
+    ends = await asyncio.gather(*doing, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
+            raise end
 
 
 def raise_open_files(wanted: int) -> int:

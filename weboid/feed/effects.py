@@ -5,15 +5,14 @@ event that comes again changes nothing more.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from weboid.core.classify import UrlClass, classify
 from weboid.core.farms import Farm
-from weboid.core.keys import UrlKey, key_of
-from weboid.core.urls import Url
+from weboid.core.spamlines import SpamFilter
 from weboid.feed.events import HandedIn, LinksAdded, PageGone, PageHandedIn, Passed, Reading, Streams, Value, read
+from weboid.feed.intake import NO_SPAM, watched_urls
 from weboid.feed.stream import RawEvent
 from weboid.store.page import Intake, record_added, release_pages
 from weboid.store.page_pass import list_in_trees
@@ -27,18 +26,23 @@ def _no(fact: object) -> bool:
     return False
 
 
+async def _no_spam(conn: Connection) -> SpamFilter:
+    return NO_SPAM
+
+
 @dataclass(frozen=True, slots=True)
 class FollowedWiki:
     """A wiki whose events count: `wiki` is its number in the store.
 
-    `covers` and `excludes` are what the criteria know by a page's own facts (P-4); `spam` judges links (L-3).
+    `covers` and `excludes` are what the criteria know by a page's own facts (P-4). `spam` finds the filter that links go
+    by until the end of a transaction (L-3).
     """
 
     wiki: int
     farm: Farm
     covers: Callable[[PageState], bool]
     excludes: Callable[[PageState], bool] = _no
-    spam: Callable[[str], bool] = _no
+    spam: Callable[[Connection], Awaitable[SpamFilter]] = _no_spam
 
     def may_match(self, given: PageHandedIn) -> bool:
         """Whether a page that is handed in by id is worth reading: so is one that tells too little of itself."""
@@ -126,16 +130,6 @@ async def apply(
     return applied
 
 
-def watched_urls(urls: Iterable[str], farm: Farm, spam: Callable[[str], bool]) -> dict[UrlKey, Url]:
-    """The URLs among these links that are watched (L-3), by key."""
-    found = {}
-    for text in urls:
-        link = classify(text, farm)
-        if link.kind is UrlClass.WATCHED and link.url is not None and not spam(text):
-            found[key_of(link.url)] = link.url
-    return found
-
-
 def _plans(readings: Iterable[Reading]) -> dict[str, Plan]:
     plans: dict[str, Plan] = {}
     for reading in readings:
@@ -154,8 +148,9 @@ async def _record_plan(conn: Connection, wiki: FollowedWiki, plan: Plan, day: in
         pending += [Pending(0, each.title, each.moment, True) for each in plan.categorised if each.category in trees]
     if gone := sorted(plan.gone.keys() & watched):
         applied.intake += await release_pages(conn, wiki.wiki, gone, day)
-    added = {page: urls for page, given in plan.added.items() if (urls := watched_urls(given, wiki.farm, wiki.spam))}
-    if added:
+    if plan.added:
+        spam = await wiki.spam(conn)
+        added = {page: watched_urls(given, wiki.farm, spam) for page, given in plan.added.items()}
         applied.intake += await record_added(conn, wiki.wiki, added, day)
     await record_pending(conn, wiki.wiki, pending)
     await record_later(conn, wiki.wiki, plan.later, plan.later_titles)

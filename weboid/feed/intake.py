@@ -3,18 +3,37 @@
 One law: only WATCHED URLs come in; whatever else a page links to is told in answers, never stored (U-9).
 """
 
+from collections.abc import Iterable
+from typing import Final
+
 from weboid.core.classify import UrlClass, classify
 from weboid.core.farms import Farm
-from weboid.core.keys import key_of
+from weboid.core.keys import UrlKey, key_of
+from weboid.core.spamlines import SpamFilter
+from weboid.core.urls import Url
 from weboid.store.page import PageUrls
 from weboid.wiki.source import PageLinks
 
+NO_SPAM: Final = SpamFilter((), ())
 
-def page_urls(page: PageLinks, farm: Farm) -> PageUrls:
+
+def page_urls(page: PageLinks, farm: Farm, spam: SpamFilter = NO_SPAM) -> PageUrls:
     """The page with its watched URLs, each once however many forms of it the page holds."""
-    urls = {}
-    for text in page.urls:
+    urls, unwanted = watched_urls(page.urls, farm, spam)
+    return PageUrls(page.page, page.namespace, page.title, page.latest, page.mark, urls, unwanted)
+
+
+def watched_urls(links: Iterable[str], farm: Farm, spam: SpamFilter) -> tuple[dict[UrlKey, Url], dict[UrlKey, str]]:
+    """The URLs among these links that are watched (L-3), and those that are spam, as given; if any form is, it is."""
+    urls: dict[UrlKey, Url] = {}
+    unwanted: dict[UrlKey, str] = {}
+    for text in links:
         link = classify(text, farm)
-        if link.kind is UrlClass.WATCHED and link.url is not None:
-            urls[key_of(link.url)] = link.url
-    return PageUrls(page.page, page.namespace, page.title, page.latest, page.mark, urls)
+        if link.kind is not UrlClass.WATCHED or link.url is None:
+            continue
+        key = key_of(link.url)
+        if spam and spam.is_spam(text, str(link.url)):
+            unwanted.setdefault(key, text)
+        else:
+            urls[key] = link.url
+    return ({key: url for key, url in urls.items() if key not in unwanted} if unwanted else urls), unwanted

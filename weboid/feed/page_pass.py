@@ -13,7 +13,8 @@ from typing import Final
 from weboid.core.farms import Farm
 from weboid.errors import SourceError
 from weboid.feed.intake import page_urls
-from weboid.store.page import Intake, PageUrls, record_pages, release_pages
+from weboid.feed.spam import SpamFilters
+from weboid.store.page import Intake, record_pages, release_pages
 from weboid.store.page_pass import (
     PageRecord,
     Place,
@@ -29,7 +30,7 @@ from weboid.store.page_pass import (
 from weboid.store.pool import Connection, Pool
 from weboid.store.wiki import StoredWiki
 from weboid.wiki.criteria import Criteria, Criterion
-from weboid.wiki.source import WIKITEXT, PageState, WikiSource
+from weboid.wiki.source import WIKITEXT, PageLinks, PageState, WikiSource
 
 _BATCH: Final = 500
 
@@ -85,6 +86,8 @@ class PagePass:
         self._pool = pool
         self._source = source
         self._wiki = wiki.wiki
+        self._dbname = wiki.dbname
+        self._spam = SpamFilters()
         self._farm = farm
         self._criteria = criteria
         self._today = today
@@ -143,16 +146,18 @@ class PagePass:
                 records = await list_records(conn, self._wiki, after=after, limit=_BATCH)
             if not records:
                 return
-            read, released = await self._decided(records)
+            found, released = await self._decided(records)
             async with self._pool.connection() as conn:
+                spam = await self._spam.current(conn, self._farm.code, self._dbname)
+                read = [page_urls(page, self._farm, spam) for page in found]
                 self._progress.intake += await record_pages(conn, self._wiki, read, self._today(), touches=False)
                 self._progress.intake += await release_pages(conn, self._wiki, released, self._today())
                 await self._go(conn, self._place._replace(place=str(records[-1].page)))
             self._progress.walked += len(records)
             self._show(self._progress)
 
-    async def _decided(self, records: Sequence[PageRecord]) -> tuple[list[PageUrls], list[int]]:
-        """Of a stretch of records the pages to record with what they link to now, and those to release."""
+    async def _decided(self, records: Sequence[PageRecord]) -> tuple[list[PageLinks], list[int]]:
+        """Of a stretch of records the pages that were read again, and those to release."""
         unmet = [record.page for record in records if record.touched < self._started]
         states = {state.page: state for state in await self._source.find_states(unmet)} if unmet else {}
         oldest = self._today() - self._untouched_days
@@ -162,9 +167,8 @@ class PagePass:
         }
         wanted = [page for page, fate in fates.items() if fate is Fate.READ]
         found = await self._source.find_pages(ids=wanted) if wanted else []
-        read = [page_urls(page, self._farm) for page in found]
         gone = set(wanted) - {page.page for page in found}
-        return read, [page for page, fate in fates.items() if fate is Fate.RELEASED or page in gone]
+        return found, [page for page, fate in fates.items() if fate is Fate.RELEASED or page in gone]
 
     async def _go(self, conn: Connection, place: Place) -> None:
         # The place is ours once its transaction is through; should that fail, the pass ends and begins there again.

@@ -66,7 +66,8 @@ async def _read(pool: Pool, source: WikiSource, wiki: FollowedWiki, waiting: Seq
     links = await source.find_pages(ids=wanted) if wanted else []
     async with pool.connection() as conn:
         intake = await release_pages(conn, wiki.wiki, gone, day)
-        intake += await record_pages(conn, wiki.wiki, [page_urls(page, wiki.farm) for page in links], day)
+        spam = await wiki.spam(conn)
+        intake += await record_pages(conn, wiki.wiki, [page_urls(page, wiki.farm, spam) for page in links], day)
         await record_done(conn, wiki.wiki, waiting)
     return intake
 

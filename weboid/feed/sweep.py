@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from weboid.core.farms import Farm
 from weboid.feed.intake import page_urls
+from weboid.feed.spam import SpamFilters
 from weboid.store.page import Intake, record_pages
 from weboid.store.pool import Pool
 from weboid.store.wiki import StoredWiki, record_pass
@@ -25,9 +26,11 @@ async def take_in(
 ) -> Intake:
     """Takes in every page of the namespaces and returns what has changed; raises SourceError where the wiki fails."""
     total = Intake()
+    filters = SpamFilters()
     async for batch in source.pages(namespaces):
-        pages = [page_urls(page, farm) for page in batch]
         async with pool.connection() as conn:
+            spam = await filters.current(conn, farm.code, wiki.dbname)
+            pages = [page_urls(page, farm, spam) for page in batch]
             total += await record_pages(conn, wiki.wiki, pages, day)
         show(total)
     async with pool.connection() as conn:

@@ -5,21 +5,32 @@ One law: after `record_pages` the tables page, url, host, link and dead say the 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from weboid.core.keys import UrlKey
 from weboid.core.urls import Url
 from weboid.store.pool import Connection
+from weboid.store.spam import list_spam_links, record_spam_added, record_spam_links, record_spam_pages_gone
 from weboid.store.statements import statements
-from weboid.store.use import Differences, packed_keys, record_urls, record_uses, unpacked_keys
+from weboid.store.use import (
+    Differences,
+    begin_intake,
+    packed_keys,
+    record_page_urls,
+    record_uses,
+    unpacked_keys,
+)
 
 SQL: Final = statements("page")
 
 
 @dataclass(frozen=True, slots=True)
 class PageUrls:
-    """A page with its watched URLs by key; `latest` and `mark` are those of `PageState`."""
+    """A page with its watched URLs by key; `latest` and `mark` are those of `PageState`.
+
+    `spam` are links that are spam on it (L-3), as it gives them; what is in it is not in `urls`.
+    """
 
     page: int
     namespace: int
@@ -27,6 +38,7 @@ class PageUrls:
     latest: int
     mark: int | None
     urls: Mapping[UrlKey, Url]
+    spam: Mapping[UrlKey, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +79,7 @@ async def record_pages(
 
     Their flags are cleared. `touches`: they are known to match the wiki's criteria on that day (P-4), or new here.
     """
+    await begin_intake(conn)
     given = {page.page: page for page in sorted(pages, key=lambda page: page.page)}
     known = {row[0]: row async for row in await conn.execute(SQL["list_known"], {"wiki": wiki, "pages": list(given)})}
     changed: list[PageUrls] = []
@@ -84,8 +97,9 @@ async def record_pages(
             had = set(unpacked_keys(urls))
             differences.added += [(page.page, key) for key in page.urls.keys() - had]
             differences.gone += [(page.page, key) for key in had - page.urls.keys()]
-    urls_new = await record_urls(conn, {key: given[page].urls[key] for page, key in differences.added}, day)
-    await record_uses(conn, wiki, differences, day)
+    urls = {key: given[page].urls[key] for page, key in differences.added}
+    urls_new = await record_uses(conn, wiki, differences, urls, day)
+    await record_spam_links(conn, wiki, {page.page: page.spam for page in given.values()})
     await _record_page_rows(conn, wiki, changed, day, touches)
     if seen:
         await conn.execute(SQL["record_seen"], {"wiki": wiki, "pages": seen, "day": day, "touches": touches})
@@ -101,26 +115,37 @@ async def record_pages(
     )
 
 
-async def record_added(conn: Connection, wiki: int, added: Mapping[int, Mapping[UrlKey, Url]], day: int) -> Intake:
-    """Takes in URLs that an edit added to pages, by page id; pages that are not watched are passed over (P-6, P-10)."""
+Added = tuple[Mapping[UrlKey, Url], Mapping[UrlKey, str]]
+"""What an edit added to a page: URLs that are watched, and links that are spam there, as the page gives them."""
+
+
+async def record_added(conn: Connection, wiki: int, added: Mapping[int, Added], day: int) -> Intake:
+    """Takes in what edits added to pages, by page id; pages that are not watched are passed over (P-6, P-10)."""
+    await begin_intake(conn)
     rows = await conn.execute(SQL["list_urls_of"], {"wiki": wiki, "pages": sorted(added)})
     known = {page: unpacked_keys(urls) async for page, urls in rows}
-    new = {page: added[page].keys() - had for page, had in known.items() if added[page].keys() - had}
+    # What is a use stays one, and what is spam stays spam, until the page is read whole.
+    there = await list_spam_links(conn, wiki, known)
+    new = {page: added[page][0].keys() - had - there.get(page, {}).keys() for page, had in known.items()}
     uses = [(page, key) for page, keys in new.items() for key in keys]
-    urls_new = await record_urls(conn, {key: added[page][key] for page, key in uses}, day)
-    await record_uses(conn, wiki, Differences(added=uses), day)
-    if new:
-        packed = [packed_keys((*known[page], *keys)) for page, keys in new.items()]
-        await conn.execute(SQL["record_urls_of"], {"wiki": wiki, "page": list(new), "urls": packed})
-    return Intake(pages=len(known), pages_changed=len(new), links_new=len(uses), urls_new=urls_new)
+    urls = {key: added[page][0][key] for page, key in uses}
+    urls_new = await record_uses(conn, wiki, Differences(added=uses), urls, day)
+    await record_page_urls(conn, wiki, {page: {*known[page], *keys} for page, keys in new.items() if keys})
+    unwanted = {
+        page: {key: url for key, url in added[page][1].items() if key not in had} for page, had in known.items()
+    }
+    await record_spam_added(conn, wiki, unwanted)
+    return Intake(pages=len(known), pages_changed=sum(map(bool, new.values())), links_new=len(uses), urls_new=urls_new)
 
 
 async def release_pages(conn: Connection, wiki: int, pages: Sequence[int], day: int) -> Intake:
     """Stops watching pages: their records and uses go, and URLs without any other use are orphaned (P-5, U-8)."""
+    await begin_intake(conn)
     rows = await conn.execute(SQL["list_urls_of"], {"wiki": wiki, "pages": sorted(pages)})
     known = {page: unpacked_keys(urls) async for page, urls in rows}
     gone = [(page, key) for page, keys in known.items() for key in keys]
-    await record_uses(conn, wiki, Differences(gone=gone), day)
+    await record_uses(conn, wiki, Differences(gone=gone), {}, day)
+    await record_spam_pages_gone(conn, wiki, pages)
     if known:
         await conn.execute(SQL["record_released"], {"wiki": wiki, "pages": list(known)})
     return Intake(pages_gone=len(known), links_gone=len(gone))

@@ -14,13 +14,13 @@ from typing import Any, Final
 from weboid.core.keys import UrlKey
 from weboid.core.spamlines import SpamLines
 from weboid.core.urls import Url
-from weboid.store.page import SQL as PAGE_SQL
 from weboid.store.pool import Connection
 from weboid.store.rows import key_columns, url_of
 from weboid.store.statements import statements
-from weboid.store.use import Differences, Use, packed_keys, record_urls, record_uses, unpacked_keys
+from weboid.store.use import Differences, Use, begin_intake, record_page_urls, record_uses, unpacked_keys
 
 SQL: Final = statements("spam")
+PAGE_SQL: Final = statements("page")
 _HALVES: Final = re.compile("[\ud800-\udfff]")
 _EDGES: Final = "".join(map(chr, range(0x21)))
 
@@ -230,6 +230,7 @@ async def record_reclassified(
     pages = sorted(now_spam.keys() | no_spam.keys())
     if not pages:
         return Reclassified()
+    await begin_intake(conn)
     rows = await conn.execute(PAGE_SQL["list_urls_of"], {"wiki": wiki, "pages": pages})
     known = {page: set(unpacked_keys(urls)) async for page, urls in rows}
     there = await list_spam_links(conn, wiki, known)
@@ -237,8 +238,7 @@ async def record_reclassified(
         added=[(page, key) for page in known for key in no_spam.get(page, {}) if key in there.get(page, {})],
         gone=[(page, key) for page in known for key in now_spam.get(page, {}) if key in known[page]],
     )
-    await record_urls(conn, {key: no_spam[page][key] for page, key in differences.added}, day)
-    await record_uses(conn, wiki, differences, day)
+    await record_uses(conn, wiki, differences, {key: no_spam[page][key] for page, key in differences.added}, day)
     await record_spam_links_gone(conn, wiki, differences.added)
     await record_spam_added(conn, wiki, _by_page(now_spam, differences.gone))
     await _record_page_urls(conn, wiki, known, differences)
@@ -254,9 +254,7 @@ async def _record_page_urls(
         changed.setdefault(page, set(known[page])).add(key)
     for page, key in differences.gone:
         changed.setdefault(page, set(known[page])).discard(key)
-    if changed:
-        packed = [packed_keys(keys) for keys in changed.values()]
-        await conn.execute(PAGE_SQL["record_urls_of"], {"wiki": wiki, "page": list(changed), "urls": packed})
+    await record_page_urls(conn, wiki, changed)
 
 
 def _by_page(spam: SpamUses, uses: Iterable[Use]) -> dict[int, dict[UrlKey, str]]:

@@ -46,61 +46,96 @@ def unpacked_keys(data: bytes) -> list[UrlKey]:
     return [UrlKey(*key) for key in _KEY.iter_unpack(data)]
 
 
-async def record_urls(conn: Connection, urls: Mapping[UrlKey, Url], day: int) -> int:
-    """Makes URLs and their hosts known and due; returns how many were new."""
-    if not urls:
+async def begin_intake(conn: Connection) -> None:
+    """To be called before anything else by whoever changes uses: one at a time does, until its transaction ends.
+
+    Two at once could each remove what the other takes for the last use but one, and would lock pages crosswise.
+    """
+    await conn.execute(URL_SQL["lock_intake"])
+
+
+async def record_uses(
+    conn: Connection, wiki: int, differences: Differences, urls: Mapping[UrlKey, Url], day: int
+) -> int:
+    """Records uses that came and went, with all that follows; `urls` has at least those that came.
+
+    New URLs become due, those that nobody uses any more orphans (U-8), and what is dead on these pages is told (U-10).
+    Returns how many URLs are new. Raises StoreError if the store has other keys than this program.
+    """
+    added, gone = differences.added, differences.gone
+    if not added and not gone:
         return 0
-    rows = sorted(urls.items())
-    keys = key_columns(key for key, _ in rows)
+    await require_form(conn)  # Whoever began before a rekey must not go on (O-10).
+    came = sorted({key for _, key in added})
+    left = sorted({key for _, key in gone})
+    # All URLs, then all hosts, each in the order of their keys, as rounds write them: no two wait for each other.
+    failing = await _lock_urls(conn, came, left)
+    again = await _record_again(conn, came)
+    new = await _record_urls(conn, {key: urls[key] for key in came}, day)
+    if added:
+        await conn.execute(SQL["record_links"], {"wiki": wiki, **_use_columns(added)})
+    if gone:
+        await conn.execute(SQL["record_links_gone"], {"wiki": wiki, **_use_columns(gone)})
+        await conn.execute(URL_SQL["record_orphans"], {"day": day, **key_columns(left)})
+        await conn.execute(CHANGE_SQL["record_dead_links_gone"], {"wiki": wiki, **_use_columns(gone)})
+    await _lock_hosts(conn, {*new, *again, *failing})
+    await _record_hosts(conn, {HostKey(*key[:2]): urls[key].host for key in (*new, *again)}, day)
+    await _record_dead(conn, wiki, [use for use in added if use[1] in failing])
+    return len(new)
+
+
+async def record_page_urls(conn: Connection, wiki: int, pages: Mapping[int, Iterable[UrlKey]]) -> None:
+    """Packs the URLs of pages into their rows anew; the next pass reads these pages again, whatever their mark."""
+    if pages:
+        packed = [packed_keys(keys) for keys in pages.values()]
+        await conn.execute(SQL["record_urls_of"], {"wiki": wiki, "page": list(pages), "urls": packed})
+
+
+async def _lock_urls(conn: Connection, came: list[UrlKey], left: list[UrlKey]) -> set[UrlKey]:
+    """Locks the URLs that will change and those that fail, so that no round changes verdicts; returns the latter."""
+    columns = {**key_columns((*came, *left)), "left": [False] * len(came) + [True] * len(left)}
+    rows = await conn.execute(URL_SQL["lock_urls"], columns)
+    return {UrlKey(*key) async for *key, fails in rows if fails}
+
+
+async def _lock_hosts(conn: Connection, urls: Iterable[UrlKey]) -> None:
+    hosts = sorted({HostKey(*key[:2]) for key in urls})
+    if hosts:
+        await conn.execute(URL_SQL["lock_hosts"], host_key_columns(hosts))
+
+
+async def _record_again(conn: Connection, came: list[UrlKey]) -> list[UrlKey]:
+    """Orphans that are in use again."""
+    if not came:
+        return []
+    return [UrlKey(*row) async for row in await conn.execute(URL_SQL["record_uses_again"], key_columns(came))]
+
+
+async def _record_urls(conn: Connection, urls: Mapping[UrlKey, Url], day: int) -> list[UrlKey]:
+    """Makes URLs known and due; returns those that are new."""
+    if not urls:
+        return []
     columns = {
-        **keys,
-        "scheme": [SCHEMES.index(url.scheme) for _, url in rows],
-        "port": [url.port for _, url in rows],
-        "path": [url.path for _, url in rows],
+        **key_columns(urls),
+        "scheme": [SCHEMES.index(url.scheme) for url in urls.values()],
+        "port": [url.port for url in urls.values()],
+        "path": [url.path for url in urls.values()],
         "day": day,
     }
-    # URLs, then hosts, each in the order of their keys, as rounds write them too: no two can wait for each other.
-    # Orphans first: they are locked then, and expiry cannot delete one after it was found to be there (U-8).
-    again = [UrlKey(*row) async for row in await conn.execute(URL_SQL["record_uses_again"], keys)]
-    new = [UrlKey(*row) async for row in await conn.execute(URL_SQL["record_urls"], columns)]
-    await _record_hosts(conn, {HostKey(*key[:2]): urls[key].host for key in sorted((*new, *again))}, day)
-    return len(new)
+    return [UrlKey(*row) async for row in await conn.execute(URL_SQL["record_urls"], columns)]
 
 
 async def _record_hosts(conn: Connection, hosts: Mapping[HostKey, str], day: int) -> None:
     if not hosts:
         return
+    rows = sorted(hosts.items())
     columns = {
-        **host_key_columns(hosts),
-        "host": list(hosts.values()),
-        "reversed": [reversed_name(host) for host in hosts.values()],
+        **host_key_columns(key for key, _ in rows),
+        "host": [host for _, host in rows],
+        "reversed": [reversed_name(host) for _, host in rows],
         "day": day,
     }
     await conn.execute(URL_SQL["record_hosts"], columns)
-
-
-async def record_uses(conn: Connection, wiki: int, differences: Differences, day: int) -> None:
-    """Links that came and went, the URLs that nobody uses any more (U-8), and what is dead on these pages.
-
-    Raises StoreError if the store has other keys than this program.
-    The order matters: a round locks URLs, then reads links, then writes dead links. Here links are written first, then
-    the failing URLs are locked, so that either the round sees the links or we see its verdicts.
-    """
-    added, gone = differences.added, differences.gone
-    if not added and not gone:
-        return
-    await require_form(conn)  # Whoever began before a rekey must not go on (O-10).
-    if added:
-        await conn.execute(SQL["record_links"], {"wiki": wiki, **_use_columns(added)})
-    if gone:
-        await conn.execute(SQL["record_links_gone"], {"wiki": wiki, **_use_columns(gone)})
-    touched = key_columns(sorted({key for _, key in (*added, *gone)}))
-    failing = {UrlKey(*row) async for row in await conn.execute(CHANGE_SQL["list_failing"], touched)}
-    if gone:
-        orphans = key_columns(sorted({key for _, key in gone}))
-        await conn.execute(URL_SQL["record_orphans"], {"day": day, **orphans})
-        await conn.execute(CHANGE_SQL["record_dead_links_gone"], {"wiki": wiki, **_use_columns(gone)})
-    await _record_dead(conn, wiki, [use for use in added if use[1] in failing])
 
 
 async def _record_dead(conn: Connection, wiki: int, added: list[Use]) -> None:
