@@ -226,11 +226,12 @@ def _section(kind: type[Any], section: str, given: Mapping[str, Any], environ: M
 
 
 def _farms(tables: Mapping[str, Any]) -> list[Farm]:
-    """``[farm.OSM]`` with code, api and domains."""
+    """``[farm.OSM]`` with code, api and domains, and perhaps spam_wiki."""
     farms = []
     for name, given in tables.items():
         try:
-            farms.append(Farm(int(given["code"]), name, _text(given["api"]), frozenset(given["domains"])))
+            farm = Farm(int(given["code"]), name, _text(given["api"]), frozenset(given["domains"]))
+            farms.append(replace(farm, spam_wiki=_text(given.get("spam_wiki", ""))))
         except (KeyError, TypeError, ValueError) as error:
             raise ConfigError(f"[farm.{name}]: it needs code, api and domains ({error})") from None
     codes = [farm.code for farm in (*BUILT_IN, *farms)]

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from weboid.cli import READ_CONFIG
 from weboid.cli.inputs import named_wiki, open_source
+from weboid.cli.lists import refresh_lists
 from weboid.cli.runtime import clock, day_option, open_store, run_async, stop_signals, until
 from weboid.cli.tables import bar
 from weboid.config import Config, WikiConfig
@@ -58,9 +59,11 @@ async def _next(
     """The pass whose turn it is, under the configuration as it reads now; or a while of waiting (P-7)."""
     try:
         config = read_again()
-        if due := await _due(config, pool, _chosen(config, wikis), day):
+        chosen = _chosen(config, wikis)
+        if due := await _due(config, pool, chosen, day):
             await feed_wikis(config, pool, due[:1], day, console)
             return
+        await refresh_lists(config, pool, chosen, day, console)
     except WeboidError as error:
         console.print(f"{error}; trying again in {_LOOK_S / 60:.0f} minutes", style="red", markup=False)
     await asyncio.sleep(_LOOK_S)
@@ -79,6 +82,7 @@ async def _due(config: Config, pool: Pool, wikis: list[WikiConfig], day: int) ->
 
 async def feed_wikis(config: Config, pool: Pool, wikis: list[WikiConfig], day: int, console: Console) -> None:
     """One pass over each of the wikis; a wiki that fails is told and does not hold up the others, then raised."""
+    await refresh_lists(config, pool, wikis, day, console)
     failed: WeboidError | None = None
     for wiki in wikis:
         try:

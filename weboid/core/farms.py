@@ -26,7 +26,8 @@ class Farm:
     """Wikis of one operator. `domains` are its own, each with all below it.
 
     `api` is the URL of a wiki's ``api.php``, filled in with ``{dbname}``, or ``{lang}`` and ``{project}`` (``dewiki`` =
-    de, wikipedia). `hosts` holds the wikis whose host does not follow from their name. Raises ConfigError.
+    de, wikipedia). `hosts` holds the wikis whose host does not follow from their name. `spam_wiki` is the wiki
+    that keeps the spam list of all of them (L-3), empty = there is none. Raises ConfigError.
     """
 
     code: int
@@ -34,6 +35,7 @@ class Farm:
     api: str
     domains: frozenset[str]
     hosts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    spam_wiki: str = ""
 
     def __post_init__(self) -> None:
         if not 0 <= self.code <= MAX_CODE:
@@ -149,5 +151,6 @@ WMF: Final = Farm(
     api="https://{lang}.{project}.org/w/api.php",
     domains=frozenset(f"{project}.org" for project in _WMF_PROJECTS),
     hosts=MappingProxyType(_WMF_HOSTS),
+    spam_wiki="metawiki",
 )
 BUILT_IN: Final = (WMFLABS, WMF)

@@ -191,6 +191,9 @@ def _add_props(site: Site, question: Mapping[str, str], batch: list[_Told]) -> d
     if "info" in wanted:
         for told, page in batch:
             told.update(_info(site, page) if page else {})
+    if "revisions" in question.get("prop", "").split("|"):
+        for told, page in batch:
+            told.update({"revisions": [{"slots": {"main": {"content": page.text}}}]} if page else {})
     if going_on:
         begun = {"elcontinue": "extlinks", "iwcontinue": "iwlinks"}
         open_props = {begun[name] for name in going_on}

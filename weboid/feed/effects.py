@@ -34,8 +34,8 @@ async def _no_spam(conn: Connection) -> SpamFilter:
 class FollowedWiki:
     """A wiki whose events count: `wiki` is its number in the store.
 
-    `covers` and `excludes` are what the criteria know by a page's own facts (P-4). `spam` finds the filter that links go
-    by until the end of a transaction (L-3).
+    `covers` and `excludes` are what the criteria know by a page's own facts (P-4). `spam` finds the filter that holds
+    until the end of a transaction (L-3).
     """
 
     wiki: int

@@ -92,6 +92,12 @@ class SpamFilters:
         return await asyncio.to_thread(SpamFilter, black, white, beside=above)
 
 
+async def is_fresh(conn: Connection, farm: int, dbname: str, day: int) -> bool:
+    """Whether the lists of a wiki, or of FARM, were fetched on `day` or later, and have taken effect."""
+    own = [each for each in await list_spam_lists(conn, farm, dbname) if each.dbname == dbname]
+    return bool(own) and all(each.day >= day for each in own)
+
+
 async def refresh_spam(
     pool: Pool, api: ActionApi, wiki: StoredWiki, *, day: int, batch: int = _BATCH, show: Show = _show_nothing
 ) -> Refreshed:

@@ -1,0 +1,56 @@
+"""`weboid feed` as people call it: spam lists, replicas, criteria, and what it says when it cannot."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from commands import Place, open_place
+
+from weboid.demo.wikipages import WikiPage
+from weboid.demo.world import World
+
+PAGES = {"One": ["http://good.demo/", "http://pills.demo/"], "Two": ["http://pills.demo/", "http://other.demo/"]}
+
+
+@pytest.fixture
+async def place(server_folder: Path) -> AsyncIterator[Place]:
+    """A folder with a configuration, a little wiki, and no web behind its links."""
+    folder = server_folder / "feeding"
+    folder.mkdir(mode=0o711, exist_ok=True)
+    async with open_place(folder, World({}), PAGES) as place:
+        yield place
+
+
+async def test_a_line_of_the_spam_list_takes_links_out_of_watching_until_it_goes(place: Place) -> None:
+    assert place.wiki
+    await place.run("feed", "pass", "--day", "100")
+    pages = place.wiki.pages
+    pages["MediaWiki:Spam-blacklist"] = WikiPage(90, "MediaWiki:Spam-blacklist", text="pills\\.demo\n", namespace=8)
+    listed = await place.run("feed", "pass", "--day", "101")
+    assert "1 lines in force, 0 cannot be run; 2 links became spam" in listed.err
+    assert {line["verdict"] for line in (await place.run("show", "--json", "demowiki@wmflabs:Two")).lines()} == {
+        "unknown"
+    }
+    assert len((await place.run("show", "--json", "demowiki@wmflabs:Two")).lines()) == 1
+    del pages["MediaWiki:Spam-blacklist"]
+    again = await place.run("feed", "pass", "--day", "102")
+    assert "2 are none any more" in again.err
+    assert len((await place.run("show", "--json", "demowiki@wmflabs:Two")).lines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ('colour = "red"', "unknown key 'colour'"),
+        ('namespaces = "all"', "namespaces"),
+        ('source = "carrier pigeon"', "carrier pigeon"),
+        ('source = "replica"', "TOOL_REPLICA_USER"),
+        ("without = 3", "without"),
+        ('[wiki."demowiki@wmflabs".without]\ncategories = [3]', "categories"),
+    ],
+)
+async def test_what_cannot_be_configured_is_told(place: Place, lines: str, said: str) -> None:
+    file = place.folder / "weboid.toml"
+    file.write_text(f"{file.read_text(encoding='utf-8')}{lines}\n", encoding="utf-8")
+    ran = await place.run("feed", "pass", "--day", "100")
+    assert (ran.status, said in ran.err, "Traceback" in ran.err) == (2, True, False), ran.err

@@ -1,0 +1,59 @@
+"""The spam lists of the wikis that are fed, fetched once a day (L-3, O-6). What follows is `feed.spam`'s business.
+
+One law: a list that cannot be fetched is told, and the one before stays in force; no pass waits for it.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+from rich.console import Console
+
+from weboid.cli.inputs import named_wiki
+from weboid.config import Config, WikiConfig
+from weboid.core.farms import WikiName, farm_named
+from weboid.errors import SourceError
+from weboid.feed.spam import Refreshed, is_fresh, refresh_farm_spam, refresh_spam
+from weboid.net.session import open_client
+from weboid.store.pool import Pool
+from weboid.store.spam import FARM
+from weboid.store.wiki import record_wiki
+from weboid.wiki.action import ActionApi, Patience
+
+_Fetch = Callable[[ActionApi], Awaitable[Refreshed]]
+
+
+async def refresh_lists(config: Config, pool: Pool, wikis: Sequence[WikiConfig], day: int, console: Console) -> None:
+    """Fetches the lists of these wikis and of their farms unless they were today, and judges links again."""
+    for farm in {wiki.name.farm: farm_named(wiki.name.farm, config.farms) for wiki in wikis}.values():
+        if farm.spam_wiki:
+            keeper = WikiName(farm.spam_wiki, farm.name)
+            fetch = partial(refresh_farm_spam, pool, farm=farm, day=day)
+            await _refresh(config, pool, farm.code, FARM, keeper, fetch, day, console)
+    for wiki in wikis:
+        named = named_wiki(str(wiki.name), config)
+        async with pool.connection() as conn:
+            stored = await record_wiki(conn, named.farm, wiki.name, api=named.api)
+        fetch = partial(refresh_spam, pool, wiki=stored, day=day)
+        await _refresh(config, pool, stored.farm, stored.dbname, wiki.name, fetch, day, console)
+
+
+async def _refresh(
+    config: Config, pool: Pool, farm: int, dbname: str, keeper: WikiName, fetch: _Fetch, day: int, console: Console
+) -> None:
+    async with pool.connection() as conn:
+        if await is_fresh(conn, farm, dbname, day):
+            return
+    try:
+        async with open_client(config.net) as client:
+            api = named_wiki(str(keeper), config).api
+            done = await fetch(ActionApi(api, client, config.net.user_agent, Patience()))
+    except SourceError as error:
+        console.print(f"spam list of {keeper}: {error}", style="yellow", markup=False)
+        return
+    if done.changed:
+        links = done.links
+        console.print(
+            f"spam list of {keeper}: {done.lines} lines in force, {done.unusable} cannot be run; "
+            f"{links.spam_new} links became spam, {links.spam_gone} are none any more",
+            highlight=False,
+        )
