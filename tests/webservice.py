@@ -49,9 +49,6 @@ class FixedSource:
     pause_s: float = 0.0
     silent: bool = False
 
-    def pages(self, namespaces: frozenset[int]) -> AsyncIterator[Sequence[PageLinks]]:
-        raise NotImplementedError
-
     async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
         self.asked += 1
         await asyncio.sleep(self.pause_s)

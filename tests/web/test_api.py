@@ -5,9 +5,11 @@ import re
 
 import pytest
 from lxml import etree
-from webservice import BROKEN, DEAD, HOSTILE_TITLE, TODAY, WALLED, Site
+from stored import key
+from webservice import BROKEN, DEAD, HOSTILE_TITLE, PDF, TODAY, WALLED, Site
 
 from weboid.core.days import iso
+from weboid.store.spam import record_spam_links
 
 API = "/api/page?dbname=testwiki@wmflabs"
 CALL = "/externalLinkProblem?dbname=testwiki@wmflabs"
@@ -33,6 +35,15 @@ async def test_json_tells_dead_links_only_unless_all_are_asked_for(site: Site) -
     assert [link["normal"] for link in links_of(document)] == [DEAD]
     assert (document["version"], document["extent"], document["day"]) == (1, "dead", iso(TODAY))
     assert len(links_of(await json_of(site, f"{API}&curid=1&all=1"))) == 9
+
+
+@pytest.mark.parametrize("silent", [False, True])
+async def test_what_is_spam_on_a_page_is_told_of_that_page_alone(site: Site, silent: bool) -> None:
+    async with site.wiki.pool.connection() as conn:
+        await record_spam_links(conn, site.wiki.wiki.wiki, {1: {key(PDF): PDF}, 2: {key(WALLED): WALLED}})
+    site.source.silent = silent
+    links = {link["normal"]: link["verdict"] for link in links_of(await json_of(site, f"{API}&pageid=1&all=1"))}
+    assert (links[PDF], links[WALLED]) == ("spam", "doubtful")
 
 
 async def test_the_call_holds_the_same_text_as_json(site: Site) -> None:

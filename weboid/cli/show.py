@@ -21,6 +21,7 @@ from weboid.core.report import LinkReport, link_as_json, link_report, link_repor
 from weboid.errors import NotFound
 from weboid.store.page import find_page
 from weboid.store.pool import Connection
+from weboid.store.spam import list_spam_links
 from weboid.store.url import find_urls
 from weboid.store.wiki import find_wiki
 
@@ -69,7 +70,9 @@ async def _find_page(conn: Connection, config: Config, wiki: str, page: str) -> 
     if found is None:
         raise NotFound(f"{name} has no watched page {plain(page)!r}")
     known = await find_urls(conn, found.urls)
-    return link_reports([classify(str(url.url), farm) for url in known.values()], known, config.policy)
+    spam = (await list_spam_links(conn, stored.wiki, [found.page])).get(found.page, {})
+    links = [classify(url, farm) for url in (*(str(each.url) for each in known.values()), *spam.values())]
+    return link_reports(links, known, config.policy, spam=spam)
 
 
 def _print_json(links: Sequence[LinkReport]) -> None:

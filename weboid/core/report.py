@@ -5,7 +5,7 @@ One law: `link_as_json` is the only dictionary form of a link; JSON, JavaScript,
 It is described in ``docs/api.md``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Protocol
@@ -103,11 +103,21 @@ def is_told(link: LinkReport, extent: Extent) -> bool:
 
 
 def link_report(
-    link: Classified, known: Known | None = None, policy: Policy = DEFAULT, *, given: Sequence[str] = ()
+    link: Classified,
+    known: Known | None = None,
+    policy: Policy = DEFAULT,
+    *,
+    given: Sequence[str] = (),
+    spam: bool = False,
 ) -> LinkReport:
-    """What is told of a link. `given` are all its forms, if there are others than the link's own."""
+    """What is told of a link. `given` are all its forms, if there are others than the link's own.
+
+    `spam`: it is so on the page that is told of (L-3), whatever it may be on others.
+    """
     if link.kind is UrlClass.INVALID:
         finding = Finding(Verdict.INVALID)
+    elif spam:
+        finding = Finding(Verdict.SPAM)
     elif link.kind is UrlClass.WATCHED and known is not None:
         finding = finding_of(known.record, known.host, policy)
     else:
@@ -125,18 +135,22 @@ def link_report(
 
 
 def link_reports(
-    links: Iterable[Classified], known: Mapping[UrlKey, Known], policy: Policy = DEFAULT
+    links: Iterable[Classified],
+    known: Mapping[UrlKey, Known],
+    policy: Policy = DEFAULT,
+    *,
+    spam: Collection[UrlKey] = (),
 ) -> tuple[LinkReport, ...]:
-    """The reports on a page's links, one for each normal form, sorted as W-3 has them."""
+    """The reports on a page's links, one for each normal form, sorted as W-3 has them; `spam` are those that are."""
     forms: dict[Url | str, list[Classified]] = {}
     for link in links:
         forms.setdefault(link.url or link.given, []).append(link)
-    reports = [
-        link_report(
-            same[0], known.get(key_of(url)) if isinstance(url, Url) else None, policy, given=[x.given for x in same]
-        )
-        for url, same in forms.items()
-    ]
+    reports = []
+    for url, same in forms.items():
+        key = key_of(url) if isinstance(url, Url) else None
+        found = known.get(key) if key else None
+        report = link_report(same[0], found, policy, given=[form.given for form in same], spam=key in spam)
+        reports.append(report)
     return tuple(sorted(reports, key=place))
 
 

@@ -3,7 +3,7 @@
 One law: the wiki is read before a connection to the database is taken, and all URLs come with one statement.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from weboid.core.classify import Classified, UrlClass, classify
@@ -16,6 +16,7 @@ from weboid.errors import ConfigError, NotFound
 from weboid.store.page import StoredPage, find_page
 from weboid.store.pool import Connection, Pool
 from weboid.store.rows import KnownUrl
+from weboid.store.spam import list_spam_links
 from weboid.store.url import find_urls
 from weboid.store.wiki import StoredWiki, find_wiki
 from weboid.web.live import LiveReader
@@ -51,7 +52,7 @@ class Answers:
         if pages is None:
             reports = await self._find_stored(wiki, question)
         else:
-            reports = await self._find_known(question.wiki, farm, pages, day)
+            reports = await self._find_known(question.wiki, wiki.wiki, farm, pages, day)
         found = {report.page: report for report in reports}
         missing = [str(page) for page in question.ids if page not in found]
         if question.title and not found:
@@ -70,12 +71,15 @@ class Answers:
             raise NotFound(str(name))
         return wiki, farm
 
-    async def _find_known(self, name: WikiName, farm: Farm, pages: Sequence[PageLinks], day: int) -> list[PageReport]:
+    async def _find_known(
+        self, name: WikiName, wiki: int, farm: Farm, pages: Sequence[PageLinks], day: int
+    ) -> list[PageReport]:
         """What is known of the links that the wiki has just told."""
         links = {page.page: [classify(url, farm) for url in page.urls] for page in pages}
         keys = set().union(*(watched_keys(of_page) for of_page in links.values()))
         async with self.pool.connection() as conn:
             known = await find_urls(conn, sorted(keys)) if keys else {}
+            spam = await list_spam_links(conn, wiki, links)
         return [
             PageReport(
                 wiki=name,
@@ -83,7 +87,7 @@ class Answers:
                 namespace=page.namespace,
                 title=page.title,
                 revision=page.latest,
-                links=link_reports(links[page.page], known, self.policy),
+                links=link_reports(links[page.page], known, self.policy, spam=spam.get(page.page, {})),
                 read=day,
                 live=True,
             )
@@ -96,6 +100,7 @@ class Answers:
             pages = await _find_pages(conn, wiki.wiki, question)
             keys = {key for page in pages for key in page.urls}
             known = await find_urls(conn, sorted(keys)) if keys else {}
+            spam = await list_spam_links(conn, wiki.wiki, [page.page for page in pages])
         return [
             PageReport(
                 wiki=question.wiki,
@@ -103,7 +108,12 @@ class Answers:
                 namespace=page.namespace,
                 title=page.title,
                 revision=page.latest,
-                links=link_reports(_stored_links(page, known), known, self.policy),
+                links=link_reports(
+                    _stored_links(page, known, spam.get(page.page, {})),
+                    known,
+                    self.policy,
+                    spam=spam.get(page.page, {}),
+                ),
                 # A pass writes only pages that differ, so it may have seen this one later than the page itself says.
                 read=max(page.touched, wiki.passed or 0),
                 live=False,
@@ -120,6 +130,8 @@ async def _find_pages(conn: Connection, wiki: int, question: Question) -> list[S
     return [page for page in found if page is not None]
 
 
-def _stored_links(page: StoredPage, known: dict[UrlKey, KnownUrl]) -> list[Classified]:
+def _stored_links(page: StoredPage, known: Mapping[UrlKey, KnownUrl], spam: Mapping[UrlKey, str]) -> list[Classified]:
+    """A page's links as they were stored: those that are watched, and those that are spam there."""
     urls = [known[key].url for key in page.urls if key in known]
-    return [Classified(str(url), UrlClass.WATCHED, url, note=suspicious(url.path)) for url in urls]
+    watched = [Classified(str(url), UrlClass.WATCHED, url, note=suspicious(url.path)) for url in urls]
+    return watched + [classify(url, None) for url in spam.values()]
