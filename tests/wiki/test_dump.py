@@ -15,6 +15,7 @@ from weboid.errors import SourceError
 from weboid.wiki import dump
 from weboid.wiki.dump import DumpSource
 from weboid.wiki.interwiki import Interwiki, InterwikiMap
+from weboid.wiki.source import clean_text
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TABLES = ("page", "externallinks", "iwlinks", "interwiki")
@@ -50,8 +51,8 @@ async def test_pages_come_in_order_of_ids_in_batches_however_small_memory_is(tmp
         "externallinks",
         (f"({number},{page},'https://net.h.','{url[13:]}')" for number, (page, url) in enumerate(rows)),
     )
-    for memory_chars in (1 << 20, 500):
-        with patch.object(dump, "_SORT_CHARS", memory_chars):
+    for memory_bytes in (1 << 21, 5000):
+        with patch.object(dump, "_SORT_BYTES", memory_bytes):
             batches = [batch async for batch in DumpSource(page, links, temporary=tmp_path).pages(frozenset({0}))]
         assert [len(batch) for batch in batches] == [500, 500, 200]
         found = [one for batch in batches for one in batch]
@@ -73,7 +74,7 @@ async def test_progress_tells_bytes_up_to_the_whole() -> None:
 
 async def test_a_reader_may_stop_early(tmp_path: Path) -> None:
     source = DumpSource(*(FIXTURES / f"{table}.sql" for table in TABLES), temporary=tmp_path)
-    with patch.object(dump, "_SORT_CHARS", 0):
+    with patch.object(dump, "_SORT_BYTES", 0):
         async with aclosing(source.pages(frozenset({0}))) as pages:
             async for _ in pages:
                 break
@@ -95,6 +96,12 @@ async def test_a_cut_dump_gives_no_page_at_all(tmp_path: Path) -> None:
         files[table].write_bytes(packed[: len(packed) // 2])
         with pytest.raises(SourceError, match=rf"{table}\.sql\.gz: damaged near byte"):
             await first_batch(DumpSource(files["page"], files["externallinks"]))
+
+
+async def test_a_page_that_is_there_twice_is_told(tmp_path: Path) -> None:
+    page = written(tmp_path, "page", (f"(7,0,'{title}',0,0,0.1,'','',1,1,'wikitext',NULL)" for title in "AB"))
+    with pytest.raises(SourceError, match="page 7 is there twice"):
+        await first_batch(DumpSource(page, FIXTURES / "externallinks.sql"))
 
 
 async def test_a_missing_dump_is_told_by_name(tmp_path: Path) -> None:
@@ -127,7 +134,7 @@ def test_remembered_hosts_give_the_same_urls_as_core(rows: list[tuple[str, str]]
     indexes, paths = [index for index, _ in rows], [path for _, path in rows]
     with patch.object(dump, "_ORIGINS", 3):
         urls = dump._stored_urls(dump._Origins(), indexes, paths)
-    assert urls == [stored_url(index, path) for index, path in rows]
+    assert urls == [clean_text(stored_url(index, path)) for index, path in rows]
 
 
 async def first_batch(source: DumpSource) -> object:

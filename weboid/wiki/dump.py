@@ -1,31 +1,34 @@
 """The source that reads Wikimedia's SQL dumps: the way to start a wiki with millions of links without asking anybody.
 
-The tables come in their own orders (links by the day they were added), so links and pages are each sorted by page id
-outside of memory and then read side by side. The syntax of dumps is ``sqlrows``' business, the sorting ``linesort``'s.
+The tables come in their own orders (links by the day they were added), so what they say of pages is brought together by
+page id, outside of memory. The syntax of dumps is ``sqlrows``' business, the sorting ``idsort``'s.
 
 One law: memory does not grow with the wiki, and the work is done beside the event loop, chunk by chunk.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import groupby, repeat
+from itertools import chain, compress, repeat
 from operator import add
 from pathlib import Path
 from typing import Final
 
 from weboid.core.mediawiki import stored_url
 from weboid.errors import SourceError
+from weboid.wiki.idsort import Groups, IdSorter
 from weboid.wiki.interwiki import Interwiki, InterwikiMap
-from weboid.wiki.linesort import LineSorter
 from weboid.wiki.source import WIKITEXT, PageLinks, clean_text, default_model
 from weboid.wiki.sqlrows import list_columns
 
 _BATCH_PAGES: Final = 500
-_SORT_CHARS: Final = 32 << 20
-_ORIGINS: Final = 50_000
-_ID_DIGITS: Final = 10
-"""A page id is a 32-bit number. Padded to this width, ids sort as text as they do as numbers."""
+_SORT_BYTES: Final = 80 << 20
+_ORIGINS: Final = 150_000
+_PAGE: Final = "\t"
+"""Begins a text that tells of a page and not of one of its links; no URL has it, and every other sorts after it."""
+
+_Told = tuple[Iterable[int], list[str]]
+"""Page ids, and what is told of each: a link's URL or a page's own row."""
 
 
 class DumpSource:
@@ -81,41 +84,42 @@ class DumpSource:
 
     def _steps(self, namespaces: frozenset[int]) -> Generator[list[PageLinks], None, None]:
         """The whole work in steps of some milliseconds; while it reads and sorts they are empty."""
-        with LineSorter(_SORT_CHARS, self._temporary) as links, LineSorter(_SORT_CHARS, self._temporary) as pages:
-            for lines in self._link_lines():
-                links.add(lines)
+        with IdSorter(_SORT_BYTES, self._temporary) as sorter:
+            for ids, texts in chain(self._links(), self._page_rows(namespaces)):
+                sorter.add(ids, texts)
                 yield []
-            for lines in self._page_lines(namespaces):
-                pages.add(lines)
-                yield []
-            yield from _joined(pages.blocks(), links.blocks())
+            batch: list[PageLinks] = []
+            for groups in sorter.groups():
+                batch += _pages(groups)
+                while len(batch) >= _BATCH_PAGES:
+                    yield batch[:_BATCH_PAGES]
+                    del batch[:_BATCH_PAGES]
+            yield batch
 
-    def _link_lines(self) -> Iterator[list[str]]:
-        """Lines of padded page id, tab, URL."""
+    def _links(self) -> Iterator[_Told]:
         origins = _Origins()
         for ids, indexes, paths in self._columns(
             self._externallinks, "externallinks", "el_from", "el_to_domain_index", "el_to_path"
         ):
-            yield _lines(ids, _stored_urls(origins, indexes, paths))
+            yield map(int, ids), _stored_urls(origins, indexes, paths)
         if self._iwlinks:
             interwiki = self._interwiki_map()
             for ids, prefixes, titles in self._columns(self._iwlinks, "iwlinks", "iwl_from", "iwl_prefix", "iwl_title"):
-                targets = map(interwiki.target, prefixes, titles)
-                foreign = [(page, url) for page, url in zip(ids, targets, strict=True) if url]
-                yield _lines([page for page, _ in foreign], [url for _, url in foreign])
+                urls = [url and clean_text(url) for url in map(interwiki.target, prefixes, titles)]
+                yield map(int, compress(ids, urls)), [url for url in urls if url]
 
-    def _page_lines(self, namespaces: frozenset[int]) -> Iterator[list[str]]:
-        """Lines of padded page id, namespace, latest revision, time of links, title, apart by tabs."""
+    def _page_rows(self, namespaces: frozenset[int]) -> Iterator[_Told]:
         watched = frozenset(map(str, namespaces))
         names = "id namespace title is_redirect latest links_updated content_model"
         for columns in self._columns(self._page, "page", *(f"page_{name}" for name in names.split())):
-            yield [
-                f"{page:0>{_ID_DIGITS}}\t{namespace}\t{latest}\t{updated}\t{clean_text(title)}"
-                for page, namespace, title, redirect, latest, updated, model in zip(*columns, strict=True)
-                if namespace in watched
-                and redirect == "0"
-                and (model or default_model(int(namespace), title)) == WIKITEXT
+            ids, spaces, titles, redirects, latests, updates, models = columns
+            asked = [
+                space in watched and redirect == "0" and (model or default_model(int(space), title)) == WIKITEXT
+                for space, title, redirect, model in zip(spaces, titles, redirects, models, strict=True)
             ]
+            known = (_numbers(latests), _numbers(updates), _cleaned(titles))
+            rows = map(_PAGE.join, zip(repeat(""), spaces, *known, strict=False))
+            yield map(int, compress(ids, asked)), list(compress(rows, asked))
 
     def _interwiki_map(self) -> InterwikiMap:
         if not isinstance(self._interwiki, Path):
@@ -140,65 +144,44 @@ class _Origins(dict[str, str]):
     def __missing__(self, index: str) -> str:
         if len(self) >= _ORIGINS:
             self.clear()
-        self[index] = origin = stored_url(index, "/").removesuffix("/")
+        self[index] = origin = clean_text(stored_url(index, "/").removesuffix("/"))
         return origin
 
 
 def _stored_urls(origins: _Origins, indexes: list[str], paths: list[str]) -> list[str]:
-    """The URLs of a stretch of rows: what ``stored_url`` gives for each, but mostly without a Python call a row."""
+    """The clean URLs of a stretch of rows: what ``stored_url`` gives, but mostly without a Python call a row."""
+    paths = _cleaned(paths)
     if all(map(str.startswith, paths, repeat("/"))):
         return list(map(add, map(origins.__getitem__, indexes), paths))
     return [
-        origins[index] + path if path.startswith("/") else stored_url(index, path)
+        origins[index] + path if path.startswith("/") else clean_text(stored_url(index, path))
         for index, path in zip(indexes, paths, strict=True)
     ]
 
 
-def _lines(ids: list[str], urls: list[str]) -> list[str]:
-    if not "".join(urls).isprintable():
-        urls = list(map(clean_text, urls))
-    return list(map("\t".join, zip(map(str.zfill, ids, repeat(_ID_DIGITS)), urls, strict=True)))
+def _numbers(texts: list[str]) -> list[str]:
+    return texts if all(texts) else [text or "0" for text in texts]
 
 
-def _joined(pages: Iterator[list[str]], links: Iterator[list[str]]) -> Iterator[list[PageLinks]]:
-    """Pages and links, both in order of ids, read side by side; links of pages not asked for are passed over."""
-    groups = _grouped(links)
-    past_all = ("~", list[str]())
-    linking, urls = next(groups, past_all)
-    batch: list[PageLinks] = []
-    for block in pages:
-        for line in block:
-            page, namespace, latest, updated, title = line.split("\t")
-            while linking < page:
-                linking, urls = next(groups, past_all)
-            # Sorted already: the lines were.
-            found = tuple(dict.fromkeys(urls)) if linking == page else ()
-            spaced = title.replace("_", " ")
-            batch.append(
-                PageLinks(int(page), int(namespace), spaced, int(latest or 0), int(updated or 0) or None, found)
-            )
-            if len(batch) == _BATCH_PAGES:
-                yield batch
-                batch = []
-    yield batch
+def _cleaned(texts: list[str]) -> list[str]:
+    return texts if "".join(texts).isprintable() else list(map(clean_text, texts))
 
 
-def _grouped(blocks: Iterator[list[str]]) -> Iterator[tuple[str, list[str]]]:
-    """The URLs of each page, whose lines may go on from one block to the next."""
-    page, urls = "", list[str]()
-    for block in blocks:
-        flat = "\t".join(block).split("\t")
-        start, block_urls = 0, flat[1::2]
-        for linking, same in groupby(flat[::2]):
-            end = start + len(list(same))
-            if linking != page:
-                if urls:
-                    yield page, urls
-                page, urls = linking, []
-            urls += block_urls[start:end]
-            start = end
-    if urls:
-        yield page, urls
+def _pages(groups: Groups) -> Iterator[PageLinks]:
+    """The pages of which there is a row, with their links; what links belong to no such page is passed over."""
+    pages, rows, links = [], [], []
+    for page, texts in groups:
+        row, *urls = sorted(set(texts))
+        if row.startswith(_PAGE):
+            if urls and urls[0].startswith(_PAGE):
+                raise SourceError(f"page {page} is there twice: is it the dump of one wiki, and of one day?")
+            pages.append(page)
+            rows.append(row)
+            links.append(tuple(urls))
+    _, *fields = "".join(rows).split(_PAGE)
+    spaces, latests, marks = (map(int, fields[start::4]) for start in range(3))
+    titles = "\n".join(fields[3::4]).replace("_", " ").split("\n")
+    return map(PageLinks, pages, spaces, titles, latests, (mark or None for mark in marks), links)
 
 
 def _size_bytes(path: Path) -> int:

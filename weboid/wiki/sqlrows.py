@@ -22,13 +22,15 @@ Columns = Sequence[list[str]]
 """A stretch of rows, turned on its side: one list a wanted column, all of the same length. NULL reads as ''."""
 
 _CHUNK_BYTES: Final = 1 << 18
+"""Much more or less is slower: what becomes of a chunk should fit into the processor's cache."""
+
 _LONGEST_CHARS: Final = 1 << 20
 """No header and no row is longer: the widest value that we read is a BLOB of 64 KiB."""
 
-_INTEGER: Final = r"-?\d{1,10}+"
-_VALUE: Final = r"NULL|[-+.\deE]++|(?:_binary )?'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+'"
-_WANTED_INTEGER: Final = rf"(?:NULL|({_INTEGER}))"
-_WANTED_STRING: Final = r"(?:NULL|(?:_binary )?'([^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+)')"
+_ANY_STRING: Final = r"[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+"
+_USUAL_STRING: Final = r"[^']*+(?:(?:(?<=\\)'|'')[^']*+)*+"
+"""The same, twice as fast, for a text where no backslash is escaped: there each one before a quote belongs to it."""
+
 _INTEGER_TYPES: Final = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint"})
 
 _FOREIGN: Final = "-"
@@ -73,8 +75,14 @@ class _Reader:
         order = [name for name in columns if name in wanted]
         self._picked = [order.index(name) + 1 for name in wanted]
         self._width = len(order) + 1
-        values = ",".join(_pattern(kind, name in wanted) for name, kind in columns.items())
-        self._row = re.compile(rf"\s*(?:{re.escape(self._insert)}\s*)?\({values}\)\s*[,;]\s*", re.DOTALL)
+        self._any_row, self._usual_row = (
+            re.compile(
+                rf"\s*(?:{re.escape(self._insert)}\s*)?"
+                rf"\({','.join(_pattern(kind, name in wanted, string) for name, kind in columns.items())}\)\s*[,;]\s*",
+                re.DOTALL,
+            )
+            for string in (_ANY_STRING, _USUAL_STRING)
+        )
 
     def read(self, rest: str, texts: Iterator[str]) -> Iterator[Columns]:
         inside, open_ended = False, False  # inside our statements; after a comma that promises another row
@@ -110,30 +118,41 @@ class _Reader:
 
     def _split(self, text: str) -> tuple[Columns, str]:
         """The columns of the complete rows at the beginning of a text, and what is left of it."""
-        parts = self._row.split(text)
+        row = self._any_row if "\\\\" in text else self._usual_row
+        parts = row.split(text)
         if any(parts[: -1 : self._width]):
             # Something stands between two rows: whatever comes after it is not to be trusted.
             end = 0
-            for row in self._row.finditer(text):
-                if row.start() != end:
+            for found in row.finditer(text):
+                if found.start() != end:
                     break
-                end = row.end()
-            parts = [*self._row.split(text[:end])[:-1], text[end:]]
+                end = found.end()
+            parts = [*row.split(text[:end])[:-1], text[end:]]
         return [_plain(parts[first : -1 : self._width]) for first in self._picked], cast(str, parts[-1]).lstrip()
 
 
-def _pattern(kind: str, wanted: bool) -> str:
+def _pattern(kind: str, wanted: bool, string: str) -> str:
+    # The usual comes first.
     if not wanted:
-        return f"(?:{_VALUE})"
-    return _WANTED_INTEGER if kind in _INTEGER_TYPES else _WANTED_STRING
+        return rf"(?:[-+.\deE]++|(?:_binary )?'{string}'|NULL)"
+    return r"(?:(-?\d{1,10}+)|NULL)" if kind in _INTEGER_TYPES else f"(?:(?:_binary )?'({string})'|NULL)"
 
 
 def _plain(values: Sequence[str | None]) -> list[str]:
-    """Values without NULLs and escapes. The joined text is looked at first: most stretches have none of either."""
-    strings = [value or "" for value in values] if None in values else cast(list[str], values)
-    joined = "\n".join(strings)
+    """Values without NULLs and escapes. Their joined text is looked at first: most have none, or only quotes."""
+    try:
+        joined = "\n".join(cast(list[str], values))
+        strings = cast(list[str], values)
+    except TypeError:  # quicker than to look for None
+        strings = [value or "" for value in values]
+        joined = "\n".join(strings)
     if "\\" not in joined and "'" not in joined:
         return strings
+    first, *escaped = joined.split("\\")
+    if joined.count("'") == len(escaped) and all(map(str.startswith, escaped, itertools.repeat("'"))):
+        plain = "".join((first, *escaped)).split("\n")
+        if len(plain) == len(strings):
+            return plain
     return [_ESCAPE.sub(_unescaped, value) if "\\" in value or "'" in value else value for value in strings]
 
 
