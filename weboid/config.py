@@ -111,7 +111,7 @@ class WebConfig:
     url: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class WikiConfig:
     """One wiki to watch. `api` empty = as its farm says (P-1).
 

@@ -66,6 +66,11 @@ USING unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[]
 WHERE link.bucket = given.bucket AND link.host_key = given.host_key AND link.url_key = given.url_key
     AND link.wiki = %(wiki)s AND link.page = given.page
 
+-- name: record_asked
+-- At most one write a day (P-3); what is excluded stays untouched (P-4).
+UPDATE page SET asked = %(day)s, touched = CASE WHEN touched = 0 THEN 0 ELSE greatest(touched, %(day)s) END
+WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[]) AND asked IS DISTINCT FROM %(day)s
+
 -- name: find_by_id
 SELECT page, namespace, title, latest, urls, touched FROM page WHERE wiki = %(wiki)s AND page = %(page)s
 

@@ -8,6 +8,13 @@ FROM unnest(%(page)s::integer[], %(title)s::text[], %(seen)s::timestamptz[], %(m
 ON CONFLICT (wiki, page, title) DO UPDATE
 SET seen = greatest(pending.seen, excluded.seen), matched = pending.matched OR excluded.matched
 
+-- name: record_strangers
+-- Pages that somebody asked about and that are not watched: the feeder decides what becomes of them (P-8).
+INSERT INTO pending (wiki, page, title, seen, matched)
+SELECT %(wiki)s, page, '', now(), false FROM unnest(%(pages)s::integer[]) AS given (page)
+WHERE NOT EXISTS (SELECT FROM page WHERE page.wiki = %(wiki)s AND page.page = given.page)
+ON CONFLICT DO NOTHING
+
 -- name: list_pending
 SELECT page, title, seen, matched FROM pending
 WHERE wiki = %(wiki)s AND seen <= %(until)s

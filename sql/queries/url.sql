@@ -5,7 +5,7 @@ SELECT pg_advisory_xact_lock(hashtextextended('weboid intake', 0))
 
 -- name: lock_urls
 -- Of URLs whose uses come or go those that may be written, and those that fail; the others are not even locked.
-SELECT url.bucket, url.host_key, url.url_key, url.status >= 16
+SELECT url.bucket, url.host_key, url.url_key, url.status >= 16, NOT given.left_ AND url.orphaned IS NOT NULL
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(left)s::boolean[])
     AS given (bucket, host_key, url_key, left_)
 JOIN url USING (bucket, host_key, url_key)
@@ -43,8 +43,6 @@ RETURNING bucket, host_key, url_key
 UPDATE url SET orphaned = NULL
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS given (bucket, host_key, url_key)
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
-    AND url.orphaned IS NOT NULL
-RETURNING url.bucket, url.host_key, url.url_key
 
 -- name: record_orphans
 UPDATE url SET orphaned = %(day)s

@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from webservice import DEAD, WALLED, Site
+from webservice import DEAD, TODAY, WALLED, Site
 
 from weboid.wiki.source import PageLinks
 
@@ -49,6 +49,14 @@ async def test_a_wiki_that_does_not_answer_gives_the_links_of_the_last_pass_with
 async def test_a_wiki_that_is_slow_is_given_up_after_the_budget(site: Site) -> None:
     site.source.pause_s = 5.0
     assert (await page_of(site, "pageid=1"))["live"] is False
+
+
+async def test_pages_that_somebody_asks_about_are_touched_or_handed_to_the_feeder(site: Site) -> None:
+    for _ in range(2):
+        assert (await site.fetch(f"{API}&pageid=1|3|4"))[0] == 200
+    rows = await site.wiki.rows("SELECT page, touched, asked FROM page")
+    assert rows == [(1, TODAY, TODAY), (2, 100, None)]
+    assert await site.wiki.rows("SELECT page, matched FROM pending") == [(3, False)]
 
 
 async def test_simultaneous_callers_share_one_read(site: Site) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
 
@@ -73,7 +73,8 @@ async def follow_events(
 
     Raises SourceError where the server has no such streams, StoreError.
     """
-    followed = {wiki.name.dbname: await followed_wiki(config, pool, wiki) for wiki in wikis}
+    followed = {wiki: await followed_wiki(config, pool, wiki) for wiki in wikis}
+    by_name = {wiki.name.dbname: judged for wiki, judged in followed.items()}
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(open_client(config.net))
         shown = stack.enter_context(_line(console))
@@ -85,14 +86,14 @@ async def follow_events(
         def show(done: Applied) -> None:
             shown.update(task, description=told(done, now()))
 
-        following = Following(pool, open_stream, load_streams(), followed, today=today, now=now, show=show)
+        following = Following(pool, open_stream, load_streams(), by_name, today=today, now=now, show=show)
         if once:
             await following.run(once=True)
-            await reread_wikis(config, pool, wikis, followed, today=today, now=now)
+            await reread_wikis(config, pool, followed, today=today, now=now)
         else:
             stopped = asyncio.Event()
             stack.enter_context(stop_signals(stopped.set))
-            rereading = _reread_on(config, pool, wikis, followed, today=today, now=now)
+            rereading = _reread_on(config, pool, followed, today=today, now=now)
             await until(stopped, following.run(), rereading)
     console.print(told(following.done, now()), highlight=False)
 
@@ -100,8 +101,7 @@ async def follow_events(
 async def reread_wikis(
     config: Config,
     pool: Pool,
-    wikis: Sequence[WikiConfig],
-    followed: dict[str, FollowedWiki],
+    followed: Mapping[WikiConfig, FollowedWiki],
     *,
     today: Callable[[], int],
     now: Callable[[], datetime],
@@ -111,10 +111,10 @@ async def reread_wikis(
     A wiki that cannot be read, or a database that is away, is logged; the pages go on waiting.
     """
     total = Intake()
-    for wiki in wikis:
+    for wiki, judged in followed.items():
         try:
             async with open_source(config, wiki) as source:
-                total += await reread(pool, source, followed[wiki.name.dbname], day=today(), now=now())
+                total += await reread(pool, source, judged, day=today(), now=now())
         except WeboidError as error:
             log.warning("%s: pages wait to be read again: %s", wiki.name, error)
     return total
@@ -150,14 +150,13 @@ def told(done: Applied, now: datetime) -> str:
 async def _reread_on(
     config: Config,
     pool: Pool,
-    wikis: Sequence[WikiConfig],
-    followed: dict[str, FollowedWiki],
+    followed: Mapping[WikiConfig, FollowedWiki],
     *,
     today: Callable[[], int],
     now: Callable[[], datetime],
 ) -> None:
     while True:
-        await reread_wikis(config, pool, wikis, followed, today=today, now=now)
+        await reread_wikis(config, pool, followed, today=today, now=now)
         await asyncio.sleep(_REREAD_S)
 
 

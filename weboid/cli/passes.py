@@ -8,9 +8,10 @@ import click
 from rich.console import Console
 
 from weboid.cli import READ_CONFIG
+from weboid.cli.events import followed_wiki, reread_wikis
 from weboid.cli.inputs import named_wiki, open_source
 from weboid.cli.lists import refresh_lists
-from weboid.cli.runtime import clock, day_option, open_store, run_async, stop_signals, until
+from weboid.cli.runtime import clock, day_option, moment_now, open_store, run_async, stop_signals, until
 from weboid.cli.tables import bar
 from weboid.config import Config, WikiConfig
 from weboid.core.farms import WikiName
@@ -64,6 +65,8 @@ async def _next(
             await feed_wikis(config, pool, due[:1], day, console)
             return
         await refresh_lists(config, pool, chosen, day, console)
+        followed = {wiki: await followed_wiki(config, pool, wiki) for wiki in chosen}
+        await reread_wikis(config, pool, followed, today=lambda: day, now=moment_now)
     except WeboidError as error:
         console.print(f"{error}; trying again in {_LOOK_S / 60:.0f} minutes", style="red", markup=False)
     await asyncio.sleep(_LOOK_S)

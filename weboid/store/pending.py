@@ -11,6 +11,7 @@ from weboid.store.pool import Connection
 from weboid.store.statements import statements
 
 SQL: Final = statements("pending")
+PAGE_SQL: Final = statements("page")
 
 
 class Pending(NamedTuple):
@@ -42,6 +43,13 @@ async def record_pending(conn: Connection, wiki: int, pages: Sequence[Pending]) 
             "matched": [row.matched for row in rows],
         }
         await conn.execute(SQL["record_pending"], {"wiki": wiki, **columns})
+
+
+async def record_asked(conn: Connection, wiki: int, pages: Sequence[int], day: int) -> None:
+    """Somebody asked about these pages: watched ones are touched, the others handed to the feeder (P-8, P-10)."""
+    row = {"wiki": wiki, "pages": sorted(pages), "day": day}
+    await conn.execute(PAGE_SQL["record_asked"], row)
+    await conn.execute(SQL["record_strangers"], row)
 
 
 async def list_pending(conn: Connection, wiki: int, until: datetime, limit: int) -> list[Pending]:

@@ -69,8 +69,9 @@ async def record_uses(
     came = sorted({key for _, key in added})
     left = sorted({key for _, key in gone})
     # All URLs, then all hosts, each in the order of their keys, as rounds write them: no two wait for each other.
-    failing = await _lock_urls(conn, came, left)
-    again = await _record_again(conn, came)
+    failing, again = await _lock_urls(conn, came, left)
+    if again:
+        await conn.execute(URL_SQL["record_uses_again"], key_columns(again))
     new = await _record_urls(conn, {key: urls[key] for key in came}, day)
     if added:
         await conn.execute(SQL["record_links"], {"wiki": wiki, **_use_columns(added)})
@@ -91,24 +92,21 @@ async def record_page_urls(conn: Connection, wiki: int, pages: Mapping[int, Iter
         await conn.execute(SQL["record_urls_of"], {"wiki": wiki, "page": list(pages), "urls": packed})
 
 
-async def _lock_urls(conn: Connection, came: list[UrlKey], left: list[UrlKey]) -> set[UrlKey]:
-    """Locks the URLs that will change and those that fail, so that no round changes verdicts; returns the latter."""
+async def _lock_urls(conn: Connection, came: list[UrlKey], left: list[UrlKey]) -> tuple[set[UrlKey], list[UrlKey]]:
+    """Locks the URLs that will change, and those that fail, so that no round changes their verdicts meanwhile.
+
+    Returns those that fail, and the orphans among those that came.
+    """
     columns = {**key_columns((*came, *left)), "left": [False] * len(came) + [True] * len(left)}
-    rows = await conn.execute(URL_SQL["lock_urls"], columns)
-    return {UrlKey(*key) async for *key, fails in rows if fails}
+    rows = [row async for row in await conn.execute(URL_SQL["lock_urls"], columns)]
+    failing = {UrlKey(*key) for *key, fails, _ in rows if fails}
+    return failing, [UrlKey(*key) for *key, _, orphaned in rows if orphaned]
 
 
 async def _lock_hosts(conn: Connection, urls: Iterable[UrlKey]) -> None:
     hosts = sorted({HostKey(*key[:2]) for key in urls})
     if hosts:
         await conn.execute(URL_SQL["lock_hosts"], host_key_columns(hosts))
-
-
-async def _record_again(conn: Connection, came: list[UrlKey]) -> list[UrlKey]:
-    """Orphans that are in use again."""
-    if not came:
-        return []
-    return [UrlKey(*row) async for row in await conn.execute(URL_SQL["record_uses_again"], key_columns(came))]
 
 
 async def _record_urls(conn: Connection, urls: Mapping[UrlKey, Url], day: int) -> list[UrlKey]:

@@ -3,6 +3,7 @@
 One law: the wiki is read before a connection to the database is taken, and all URLs come with one statement.
 """
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,8 +13,9 @@ from weboid.core.keys import UrlKey
 from weboid.core.policy import Policy
 from weboid.core.report import PageReport, link_reports, watched_keys
 from weboid.core.urls import suspicious
-from weboid.errors import ConfigError, NotFound
+from weboid.errors import ConfigError, NotFound, StoreError
 from weboid.store.page import StoredPage, find_page
+from weboid.store.pending import record_asked
 from weboid.store.pool import Connection, Pool
 from weboid.store.rows import KnownUrl
 from weboid.store.spam import list_spam_links
@@ -22,6 +24,8 @@ from weboid.store.wiki import StoredWiki, find_wiki
 from weboid.web.live import LiveReader
 from weboid.web.question import Question
 from weboid.wiki.source import PageLinks
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,7 @@ class Answers:
             reports = await self._find_stored(wiki, question)
         else:
             reports = await self._find_known(question.wiki, wiki.wiki, farm, pages, day)
+            await self._hand_in(wiki.wiki, [report.page for report in reports], day)
         found = {report.page: report for report in reports}
         missing = [str(page) for page in question.ids if page not in found]
         if question.title and not found:
@@ -94,6 +99,14 @@ class Answers:
             for page in pages
         ]
 
+    async def _hand_in(self, wiki: int, pages: Sequence[int], day: int) -> None:
+        """Tells the feeder what was asked for; an answer does not depend on it (O-8)."""
+        try:
+            async with self.pool.connection() as conn:
+                await record_asked(conn, wiki, pages, day)
+        except StoreError as error:
+            log.warning("pages that were asked for could not be noted: %s", error)
+
     async def _find_stored(self, wiki: StoredWiki, question: Question) -> list[PageReport]:
         """The pages with their watched links as the last pass left them."""
         async with self.pool.connection() as conn:
@@ -114,8 +127,8 @@ class Answers:
                     self.policy,
                     spam=spam.get(page.page, {}),
                 ),
-                # A pass writes only pages that differ, so it may have seen this one later than the page itself says.
-                read=max(page.touched, wiki.passed or 0),
+                # A pass writes only pages that differ, and a request touches them too.
+                read=page.touched if wiki.passed is None else wiki.passed,
                 live=False,
             )
             for page in pages
