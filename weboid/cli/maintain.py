@@ -1,15 +1,18 @@
 """``weboid maintain``: deletes what is over, and looks whether anything is alarming."""
 
+import asyncio
 import sys
+from collections.abc import Callable
 from typing import Final
 
 import click
 from rich.console import Console
 
-from weboid.cli.runtime import clock, day_option, open_store, run_async
+from weboid.cli.runtime import clock, day_option, open_store, run_async, stop_signals, until
 from weboid.cli.tables import bar
 from weboid.config import Config
 from weboid.core.days import iso
+from weboid.errors import StoreError
 from weboid.maintain.alarms import watch
 from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, Plan, expire, planned
 from weboid.store.alarm import list_alarms
@@ -17,43 +20,72 @@ from weboid.store.pool import Pool
 
 _TOLD: Final = 5
 """Wikis that are named; of more only the number is told."""
+_LOOK_S: Final = 300.0
+"""Between two looks whether a new day has begun."""
 
 
 @click.command("maintain")
 @click.option("--dry-run", is_flag=True, help="Tell what would be deleted, and write nothing.")
 @click.option("--allow-many", is_flag=True, help=f"Delete even more than one URL in {SHARE}.")
+@click.option("--repeat", is_flag=True, help="Once a day, until told to stop.")
 @day_option
 @click.pass_obj
-def command(config: Config, dry_run: bool, allow_many: bool, day: int | None) -> None:
+def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: int | None) -> None:
     """Deletes URLs that no page has used for 100 days, and what hosts needed long ago; raises and lowers alarms.
 
     Run it once a day, while everything else goes on. It ends with status 1 if it would delete too many URLs.
     """
     console = Console(stderr=True, soft_wrap=True, highlight=False)
-    on_day = clock(day)()
+    today = clock(day)
 
     async def main() -> bool:
         async with open_store(config, size=1, part="maintain") as pool:
-            async with pool.connection() as conn:
-                plan = await planned(conn, on_day)
-            _tell_held(console, plan)
-            if dry_run:
-                console.print(f"day {on_day}: {plan.urls} URLs would be deleted{_stopping(plan, allow_many)}")
+            if repeat:
+                await _repeat(console, pool, today)
                 return True
-            done = await _expire(console, pool, plan, on_day, allow_many)
-            async with pool.connection() as conn:
-                await watch(conn, on_day)
-                for alarm in await list_alarms(conn):
-                    about = f" {alarm.subject}" if alarm.subject else ""
-                    console.print(
-                        f"alarm {alarm.kind}{about}, since {iso(alarm.since)}: {alarm.detail}",
-                        style="red",
-                        markup=False,
-                    )
-            return done
+            return await _once(console, pool, today(), dry_run=dry_run, allow_many=allow_many)
 
     if not run_async(main()):
         sys.exit(1)
+
+
+async def _repeat(console: Console, pool: Pool, today: Callable[[], int]) -> None:
+    """Every day once; what fails is told and tried again a little later."""
+    stopped = asyncio.Event()
+    done: int | None = None
+
+    async def wait() -> None:
+        nonlocal done
+        if done != (day := today()):
+            try:
+                await _once(console, pool, day)
+                done = day
+            except StoreError as error:
+                console.print(str(error), style="red", markup=False)
+        await asyncio.sleep(_LOOK_S)
+
+    with stop_signals(stopped.set):
+        while not stopped.is_set():
+            await until(stopped, wait())
+
+
+async def _once(console: Console, pool: Pool, day: int, *, dry_run: bool = False, allow_many: bool = False) -> bool:
+    """The work of one day; returns whether it was not stopped for being too much."""
+    async with pool.connection() as conn:
+        plan = await planned(conn, day)
+    _tell_held(console, plan)
+    if dry_run:
+        console.print(f"day {day}: {plan.urls} URLs would be deleted{_stopping(plan, allow_many)}")
+        return True
+    done = await _expire(console, pool, plan, day, allow_many)
+    async with pool.connection() as conn:
+        await watch(conn, day)
+        for alarm in await list_alarms(conn):
+            about = f" {alarm.subject}" if alarm.subject else ""
+            console.print(
+                f"alarm {alarm.kind}{about}, since {iso(alarm.since)}: {alarm.detail}", style="red", markup=False
+            )
+    return done
 
 
 async def _expire(console: Console, pool: Pool, plan: Plan, day: int, allow_many: bool) -> bool:

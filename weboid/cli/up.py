@@ -1,4 +1,4 @@
-"""``weboid up``: database, feed, crawl and web as processes of one group, until told to stop."""
+"""``weboid up``: database, feed, events, crawl, web and maintenance as processes of one group, until told to stop."""
 
 import asyncio
 import logging
@@ -10,6 +10,7 @@ import click
 
 from weboid.cli.runtime import open_store, run_async, stop_signals
 from weboid.config import Config
+from weboid.core.farms import WMF
 
 log = logging.getLogger(__name__)
 
@@ -25,9 +26,11 @@ _GRACE_S = 20.0
 def command(ctx: click.Context) -> None:
     """Runs everything. Each part is a process of its own: one that fails is started again, the others go on (O-8)."""
     config: Config = ctx.obj
-    parts = {"web": ["serve"], "crawl": ["crawl"]}
+    parts = {"web": ["serve"], "crawl": ["crawl"], "maintain": ["maintain", "--repeat"]}
     if config.wikis:
         parts["feed"] = ["feed", "pass", "--repeat"]
+        if any(wiki.name.farm == WMF.name for wiki in config.wikis):
+            parts["events"] = ["feed", "events"]
     else:
         click.echo('no wiki is configured: add [wiki."dewiki@WMF"] to weboid.toml, or use weboid feed', err=True)
     file = ctx.parent.params["file"] if ctx.parent else None
