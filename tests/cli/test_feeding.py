@@ -5,18 +5,23 @@ from pathlib import Path
 
 import pytest
 from commands import Place, open_place
+from mariadb import PASSWORD, USER, MariaServer, mariadb_server
+from realsources import TABLES
 
 from weboid.demo.wikipages import WikiPage
 from weboid.demo.world import World
 
+__all__ = ["mariadb_server"]
+
+FIXTURES = Path(__file__).parents[1] / "wiki" / "fixtures"
 PAGES = {"One": ["http://good.demo/", "http://pills.demo/"], "Two": ["http://pills.demo/", "http://other.demo/"]}
 
 
 @pytest.fixture
-async def place(server_folder: Path) -> AsyncIterator[Place]:
+async def place(server_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Place]:
     """A folder with a configuration, a little wiki, and no web behind its links."""
-    folder = server_folder / "feeding"
-    folder.mkdir(mode=0o711, exist_ok=True)
+    folder = server_folder / tmp_path_factory.mktemp("feeding").name
+    folder.mkdir(mode=0o711)
     async with open_place(folder, World({}), PAGES) as place:
         yield place
 
@@ -38,6 +43,20 @@ async def test_a_line_of_the_spam_list_takes_links_out_of_watching_until_it_goes
     assert "2 are none any more" in again.err
     shown = (await place.run("show", "--json", "demowiki@wmflabs:Two")).lines()
     assert [line["verdict"] for line in shown] == ["unknown", "unknown"]
+
+
+async def test_a_wiki_is_fed_from_its_replica(place: Place, mariadb_server: MariaServer) -> None:
+    file = place.folder / "weboid.toml"
+    replica = f'source = "replica"\n[replica]\nhosts = "{mariadb_server.socket}"\n'
+    file.write_text(f"{file.read_text(encoding='utf-8')}{replica}", encoding="utf-8")
+    place.environ |= {"TOOL_REPLICA_USER": USER, "TOOL_REPLICA_PASSWORD": PASSWORD}
+    mariadb_server.replicate("demowiki", *(FIXTURES / f"{table}.sql" for table in TABLES))
+    fed = await place.run("feed", "pass", "--day", "100")
+    assert (fed.status, "3 pages match; 3 new" in fed.err) == (0, True), fed.err
+    again = await place.run("feed", "pass", "--day", "107")
+    assert "3 pages match; nothing has changed" in again.err
+    shown = (await place.run("show", "--json", "demowiki@wmflabs:Harbour light")).lines()
+    assert "http://www.lamps.net:8080/a?b=c" in {line["normal"] for line in shown}
 
 
 @pytest.mark.parametrize(

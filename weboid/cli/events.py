@@ -23,6 +23,7 @@ from weboid.feed.spam import SpamFilters
 from weboid.feed.stream import EventStream
 from weboid.net.session import open_client
 from weboid.store.page import Intake
+from weboid.store.pending import list_pending
 from weboid.store.pool import Pool
 from weboid.store.wiki import record_wiki
 from weboid.wiki.criteria import read_criteria
@@ -113,6 +114,9 @@ async def reread_wikis(
     total = Intake()
     for wiki, judged in followed.items():
         try:
+            async with pool.connection() as conn:
+                if not await list_pending(conn, judged.wiki, now(), 1):
+                    continue
             async with open_source(config, wiki) as source:
                 total += await reread(pool, source, judged, day=today(), now=now())
         except WeboidError as error:

@@ -11,6 +11,7 @@ from weboid.cli.passes import changes
 from weboid.cli.passes import command as page_pass
 from weboid.cli.runtime import clock, day_option, open_store, run_async
 from weboid.cli.tables import bar
+from weboid.cli.wikis import command as wikis
 from weboid.config import Config
 from weboid.errors import ConfigError
 from weboid.feed.sweep import take_in
@@ -27,6 +28,7 @@ def command() -> None:
 
 command.add_command(page_pass)
 command.add_command(events)
+command.add_command(wikis)
 
 
 @command.command("dump")

@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from weboid.config import Config, WikiConfig
 from weboid.core.farms import WMF, Farm, WikiName, api_url, farm_named, parse_wiki_name
@@ -15,6 +15,9 @@ from weboid.net.session import open_client
 from weboid.wiki.action import Patience
 from weboid.wiki.api import ApiSource, SiteInfo
 from weboid.wiki.source import WikiSource
+
+if TYPE_CHECKING:
+    from weboid.wiki.toolforge import Replicas
 
 _LONGEST: Final = 100_000
 """Characters of a line that are looked at; whatever is longer is no URL anyway."""
@@ -58,26 +61,38 @@ async def open_source(config: Config, wiki: WikiConfig) -> AsyncIterator[WikiSou
         if wiki.source == "api":
             yield api
             return
-        source = _replica(config, wiki.name.dbname, await api.fetch_siteinfo())
+        source = await _replica(config, wiki.name.dbname, await api.fetch_siteinfo())
     try:
         yield source
     finally:
         await source.close()
 
 
-def _replica(config: Config, dbname: str, site: SiteInfo) -> WikiSource:
+async def _replica(config: Config, dbname: str, site: SiteInfo) -> WikiSource:
+    from weboid.wiki.mariadb import Refused
     from weboid.wiki.replica import ReplicaSource
-    from weboid.wiki.toolforge import HOSTS, Replicas, read_credentials
 
-    given = config.replica
-    credentials = read_credentials(given.credentials, given.user, given.password)
-    replicas = Replicas(credentials, cluster=given.cluster, hosts=given.hosts or HOSTS)
+    replicas = replicas_of(config)
+    try:
+        shards = {listed.dbname: listed.shard for listed in await replicas.list_wikis()}
+    except Refused:  # Without a list of wikis, the largest lag counts.
+        shards = {}
     return ReplicaSource(
         replicas.access(dbname),
         interwiki=site.interwiki,
         namespaces=site.namespaces,
         links=replicas.links_access(dbname),
+        shard=shards.get(dbname, ""),
     )
+
+
+def replicas_of(config: Config) -> "Replicas":
+    """The wiki replicas as configured; raises ConfigError where there are no credentials."""
+    from weboid.wiki.toolforge import HOSTS, Replicas, read_credentials
+
+    given = config.replica
+    credentials = read_credentials(given.credentials, given.user, given.password)
+    return Replicas(credentials, cluster=given.cluster, hosts=given.hosts or HOSTS)
 
 
 @asynccontextmanager

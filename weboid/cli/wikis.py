@@ -1,0 +1,22 @@
+"""``weboid feed wikis``: which wikis the replicas have."""
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from weboid.cli.inputs import replicas_of
+from weboid.cli.plain import plain
+from weboid.cli.runtime import run_async
+from weboid.config import Config
+
+
+@click.command("wikis")
+@click.pass_obj
+def command(config: Config) -> None:
+    """Lists the wikis that the replicas have and that are not closed; nothing is stored."""
+    table = Table(box=None, pad_edge=False)
+    for heading in ("Wiki", "Language", "Family", "Section", "Address"):
+        table.add_column(heading)
+    for wiki in run_async(replicas_of(config).list_wikis()):
+        table.add_row(*map(plain, (wiki.dbname, wiki.lang, wiki.family, wiki.shard, wiki.url)))
+    Console(soft_wrap=True).print(table, markup=False)
