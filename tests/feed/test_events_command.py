@@ -22,13 +22,6 @@ from weboid.store.stream import find_position
 
 NAMES = load_streams().worthwhile(()).names
 A, B, C = "https://a.sample.de/", "https://b.sample.de/", "https://c.sample.de/"
-PROGRAM = """
-import sys
-from pathlib import Path
-from weboid.cli.events import command
-from weboid.config import load_config
-command.main(sys.argv[1:], obj=load_config(Path("weboid.toml")))
-"""
 
 
 @dataclass
@@ -48,7 +41,7 @@ class Place:
             "WEBOID_NET_PERMIT": "127.0.0.0/8",
             "WEBOID_CONTACT": "me@example.org",
         }
-        call = ("-c", PROGRAM, "--farm", "wmflabs", "--url", self.server.url, *words)
+        call = ("-m", "weboid", "feed", "events", "--farm", "wmflabs", "--url", self.server.url, *words)
         root = str(Path(__file__).resolve().parents[2])
         return await asyncio.create_subprocess_exec(
             sys.executable, *call, cwd=self.folder, env={**environ, "PYTHONPATH": root}, stderr=asyncio.subprocess.PIPE

@@ -1,0 +1,68 @@
+"""The whole way once: an editor adds a link, an event tells of it, it dies, and the gadget of a reader is told so."""
+
+import asyncio
+import json
+import socket
+from contextlib import closing
+from pathlib import Path
+
+import aiohttp
+from commands import Place, open_place
+from eventmaker import links_added
+from sseserver import open_event_server
+
+from weboid.demo.wikipages import WikiLink
+from weboid.demo.world import Host, Page, Spell, Status, World
+
+WORLD = World(
+    {"site.demo": Host(paths={"/a": (Spell(0, Page()),), "/brief": (Spell(0, Page()), Spell(110, Status(404)))})}
+)
+ADDED, LAST = 105, 132
+
+
+async def test_a_link_that_an_edit_adds_is_told_dead_a_fortnight_after_its_death(server_folder: Path) -> None:
+    folder = server_folder / "event"
+    folder.mkdir(mode=0o711)
+    async with open_place(folder, WORLD, {"Harbour": ["http://site.demo/a"]}) as place:
+        assert place.web
+        assert place.wiki
+        brief = place.web.located("http://site.demo/brief")
+        assert (await place.run("feed", "pass", "--day", "100")).status == 0
+        place.wiki.record_edit("Harbour", [*place.wiki.pages["Harbour"].links, WikiLink(brief)])
+        async with open_event_server([links_added(1, [brief], 1, wiki="demowiki")]) as stream:
+            followed = await place.run(
+                "feed", "events", "--once", "--farm", "wmflabs", "--url", stream.url, "--day", str(ADDED)
+            )
+        assert (followed.status, "1 links came" in followed.err) == (0, True), followed.err
+        for day in range(ADDED, LAST):
+            place.day = day
+            assert (await place.run("crawl", "--once", "--day", str(day))).status == 0
+            told = (await place.run("show", "--json", brief)).lines()[0]
+            if told["verdict"] == "dead":
+                break
+        # It was fine on its first day, asked again a week later, and then failed for fourteen days.
+        assert (day, told["since"], told["strikes"]) == (126, "2017-04-23", 9)
+        assert await _told_to_the_gadget(place, day) == [brief]
+
+
+async def _told_to_the_gadget(place: Place, day: int) -> list[str]:
+    """The dead links of page 1 in the call that a gadget gets."""
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = await place.start("serve", "--port", str(port), "--day", str(day))
+    url = f"http://127.0.0.1:{port}/externalLinkProblem?dbname=demowiki@wmflabs&pageid=1"
+    try:
+        async with asyncio.timeout(30), aiohttp.ClientSession() as client:
+            while True:
+                try:
+                    async with client.get(url) as response:
+                        call = await response.text()
+                    break
+                except aiohttp.ClientConnectionError:
+                    await asyncio.sleep(0.1)
+    finally:
+        process.terminate()
+        await process.communicate()
+    document = json.loads(call.removeprefix("/**/weboid.externalLinkProblem(").removesuffix(");\n"))
+    return [link["normal"] for link in document["pages"][0]["links"]]
