@@ -20,6 +20,10 @@ check: .venv/dev.stamp  ## format, lint, types, floors
 bench: .venv/dev.stamp  ## the short benchmarks, as ratios
 	$(BIN)/python -m benchmarks.urls
 	$(BIN)/python -m benchmarks.dump
+	$(BIN)/python -m benchmarks.replica
+	$(BIN)/python -m benchmarks.events
+	$(BIN)/python -m benchmarks.spam
+	$(BIN)/python -m benchmarks.upkeep
 	$(BIN)/python -m benchmarks.storage
 	$(BIN)/python -m benchmarks.verdicts --world benchmarks/worlds/short.json
 	$(BIN)/python -m benchmarks.crawl
