@@ -23,6 +23,7 @@ from weboid.crawl.slots import SharedSlots
 from weboid.crawl.vantage import CommandVantage, Vantage
 from weboid.errors import WeboidError
 from weboid.net.session import open_session
+from weboid.store.keyform import require_form
 from weboid.store.lease import is_due
 from weboid.store.pool import Pool
 from weboid.store.url import count_due
@@ -91,6 +92,7 @@ class _Crawler:
         """One round, if anything is due; returns whether it ended because we are cut off."""
         day = self.today()
         async with self.pool.connection() as conn:
+            await require_form(conn)  # A rekey may have gone by since the last round (O-10).
             if not await is_due(conn, day):
                 return False
             due = await count_due(conn, day, limit=_COUNTED)
