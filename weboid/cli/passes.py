@@ -15,7 +15,7 @@ from weboid.cli.runtime import clock, day_option, moment_now, open_store, run_as
 from weboid.cli.tables import bar
 from weboid.config import Config, WikiConfig
 from weboid.core.farms import WikiName
-from weboid.errors import ConfigError, WeboidError
+from weboid.errors import ConfigError, SourceError, WeboidError
 from weboid.feed.page_pass import PagePass, Progress
 from weboid.store.page import Intake
 from weboid.store.pool import Pool
@@ -48,28 +48,43 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, day: int |
             with stop_signals(stopped.set):
                 if not repeat:
                     await until(stopped, feed_wikis(config, pool, _chosen(config, wikis), today(), console))
+                failed: set[WikiName] = set()
                 while repeat and not stopped.is_set():
-                    await until(stopped, _next(read_again, pool, wikis, today(), console))
+                    await until(stopped, next_pass(read_again, pool, wikis, today(), console, failed))
 
     run_async(main())
 
 
-async def _next(
-    read_again: Callable[[], Config], pool: Pool, wikis: tuple[str, ...], day: int, console: Console
+async def next_pass(
+    read_again: Callable[[], Config],
+    pool: Pool,
+    wikis: tuple[str, ...],
+    day: int,
+    console: Console,
+    failed: set[WikiName],
 ) -> None:
-    """The pass whose turn it is, under the configuration as it reads now; or a while of waiting (P-7)."""
+    """The pass whose turn it is, under the configuration as it reads now; or a while of waiting (P-7).
+
+    Wikis that have `failed` come again after that while, so that they hold up no other.
+    """
     try:
         config = read_again()
         chosen = _chosen(config, wikis)
-        if due := await _due(config, pool, chosen, day):
-            await feed_wikis(config, pool, due[:1], day, console)
-            return
+        for wiki in await _due(config, pool, chosen, day):
+            if wiki.name not in failed:
+                failed.add(wiki.name)
+                await feed_wikis(config, pool, [wiki], day, console)
+                failed.remove(wiki.name)
+                return
         await refresh_lists(config, pool, chosen, day, console)
         followed = {wiki: await followed_wiki(config, pool, wiki) for wiki in chosen}
         await reread_wikis(config, pool, followed, today=lambda: day, now=moment_now)
+    except SourceError:
+        return  # It was told, and the next one's turn has come.
     except WeboidError as error:
         console.print(f"{error}; trying again in {_LOOK_S / 60:.0f} minutes", style="red", markup=False)
     await asyncio.sleep(_LOOK_S)
+    failed.clear()
 
 
 async def _due(config: Config, pool: Pool, wikis: list[WikiConfig], day: int) -> list[WikiConfig]:
