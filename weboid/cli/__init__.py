@@ -23,10 +23,10 @@ READ_CONFIG: Final = "weboid.read_config"
 
 _COMMANDS: Final = {
     "demo": "A made-up wiki and web on this machine: some weeks in a minute, then pages to click.",
-    "up": "Everything: database, feed, crawl and web, until Ctrl-C.",
+    "up": "Everything: database, feed, events, crawl, maintenance and web, until Ctrl-C.",
     "serve": "The webservice alone.",
     "crawl": "Checks the links that are due.",
-    "feed": "Brings pages and their links in, from dumps or from a wiki's API.",
+    "feed": "Brings pages and their links in: from dumps, APIs, replicas and event streams.",
     "check": "Checks URLs once, now; nothing is stored.",
     "page": "Checks all links of a live page, now; nothing is stored.",
     "normalize": "Tells the normal form and the class of URLs.",
