@@ -8,6 +8,7 @@ import asyncio
 import gzip
 import random
 import resource
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -52,6 +53,7 @@ def main() -> None:
     options.add_argument("--pages", type=int, default=200_000)
     options.add_argument("--links", type=int, default=3, help="links a page")
     options.add_argument("--layout", choices=["lines", "giant"], default="lines")
+    options.add_argument("--store", action="store_true", help="import it into an embedded database, too")
     asked = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         page, links = Path(folder, "page.sql.gz"), Path(folder, "externallinks.sql.gz")
@@ -65,6 +67,9 @@ def main() -> None:
         source = _rate("pages with links (DumpSource)", rows, lambda: asyncio.run(_pages(page, links)))
         print(f"ratio to bare: columns {columns / bare:.0%}, pages with links {source / bare:.0%}")
         print(f"peak memory: {_peak_mib():.0f} MiB (before reading {before_mib:.0f} MiB)")
+        if asked.store:
+            stored = _rate("weboid feed dump, with the store", rows, lambda: _fed(Path(folder), page, links, rows))
+            print(f"ratio to bare: {stored / bare:.1%}; peak memory {_peak_mib(resource.RUSAGE_CHILDREN):.0f} MiB")
 
 
 def _page_rows(pages: int) -> Iterator[str]:
@@ -144,8 +149,16 @@ def _rate(name: str, rows: int, read: Callable[[], int]) -> float:
     return rate
 
 
-def _peak_mib() -> float:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def _fed(folder: Path, page: Path, links: Path, rows: int) -> int:
+    """The whole import by the command, start and end of the database included."""
+    folder.chmod(0o711)
+    call = [sys.executable, "-m", "weboid", "--data", str(folder / "data"), "feed", "dump", "benchwiki@wmflabs"]
+    subprocess.run([*call, "--page", str(page), "--externallinks", str(links)], check=True)
+    return rows
+
+
+def _peak_mib(whose: int = resource.RUSAGE_SELF) -> float:
+    peak = resource.getrusage(whose).ru_maxrss
     return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
