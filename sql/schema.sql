@@ -121,6 +121,9 @@ CREATE TABLE change (
     reason smallint
 );
 CREATE INDEX change_url ON change (bucket, host_key, url_key);
+-- Links that died (verdict 3) or came back, by their place in the log, and the first of a day.
+CREATE INDEX change_dead ON change (change) WHERE (before = 3) <> (after = 3);
+CREATE INDEX change_dead_day ON change (day, change) WHERE (before = 3) <> (after = 3);
 
 CREATE TABLE dead (
     host_key bigint NOT NULL,
@@ -131,6 +134,8 @@ CREATE TABLE dead (
     since smallint NOT NULL,
     PRIMARY KEY (wiki, page, bucket, host_key, url_key)
 );
+-- The dead links of a wiki by host.
+CREATE INDEX dead_host ON dead (wiki, bucket, host_key, page, url_key);
 
 -- What the stored keys were computed with (O-10): a program with other versions must rekey first.
 CREATE TABLE key_form (
@@ -232,7 +237,7 @@ CREATE TABLE spam_link (
     url text NOT NULL,
     PRIMARY KEY (wiki, page, bucket, host_key, url_key)
 );
-CREATE INDEX spam_link_url ON spam_link (bucket, host_key, url_key);
+CREATE INDEX spam_link_url ON spam_link (bucket, host_key, url_key, wiki, page);
 
 -- What an operator has to know (P-7, U-8): raised once, lowered when it is over.
 CREATE TABLE alarm (

@@ -46,18 +46,6 @@ RETURNING spam_link.page, spam_link.bucket, spam_link.host_key, spam_link.url_ke
 -- name: record_pages_gone
 DELETE FROM spam_link WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 
--- name: list_places
--- Where a URL is spam, by wiki and page.
-SELECT spam_link.wiki, spam_link.page, farm.name, wiki.dbname, page.namespace, page.title, spam_link.url
-FROM spam_link
-JOIN wiki ON wiki.wiki = spam_link.wiki
-JOIN farm ON farm.farm = wiki.farm
-JOIN page ON page.wiki = spam_link.wiki AND page.page = spam_link.page
-WHERE spam_link.bucket = %(bucket)s AND spam_link.host_key = %(host_key)s AND spam_link.url_key = %(url_key)s
-    AND (spam_link.wiki, spam_link.page) > (%(wiki)s, %(page)s)
-ORDER BY spam_link.wiki, spam_link.page
-LIMIT %(limit)s
-
 -- name: list_pages
 -- Of one wiki the pages with spam, by id.
 SELECT page.page, page.namespace, page.title, count(*)

@@ -73,14 +73,19 @@ CROSS JOIN LATERAL (
 ) AS url
 
 -- name: find_urls
+-- LIMIT, so that each is found by its whole key: a join may go through all URLs of a host instead.
 SELECT url.bucket, url.host_key, url.url_key, url.scheme, host.host, url.port, url.path,
     url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.reason,
     url.target, url.mime, url.size_kib, url.due, url.orphaned,
     host.strikes, host.failing_since, host.failing_until, host.reason
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (bucket, host_key, url_key)
-JOIN url USING (bucket, host_key, url_key)
-JOIN host USING (bucket, host_key)
+CROSS JOIN LATERAL (
+    SELECT * FROM url
+    WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
+    LIMIT 1
+) AS url
+JOIN host ON host.bucket = url.bucket AND host.host_key = url.host_key
 
 -- name: count_due
 -- fan-out: for the progress bar of a round, asked once at its start; it stops counting at the limit.

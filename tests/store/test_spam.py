@@ -1,9 +1,9 @@
 """Spam lists and spam links in the store (L-3, L-8)."""
 
 import pytest
-from stored import WikiInStore, key, open_wiki
+from stored import key, open_wiki
 
-from weboid.core.farms import WMF, WMFLABS, WikiName
+from weboid.core.farms import WMF, WMFLABS
 from weboid.core.keys import UrlKey
 from weboid.core.spamlines import parse_lines
 from weboid.core.urls import parse
@@ -13,11 +13,9 @@ from weboid.store.spam import (
     ListKind,
     Reclassified,
     SpamPage,
-    SpamPlace,
     list_spam_links,
     list_spam_lists,
     list_spam_pages,
-    list_spam_places,
     record_applied,
     record_reclassified,
     record_spam_added,
@@ -27,7 +25,7 @@ from weboid.store.spam import (
     record_spam_pages_gone,
     spam_list,
 )
-from weboid.store.wiki import record_farms, record_wiki
+from weboid.store.wiki import record_farms
 
 BAD, WORSE, FINE = "https://bad.com/", "https://worse.net/a", "https://fine.org/"
 
@@ -102,26 +100,6 @@ async def test_spam_links_come_and_go_one_by_one_and_with_their_page(database: s
         assert await list_spam_links(conn, wiki + 1, [1, 2]) == {}
         await record_spam_pages_gone(conn, wiki, [2, 9])
         assert await list_spam_links(conn, wiki, [1, 2]) == {1: spam_of(WORSE)}
-
-
-async def test_a_url_is_traced_back_to_the_pages_where_it_is_spam(database: str) -> None:
-    pages = {number: [FINE] for number in range(1, 6)}
-    async with open_wiki(database, pages) as stored:
-        wiki = stored.wiki.wiki
-        async with stored.pool.connection() as conn:
-            other = await record_wiki(conn, WMFLABS, WikiName("otherwiki", "wmflabs"))
-        await WikiInStore(stored.pool, other).take_in({1: [FINE]}, 100)
-        async with stored.pool.connection() as conn:
-            await record_spam_added(conn, wiki, {number: spam_of(BAD) for number in (1, 3, 5)})
-            await record_spam_added(conn, other.wiki, {1: spam_of(BAD, WORSE)})
-            first = await list_spam_places(conn, key(BAD), limit=2)
-            assert first == [
-                SpamPlace(wiki, 1, "wmflabs", "testwiki", 0, "Page 1", BAD),
-                SpamPlace(wiki, 3, "wmflabs", "testwiki", 0, "Page 3", BAD),
-            ]
-            rest = await list_spam_places(conn, key(BAD), after=(wiki, 3))
-            assert [(place.dbname, place.page) for place in rest] == [("testwiki", 5), ("otherwiki", 1)]
-            assert await list_spam_places(conn, key(FINE)) == []
 
 
 async def test_the_pages_of_a_wiki_with_spam_are_listed_by_id(database: str) -> None:

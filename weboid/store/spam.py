@@ -51,19 +51,6 @@ class SpamList:
 
 
 @dataclass(frozen=True, slots=True)
-class SpamPlace:
-    """A page on which a URL is spam; `url` as the page gives it."""
-
-    wiki: int
-    page: int
-    farm: str
-    dbname: str
-    namespace: int
-    title: str
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
 class SpamPage:
     """A page with so many links that are spam."""
 
@@ -177,14 +164,6 @@ async def record_spam_links_gone(conn: Connection, wiki: int, gone: Iterable[Use
 async def record_spam_pages_gone(conn: Connection, wiki: int, pages: Sequence[int]) -> None:
     """Pages that are watched no longer: what was spam there is forgotten."""
     await conn.execute(SQL["record_pages_gone"], {"wiki": wiki, "pages": sorted(pages)})
-
-
-async def list_spam_places(
-    conn: Connection, key: UrlKey, *, after: tuple[int, int] = (0, 0), limit: int = 100
-) -> list[SpamPlace]:
-    """The back-trace (L-8): at most `limit` pages where a URL is spam, those behind (wiki, page) in this order."""
-    row = {**key._asdict(), "wiki": after[0], "page": after[1], "limit": limit}
-    return [SpamPlace(*columns) async for columns in await conn.execute(SQL["list_places"], row)]
 
 
 async def list_spam_pages(conn: Connection, wiki: int, *, after: int = 0, limit: int = 100) -> list[SpamPage]:

@@ -51,7 +51,7 @@ class Answers:
     async def find_answer(self, question: Question) -> Answer:
         """The answer to a question; raises NotFound for a wiki that is not known, StoreError."""
         day = self.today()
-        wiki, farm = await self._find_wiki(question.wiki)
+        wiki, farm = await self.find_wiki(question.wiki)
         pages = await self.live.find_pages(wiki, question.ids, question.title)
         if pages is None:
             reports = await self._find_stored(wiki, question)
@@ -65,7 +65,8 @@ class Answers:
         ordered = [found[page] for page in question.ids if page in found] if question.ids else reports
         return Answer(wiki, tuple(ordered), tuple(missing), day)
 
-    async def _find_wiki(self, name: WikiName) -> tuple[StoredWiki, Farm]:
+    async def find_wiki(self, name: WikiName) -> tuple[StoredWiki, Farm]:
+        """The wiki of that name and its farm; raises NotFound."""
         try:
             farm = farm_named(name.farm, self.farms)
         except ConfigError:

@@ -15,18 +15,25 @@ from weboid.errors import StoreError
 from weboid.store.overview import list_first_pages
 from weboid.store.pool import Pool
 from weboid.store.wiki import StoredWiki, list_wikis
-from weboid.web import form_html, form_js, form_json, form_xml, source
+from weboid.web import form_html, form_js, form_json, form_xml, source, status_page
 from weboid.web.accept import best_type
 from weboid.web.answers import Answer, Answers
+from weboid.web.changes import Changes
 from weboid.web.document import document
 from weboid.web.files import files
 from weboid.web.form_html import Bot, Listed
 from weboid.web.language import Language
+from weboid.web.lists import Lists
 from weboid.web.live import LiveReader, Sources
 from weboid.web.messages import Messages, messages_in
+from weboid.web.metrics import Metrics
 from weboid.web.problem import Problem
 from weboid.web.question import Parameters, callback_of, parameters_of, question_of, wants_all
+from weboid.web.service import Service
 from weboid.web.shell import Errors, Form, add_headers, html_language, machine_language, sent
+from weboid.web.status import StatusReader
+from weboid.web.status_page import StatusPage
+from weboid.web.url_page import UrlPage
 
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 _PAGES_SHOWN: Final = 20
@@ -38,6 +45,7 @@ _TYPES: Final = {
     "text/xml": Form.XML,
     form_html.CONTENT_TYPE: Form.HTML,
 }
+_MACHINE_TYPES: Final = {kind: form for kind, form in _TYPES.items() if form is not Form.HTML}
 
 
 def make_app(
@@ -53,21 +61,31 @@ def make_app(
     `public_url` is where the world reaches this service.
     """
     live = LiveReader(sources, budget_s=live_budget_s)
-    site = _Site(config, pool, Answers(pool, live, config.farms, config.policy, today), public_url.rstrip("/"))
-    app = web.Application(middlewares=[Errors(site.problem_page, form_of).middleware])
+    public_url = public_url.rstrip("/")
+    answers = Answers(pool, live, config.farms, config.policy, today)
+    site = _Site(config, pool, answers, public_url)
+    service = Service(
+        pool, answers, config.policy, today, public_url, public_url + source.PATH, site.list_wiki_names, form_of
+    )
+    status, metrics = StatusReader(pool, today), Metrics()
+    app = web.Application(middlewares=[metrics.middleware, Errors(site.problem_page, form_of).middleware])
     app.on_response_prepare.append(add_headers)
     app.router.add_get("/", site.start)
     app.router.add_get("/externalLinkInfo", site.link_info)
     app.router.add_get("/externalLinkProblem", site.link_problem)
     app.router.add_get("/api/page", site.api_page)
+    UrlPage(service).add_routes(app)
+    Lists(service).add_routes(app)
+    Changes(service).add_routes(app)
     app.router.add_get("/bot", site.bot)
-    app.router.add_get("/healthz", site.health)
+    StatusPage(status, metrics, public_url + source.PATH).add_routes(app)
     app.router.add_get("/static/{name}", _static)
     app.router.add_get(source.PATH, _source)
 
     async def reads(_: web.Application) -> AsyncIterator[None]:
         yield
         await live.close()
+        await status.close()
 
     app.cleanup_ctx.append(reads)
     return app
@@ -77,12 +95,19 @@ def form_of(request: web.Request) -> Form:
     """The format in which a request wants its answer: of its address, by ``format=``, or by Accept."""
     if request.path == "/externalLinkProblem":
         return Form.JS
-    if not request.path.startswith("/api/"):
-        return Form.HTML
+    if request.path == status_page.PATH:
+        return status_page.form_of(request)
+    if request.path.startswith("/feeds/"):
+        return Form.XML
     asked = request.query.get("format", "")
-    if asked in (Form.JSON, Form.XML, Form.HTML):
+    if request.path.startswith("/lists/"):
+        return Form(asked) if asked in (Form.JSON, Form.XML) else Form.HTML
+    if not request.path.startswith(("/api/", "/changes")):
+        return Form.HTML
+    types = _TYPES if request.path == "/api/page" else _MACHINE_TYPES
+    if asked in types.values():
         return Form(asked)
-    return _TYPES[best_type(request.headers.get(hdrs.ACCEPT, ""), tuple(_TYPES))]
+    return types[best_type(request.headers.get(hdrs.ACCEPT, ""), tuple(types))]
 
 
 class _Site:
@@ -107,6 +132,10 @@ class _Site:
             ]
         page = form_html.start_html(listed, list(wikis), given, say, self._source)
         return sent(request, page, form_html.CONTENT_TYPE, vary="Accept-Language")
+
+    async def list_wiki_names(self) -> Sequence[str]:
+        """The names of the wikis that can be asked for."""
+        return list(await self._wikis())
 
     async def bot(self, request: web.Request) -> web.Response:
         """C-17: for site owners who found us in their logs."""
@@ -152,12 +181,6 @@ class _Site:
         text = form_json.text_of(document(answer, extent, say, self._source))
         return sent(request, text, form_json.CONTENT_TYPE, vary="Accept")
 
-    async def health(self, request: web.Request) -> web.Response:
-        """Whether the database answers (O-5); the pool tests a connection before it lends it."""
-        async with self._pool.connection():
-            pass
-        return sent(request, "ok\n", "text/plain", cache="no-store")
-
     async def problem_page(self, request: web.Request, problem: Problem, say: Messages) -> str:
         """What is wrong, as a page with the form."""
         try:
@@ -165,7 +188,8 @@ class _Site:
         except Problem:
             given = {}
         wikis: Sequence[str] = ()
-        if problem.http not in (500, 503):
+        # A flood of questions about how it goes must not reach the database, whatever they name.
+        if problem.http not in (500, 503) and request.path != status_page.PATH:
             try:
                 wikis = list(await self._wikis())
             except StoreError:

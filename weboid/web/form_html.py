@@ -60,18 +60,18 @@ class Bot:
 
 def bot_html(bot: Bot, say: Messages, source: str) -> str:
     """What the crawler does and how to be asked less, or no more (C-17)."""
-    return _render("bot.html", say, {}, source, (), bot=bot)
+    return render("bot.html", say, {}, source, (), bot=bot)
 
 
 def start_html(listed: Sequence[Listed], wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
     """The start page: what this is, the form, and some wikis with some of their pages."""
-    return _render("start.html", say, given, source, wikis, listed=listed)
+    return render("start.html", say, given, source, wikis, listed=listed)
 
 
 def answer_html(answer: Answer, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
     """The lists of links of the pages asked for, and the form again."""
     extent = Extent.ALL if given.get("all") == "1" else Extent.FINDINGS
-    return _render(
+    return render(
         "answer.html",
         say,
         given,
@@ -80,14 +80,14 @@ def answer_html(answer: Answer, wikis: Sequence[str], given: Parameters, say: Me
         answer=answer,
         extent=extent,
         pages=[_page_view(page, answer, extent, say) for page in answer.pages],
-        switch=_query({**given, "all": "0" if extent is Extent.ALL else "1"}),
+        switch=query({**given, "all": "0" if extent is Extent.ALL else "1"}),
     )
 
 
 def problem_html(problem: Problem, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
     """What is wrong, and the form to mend it."""
     told = [wording.visible(value) if isinstance(value, str) else value for value in problem.parameters]
-    return _render("problem.html", say, given, source, wikis, told=say.html(problem.key, *told))
+    return render("problem.html", say, given, source, wikis, told=say.html(problem.key, *told))
 
 
 def _page_view(page: PageReport, answer: Answer, extent: Extent, say: Messages) -> dict[str, Any]:
@@ -99,29 +99,31 @@ def _page_view(page: PageReport, answer: Answer, extent: Extent, say: Messages) 
         title = Markup('<a href="{}">{}</a>').format(address, title)
     return {
         "heading": say.html("weboid-page-heading", title),
-        "read": None if page.live else say.html("weboid-page-read", _time(page.read, answer.day, say)),
+        "read": None if page.live else say.html("weboid-page-read", time_html(page.read, answer.day, say)),
         "total": len(page.links),
         "counts": [
             (verdict.word, say.html(f"weboid-count-{verdict.word}", counts[verdict]))
             for verdict in _COUNTED
             if counts[verdict]
         ],
-        "links": [_link_view(link, answer.day, say) for link in page.links if is_told(link, extent)],
+        "links": [link_view(link, answer.day, say) for link in page.links if is_told(link, extent)],
     }
 
 
-def _link_view(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
+def link_view(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
+    """What the template of a link shows of it."""
     target = link.record.target
     asked = link.record.asked
     return {
         "verdict": link.finding.verdict.word,
         "words": wording.verdict_words(link, day, say),
         "url": wording.shown_url(link),
+        "normal": link.normal,
         "href": wording.href(link.url),
         "reason": wording.reason_words(link, say),
         "status": wording.status_words(link.status, say) if link.record.history else None,
-        "asked": None if asked is None else say.html("weboid-asked", _time(asked, day, say)),
-        "target": None if target is None else say.html("weboid-target", _address(target)),
+        "asked": None if asked is None else say.html("weboid-asked", time_html(asked, day, say)),
+        "target": None if target is None else say.html("weboid-target", address_html(target)),
         "file": wording.file_words(link, say),
         "suspicious": link.suspicious,
         "forms": wording.other_forms(link),
@@ -138,13 +140,13 @@ def page_address(page: PageReport, wiki: StoredWiki) -> str | None:
     return None
 
 
-def _time(moment: int, day: int, say: Messages) -> Markup:
+def time_html(moment: int, day: int, say: Messages) -> Markup:
     return Markup('<time datetime="{}" title="{}">{}</time>').format(
         iso(moment), say.date(moment), say.distance(moment - day)
     )
 
 
-def _address(text: str) -> Markup:
+def address_html(text: str) -> Markup:
     """An address that somebody's server gave: a link if it may be one."""
     shown = Markup("<bdi>{}</bdi>").format(wording.visible(text))
     if (href := wording.href(text)) is None:
@@ -152,12 +154,13 @@ def _address(text: str) -> Markup:
     return Markup('<a href="{}" rel="nofollow noopener noreferrer">{}</a>').format(href, shown)
 
 
-def _query(given: Parameters) -> str:
+def query(given: Parameters) -> str:
     """The query of the same page of ours with these parameters."""
     return "?" + urlencode({name: value for name, value in given.items() if name not in ("format", "callback")})
 
 
-def _render(name: str, say: Messages, given: Parameters, source: str, wikis: Sequence[str], **values: Any) -> str:
+def render(name: str, say: Messages, given: Parameters, source: str, wikis: Sequence[str], **values: Any) -> str:
+    """A template with what all of them need, and these values."""
     language = say.language
     return _template(name).render(
         say=say.html,
@@ -166,8 +169,11 @@ def _render(name: str, say: Messages, given: Parameters, source: str, wikis: Seq
         given=given,
         wikis=wikis,
         lang_query=urlencode({"lang": given["lang"]}) if "lang" in given else "",
-        page_query=lambda wiki, page: _query(
+        page_query=lambda wiki, page: query(
             {"dbname": wiki, "pageid": str(page), **({"lang": given["lang"]} if "lang" in given else {})}
+        ),
+        url_query=lambda wiki, url: query(
+            {"url": url, "dbname": wiki, **({"lang": given["lang"]} if "lang" in given else {})}
         ),
         visible=wording.visible,
         style=style().name,

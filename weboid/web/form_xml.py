@@ -11,7 +11,14 @@ from lxml import etree
 CONTENT_TYPE: Final = "application/xml"
 
 _IMPOSSIBLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_ITEMS: Final = {"pages": "page", "links": "link", "history": "entry", "given": "given", "missing": "missing"}
+_ITEMS: Final = {
+    "pages": "page",
+    "links": "link",
+    "history": "entry",
+    "given": "given",
+    "missing": "missing",
+    "changes": "change",
+}
 """The element that stands for each item of a list."""
 
 
@@ -23,7 +30,7 @@ def bytes_of(document: dict[str, Any]) -> bytes:
 def _element(name: str, value: Any) -> etree._Element:
     element = etree.Element(name)
     if not isinstance(value, dict):
-        element.text = _text(value)
+        element.text = text_in_xml(value)
         return element
     for key, inner in value.items():
         match inner:
@@ -34,11 +41,12 @@ def _element(name: str, value: Any) -> etree._Element:
             case list():
                 element.extend([_element(_ITEMS[key], item) for item in inner])
             case _:
-                element.set(key, _text(inner))
+                element.set(key, text_in_xml(inner))
     return element
 
 
-def _text(value: str | int | bool) -> str:
+def text_in_xml(value: str | int | bool) -> str:
+    """The value as XML can carry it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return _IMPOSSIBLE.sub("\ufffd", str(value))

@@ -5,7 +5,7 @@ Parameters that nobody knows are passed over: cache busters and trackers hang th
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -46,13 +46,13 @@ class Question:
 Parameters = Mapping[str, str]
 
 
-def parameters_of(query: Iterable[tuple[str, str]], length: int) -> Parameters:
-    """The known parameters that are not empty; `length` is that of the query string. Raises Problem."""
+def parameters_of(query: Iterable[tuple[str, str]], length: int, names: Collection[str] = NAMES) -> Parameters:
+    """The parameters of these names that are not empty; `length` is that of the query string. Raises Problem."""
     if length > MOST_QUERY:
         raise Problem(414, "too-long")
     given: dict[str, str] = {}
     for name, value in query:
-        if name not in NAMES or not value.strip():
+        if name not in names or not value.strip():
             continue
         if name in given:
             raise Problem(400, "twice", name)
@@ -62,12 +62,7 @@ def parameters_of(query: Iterable[tuple[str, str]], length: int) -> Parameters:
 
 def question_of(given: Parameters) -> Question:
     """The question in the parameters of a request; raises Problem."""
-    if "dbname" not in given:
-        raise Problem(400, "no-wiki")
-    try:
-        wiki = parse_wiki_name(given["dbname"])
-    except ConfigError:
-        raise Problem(400, "wiki", given["dbname"][:100]) from None
+    wiki = wiki_of(given)
     named = [name for name in ("pageid", "curid", "title") if name in given]
     if not named:
         raise Problem(400, "no-page")
@@ -75,6 +70,25 @@ def question_of(given: Parameters) -> Question:
         raise Problem(400, "two-pages")
     ids = _ids(given[named[0]]) if named[0] != "title" else ()
     return Question(wiki, ids, _title(given.get("title", "")), wants_all(given))
+
+
+def wiki_of(given: Parameters) -> WikiName:
+    """The wiki that is asked about; raises Problem."""
+    if "dbname" not in given:
+        raise Problem(400, "no-wiki")
+    try:
+        return parse_wiki_name(given["dbname"])
+    except ConfigError:
+        raise Problem(400, "wiki", given["dbname"][:100]) from None
+
+
+def page_of(given: Parameters, name: str) -> int | None:
+    """The id of the one page that a parameter names, None if it is not given; raises Problem."""
+    if name not in given:
+        return None
+    if not _ID.fullmatch(given[name]):
+        raise Problem(400, "page-id")
+    return int(given[name])
 
 
 def wants_all(given: Parameters) -> bool:

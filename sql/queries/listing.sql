@@ -1,0 +1,83 @@
+-- Lists for readers: where a URL is used, and what is dead or doubtful in a wiki (W-6, W-7).
+
+-- name: list_uses
+-- Of one farm, the wiki that asks before the others: of each wiki a stretch of the primary key.
+SELECT place.wiki, place.dbname, used.page, used.namespace, used.title
+FROM (
+    SELECT wiki, dbname, wiki <> %(own)s::integer AS other,
+        CASE WHEN wiki = %(after_wiki)s::integer THEN %(after_page)s::bigint ELSE 0 END AS after
+    FROM wiki
+    WHERE farm = %(farm)s
+        AND (wiki <> %(own)s::integer, wiki) >= (%(after_wiki)s::integer <> %(own)s::integer, %(after_wiki)s::integer)
+) AS place
+CROSS JOIN LATERAL (
+    SELECT link.page, page.namespace, page.title
+    FROM link JOIN page ON page.wiki = link.wiki AND page.page = link.page
+    WHERE link.bucket = %(bucket)s AND link.host_key = %(host_key)s AND link.url_key = %(url_key)s
+        AND link.wiki = place.wiki AND link.page > place.after
+    ORDER BY link.page
+    LIMIT %(limit)s
+) AS used
+ORDER BY place.other, place.wiki, used.page
+LIMIT %(limit)s
+
+-- name: list_spam_uses
+-- Of the wiki that asks alone: what is spam elsewhere may be so by another wiki's own list (L-3).
+SELECT wiki.wiki, wiki.dbname, spam_link.page, page.namespace, page.title
+FROM spam_link JOIN page ON page.wiki = spam_link.wiki AND page.page = spam_link.page
+    JOIN wiki ON wiki.wiki = spam_link.wiki
+WHERE spam_link.bucket = %(bucket)s AND spam_link.host_key = %(host_key)s AND spam_link.url_key = %(url_key)s
+    AND spam_link.wiki = %(own)s AND spam_link.page > %(after_page)s
+ORDER BY spam_link.page
+LIMIT %(limit)s
+
+-- name: list_dead_links
+-- fan-out: by wiki and page, a stretch of the primary key; a wiki's dead links lie in all buckets.
+SELECT page, bucket, host_key, url_key FROM dead
+WHERE wiki = %(wiki)s
+    AND (page, bucket, host_key, url_key) > (%(page)s, %(bucket)s, %(host_key)s, %(url_key)s)
+ORDER BY page, bucket, host_key, url_key
+LIMIT %(limit)s
+
+-- name: list_dead_links_below
+-- Of a domain, host by host from the domain down. At most `budget` links are looked at: those whose path begins as it
+-- should are told, and the last one that was looked at, from where to go on.
+SELECT reversed, page, bucket, host_key, url_key, fits, place = examined AND place = %(budget)s::bigint AS more
+FROM (
+    SELECT found.*, starts_with(url.path, %(path)s) AS fits,
+        row_number() OVER (ORDER BY found.reversed, found.page, found.url_key) AS place, count(*) OVER () AS examined
+    FROM (
+        SELECT hosts.reversed, links.page, hosts.bucket, hosts.host_key, links.url_key
+        FROM (
+            SELECT reversed, bucket, host_key,
+                CASE WHEN reversed = %(after)s THEN %(after_page)s::bigint ELSE 0 END AS after_page,
+                CASE WHEN reversed = %(after)s THEN %(after_url_key)s::bigint ELSE 0 END AS after_url_key
+            FROM host
+            WHERE bucket = %(bucket)s AND reversed >= %(first)s AND reversed < %(end)s AND reversed >= %(after)s
+        ) AS hosts
+        CROSS JOIN LATERAL (
+            SELECT page, url_key FROM dead
+            WHERE wiki = %(wiki)s AND bucket = hosts.bucket AND host_key = hosts.host_key
+                AND (page, url_key) > (hosts.after_page, hosts.after_url_key)
+            ORDER BY page, url_key
+            LIMIT %(budget)s
+        ) AS links
+        ORDER BY hosts.reversed, links.page, links.url_key
+        LIMIT %(budget)s
+    ) AS found
+    CROSS JOIN LATERAL (
+        SELECT path FROM url
+        WHERE url.bucket = found.bucket AND url.host_key = found.host_key AND url.url_key = found.url_key
+        LIMIT 1
+    ) AS url
+) AS examined
+WHERE fits OR place = examined
+ORDER BY reversed, page, url_key
+LIMIT %(limit)s
+
+-- name: list_stretch
+-- The next pages of a wiki with what they use, from page `page` on.
+SELECT page, urls FROM page WHERE wiki = %(wiki)s AND page >= %(page)s ORDER BY page LIMIT %(limit)s
+
+-- name: list_titles
+SELECT page, namespace, title FROM page WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])

@@ -1,0 +1,81 @@
+-- The log of changes as news of one wiki: what died on its pages, and what came back (W-12, W-14).
+-- In the log 3 is the verdict "dead"; the condition is that of the indexes.
+
+-- name: find_newest
+-- The number that was handed out last, be its change committed or not.
+SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM change_change_seq
+
+-- name: list_writers
+-- Who has written to the log and not ended yet.
+SELECT virtualtransaction FROM pg_locks
+WHERE locktype = 'relation' AND relation = 'change'::regclass AND mode = 'RowExclusiveLock' AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+
+-- name: find_first_of_day
+SELECT change FROM change
+WHERE (before = 3) <> (after = 3) AND day >= %(day)s
+ORDER BY day, change
+LIMIT 1
+
+-- name: list_news
+-- fan-out: the log in its order, at most `budget` lines of it; those of URLs that the wiki uses are told, and the last
+-- one that was looked at, from where to go on.
+SELECT change, day, before, after, reason, bucket, host_key, url_key, used.pages, place = %(budget)s::bigint AS more
+FROM (
+    SELECT *, row_number() OVER (ORDER BY change) AS place, count(*) OVER () AS examined
+    FROM (
+        SELECT * FROM change
+        WHERE (before = 3) <> (after = 3) AND change > %(since)s AND change <= %(until)s
+        ORDER BY change
+        LIMIT %(budget)s
+    ) AS line
+) AS log
+CROSS JOIN LATERAL (
+    SELECT array_agg(page ORDER BY page) AS pages
+    FROM (
+        SELECT page FROM link
+        WHERE link.bucket = log.bucket AND link.host_key = log.host_key AND link.url_key = log.url_key
+            AND link.wiki = %(wiki)s
+        ORDER BY page
+        LIMIT %(pages)s
+    ) AS uses
+) AS used
+WHERE used.pages IS NOT NULL OR place = examined
+ORDER BY change
+LIMIT %(limit)s
+
+-- name: list_newest
+-- fan-out: the same, newest first.
+SELECT change, day, before, after, reason, bucket, host_key, url_key, used.pages, false
+FROM (
+    SELECT * FROM change WHERE (before = 3) <> (after = 3) ORDER BY change DESC LIMIT %(budget)s
+) AS log
+CROSS JOIN LATERAL (
+    SELECT array_agg(page ORDER BY page) AS pages
+    FROM (
+        SELECT page FROM link
+        WHERE link.bucket = log.bucket AND link.host_key = log.host_key AND link.url_key = log.url_key
+            AND link.wiki = %(wiki)s
+        ORDER BY page
+        LIMIT %(pages)s
+    ) AS uses
+) AS used
+WHERE used.pages IS NOT NULL
+ORDER BY change DESC
+LIMIT %(limit)s
+
+-- name: list_newest_of_page
+-- Of the dead links of one page the changes by which they died.
+SELECT died.change, died.day, died.before, died.after, died.reason, dead.bucket, dead.host_key, dead.url_key,
+    ARRAY[dead.page], false
+FROM dead
+CROSS JOIN LATERAL (
+    SELECT change, day, before, after, reason FROM change
+    WHERE change.bucket = dead.bucket AND change.host_key = dead.host_key AND change.url_key = dead.url_key
+        AND after = 3 AND before <> 3
+    ORDER BY change DESC
+    LIMIT 1
+) AS died
+WHERE dead.wiki = %(wiki)s AND dead.page = %(page)s
+ORDER BY died.change DESC
+LIMIT %(limit)s

@@ -1,0 +1,213 @@
+"""What has changed in a wiki: links that died and links that came back, for programs (W-14) and feed readers (W-12).
+
+One law: who goes on from `next` misses nothing and is told nothing twice; the Atom feed shows the newest only.
+"""
+
+import re
+from datetime import UTC, date, datetime, time
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
+
+from aiohttp import hdrs, web
+
+from weboid.core.days import date_of, day_of, iso
+from weboid.core.farms import WikiName
+from weboid.core.verdict import Verdict
+from weboid.store.listing import list_titles
+from weboid.store.news import (
+    NewsItem,
+    find_day_start,
+    find_settled,
+    list_newest,
+    list_newest_of_page,
+    list_news,
+)
+from weboid.store.pool import Connection
+from weboid.web import form_atom, wording
+from weboid.web.form_atom import Entry, Feed
+from weboid.web.messages import Messages
+from weboid.web.problem import Problem
+from weboid.web.question import Parameters, page_of
+from weboid.web.service import Service, given_in, link_document, machine_words, require_format
+from weboid.web.shell import Form, sent
+
+MOST_CHANGES: Final = 100
+_NAMES: Final = frozenset({"dbname", "since", "format"})
+_FEED_NAMES: Final = frozenset({"dbname", "page", "pageid", "curid"})
+_NUMBER: Final = re.compile(r"[0-9]{1,18}")
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_PAGES_NAMED: Final = 5
+"""Pages named in the title and text of a feed's entry."""
+
+
+class Changes:
+    """The handlers."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def add_routes(self, app: web.Application) -> None:
+        """Their addresses."""
+        app.router.add_get("/changes", self.changes)
+        app.router.add_get("/feeds/dead", self.feed)
+
+    async def changes(self, request: web.Request) -> web.Response:
+        """W-14: the changes behind a number, or from a day on, by ascending number."""
+        given = given_in(request, _NAMES)
+        require_format(given, Form.JSON, Form.XML)
+        say = machine_words(given)
+        since = _since_of(given)
+        name, wiki = await self._service.find_wiki(given)
+        async with self._service.pool.connection() as conn:
+            until = await find_settled(conn)
+            if isinstance(since, date):
+                start = await find_day_start(conn, _day(since))
+                since = until if start is None else start
+            news = await list_news(conn, wiki.wiki, since=since, until=until, limit=MOST_CHANGES)
+        day = self._service.today()
+        told = {
+            **self._service.head(day, say),
+            "wiki": str(name),
+            "since": since,
+            "next": news.after,
+            "more": news.more,
+            "changes": [self._change(item, day, say) for item in news.items],
+        }
+        return self._service.document(request, told)
+
+    async def feed(self, request: web.Request) -> web.Response:
+        """W-12: the newest links of a wiki, or of one page, that died and are dead still."""
+        given = given_in(request, _FEED_NAMES)
+        say = machine_words(given)
+        page = _page_of(given)
+        name, wiki = await self._service.find_wiki(given)
+        async with self._service.pool.connection() as conn:
+            items, title = await _found(conn, wiki.wiki, name, page)
+        day = self._service.today()
+        dead = [item for item in items if item.after is Verdict.DEAD and self._is_dead(item)]
+        seen: dict[object, NewsItem] = {}
+        for item in dead:
+            seen.setdefault(item.known.key, item)
+        newest = max((item.day for item in items), default=0)
+        feed = self._atom(name, page, title, newest, tuple(seen.values()), given, day, say)
+        response = sent(request, form_atom.bytes_of(feed), form_atom.CONTENT_TYPE)
+        return _dated(request, response, newest, day)
+
+    def _is_dead(self, item: NewsItem) -> bool:
+        return self._service.report(item.known).finding.verdict is Verdict.DEAD
+
+    def _change(self, item: NewsItem, day: int, say: Messages) -> dict[str, Any]:
+        return {
+            "change": item.change,
+            "day": iso(item.day),
+            "before": item.before.word,
+            "after": item.after.word,
+            "reason": None if item.reason is None else item.reason.word,
+            "pages": [{"id": page.page, "namespace": page.namespace, "title": page.title} for page in item.pages],
+            "more": item.more,
+            "link": link_document(self._service.report(item.known), day, say),
+        }
+
+    def _atom(
+        self,
+        name: WikiName,
+        page: int | None,
+        title: str,
+        newest: int,
+        items: tuple[NewsItem, ...],
+        given: Parameters,
+        day: int,
+        say: Messages,
+    ) -> Feed:
+        public, wiki = self._service.public_url, str(name)
+        tag = f"tag:{urlsplit(public).hostname},2017:dead/{wiki}"
+        language = {"lang": say.language.code} if {"lang", "uselang"} & given.keys() else {}
+        asked = {"dbname": wiki, **({} if page is None else {"page": str(page)}), **language}
+        if page is None:
+            about = f"{public}/lists/dead?{urlencode({'dbname': wiki, **language})}"
+            heading = say.text("weboid-feed-title", wiki)
+        else:
+            about = f"{public}/externalLinkInfo?{urlencode({'dbname': wiki, 'pageid': str(page), **language})}"
+            heading = say.text("weboid-feed-title-page", wording.visible(title), wiki)
+        return Feed(
+            id=tag if page is None else f"{tag}/{page}",
+            title=heading,
+            link=about,
+            itself=f"{public}/feeds/dead?{urlencode(asked)}",
+            lang=say.language.bcp47,
+            day=newest,
+            entries=tuple(self._entry(item, f"{tag}/change/{item.change}", wiki, language, day, say) for item in items),
+        )
+
+    def _entry(
+        self, item: NewsItem, identity: str, wiki: str, language: dict[str, str], day: int, say: Messages
+    ) -> Entry:
+        link = self._service.report(item.known)
+        pages = [wording.visible(page.title) for page in item.pages[:_PAGES_NAMED]]
+        others = len(item.pages) - len(pages)
+        summary = [wording.reason_words(link, say), say.text("weboid-feed-pages", ", ".join(pages))]
+        if others:
+            summary.append(say.text("weboid-feed-more", others))
+        query = urlencode({"url": str(link.normal), "dbname": wiki, **language})
+        return Entry(
+            id=identity,
+            title=say.text("weboid-feed-entry", wording.shown_url(link), pages[0] if pages else wiki),
+            link=f"{self._service.public_url}/url?{query}",
+            summary=" ".join(part for part in summary if part),
+            day=item.day,
+        )
+
+
+async def _found(conn: Connection, wiki: int, name: WikiName, page: int | None) -> tuple[tuple[NewsItem, ...], str]:
+    if page is None:
+        return await list_newest(conn, wiki, limit=MOST_CHANGES), ""
+    title = (await list_titles(conn, wiki, [page])).get(page)
+    if title is None:
+        raise Problem(404, "unknown-page", str(page), str(name))
+    return await list_newest_of_page(conn, wiki, page, limit=MOST_CHANGES), title.title
+
+
+def _dated(request: web.Request, response: web.Response, newest: int, day: int) -> web.Response:
+    """Adds Last-Modified, and answers to If-Modified-Since, which counts only without If-None-Match (RFC 9110 §13.2.2).
+
+    Changes have days, no times: as long as the newest one is of today, another may follow, and nothing is said.
+    """
+    if newest >= day:
+        return response
+    end = datetime.combine(date_of(newest + 1), time(), UTC)
+    has_it = request.if_modified_since is not None and request.if_modified_since >= end
+    if response.status == 200 and has_it and hdrs.IF_NONE_MATCH not in request.headers:
+        kept = (hdrs.CACHE_CONTROL, hdrs.VARY, hdrs.ETAG)
+        response = web.Response(status=304, headers={name: response.headers[name] for name in kept})
+    response.last_modified = end
+    return response
+
+
+def _since_of(given: Parameters) -> int | date:
+    since = given.get("since", "0")
+    if _NUMBER.fullmatch(since):
+        return int(since)
+    try:
+        if _DATE.fullmatch(since):
+            return date.fromisoformat(since)
+    except ValueError:
+        pass
+    raise Problem(400, "since")
+
+
+def _day(since: date) -> int:
+    """The day number, the nearest one that there is."""
+    try:
+        return day_of(since)
+    except ValueError:
+        return 0 if since < date_of(0) else day_of(date_of(32_767))
+
+
+def _page_of(given: Parameters) -> int | None:
+    named = [name for name in ("page", "pageid", "curid") if name in given]
+    if len(named) > 1:
+        raise Problem(400, "two-pages")
+    page = page_of(given, named[0]) if named else None
+    if page is not None and page >= 2**31:
+        raise Problem(404, "unknown-page", str(page), given.get("dbname", ""))
+    return page

@@ -1,0 +1,109 @@
+"""What the pages and feeds share that stand beside a page's own answer: who is asked, for which wiki, in which words.
+
+One law: it holds no state of a request; each handler is given its request and this.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aiohttp import web
+
+from weboid import __version__
+from weboid.core.classify import Classified, UrlClass
+from weboid.core.days import iso
+from weboid.core.farms import WikiName
+from weboid.core.policy import Policy
+from weboid.core.report import VERSION, LinkReport, link_as_json, link_report
+from weboid.core.urls import suspicious
+from weboid.store.pool import Pool
+from weboid.store.rows import KnownUrl
+from weboid.store.wiki import StoredWiki
+from weboid.web import form_html, form_json, form_xml
+from weboid.web.answers import Answers
+from weboid.web.messages import Messages, messages_in
+from weboid.web.problem import Problem
+from weboid.web.question import Parameters, parameters_of, wiki_of
+from weboid.web.shell import Form, html_language, machine_language, sent
+from weboid.web.wording import sentence
+
+LANGUAGE: Final = frozenset({"lang", "uselang"})
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """`public_url` is where the world reaches us, without a final slash; `source` where our own code is (W-2)."""
+
+    pool: Pool
+    answers: Answers
+    policy: Policy
+    today: Callable[[], int]
+    public_url: str
+    source: str
+    wiki_names: Callable[[], Awaitable[Sequence[str]]]
+    form_of: Callable[[web.Request], Form]
+
+    async def find_wiki(self, given: Parameters) -> tuple[WikiName, StoredWiki]:
+        """The wiki that is asked about; raises Problem or NotFound."""
+        name = wiki_of(given)
+        wiki, _ = await self.answers.find_wiki(name)
+        return name, wiki
+
+    def report(self, known: KnownUrl, *, spam: bool = False) -> LinkReport:
+        """What is told of a URL in the store, in its normal form."""
+        url = known.url
+        link = Classified(str(url), UrlClass.WATCHED, url, note=suspicious(url.path))
+        return link_report(link, known, self.policy, spam=spam)
+
+    def head(self, day: int, say: Messages) -> dict[str, Any]:
+        """With what every document begins."""
+        return {
+            "version": VERSION,
+            "generator": f"Weboid {__version__}",
+            "source": self.source,
+            "lang": say.language.code,
+            "day": iso(day),
+        }
+
+    async def html(
+        self, request: web.Request, template: str, given: Parameters, say: Messages, **values: Any
+    ) -> web.Response:
+        """A page for people."""
+        page = form_html.render(template, say, given, self.source, await self.wiki_names(), **values)
+        return sent(request, page, form_html.CONTENT_TYPE, vary="Accept-Language")
+
+    def document(self, request: web.Request, document: dict[str, Any]) -> web.Response:
+        """A document for machines, in the format asked for."""
+        if self.form_of(request) is Form.XML:
+            return sent(request, form_xml.bytes_of(document), form_xml.CONTENT_TYPE, vary="Accept")
+        return sent(request, form_json.text_of(document), form_json.CONTENT_TYPE, vary="Accept")
+
+
+def given_in(request: web.Request, names: Collection[str]) -> Parameters:
+    """The parameters of these names and the language; raises Problem."""
+    return parameters_of(request.query.items(), len(request.rel_url.raw_query_string), LANGUAGE.union(names))
+
+
+def html_words(request: web.Request, given: Parameters) -> Messages:
+    """The words of a page: in the language asked for, else the browser's. Raises Problem."""
+    return messages_in(html_language(request, _code(given)))
+
+
+def machine_words(given: Parameters) -> Messages:
+    """The words of a document: in the language asked for. Raises Problem."""
+    return messages_in(machine_language(_code(given)))
+
+
+def link_document(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
+    """A link as documents have it, with its words."""
+    return {**link_as_json(link), "words": sentence(link, day, say)}
+
+
+def require_format(given: Parameters, *forms: Form) -> None:
+    """Raises Problem for a format that is not among these."""
+    if "format" in given and given["format"] not in forms:
+        raise Problem(400, "format")
+
+
+def _code(given: Parameters) -> str | None:
+    return given.get("lang", given.get("uselang"))
