@@ -80,6 +80,13 @@ def template(server_dsn: str) -> Iterator[str]:
         yield name
 
 
+@pytest.fixture(scope="session")
+def empty_tables(server_dsn: str, template: str) -> Iterator[str]:
+    """The dsn of a migrated database that no test writes to."""
+    with _new_database(server_dsn, template) as name:
+        yield make_conninfo(server_dsn, dbname=name)
+
+
 @pytest.fixture
 def database(server_dsn: str, template: str) -> Iterator[str]:
     """The dsn of a fresh migrated database, dropped afterwards."""

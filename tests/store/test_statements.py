@@ -51,10 +51,10 @@ def test_there_are_statements() -> None:
 
 
 @pytest.mark.parametrize(("noun", "name", "text"), _ALL, ids=_IDS)
-def test_every_statement_can_be_planned(database: str, noun: str, name: str, text: str) -> None:
+def test_every_statement_can_be_planned(empty_tables: str, noun: str, name: str, text: str) -> None:
     if statements(noun)[name].startswith("COPY"):
         pytest.skip("COPY has no plan")
-    with psycopg.connect(database) as connection:
+    with psycopg.connect(empty_tables) as connection:
         query, count = _numbered(statements(noun)[name])
         # The generic plan, as that for NULLs would do nothing. (EXPLAIN has an option for it only since PostgreSQL 16.)
         connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
