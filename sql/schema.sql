@@ -247,3 +247,84 @@ CREATE TABLE alarm (
     detail text NOT NULL,
     PRIMARY KEY (kind, subject)
 );
+
+-- People: what they report and suggest, who did what, and how much anybody may ask.
+
+-- "It works by hand" (H-1): one for a URL, by an accountable identity (OAuth's subject, H-4).
+CREATE TABLE report (
+    host_key bigint NOT NULL,
+    url_key bigint NOT NULL,
+    bucket smallint NOT NULL,
+    day smallint NOT NULL,
+    subject text NOT NULL,
+    name text NOT NULL,
+    PRIMARY KEY (bucket, host_key, url_key)
+);
+CREATE INDEX report_subject ON report (subject);
+CREATE INDEX report_day ON report (day);
+
+-- The same of a registrable domain: by a person, or because half of its URLs are reported (H-3; no subject then).
+CREATE TABLE domain_report (
+    bucket smallint NOT NULL,
+    domain text NOT NULL,
+    day smallint NOT NULL,
+    subject text,
+    name text,
+    PRIMARY KEY (bucket, domain)
+);
+CREATE INDEX domain_report_subject ON domain_report (subject);
+
+-- What stands in for a dead URL, suggested by somebody (A-4): one of each `archive`, 0 = no archive (core/archives.py).
+-- Told only while it `works`; `asked` = day of its newest check, NULL = it waits for the first one.
+CREATE TABLE replacement (
+    host_key bigint NOT NULL,
+    url_key bigint NOT NULL,
+    bucket smallint NOT NULL,
+    archive smallint NOT NULL,
+    day smallint NOT NULL,
+    asked smallint,
+    due smallint NOT NULL,
+    strikes smallint NOT NULL DEFAULT 0,
+    works boolean NOT NULL DEFAULT false,
+    target text NOT NULL,
+    subject text NOT NULL,
+    name text NOT NULL,
+    PRIMARY KEY (bucket, host_key, url_key, archive)
+);
+CREATE INDEX replacement_subject ON replacement (subject);
+CREATE INDEX replacement_due ON replacement (due);
+
+-- Everything that people did (H-4), in words of the program: never an address, never a text of theirs unbounded.
+CREATE TABLE audit (
+    audit bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    moment timestamptz NOT NULL DEFAULT now(),
+    action text NOT NULL,
+    subject text NOT NULL,
+    name text NOT NULL,
+    object text NOT NULL,
+    detail text NOT NULL
+);
+CREATE INDEX audit_subject ON audit (subject, audit);
+CREATE INDEX audit_moment ON audit (moment);
+
+-- Whose reports and suggestions an administrator does not want any more.
+CREATE TABLE blocked (
+    subject text PRIMARY KEY,
+    name text NOT NULL,
+    day smallint NOT NULL,
+    blocker text NOT NULL,
+    reason text NOT NULL
+);
+
+-- How much somebody has used up (W-9): `free` is when all of it will be given back. The key is a hash, keyed anew each
+-- day, of a range of addresses. What a crash of the server forgets is some minutes of use.
+CREATE UNLOGGED TABLE throttle (
+    key bytea PRIMARY KEY,
+    free timestamptz NOT NULL
+);
+
+-- The day's key of those hashes; deleted with its day, so that no hash can ever be traced back.
+CREATE TABLE throttle_key (
+    day smallint PRIMARY KEY,
+    key bytea NOT NULL
+);

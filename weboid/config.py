@@ -109,6 +109,31 @@ class WebConfig:
     host: str = "127.0.0.1"
     port: int = 8000
     url: str = ""
+    secret: str = field(default="", repr=False)
+    """Encrypts the cookies of sessions; the same for all web processes. Empty = a new one at each start."""
+    proxies: tuple[Network, ...] = ()
+    """Whose ``X-Forwarded-For`` is believed (W-9)."""
+    tokens: tuple[str, ...] = field(default=(), repr=False)
+    """Trusted clients (W-9), each ``name:SHA-256 of the token in hex``."""
+    rate: int = 300
+    """What a range of addresses may ask a minute, in units of cost (web/limits)."""
+    burst: int = 600
+    """What it may ask at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleConfig:
+    """Who may report and suggest (H, A-4), by MediaWiki's OAuth 2. `client` empty = nobody can sign in."""
+
+    provider: str = "https://meta.wikimedia.org/w/rest.php/oauth2"
+    client: str = ""
+    client_secret: str = field(default="", repr=False)
+    administrators: tuple[str, ...] = ()
+    """OAuth subjects (``sub``), as `/account` shows everybody their own."""
+    edits: int = 50
+    """Whoever has made fewer edits cannot report or suggest."""
+    daily: int = 3_000
+    """Reports and suggestions a day over all people (H-2)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,6 +169,7 @@ class Config:
     feed: FeedConfig = FeedConfig()
     replica: ReplicaConfig = ReplicaConfig()
     web: WebConfig = WebConfig()
+    people: PeopleConfig = PeopleConfig()
     policy: Policy = DEFAULT
     farms: tuple[Farm, ...] = BUILT_IN
     wikis: tuple[WikiConfig, ...] = ()
@@ -321,5 +347,6 @@ _SECTIONS: Final = {
     "feed": FeedConfig,
     "replica": ReplicaConfig,
     "web": WebConfig,
+    "people": PeopleConfig,
     "policy": Policy,
 }
