@@ -328,3 +328,15 @@ CREATE TABLE throttle_key (
     day smallint PRIMARY KEY,
     key bytea NOT NULL
 );
+
+-- The public data set (W-13): the parts of a farm's file, each a whole gzip file, so that one behind the other they are
+-- one too. In the database, because whoever makes it and whoever sends it may share nothing else (O-1).
+CREATE TABLE dataset (
+    day smallint NOT NULL,
+    farm smallint NOT NULL REFERENCES farm,
+    part smallint NOT NULL,
+    lines integer NOT NULL,
+    body bytea NOT NULL,
+    PRIMARY KEY (day, farm, part)
+);
+ALTER TABLE dataset ALTER COLUMN body SET STORAGE EXTERNAL;

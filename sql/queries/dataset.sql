@@ -1,0 +1,41 @@
+-- The public data set: statuses per wiki and host (W-13).
+
+-- name: list_statuses
+-- A stretch of buckets, walked one after the other: everything is read once, nothing is held for long.
+SELECT wiki.farm, wiki.dbname, host.host, url.status, count(DISTINCT url.url_key), count(*),
+    count(DISTINCT url.url_key) FILTER (WHERE dead.since IS NOT NULL)
+FROM link
+JOIN url USING (bucket, host_key, url_key)
+JOIN host USING (bucket, host_key)
+JOIN wiki USING (wiki)
+LEFT JOIN dead USING (wiki, page, bucket, host_key, url_key)
+WHERE link.bucket >= %(first)s AND link.bucket < %(end)s
+GROUP BY wiki.farm, wiki.dbname, host.host, url.status
+ORDER BY wiki.farm, wiki.dbname, host.host, url.status
+
+-- name: record_part
+INSERT INTO dataset (day, farm, part, lines, body) VALUES (%(day)s, %(farm)s, %(part)s, %(lines)s, %(body)s)
+ON CONFLICT (day, farm, part) DO UPDATE SET lines = excluded.lines, body = excluded.body
+
+-- name: find_newest_day
+SELECT max(day) FROM dataset
+
+-- name: count_parts
+-- How many parts of a day's set are there for all farms.
+SELECT count(*) FROM (
+    SELECT FROM dataset WHERE day = %(day)s GROUP BY part
+) AS parts
+
+-- name: list_sets
+SELECT dataset.day, farm.name, sum(lines)::bigint, sum(octet_length(body))::bigint
+FROM dataset JOIN farm USING (farm)
+GROUP BY dataset.day, farm.name
+HAVING count(*) = %(parts)s
+ORDER BY dataset.day DESC, farm.name
+
+-- name: find_part
+SELECT body FROM dataset JOIN farm USING (farm)
+WHERE dataset.day = %(day)s AND farm.name = %(farm)s AND part = %(part)s
+
+-- name: delete_old_sets
+DELETE FROM dataset WHERE day < %(day)s
