@@ -1,10 +1,11 @@
 """For tests: a webservice on loopback over a real database; its one wiki has lived through some weeks of rounds."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 import aiohttp
 from stored import FINE, LOST, WALL, WikiInStore, open_wiki
@@ -25,9 +26,10 @@ from weboid.store.url import find_urls
 from weboid.store.wiki import record_wiki
 from weboid.web.app import make_app
 from weboid.web.server import open_site
-from weboid.wiki.source import PageLinks
+from weboid.wiki.source import Members, PageLinks
 
 TODAY = 120
+UNLIMITED = {"WEBOID_WEB_RATE": "1000000", "WEBOID_WEB_BURST": "1000000"}
 DEAD = "http://dead.demo/gone?a=1&b=%22x%22"
 MOVED = "http://a.demo/old"
 PDF = "https://b.demo:8443/paper.pdf"
@@ -40,11 +42,38 @@ EXAMPLE = "http://example.org/"
 HOSTILE_TITLE = '"><script>alert(1)</script>\u202egnp.\u2028 & <b>'
 
 
+_WIKI = "dbname=testwiki@wmflabs"
+PAGES: Final = {
+    "start": "/",
+    "links": f"/externalLinkInfo?{_WIKI}&pageid=1&all=1",
+    "hostile": f"/externalLinkInfo?{_WIKI}&pageid=3",
+    "problem": "/externalLinkInfo?dbname=nowiki@wmflabs&pageid=1",
+    "url": f"/url?url={DEAD.replace('&', '%26')}&{_WIKI}",
+    "dead": f"/lists/dead?{_WIKI}",
+    "doubtful": f"/lists/dead?{_WIKI}&verdict=doubtful",
+    "spam": f"/lists/spam?{_WIKI}",
+    "search": "/search",
+    "report": f"/report?url={DEAD.replace('&', '%26')}&{_WIKI}",
+    "replacement": f"/replacement?url={DEAD.replace('&', '%26')}&{_WIKI}",
+    "account": "/account",
+    "admin": "/admin",
+    "status": "/status",
+    "data": "/data",
+    "help": "/help",
+    "bot": "/bot",
+    "privacy": "/privacy",
+    "policy": "/policy",
+}
+"""The addresses of all pages for people."""
+
+
 @dataclass
 class FixedSource:
     """A wiki that says what it is told to say, after a pause, or not at all."""
 
     found: dict[int, PageLinks] = field(default_factory=dict)
+    members: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    members_at_once: int = 500
     asked: int = 0
     pause_s: float = 0.0
     silent: bool = False
@@ -55,6 +84,20 @@ class FixedSource:
         if self.silent:
             raise SourceError("it does not answer")
         return [page for page in self.found.values() if page.page in ids or page.title in titles]
+
+    async def find_titled(self, titles: Sequence[str]) -> dict[str, PageLinks]:
+        found = {page.title: page for page in await self.find_pages(titles=titles)}
+        return {title: found[title] for title in titles if title in found}
+
+    async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
+        self.asked += 1
+        await asyncio.sleep(self.pause_s)
+        if self.silent:
+            raise SourceError("it does not answer")
+        begin = int(place or 0)
+        end = begin + min(limit, self.members_at_once)
+        pages = self.members.get(category, ())
+        return Members(pages[begin:end], str(end) if end < len(pages) else "")
 
     async def close(self) -> None:
         pass
@@ -107,8 +150,19 @@ async def record_weeks(conn: Connection, urls: Iterable[str]) -> None:
 
 
 @asynccontextmanager
-async def open_service(database: str, folder: Path, *, budget_s: float = 0.2) -> AsyncIterator[Site]:
-    """The service over a wiki of three pages; page 3 is new and has not been taken in."""
+async def open_service(
+    database: str,
+    folder: Path,
+    *,
+    budget_s: float = 0.2,
+    environ: Mapping[str, str] | None = None,
+    way: aiohttp.ClientSession | None = None,
+) -> AsyncIterator[Site]:
+    """The service over a wiki of three pages; page 3 is new and has not been taken in.
+
+    `environ` is its configuration; unless that says otherwise, no test reaches the limits. `way` is that to the OAuth
+    provider: without it nobody can sign in.
+    """
     links = {
         1: sorted([DEAD, MOVED, PDF, WALLED, SPOOFED, BROKEN, MAIL, SCRIPT, EXAMPLE, f"{WALLED}#part"]),
         2: ["http://fine.demo/"],
@@ -120,7 +174,7 @@ async def open_service(database: str, folder: Path, *, budget_s: float = 0.2) ->
             for page, urls in links.items()
         }
     )
-    config = load_config(None, {}, data=folder)
+    config = load_config(None, {**UNLIMITED, **(environ or {})}, data=folder)
     async with open_wiki(database, {page: links[page] for page in (1, 2)}) as wiki:
         async with wiki.pool.connection() as conn:
             await record_weeks(conn, {*links[1], *links[2]})
@@ -138,6 +192,7 @@ async def open_service(database: str, folder: Path, *, budget_s: float = 0.2) ->
             sources=lambda _: source,
             live_budget_s=budget_s,
             public_url="https://weboid.demo/",
+            client=way,
         )
         async with open_site(app, "127.0.0.1", 0) as url, aiohttp.ClientSession() as client:
             yield Site(url, client, source, wiki, config)

@@ -115,9 +115,9 @@ class WebConfig:
     """Whose ``X-Forwarded-For`` is believed (W-9)."""
     tokens: tuple[str, ...] = field(default=(), repr=False)
     """Trusted clients (W-9), each ``name:SHA-256 of the token in hex``."""
-    rate: int = 300
-    """What a range of addresses may ask a minute, in units of cost (web/limits)."""
-    burst: int = 600
+    rate: int = 1_200
+    """What a range of addresses may ask a minute, in units of cost (web/limits); 0 = whatever it likes."""
+    burst: int = 2_400
     """What it may ask at once."""
 
 
@@ -244,7 +244,9 @@ def _section(kind: type[Any], section: str, given: Mapping[str, Any], environ: M
         try:
             values[known.name] = _CONVERTERS[known.type](value)
         except (ValueError, TypeError) as error:
-            raise ConfigError(f"[{section}] {known.name} (or {variable}): {error}") from None
+            # What is not shown is secret, and the error would show it.
+            reason = str(error) if known.repr else "this cannot be used"
+            raise ConfigError(f"[{section}] {known.name} (or {variable}): {reason}") from None
     try:
         return kind(**values)
     except ValueError as error:

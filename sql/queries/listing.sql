@@ -41,7 +41,8 @@ LIMIT %(limit)s
 
 -- name: list_dead_links_below
 -- Of a domain, host by host from the domain down. At most `budget` links are looked at: those whose path begins as it
--- should are told, and the last one that was looked at, from where to go on.
+-- should are told, and the last one that was looked at, from where to go on. Its hosts lie in one bucket, but not those
+-- below a public suffix that lies below the domain: so the bucket of each is its own.
 SELECT reversed, page, bucket, host_key, url_key, fits, place = examined AND place = %(budget)s::bigint AS more
 FROM (
     SELECT found.*, starts_with(url.path, %(path)s) AS fits,
@@ -53,7 +54,7 @@ FROM (
                 CASE WHEN reversed = %(after)s THEN %(after_page)s::bigint ELSE 0 END AS after_page,
                 CASE WHEN reversed = %(after)s THEN %(after_url_key)s::bigint ELSE 0 END AS after_url_key
             FROM host
-            WHERE bucket = %(bucket)s AND reversed >= %(first)s AND reversed < %(end)s AND reversed >= %(after)s
+            WHERE reversed >= %(first)s AND reversed < %(end)s AND reversed >= %(after)s
         ) AS hosts
         CROSS JOIN LATERAL (
             SELECT page, url_key FROM dead

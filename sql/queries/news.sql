@@ -19,7 +19,7 @@ LIMIT 1
 
 -- name: list_news
 -- fan-out: the log in its order, at most `budget` lines of it; those of URLs that the wiki uses are told, and the last
--- one that was looked at, from where to go on.
+-- one that was looked at, from where to go on. `of`: only those that these pages use.
 SELECT change, day, before, after, reason, bucket, host_key, url_key, used.pages, place = %(budget)s::bigint AS more
 FROM (
     SELECT *, row_number() OVER (ORDER BY change) AS place, count(*) OVER () AS examined
@@ -35,7 +35,7 @@ CROSS JOIN LATERAL (
     FROM (
         SELECT page FROM link
         WHERE link.bucket = log.bucket AND link.host_key = log.host_key AND link.url_key = log.url_key
-            AND link.wiki = %(wiki)s
+            AND link.wiki = %(wiki)s AND (%(of)s::integer[] IS NULL OR page = ANY(%(of)s::integer[]))
         ORDER BY page
         LIMIT %(pages)s
     ) AS uses
@@ -64,18 +64,21 @@ WHERE used.pages IS NOT NULL
 ORDER BY change DESC
 LIMIT %(limit)s
 
--- name: list_newest_of_page
--- Of the dead links of one page the changes by which they died.
-SELECT died.change, died.day, died.before, died.after, died.reason, dead.bucket, dead.host_key, dead.url_key,
-    ARRAY[dead.page], false
-FROM dead
+-- name: list_newest_of_pages
+-- Of the dead links of some pages the changes by which they died.
+SELECT died.change, died.day, died.before, died.after, died.reason, gone.bucket, gone.host_key, gone.url_key,
+    gone.pages, false
+FROM (
+    SELECT bucket, host_key, url_key, array_agg(page ORDER BY page) AS pages FROM dead
+    WHERE wiki = %(wiki)s AND page = ANY(%(of)s::integer[])
+    GROUP BY bucket, host_key, url_key
+) AS gone
 CROSS JOIN LATERAL (
     SELECT change, day, before, after, reason FROM change
-    WHERE change.bucket = dead.bucket AND change.host_key = dead.host_key AND change.url_key = dead.url_key
+    WHERE change.bucket = gone.bucket AND change.host_key = gone.host_key AND change.url_key = gone.url_key
         AND after = 3 AND before <> 3
     ORDER BY change DESC
     LIMIT 1
 ) AS died
-WHERE dead.wiki = %(wiki)s AND dead.page = %(page)s
 ORDER BY died.change DESC
 LIMIT %(limit)s

@@ -2,8 +2,9 @@
 
 -- name: list_first_pages
 -- fan-out: the dead links of a few pages, for people who begin; kept to the pages of one screen.
-SELECT page, namespace, title, (SELECT count(*) FROM dead WHERE dead.wiki = page.wiki AND dead.page = page.page) AS dead
-FROM page
-WHERE wiki = %(wiki)s
-ORDER BY page
-LIMIT %(limit)s
+SELECT given.wiki, page.page, page.namespace, page.title,
+    (SELECT count(*) FROM dead WHERE dead.wiki = given.wiki AND dead.page = page.page)
+FROM unnest(%(wikis)s::integer[]) AS given (wiki)
+CROSS JOIN LATERAL (
+    SELECT * FROM page WHERE page.wiki = given.wiki ORDER BY page.page LIMIT %(limit)s
+) AS page

@@ -77,3 +77,19 @@ SELECT page, namespace, title, latest, urls, touched FROM page WHERE wiki = %(wi
 -- name: find_by_title
 SELECT page, namespace, title, latest, urls, touched FROM page
 WHERE wiki = %(wiki)s AND namespace = %(namespace)s AND title = %(title)s
+
+-- name: list_by_titles
+SELECT page, title FROM page WHERE wiki = %(wiki)s AND namespace = 0 AND title = ANY(%(titles)s::text[])
+
+-- name: list_by_ids
+SELECT page, namespace, title, latest, urls, touched FROM page
+WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
+ORDER BY page
+
+-- name: list_of_namespace
+-- Those that have been read; by title, as there is an index for that.
+SELECT page, namespace, title, latest, urls, touched FROM page
+WHERE wiki = %(wiki)s AND namespace = %(namespace)s AND title >= %(title)s
+    AND (title, page) > (%(title)s, %(page)s) AND latest > 0
+ORDER BY title, page
+LIMIT %(limit)s

@@ -27,3 +27,9 @@ DELETE FROM pending
 USING unnest(%(page)s::integer[], %(title)s::text[], %(seen)s::timestamptz[]) AS given (page, title, seen)
 WHERE pending.wiki = %(wiki)s AND pending.page = given.page AND pending.title = given.title
     AND pending.seen = given.seen
+
+-- name: record_strange_titles
+-- The same for pages of which only the title is known. Page 0 = it has still to be found.
+INSERT INTO pending (wiki, page, title, seen, matched)
+SELECT %(wiki)s, 0, title, now(), false FROM unnest(%(titles)s::text[]) AS given (title)
+ON CONFLICT DO NOTHING

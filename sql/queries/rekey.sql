@@ -103,6 +103,21 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[
     AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
 WHERE portrait.bucket = given.bucket AND portrait.host_key = given.host_key AND portrait.url_key = given.url_key
 
+-- name: record_moved_reports
+UPDATE report SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
+    %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
+    AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
+WHERE report.bucket = given.bucket AND report.host_key = given.host_key AND report.url_key = given.url_key
+
+-- name: record_moved_replacements
+UPDATE replacement SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
+    %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
+    AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
+WHERE replacement.bucket = given.bucket AND replacement.host_key = given.host_key
+    AND replacement.url_key = given.url_key
+
 -- name: record_moved_urls
 UPDATE url SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key,
     scheme = given.scheme, port = given.port, path = given.path
@@ -169,3 +184,14 @@ INSERT INTO spam_link (wiki, page, bucket, host_key, url_key, url)
 SELECT * FROM unnest(%(wiki)s::integer[], %(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[],
     %(url_key)s::bigint[], %(url)s::text[])
 ON CONFLICT DO NOTHING
+
+-- name: list_domain_reports
+SELECT bucket, domain, day, subject, name FROM domain_report
+
+-- name: delete_domain_reports
+DELETE FROM domain_report
+
+-- name: record_domain_reports
+INSERT INTO domain_report (bucket, domain, day, subject, name)
+SELECT * FROM unnest(%(bucket)s::smallint[], %(domain)s::text[], %(day)s::smallint[], %(subject)s::text[],
+    %(name)s::text[])

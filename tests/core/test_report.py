@@ -1,15 +1,17 @@
 """The values of an answer: order, extents, the dictionary form of a link."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from weboid.core.classify import classify
+from weboid.core.days import iso
 from weboid.core.farms import WMF, WikiName
 from weboid.core.history import Entry
 from weboid.core.keys import key_of
+from weboid.core.notes import NONE, Notes
 from weboid.core.reasons import Reason
 from weboid.core.record import UNKNOWN_HOST, HostRecord, Row, UrlRecord
 from weboid.core.report import (
@@ -32,6 +34,7 @@ class Stored:
     record: UrlRecord
     host: HostRecord = UNKNOWN_HOST
     due: int = 130
+    notes: Notes = NONE
 
 
 DEAD = Stored(
@@ -108,6 +111,10 @@ def test_a_dead_link_as_json() -> None:
         "mime": None,
         "kib": None,
         "suspicious": False,
+        "reported": None,
+        "assumed": None,
+        "replacement": None,
+        "archives": [],
         "history": [
             {"status": 18, "http": 404, "state": "not-found", "first": "2017-04-11", "last": "2017-05-01"},
             {"status": 1, "http": 200, "state": "fine", "first": "2017-04-01", "last": "2017-04-08"},
@@ -157,3 +164,21 @@ def test_whatever_a_page_holds_can_be_sorted_and_told(urls: list[str]) -> None:
     assert {given for link in links for given in link.given} == set(urls)
     assert all({verdict.word for verdict in Verdict} >= {link.finding.verdict.word} for link in links)
     json.dumps([link_as_json(link) for link in links])
+
+
+def test_a_link_of_a_domain_that_counts_as_reachable_is_doubtful_instead_of_dead() -> None:
+    told = report("http://a.demo/", replace(DEAD, notes=Notes(assumed=110)))
+    assert (told.finding.verdict, told.finding.reason, told.finding.since) == (Verdict.DOUBTFUL, Reason.REPORTED, 100)
+
+
+def test_what_one_person_reports_is_told_beside_the_verdict_and_does_not_change_it() -> None:
+    told = report("http://a.demo/", replace(DEAD, notes=Notes(reported=110, replacement="http://b.demo/")))
+    assert told.finding.verdict is Verdict.DEAD
+    shown = link_as_json(told)
+    assert shown["reported"] == iso(110)
+    assert (shown["assumed"], shown["replacement"], shown["archives"]) == (None, "http://b.demo/", [])
+
+
+def test_no_note_makes_a_working_link_look_worse() -> None:
+    told = report("http://a.demo/", replace(MOVED, notes=Notes(reported=110, assumed=110)))
+    assert told.finding.verdict is Verdict.WORKING

@@ -25,6 +25,37 @@ async def test_a_connection_commits_at_the_end_and_rolls_back_on_an_exception(da
             assert await rows.fetchone() == (True, True)
 
 
+async def test_a_statement_that_only_reads_stands_by_itself_and_the_next_borrower_has_a_transaction(
+    database: str,
+) -> None:
+    async with open_pool(database, size=1) as pool:
+        for _ in range(2):
+            async with pool.reading() as connection:
+                first = await (await connection.execute("SELECT transaction_timestamp()")).fetchone()
+                second = await (await connection.execute("SELECT transaction_timestamp()")).fetchone()
+                assert first != second
+            with suppress(ZeroDivisionError):
+                async with pool.connection() as connection:
+                    await connection.execute("CREATE TABLE lost ()")
+                    raise ZeroDivisionError
+            async with pool.connection() as connection:
+                rows = await connection.execute("SELECT to_regclass('lost') IS NULL")
+                assert await rows.fetchone() == (True,)
+
+
+async def test_a_reader_that_failed_leaves_a_connection_of_use(database: str) -> None:
+    async with open_pool(database, size=1, statement_timeout_s=0.05) as pool:
+        with pytest.raises(StoreError, match="statement timeout"):
+            async with pool.reading() as connection:
+                await connection.execute("SELECT pg_sleep(5)")
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            async with pool.reading() as connection:
+                await connection.execute("SELECT 1 / 0")
+        async with pool.connection() as connection:
+            assert not connection.autocommit
+            await connection.execute("SELECT 1")
+
+
 async def test_the_server_is_told_which_part_of_the_program_asks(database: str) -> None:
     async with open_pool(database, size=1, part="crawl") as pool, pool.connection() as connection:
         rows = await connection.execute("SELECT current_setting('application_name') LIKE 'weboid %% crawl'", ())

@@ -19,14 +19,16 @@ from weboid.core.specials import Special
 from weboid.core.urls import Url, parse
 from weboid.core.verdict import Verdict
 from weboid.errors import StoreError
+from weboid.store import report
 from weboid.store.change import list_changes
 from weboid.store.keyform import OURS, KeyForm, has_form, note_form, require_form
 from weboid.store.lease import lease_buckets, record_release
 from weboid.store.migrate import migrate
 from weboid.store.page import record_added
-from weboid.store.pool import open_pool
+from weboid.store.pool import Connection, open_pool
 from weboid.store.portrait import DatedPortrait, record_portraits
 from weboid.store.rekey import Rekeyed, rekey
+from weboid.store.report import find_locked_url, record_domain_report, record_report
 from weboid.store.rows import HostKey
 from weboid.store.spam import record_spam_added
 from weboid.store.special import HostSpecial, record_specials
@@ -44,6 +46,9 @@ TABLES = (
     "SELECT bucket, host_key, kind, since, until FROM special",
     "SELECT bucket, host_key, url_key, fingerprint, day, words, title FROM portrait",
     "SELECT wiki, page, bucket, host_key, url_key FROM spam_link",
+    "SELECT bucket, host_key, url_key, day, subject, name FROM report",
+    "SELECT bucket, host_key, url_key, archive, day, target, works FROM replacement",
+    "SELECT bucket, domain, day, subject FROM domain_report",
 )
 
 
@@ -78,6 +83,7 @@ def other_buckets(patch: pytest.MonkeyPatch) -> Iterator[None]:
     keys._host_part.cache_clear()
     with patch.context() as inside:
         inside.setattr(keys, "bucket", other_bucket)
+        inside.setattr(report, "bucket_of", other_bucket)
         yield
     keys._host_part.cache_clear()
 
@@ -108,8 +114,22 @@ async def fill(stored: WikiInStore, *hosts: str) -> None:
             portrait = Portrait(f"Title {number}", None, None, number, number)
             await record_portraits(conn, {key(url): DatedPortrait(100 + number, portrait)})
             await record_specials(conn, {HostSpecial(HostKey(*key(url)[:2]), Special.NEEDS_GET): 100})
+            await record_claims(conn, url, 100 + number)
         spam = sorted(known)[0]
         await record_spam_added(conn, stored.wiki.wiki, {99: {key(spam): spam}})
+
+
+async def record_claims(conn: Connection, url: str, day: int) -> None:
+    """What people may say of a URL: that it works, that its domain does, what stands in for it."""
+    if stored := await find_locked_url(conn, key(url)):
+        await record_report(conn, stored, day, "7", f"Name {day}")
+        await record_domain_report(conn, stored.url.host.removeprefix("www."), 300, "8", "Name")
+    row = {**key(url)._asdict(), "day": day, "target": "http://new.demo/"}
+    await conn.execute(
+        "INSERT INTO replacement (bucket, host_key, url_key, archive, day, due, target, subject, name) VALUES "
+        "(%(bucket)s, %(host_key)s, %(url_key)s, 0, %(day)s, 400, %(target)s, '9', 'Name')",
+        row,
+    )
 
 
 async def contents(stored: WikiInStore) -> list[set[tuple[object, ...]]]:

@@ -153,7 +153,7 @@ async def test_a_callback_that_is_no_dotted_identifier_is_refused(site: Site, na
         ("dbname=testwiki@wmflabs&pageid=1&title=x", 400, "two-pages"),
         ("dbname=testwiki@wmflabs&pageid=1&pageid=2", 400, "twice"),
         ("dbname=testwiki@wmflabs&title=a%00b", 400, "title"),
-        ("dbname=testwiki@wmflabs&title=a|b", 400, "title"),
+        ("dbname=testwiki@wmflabs&title=a|b", 404, "unknown-page"),
         ("dbname=testwiki@wmflabs&title=" + "a" * 301, 400, "title"),
         ("dbname=testwiki@wmflabs&title=Nowhere", 404, "unknown-page"),
         ("dbname=testwiki@wmflabs&pageid=1&all=yes", 400, "all"),

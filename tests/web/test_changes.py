@@ -188,6 +188,63 @@ async def test_the_feed_of_a_page_has_its_links_alone(site: Site) -> None:
     assert entries(body)[0]["id"] in {entry["id"] for entry in entries(whole)}
 
 
+async def test_the_log_can_be_told_of_one_page_or_of_a_category(site: Site) -> None:
+    await add_pages(site, {8: ("P8", [PDF]), 9: ("P9", ["http://nine.demo/"])})
+    await log_all(site, (PDF, 118, Verdict.DEAD), ("http://nine.demo/", 119, Verdict.DEAD))
+    site.source.members |= {"Two": (8, 9), "One": (9, 77, 9999999999)}
+
+    async def urls(query: str) -> list[tuple[str, list[int]]]:
+        return [
+            (change["link"]["normal"], [page["id"] for page in change["pages"]])
+            for change in (await told(site, f"{CHANGES}&{query}"))["changes"]
+        ]
+
+    assert await urls("pageid=8") == [(PDF, [8])]
+    assert await urls("page=1") == [(DEAD, [1]), (PDF, [1])]
+    assert await urls("category=Two") == [(PDF, [8]), ("http://nine.demo/", [9])]
+    assert await urls("category=Category:One") == [("http://nine.demo/", [9])]
+    assert await urls("category=None") == []
+    document = await told(site, f"{CHANGES}&category=Two&since=0")
+    assert (document["category"], document["members"], document["partial"]) == ("Two", 2, False)
+    assert (await told(site, f"{CHANGES}&category=Two&since={document['next']}"))["changes"] == []
+    assert (await told(site, f"{CHANGES}&pageid=8"))["page"] == 8
+
+
+async def test_the_feed_of_a_category_has_its_pages_links_alone(site: Site) -> None:
+    await add_pages(site, {9: ("P9", [DEAD, "http://nine.demo/"])})
+    site.source.members |= {"Gone & lost": (1, 9), "Empty": ()}
+    path = f"{FEED}&category=Gone_%26_lost"
+    status, body, response = await site.fetch(path)
+    assert (status, response.content_type) == (200, "application/atom+xml")
+    (entry,) = entries(body)
+    assert "Page 1, P9" in entry["summary"]
+    feed = etree.fromstring(body.encode())
+    assert str(feed.findtext("a:id", namespaces=ATOM)).endswith("/category/Gone%20%26%20lost")
+    assert "category=Gone+%26+lost" in str(feed.find("a:link[@rel='self']", ATOM).get("href"))  # type: ignore[union-attr]
+    assert "Gone & lost" in str(feed.findtext("a:title", namespaces=ATOM))
+    assert (await site.fetch(path, If_None_Match=response.headers["ETag"]))[0] == 304
+    assert entries((await site.fetch(f"{FEED}&category=Empty"))[1]) == []
+
+
+async def test_who_is_in_a_category_is_asked_once_in_a_while(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.source.members["A"] = (1,)
+    for path in (CHANGES, FEED, CHANGES):
+        assert (await site.fetch(f"{path}&category=A"))[0] == 200
+    assert site.source.asked == 1
+    monkeypatch.setattr("weboid.web.live._CATEGORY_KEPT_S", 0.0)
+    site.source.silent = True
+    status, _, response = await site.fetch(f"{CHANGES}&category=A")
+    assert (status, response.headers["Retry-After"]) == (503, "30")
+    assert await key_of_error(site, f"{CHANGES}&category=A") == (503, "wiki-silent")
+
+
+async def test_of_a_large_category_the_first_pages_are_told_and_that_there_are_more(site: Site) -> None:
+    site.source.members["A"] = (1, 2, 3)
+    site.source.members_at_once = 2
+    document = await told(site, f"{CHANGES}&category=A")
+    assert (document["members"], document["partial"]) == (2, True)
+
+
 async def test_what_came_back_leaves_the_feed_and_what_died_twice_stands_there_once(site: Site) -> None:
     await log_all(site, (DEAD, 119, Verdict.WORKING), (DEAD, 120, Verdict.DEAD))
     _, body, _ = await site.fetch(FEED)
@@ -264,6 +321,10 @@ async def test_the_log_holds_no_hostile_text(site: Site) -> None:
         (f"{FEED}&page=1&pageid=1", 400, "two-pages"),
         (f"{FEED}&page=77", 404, "unknown-page"),
         (f"{FEED}&page=9999999999", 404, "unknown-page"),
+        (f"{CHANGES}&pageid=77", 404, "unknown-page"),
+        (f"{CHANGES}&pageid=1&category=A", 400, "page-or-category"),
+        (f"{FEED}&category=A%7CB", 400, "category"),
+        (f"{FEED}&category=_", 400, "category"),
     ],
 )
 async def test_wrong_input_gets_a_message(site: Site, path: str, http: int, name: str) -> None:

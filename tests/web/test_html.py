@@ -47,7 +47,7 @@ async def test_verdict_duration_reason_and_history_are_told_in_words(site: Site)
 
 
 async def test_the_language_is_the_browsers_unless_one_is_named(site: Site) -> None:
-    _, body, response = await site.fetch(f"{PAGE}&pageid=1", Accept_Language="de-CH, en;q=0.5")
+    _, body, response = await site.fetch(f"{PAGE}&pageid=1", Accept_Language="de-LI, en;q=0.5")
     assert '<html lang="de"' in body
     assert "Accept-Language" in response.headers["Vary"]
     _, body, _ = await site.fetch(f"{PAGE}&pageid=1&uselang=qqx")
@@ -65,7 +65,9 @@ async def test_the_form_is_filled_in_and_keeps_the_choice(site: Site) -> None:
 async def test_the_start_page_names_wikis_and_pages_with_their_dead_links(site: Site) -> None:
     status, body, _ = await site.fetch("/")
     assert status == 200
-    links = nodes(body, '//section[@class="wiki"]//a/@href')
+    lists = nodes(body, '//section[@class="wiki"]/p/a/@href')
+    assert lists == [f"/{name}?dbname=testwiki%40wmflabs" for name in ("lists/dead", "lists/spam", "feeds/dead")]
+    links = nodes(body, '//section[@class="wiki"]//li/a/@href')
     assert links == [f"/externalLinkInfo?dbname=testwiki%40wmflabs&pageid={page}" for page in (1, 2)]
     assert "1 dead" in body
     assert (await site.fetch("/externalLinkInfo"))[0] == 200

@@ -7,12 +7,14 @@ from urllib.parse import quote
 import pytest
 from listed import WIKI, add_pages, key_of_error, texts, told, walked
 from lxml import etree
-from stored import LOST, key
-from webservice import DEAD, HOSTILE_TITLE, MOVED, SPOOFED, WALLED, Site
+from stored import FINE, LOST, WALL, key
+from webservice import DEAD, HOSTILE_TITLE, MOVED, SPOOFED, TODAY, WALLED, Site
 
 from weboid.core.farms import WMF
 from weboid.store.page import release_pages
+from weboid.store.report import record_report
 from weboid.store.spam import record_spam_links
+from weboid.store.url import find_urls
 
 DEAD_LIST = f"/lists/dead?{WIKI}"
 SPAM_LIST = f"/lists/spam?{WIKI}"
@@ -127,6 +129,55 @@ async def test_doubtful_links_are_each_listed_once(
     assert all(link["verdict"] == "doubtful" for doc in documents for page in doc["pages"] for link in page["links"])
 
 
+@pytest.mark.parametrize("path", ["", "&path=/a_"])
+@pytest.mark.parametrize(("hosts", "each", "rows"), [(500, 20, 100), (1, 1, 1), (2, 3, 2), (500, 2, 7)])
+async def test_doubtful_links_below_a_domain_are_each_listed_once(
+    site: Site, hosts: int, each: int, rows: int, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weboid.store.search.HOSTS", hosts)
+    monkeypatch.setattr("weboid.store.search.EACH", each)
+    monkeypatch.setattr("weboid.web.lists.ROWS", rows)
+    monkeypatch.setattr("webservice.answer_of", lambda url: LOST if "dead" in url else FINE if "fine" in url else WALL)
+    domains = ["press.demo", "x.press.demo", "y.x.press.demo", "xpress.demo", "press.demo.other.demo"]
+    urls = [f"http://{host}/{place}" for host in domains for place in ("a_1", "aX2", "a_dead", "a_fine")]
+    await add_pages(site, {page: ("P", urls[:: 1 + page % 2]) for page in range(20, 26)})
+    await add_pages(site, {5: ("Elsewhere", urls)}, "aawiki", WMF)
+    found = links(await walked(site, f"{DEAD_LIST}&format=json&verdict=doubtful&domain=press.demo{path}"))
+    wanted = [
+        (page, url)
+        for page in range(20, 26)
+        for url in urls[:: 1 + page % 2]
+        if url.split("/")[2] in domains[:3] and url.endswith(("a_1", "aX2")) and (not path or "/a_" in url)
+    ]
+    assert len(found) == len(set(found))
+    assert sorted(found) == sorted(wanted)
+
+
+@pytest.mark.parametrize("domain", ["", "&domain=dead.demo"])
+async def test_what_counts_as_probably_reachable_is_on_the_doubtful_list(site: Site, domain: str) -> None:
+    urls = [DEAD, *(f"http://dead.demo/{n}" for n in range(5))]
+    await add_pages(site, {20: ("P", urls[1:])})
+    path = f"{DEAD_LIST}&format=json{domain}"
+    assert len(links(await walked(site, path))) == 6
+    async with site.wiki.pool.connection() as conn:
+        known = await find_urls(conn, sorted(map(key, urls)))
+        for number, each in enumerate(list(known.values())[:5]):
+            await record_report(conn, each, TODAY, f"{number}", "Somebody")
+    assert links(await walked(site, path)) == []
+    found = links(await walked(site, f"{path}&verdict=doubtful"))
+    assert {url for _, url in found if "dead" in url} == set(urls)
+
+
+async def test_hosts_below_a_suffix_below_a_domain_are_listed_too(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    hosts = ["amazonaws.com", "bucket.s3.amazonaws.com"]
+    urls = [f"http://{host}/{kind}" for host in hosts for kind in ("dead", "wall")]
+    monkeypatch.setattr("webservice.answer_of", lambda url: LOST if "dead" in url else WALL)
+    await add_pages(site, {20: ("P", urls)})
+    for verdict, kind in (("dead", "dead"), ("doubtful", "wall")):
+        found = links(await walked(site, f"{DEAD_LIST}&format=json&domain=amazonaws.com&verdict={verdict}"))
+        assert found == [(20, f"http://{host}/{kind}") for host in hosts]
+
+
 async def test_pages_with_spam_are_each_listed_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("weboid.web.lists.ROWS", 2)
     await add_pages(site, {page: (f"P{page}", []) for page in range(10, 15)})
@@ -154,7 +205,7 @@ async def test_people_get_headings_a_form_and_the_way_on(site: Site, monkeypatch
     assert sorted([*seen, *texts(body, '//ul[@class="links"]//*[@class="url"]')]) == sorted(
         [DEAD, "http://dead.demo/9"]
     )
-    assert texts(body, "//nav/a") == ["Von vorn"]
+    assert texts(body, "//main//nav/a") == ["Von vorn"]
 
 
 async def test_nothing_hostile_gets_out(site: Site) -> None:
@@ -181,7 +232,11 @@ async def test_nothing_hostile_gets_out(site: Site) -> None:
         ("dbname=x';--", 400, "wiki"),
         ("dbname=nowiki", 404, "unknown-wiki"),
         (f"{WIKI}&verdict=working", 400, "verdict"),
-        (f"{WIKI}&verdict=doubtful&domain=a.demo", 400, "doubtful-domain"),
+        (f"{WIKI}&verdict=doubtful&domain=co.uk", 400, "domain-wide"),
+        (f"{WIKI}&verdict=doubtful&path=/x", 400, "path"),
+        (f"{WIKI}&verdict=doubtful&domain=a.demo&after=1.1.1.1", 400, "after"),
+        (f"{WIKI}&verdict=doubtful&domain=a.demo&after=1.1.demo.b.", 400, "after"),
+        (f"{WIKI}&verdict=doubtful&domain=a.demo&after=1.9999999999999999999.demo.a.", 400, "after"),
         (f"{WIKI}&domain=demo", 400, "domain"),
         (f"{WIKI}&domain=co.uk", 400, "domain-wide"),
         (f"{WIKI}&domain=github.io", 400, "domain-wide"),

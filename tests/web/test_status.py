@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from lxml import html
+from lxml import etree, html
 from prometheus_client.parser import text_string_to_metric_families
 from webservice import TODAY, Site
 
@@ -146,6 +146,17 @@ async def test_programs_get_the_same_as_json(site: Site) -> None:
     assert told["changes"][-2]["verdicts"]["dead"] == {"value": 1, "exactness": "exact"}
 
 
+async def test_the_status_comes_as_xml_too(site: Site) -> None:
+    status, body, response = await site.fetch("/status?format=xml")
+    assert (status, response.content_type) == (200, "application/xml")
+    tree = etree.fromstring(body.encode())
+    (wiki,) = tree.findall("wiki")
+    assert wiki.get("wiki") == "testwiki@wmflabs"
+    assert len(tree.findall("change")) == len(json.loads((await site.fetch("/status?format=json"))[1])["changes"])
+    _, _, response = await site.fetch("/status", Accept="application/xml")
+    assert response.content_type == "application/xml"
+
+
 async def test_a_line_of_a_wikis_own_spam_list_is_told_of_that_wiki_only(site: Site) -> None:
     await bring_trouble(site)
     for query in ("", "&dbname=testwiki@wmflabs"):
@@ -206,7 +217,7 @@ async def test_what_cannot_be_answered_is_told_with_a_key(site: Site, query: str
 
 
 async def test_a_format_that_there_is_not_is_refused(site: Site) -> None:
-    assert (await site.fetch("/status?format=xml"))[0] == 400
+    assert (await site.fetch("/status?format=exe"))[0] == 400
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,12 @@
 
 import itertools
 import re
+from collections.abc import AsyncIterator
 from urllib.parse import quote
 
 import pytest
 from listed import WIKI, add_pages, key_of_error, texts, told, walked_pages
+from oauthprovider import Browser, open_browser
 from stored import key
 from webservice import BROKEN, DEAD, HOSTILE_TITLE, MAIL, MOVED, PDF, SCRIPT, SPOOFED, TODAY, WALLED, Site
 
@@ -17,7 +19,25 @@ from weboid.store.page import release_pages
 from weboid.store.spam import record_spam_links
 from weboid.web.picture import WIDTH, bars_of, outcome_word
 
+FORM = "/url?url=http://a.demo/old"
 USES = '//ul[@class="pages"]/li'
+
+
+@pytest.fixture
+async def site(site: Site) -> AsyncIterator[Site]:
+    """The service, asked by somebody who has sent its form."""
+    async with open_browser(site.url) as browser:
+        sent = await browser.send_form(FORM, "/url")
+        assert (sent.status, sent.location) == (303, "/url?url=http%3A%2F%2Fa.demo%2Fold")
+        site.client = browser.client
+        yield site
+
+
+@pytest.fixture
+async def stranger(site: Site) -> AsyncIterator[Browser]:
+    """A browser that has sent nothing yet."""
+    async with open_browser(site.url) as browser:
+        yield browser
 
 
 def path_of(url: str, more: str = "") -> str:
@@ -143,6 +163,82 @@ async def test_nothing_hostile_gets_out_and_only_the_web_can_be_clicked(site: Si
     for address in texts(body, "//@href | //@src | //@action"):
         assert re.match(r"https?://[a-z0-9.:-]+/|/|\?|#main$", address), address
     assert not re.search("[\u202a-\u202e\u2028]", re.sub(r'value="[^"]*"', "", body))
+
+
+async def test_who_has_sent_no_form_gets_the_form_and_is_told_nothing(site: Site, stranger: Browser) -> None:
+    path = path_of(DEAD, f"&{WIKI}&lang=en&after=1.1")
+    seen = await stranger.open(path)
+    assert seen.status == 200
+    assert "for people only" in seen.text
+    assert not texts(seen.text, f"{USES} | //svg | //*[@class='url']")
+    assert seen.headers["Cache-Control"] == "no-store"
+    fields = seen.form("/url")
+    assert fields | {"token": ""} == {
+        "url": DEAD,
+        "dbname": "testwiki@wmflabs",
+        "lang": "en",
+        "after": "1.1",
+        "token": "",
+    }
+    # What is known and what is not look the same.
+    other = await stranger.open(path_of("http://never.demo/", f"&{WIKI}&lang=en"))
+    assert (other.status, texts(other.text, "//h1 | //p")) == (200, texts(seen.text, "//h1 | //p"))
+
+
+async def test_after_the_button_the_same_address_tells_all(stranger: Browser) -> None:
+    path = path_of(DEAD, f"&{WIKI}&lang=en")
+    sent = await stranger.send_form(path, "/url")
+    assert sent.status == 303
+    seen = await stranger.open(sent.location)
+    assert texts(seen.text, USES) == ["Page 1"]
+    assert "Cookie" in seen.headers["Vary"]
+    assert seen.headers["Cache-Control"] == "no-store"
+    # It is asked once in a session.
+    assert texts((await stranger.open(path_of(PDF, f"&{WIKI}"))).text, USES) == ["Page 1"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "headers"),
+    [
+        ({"token": "x"}, {}),
+        ({"token": ""}, {}),
+        ({}, {"Origin": "https://evil.demo", "Sec_Fetch_Site": "cross-site"}),
+        ({}, {"Origin": "", "Sec_Fetch_Site": ""}),
+    ],
+)
+async def test_a_form_that_is_not_ours_opens_nothing(
+    stranger: Browser, fields: dict[str, str], headers: dict[str, str]
+) -> None:
+    form = (await stranger.open(path_of(DEAD))).form("/url") | fields
+    given = {"Origin": stranger.origin, "Sec_Fetch_Site": "same-origin"} | headers
+    sent = await stranger.send("/url", form, **{name.replace("_", "-"): value for name, value in given.items()})
+    assert sent.status == 403
+    assert not texts((await stranger.open(path_of(DEAD, f"&{WIKI}"))).text, USES)
+
+
+async def test_a_token_of_another_form_or_session_opens_nothing(site: Site, stranger: Browser) -> None:
+    search = (await stranger.open("/search")).form("/search")["token"]
+    assert (await stranger.send("/url", {"url": DEAD, "token": search})).status == 403
+    own = (await stranger.open(path_of(DEAD))).form("/url")
+    async with open_browser(site.url) as other:
+        assert (await other.send("/url", own)).status == 403
+
+
+@pytest.mark.parametrize("url", ["//evil.demo/", "https://evil.demo/\r\nX: y", "http://a.demo/?x=//evil.demo"])
+async def test_the_button_leads_to_this_page_and_nowhere_else(stranger: Browser, url: str) -> None:
+    form = (await stranger.open(path_of(DEAD))).form("/url")
+    sent = await stranger.send("/url", form | {"url": url})
+    assert sent.status in (303, 400)
+    assert sent.location.startswith("/url?url=") or sent.status == 400
+    assert "evil" not in sent.location or "%2F%2Fevil" in sent.location
+
+
+async def test_what_is_dead_can_be_reported_and_replaced(site: Site) -> None:
+    _, body, _ = await site.fetch(path_of("HTTP://Dead.demo/gone?a=1&b=%22x%22", f"&{WIKI}&lang=en"))
+    query = f"?url={quote(DEAD, safe='')}&dbname=testwiki%40wmflabs&lang=en"
+    assert texts(body, "//p[@class='actions']/a/@href") == [f"/report{query}", f"/replacement{query}"]
+    _, body, _ = await site.fetch(path_of(PDF, f"&{WIKI}"))
+    assert texts(body, "//p[@class='actions']") == []
 
 
 async def test_scripts_are_refused(site: Site) -> None:

@@ -14,7 +14,7 @@ from weboid.wiki import api
 from weboid.wiki.action import Patience
 from weboid.wiki.api import ApiSource
 from weboid.wiki.interwiki import InterwikiMap
-from weboid.wiki.source import PageLinks, PageState, Selection
+from weboid.wiki.source import Members, PageLinks, PageState, Selection
 
 FIXTURE = recorded(Path(__file__).parent / "fixtures" / "api.json")
 LINKS = {"prop": "extlinks|iwlinks|info", "ellimit": "500", "iwlimit": "500"}
@@ -278,6 +278,66 @@ async def test_titles_follow_redirects_and_impossible_ones_are_left_out() -> Non
     async with opened(*FIXTURE) as (source, replay):
         assert [one.title for one in await source.find_pages(titles=titles)] == ["Harbour light", "O'Hara's mill"]
         assert not replay.unknown
+
+
+async def test_each_title_is_told_with_the_page_to_which_it_leads() -> None:
+    titles = ["Old light", "harbour_light", "O'Hara's mill", "<bad>", "Nowhere", "Special:Version", "a|b", ""]
+    asked = [title for title in titles if title and "|" not in title]
+    told = answer(page(1), page(3, ns=4, title="Project:Mill"), {"ns": 0, "title": "Nowhere", "missing": True})
+    told["query"] |= {  # type: ignore[operator]
+        "normalized": [
+            {"fromencoded": False, "from": "harbour_light", "to": "Harbour light"},
+            {"fromencoded": True, "from": "O%27Hara%27s%20mill", "to": "Mill"},
+            {"from": 1},
+        ],
+        "redirects": [
+            {"from": "Old light", "to": "Harbour light"},
+            {"from": "Harbour light", "to": "Page 1"},
+            {"from": "Mill", "to": "Project:Mill", "tofragment": "x"},
+        ],
+    }
+    question = {"titles": "|".join(asked), "redirects": "1", **LINKS}
+    async with opened(exchange(question, {**told, "batchcomplete": True})) as (source, replay):
+        found = await source.find_titled(titles)
+        assert {title: one.page for title, one in found.items()} == {
+            "Old light": 1,
+            "harbour_light": 1,
+            "O'Hara's mill": 3,
+        }
+        assert not replay.unknown
+
+
+async def test_redirects_in_a_circle_lead_nowhere() -> None:
+    told = answer(page(1))
+    told["query"] |= {"redirects": [{"from": "A", "to": "B"}, {"from": "B", "to": "A"}]}  # type: ignore[operator]
+    question = {"titles": "A", "redirects": "1", **LINKS}
+    async with opened(exchange(question, {**told, "batchcomplete": True})) as (source, _):
+        assert await source.find_titled(["A"]) == {}
+
+
+CATEGORY = {"list": "categorymembers", "cmtitle": "Category:A b", "cmtype": "page", "cmprop": "ids"}
+
+
+async def test_the_pages_of_a_category_come_part_by_part() -> None:
+    first = {
+        "batchcomplete": True,
+        "continue": {"cmcontinue": "page|00|3", "continue": "-||"},
+        "query": {"categorymembers": [{"pageid": 5}, {"pageid": 0}, {"pageid": "x"}, 7, {"pageid": 3}]},
+    }
+    second = {"batchcomplete": True, "query": {"categorymembers": [{"pageid": 9}]}}
+    async with opened(
+        exchange({**CATEGORY, "cmlimit": "2"}, first),
+        exchange({**CATEGORY, "cmlimit": "500", "cmcontinue": "page|00|3"}, second),
+    ) as (source, replay):
+        assert await source.list_members("A b", limit=2) == Members((5, 3), "page|00|3")
+        assert await source.list_members("A b", place="page|00|3") == Members((9,), "")
+        assert not replay.unknown
+
+
+async def test_an_answer_without_members_is_no_empty_category() -> None:
+    async with opened(exchange({**CATEGORY, "cmlimit": "500"}, {"batchcomplete": True})) as (source, _):
+        with pytest.raises(SourceError, match="no members of a category"):
+            await source.list_members("A b")
 
 
 async def test_more_than_memory_may_hold_of_one_batch_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

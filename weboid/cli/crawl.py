@@ -20,6 +20,7 @@ from weboid.crawl.checker import Checker
 from weboid.crawl.recorder import Tally
 from weboid.crawl.round import Progress, Round
 from weboid.crawl.slots import SharedSlots
+from weboid.crawl.suggestions import Suggestions
 from weboid.crawl.vantage import CommandVantage, Vantage
 from weboid.errors import WeboidError
 from weboid.net.session import open_session
@@ -63,15 +64,25 @@ async def crawl(config: Config, pool: Pool, today: Callable[[], int], *, once: b
     async with open_session(replace(config.net, connections=connections)) as session:
         checker = Checker(session, slots, config.crawl)
         crawler = _Crawler(config, pool, checker, vantage, today, connections, console)
-        while not crawler.stopped.is_set():
-            is_cut_off = await crawler.round()
-            if once and is_cut_off:
-                raise WeboidError(
-                    "this machine seems to be cut off: nothing was held against any link; try again later"
-                )
-            if once:
-                return
-            await crawler.pause(_CUT_OFF_S if is_cut_off else _IDLE_S)
+        suggestions = Suggestions(
+            pool, checker.ask, today=today, stopped=crawler.stopped, canaries=config.crawl.canaries
+        )
+        with stop_signals(crawler.stop):
+            beside = asyncio.create_task(suggestions.sweep() if once else suggestions.run())
+            try:
+                while not crawler.stopped.is_set():
+                    is_cut_off = await crawler.round()
+                    if once and is_cut_off:
+                        raise WeboidError(
+                            "this machine seems to be cut off: nothing was held against any link; try again later"
+                        )
+                    if once:
+                        break
+                    await crawler.pause(_CUT_OFF_S if is_cut_off else _IDLE_S)
+                await beside
+            finally:
+                beside.cancel()
+                await asyncio.gather(beside, return_exceptions=True)
 
 
 @dataclass(slots=True)
@@ -86,6 +97,7 @@ class _Crawler:
     connections: int
     console: Console
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
+    work: Round | None = None
     name: str = field(default_factory=lambda: f"{platform.node()}:{os.getpid()}:{secrets.token_hex(4)}")
 
     async def round(self) -> bool:
@@ -105,20 +117,22 @@ class _Crawler:
                 waiting = f", waiting for {progress.busy} buckets of other workers" if progress.busy else ""
                 shown.update(task, completed=done, description=f"day {day}: {progress.hosts} hosts{waiting}")
 
-            work = self._new_round(show)
-
-            def stop() -> None:
-                self.stopped.set()
+            work = self.work = self._new_round(show)
+            if self.stopped.is_set():
                 work.stop()
-
-            with stop_signals(stop):
-                tally = await work.run()
+            tally = await work.run()
         self.console.print(f"day {day}: {_told(tally, time.monotonic() - start)}", highlight=False)
         return work.is_cut_off
 
+    def stop(self) -> None:
+        """Ends the round that is under way, and begins no other."""
+        self.stopped.set()
+        if self.work:
+            self.work.stop()
+
     async def pause(self, seconds: float) -> None:
         """Waits, but not after a signal to stop."""
-        with stop_signals(self.stopped.set), contextlib.suppress(TimeoutError):
+        with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.stopped.wait(), seconds)
 
     def _new_round(self, show: Callable[[Progress], None]) -> Round:

@@ -16,12 +16,14 @@ from weboid.cli.passes import told
 from weboid.cli.runtime import open_store, run_async, stop_signals, today
 from weboid.cli.serve import serving
 from weboid.cli.tables import bar
-from weboid.config import Config
+from weboid.config import Config, PeopleConfig
 from weboid.core.farms import parse_wiki_name
 from weboid.crawl.recorder import Tally
+from weboid.demo.littleprovider import ADMINISTRATOR, CLIENT, LittleProvider, open_littleprovider
 from weboid.demo.play import Stage, feed_story, open_stage, play_story
 from weboid.demo.story import WIKI
 from weboid.store.pool import Pool
+from weboid.web.account import BACK
 
 _REAL = """To watch a real wiki instead:
   weboid page enwiki "Albert Einstein"          all links of one live page, checked now
@@ -52,7 +54,9 @@ def command(config: Config, once: bool) -> None:
                     await _play(stage, pool, console)
                     return
                 # Before the rounds: a port that is taken is told at once, and pages can be looked at while days go by.
-                site = serving(stage.config, pool, lambda: stage.day, web.host, web.port)
+                back = (web.url or f"http://{web.host}:{web.port}").rstrip("/") + BACK
+                provider = await stack.enter_async_context(open_littleprovider(addresses=[back]))
+                site = serving(_with_people(stage.config, provider), pool, lambda: stage.day, web.host, web.port)
                 url = await stack.enter_async_context(site)
                 await _play(stage, pool, console)
                 await _wait(stage, url, console)
@@ -91,6 +95,12 @@ async def _wait(stage: Stage, url: str, console: Console) -> None:
         await stopped.wait()
 
 
+def _with_people(config: Config, provider: LittleProvider) -> Config:
+    """The configuration in which the provider's editors can sign in, and one of them is an administrator."""
+    people = PeopleConfig(provider.url, CLIENT, administrators=(str(ADMINISTRATOR.sub),))
+    return replace(config, people=people)
+
+
 def _pages(stage: Stage, url: str) -> str:
     page = f"dbname={WIKI}&pageid=101"
     return f"""
@@ -99,6 +109,7 @@ all of its links, in German   {url}/externalLinkInfo?{page}&all=1&lang=de
 for programs                  {url}/api/page?{page}
                               {url}/api/page?{page}&format=xml
 for gadgets                   {url}/externalLinkProblem?{page}
+to report something, sign in  {url}/account
 the wiki itself               {stage.wiki.url}/
 """
 

@@ -14,8 +14,10 @@ from weboid.config import Config
 from weboid.core.days import iso
 from weboid.errors import StoreError
 from weboid.maintain.alarms import watch
+from weboid.maintain.dataset import publish
 from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, Plan, expire, planned
 from weboid.store.alarm import list_alarms
+from weboid.store.dataset import PARTS
 from weboid.store.pool import Pool
 
 _TOLD: Final = 5
@@ -78,6 +80,7 @@ async def _once(console: Console, pool: Pool, day: int, *, dry_run: bool = False
         console.print(f"day {day}: {plan.urls} URLs would be deleted{_stopping(plan, allow_many)}")
         return True
     done = await _expire(console, pool, plan, day, allow_many)
+    await _publish(console, pool, day)
     async with pool.connection() as conn:
         await watch(conn, day)
         for alarm in await list_alarms(conn):
@@ -106,9 +109,18 @@ async def _expire(console: Console, pool: Pool, plan: Plan, day: int, allow_many
         return False
     used = f", {done.used} are in use again" if done.used else ""
     console.print(
-        f"day {day}: {done.urls} URLs and {done.hosts} hosts deleted{used}, {done.specials} specials of hosts deleted"
+        f"day {day}: {done.urls} URLs and {done.hosts} hosts deleted{used}, {done.specials} specials of hosts and "
+        f"{done.reports} reports deleted"
     )
     return True
+
+
+async def _publish(console: Console, pool: Pool, day: int) -> None:
+    """Makes the public data set, once a week."""
+    with bar(console) as shown:
+        task = shown.add_task(f"day {day}: data set", total=PARTS, visible=False)
+        if await publish(pool, day, show=lambda parts: shown.update(task, completed=parts, visible=True)):
+            console.print(f"day {day}: the public data set is made")
 
 
 def _tell_held(console: Console, plan: Plan) -> None:

@@ -52,7 +52,9 @@ async def serving(config: Config, pool: Pool, today: Callable[[], int], host: st
     """The webservice, listening until the block ends; gives its URL. Raises WeboidError if the port is taken."""
     public_url = config.web.url or f"http://{host}:{port}"
     async with open_client(config.net) as client:
-        app = make_app(config, pool, today=today, sources=_sources(config, client), public_url=public_url)
+        app = make_app(
+            config, pool, today=today, sources=_sources(config, client), public_url=public_url, client=client
+        )
         async with open_site(app, host, port) as url:
             yield url
 

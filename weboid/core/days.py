@@ -4,6 +4,7 @@ One law: a day is a plain ``int`` that is always passed in, never asked for.
 """
 
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 
 EPOCH = date(2017, 1, 1)
 LAST_DAY = 32_767
@@ -27,6 +28,7 @@ def date_of(day: int) -> date:
     return EPOCH + timedelta(days=day)
 
 
+@lru_cache(8_192)
 def iso(day: int) -> str:
     """The ISO date of a day number, as machine answers carry it."""
     return date_of(day).isoformat()

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from weboid.core.status import Status
+from weboid.core.status import BY_NUMBER, Status
 
 LIMIT: Final = 5
 _ENTRY: Final = struct.Struct(">BHH")
@@ -44,4 +44,7 @@ def unpacked(data: bytes) -> History:
     """The inverse of `packed`; raises ValueError for bytes that are no history."""
     if len(data) % _ENTRY.size or len(data) > LIMIT * _ENTRY.size:
         raise ValueError(f"{len(data)} bytes are no packed history")
-    return tuple(Entry(Status(status), first, last) for status, first, last in _ENTRY.iter_unpack(data))
+    try:
+        return tuple([Entry(BY_NUMBER[status], first, last) for status, first, last in _ENTRY.iter_unpack(data)])
+    except KeyError as error:
+        raise ValueError(f"{error} is no status") from None

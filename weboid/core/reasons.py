@@ -66,6 +66,8 @@ class Reason(Enum):
     CERTIFICATE_WRONG_HOST = 31, _D
     CERTIFICATE_SELF_SIGNED = 32, _D
     CERTIFICATE_UNKNOWN_ISSUER = 33, _D
+    # Never of a check: so many people say that it works by hand that the checks are not believed (H-3).
+    REPORTED = 34, _D
 
     LOGIN = 40, _R
     PAYMENT = 41, _R

@@ -8,6 +8,7 @@ It is described in ``docs/api.md``.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache, lru_cache
 from typing import Any, Final, Protocol
 
 from weboid.core.classify import Classified, UrlClass
@@ -16,6 +17,7 @@ from weboid.core.farms import WikiName
 from weboid.core.history import Entry
 from weboid.core.hosts import InvalidReason, reversed_name
 from weboid.core.keys import UrlKey, key_of
+from weboid.core.notes import NONE, Notes, found_with
 from weboid.core.policy import DEFAULT, Policy
 from weboid.core.record import UNTRIED, HostRecord, UrlRecord
 from weboid.core.status import Status, http_code
@@ -43,6 +45,8 @@ class Known(Protocol):
     def host(self) -> HostRecord: ...
     @property
     def due(self) -> int: ...
+    @property
+    def notes(self) -> Notes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ class LinkReport:
     due: int | None = None
     invalid: InvalidReason | None = None
     suspicious: bool = False
+    notes: Notes = NONE
 
     @property
     def normal(self) -> str | None:
@@ -119,11 +124,11 @@ def link_report(
     elif spam:
         finding = Finding(Verdict.SPAM)
     elif link.kind is UrlClass.WATCHED and known is not None:
-        finding = finding_of(known.record, known.host, policy)
+        finding = found_with(finding_of(known.record, known.host, policy), known.notes)
     else:
         finding = Finding(Verdict.UNKNOWN)
     return LinkReport(
-        given=tuple(sorted({link.given, *given})),
+        given=tuple(sorted({link.given, *given})) if given else (link.given,),
         kind=link.kind,
         url=link.url,
         finding=finding,
@@ -131,6 +136,7 @@ def link_report(
         due=None if known is None else known.due,
         invalid=link.reason,
         suspicious=link.note,
+        notes=NONE if known is None else known.notes,
     )
 
 
@@ -140,35 +146,51 @@ def link_reports(
     policy: Policy = DEFAULT,
     *,
     spam: Collection[UrlKey] = (),
+    keys: Mapping[Url, UrlKey] | None = None,
 ) -> tuple[LinkReport, ...]:
-    """The reports on a page's links, one for each normal form, sorted as W-3 has them; `spam` are those that are."""
+    """The reports on a page's links, one for each normal form, sorted as W-3 has them; `spam` are those that are.
+
+    `keys` are those that the caller has computed already (`watched_urls`).
+    """
+    keys = keys or {}
     forms: dict[Url | str, list[Classified]] = {}
     for link in links:
         forms.setdefault(link.url or link.given, []).append(link)
     reports = []
     for url, same in forms.items():
-        key = key_of(url) if isinstance(url, Url) else None
+        key = (keys.get(url) or key_of(url)) if isinstance(url, Url) else None
         found = known.get(key) if key else None
-        report = link_report(same[0], found, policy, given=[form.given for form in same], spam=key in spam)
-        reports.append(report)
+        others = [form.given for form in same] if len(same) > 1 else ()
+        reports.append(link_report(same[0], found, policy, given=others, spam=key in spam))
     return tuple(sorted(reports, key=place))
 
 
 def watched_keys(links: Iterable[Classified]) -> set[UrlKey]:
     """The keys under which the store may know something of these links."""
-    return {key_of(link.url) for link in links if link.kind is UrlClass.WATCHED and link.url is not None}
+    return set(watched_urls(links).values())
+
+
+def watched_urls(links: Iterable[Classified]) -> dict[Url, UrlKey]:
+    """The URLs of these links that are watched, with their keys."""
+    return {link.url: key_of(link.url) for link in links if link.kind is UrlClass.WATCHED and link.url is not None}
 
 
 def place(link: LinkReport) -> tuple[Any, ...]:
     """The sorting key of W-3: domain from the top level down, port, scheme, path. What is no URL comes last."""
     if (url := link.url) is None:
         return (1, link.given)
-    return (0, reversed_name(url.host).split("."), url.port or DEFAULT_PORTS[url.scheme], url.scheme, url.path)
+    return (0, _labels(url.host), url.port or DEFAULT_PORTS[url.scheme], url.scheme, url.path)
+
+
+@lru_cache(65_536)
+def _labels(host: str) -> tuple[str, ...]:
+    """From the top level down."""
+    return tuple(reversed_name(host).split("."))
 
 
 def link_as_json(link: LinkReport) -> dict[str, Any]:
     """The one dictionary form of a link: days as ISO dates, unknown things None (U-2, U-4)."""
-    finding = link.finding
+    finding, record, notes = link.finding, link.record, link.notes
     return {
         "normal": link.normal,
         "given": list(link.given),
@@ -177,14 +199,18 @@ def link_as_json(link: LinkReport) -> dict[str, Any]:
         "reason": finding.reason.word if finding.reason else link.invalid and link.invalid.value,
         "since": _iso(finding.since),
         **_status_as_json(link.status),
-        "asked": _iso(link.record.asked),
+        "asked": _iso(record.asked),
         "due": _iso(link.due),
-        "strikes": link.record.row.strikes,
-        "target": link.record.target,
-        "mime": link.record.mime,
-        "kib": link.record.size_kib,
+        "strikes": record.row.strikes,
+        "target": record.target,
+        "mime": record.mime,
+        "kib": record.size_kib,
         "suspicious": link.suspicious,
-        "history": [_entry_as_json(entry) for entry in link.record.history],
+        "reported": _iso(notes.reported),
+        "assumed": _iso(notes.assumed),
+        "replacement": notes.replacement,
+        "archives": list(notes.archives),
+        "history": [_entry_as_json(entry) for entry in record.history],
     }
 
 
@@ -211,8 +237,12 @@ def state_word(status: Status) -> str:
     return status.name.lower().replace("_", "-")
 
 
+@cache
 def _status_as_json(status: Status) -> dict[str, Any]:
-    """The status byte (U-4), the HTTP code that represents its group, None where HTTP has none, and its word."""
+    """The status byte (U-4), the HTTP code that represents its group, None where HTTP has none, and its word.
+
+    To be copied: it is the same for all.
+    """
     return {"status": int(status), "http": http_code(status), "state": state_word(status)}
 
 

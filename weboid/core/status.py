@@ -51,6 +51,9 @@ class Status(IntEnum):
     INVALID = 128
 
 
+BY_NUMBER: Final = {status.value: status for status in Status}
+"""Quicker than ``Status(number)``, for hundreds of histories at a time."""
+
 _GROUPS: Final[dict[Status, tuple[int, ...]]] = {
     Status.FINE: (200, 304),
     Status.FINE_ODDLY: (201, *range(202, 300), 300),

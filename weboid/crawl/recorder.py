@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from weboid.core.keys import UrlKey
 from weboid.core.policy import Policy
+from weboid.core.reasons import Outcome
 from weboid.core.record import HostRecord, UrlRecord
 from weboid.core.verdict import finding_of, proven
 from weboid.crawl.visit import Checked
@@ -27,6 +28,7 @@ from weboid.store.check import (
 from weboid.store.lease import Held, list_held
 from weboid.store.pool import Connection, Pool
 from weboid.store.portrait import DatedPortrait, record_portraits
+from weboid.store.report import delete_reports
 from weboid.store.rows import StoredUrl
 from weboid.store.special import HostSpecial, delete_specials, record_specials
 
@@ -119,6 +121,8 @@ async def record_batch(conn: Connection, batch: Sequence[Checked], held: Held, p
         if end == len(mine) or _turns(checked, policy):
             await _record_part(conn, mine[start:end], tally, policy)
             start = end
+    # A regular answer is better than anybody's word (H-1).
+    await delete_reports(conn, [checked.url.key for checked in mine if _works_again(checked)])
     return tally
 
 
@@ -173,6 +177,13 @@ async def _record_turn(conn: Connection, checked: Checked, policy: Policy) -> in
         count += len(changes)
     await record_hosts(conn, {checked.host.key: checked.host_after})
     return count
+
+
+def _works_again(checked: Checked) -> bool:
+    """Whether there may be a report that is over: there is none of what worked before, nor of what was never asked."""
+    before = checked.url.record.reason
+    is_regular = checked.seen is not None and checked.seen.outcome is Outcome.WORKING
+    return is_regular and before is not None and before.outcome is not Outcome.WORKING
 
 
 def _turns(checked: Checked, policy: Policy) -> bool:

@@ -1,4 +1,4 @@
-"""Expiry: whose time is over, whether it may be deleted now, and deleting it bit by bit (U-8, C-6, O-6).
+"""Expiry: whose time is over, whether it may be deleted now, and deleting it bit by bit (U-8, C-6, H-1, O-6).
 
 How something is deleted is `store.expiry`'s business.
 One law: in doubt nothing is deleted; a URL that stays too long costs a row, one that goes too soon its memory.
@@ -20,8 +20,11 @@ from weboid.store.expiry import (
     list_orphans,
     list_passes,
 )
+from weboid.store.people import expire_audit
 from weboid.store.pool import Connection, Pool
+from weboid.store.report import expire_reports
 from weboid.store.slot import delete_past
+from weboid.store.throttle import delete_past as delete_past_limits
 
 ORPHANED_DAYS: Final = 100
 """So long after its last use a URL is deleted (U-8)."""
@@ -30,6 +33,8 @@ SHARE: Final = 100
 BATCH: Final = 1_000
 """URLs deleted in one transaction."""
 _NOTHING: Final = -1
+_MOST_LIMITS: Final = 100_000
+"""The web processes forget them, too; here it is for when none is running."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,7 @@ class Expiry:
     hosts: int = 0
     used: int = 0
     specials: int = 0
+    reports: int = 0
 
 
 def guarded(passes: Sequence[WikiPass], day: int) -> tuple[int, tuple[WikiPass, ...]]:
@@ -99,8 +105,11 @@ async def expire(
     done = Expiry()
     await _expire_urls(pool, plan.until, batch, done, show)
     await _expire_specials(pool, day, batch, done, show)
+    await _expire_reports(pool, day, batch, done, show)
+    await _expire_audit(pool, day, batch)
     async with pool.connection() as conn:
         await delete_past(conn)
+        await delete_past_limits(conn, day, limit=_MOST_LIMITS)
     return done
 
 
@@ -124,6 +133,23 @@ async def _expire_specials(pool: Pool, day: int, batch: int, done: Expiry, show:
         async with pool.connection() as conn:
             gone = await expire_specials(conn, day, limit=batch)
         done.specials += gone
+        show(done)
+        if gone < batch:
+            return
+
+
+async def _expire_audit(pool: Pool, day: int, batch: int) -> None:
+    while True:
+        async with pool.connection() as conn:
+            if await expire_audit(conn, day, limit=batch) < batch:
+                return
+
+
+async def _expire_reports(pool: Pool, day: int, batch: int, done: Expiry, show: Callable[[Expiry], None]) -> None:
+    while True:
+        async with pool.connection() as conn:
+            gone = await expire_reports(conn, day, limit=batch)
+        done.reports += gone
         show(done)
         if gone < batch:
             return

@@ -13,6 +13,7 @@ from weboid.core.keys import UrlKey
 from weboid.core.specials import KEPT_DAYS, NEEDS_GET_DAYS, Special
 from weboid.store.check import record_next_days
 from weboid.store.pool import Connection
+from weboid.store.report import delete_with_urls
 from weboid.store.rows import HostKey, host_key_columns, key_columns
 from weboid.store.statements import statements
 
@@ -76,6 +77,7 @@ async def expire_urls(conn: Connection, keys: Sequence[UrlKey], until: int) -> E
     gone = sorted(key for key, is_over in over.items() if is_over and key not in used)
     if used:
         await conn.execute(SQL["record_used"], key_columns(sorted(used)))
+    await delete_with_urls(conn, gone)
     for name in ("delete_portraits", "delete_changes", "delete_urls"):
         await conn.execute(SQL[name], key_columns(gone))
     hosts = sorted({HostKey(*key[:2]) for key in (*gone, *used)})

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from weboid.core.hosts import is_ip, registrable_domain, reversed_name
+from weboid.core.hosts import reversed_name
 from weboid.core.keys import UrlKey
-from weboid.core.keys import bucket as bucket_of
+from weboid.core.notes import found_with
 from weboid.core.policy import DEFAULT, Policy
 from weboid.core.verdict import Verdict, finding_of
 from weboid.store.pool import Connection
@@ -101,7 +101,7 @@ async def list_dead_links(conn: Connection, wiki: int, *, after: Spot = START, l
     """The dead links of a wiki in the order of pages, at most `limit` behind `after`."""
     row = {"wiki": wiki, "page": after.page, **after.key._asdict(), "limit": limit + 1}
     spots = [Spot(page, UrlKey(*key)) async for page, *key in await conn.execute(SQL["list_dead_links"], row)]
-    links = await _list_links(conn, wiki, spots[:limit])
+    links = _still_dead(await _list_links(conn, wiki, spots[:limit]))
     return PageLinks(links, spots[limit - 1] if len(spots) > limit else None)
 
 
@@ -116,7 +116,6 @@ async def list_dead_links_below(
     first = reversed_name(domain)
     row = {
         "wiki": wiki,
-        "bucket": bucket_of(domain),
         "first": first,
         "end": first[:-1] + _ALL_BELOW,
         "path": path,
@@ -130,13 +129,9 @@ async def list_dead_links_below(
     fitting = [columns for columns in found if columns[5]]
     told = fitting[:limit]
     last = told[-1] if len(fitting) > limit else found[-1] if found and found[-1][6] else None
-    links = await _list_links(conn, wiki, [Spot(page, UrlKey(*key)) for _, page, *key, _, _ in told])
+    spots = [Spot(page, UrlKey(*key)) for _, page, *key, _, _ in told]
+    links = _still_dead(await _list_links(conn, wiki, spots))
     return PageLinks(links, None if last is None else SpotBelow(last[1], last[4], last[0]))
-
-
-def is_one_bucket(domain: str) -> bool:
-    """Whether a domain and all below it lie in one bucket, as those of a public suffix do not."""
-    return is_ip(domain) or registrable_domain(domain) == registrable_domain(f"x.{domain}")
 
 
 async def list_doubtful_links(
@@ -197,5 +192,10 @@ async def _list_links(
     )
 
 
+def _still_dead(links: Iterable[PageLink]) -> tuple[PageLink, ...]:
+    """What counts as probably reachable is told as doubtful (H-3), so it is on that list."""
+    return tuple(link for link in links if link.known.notes.assumed is None)
+
+
 def _is_doubtful(known: KnownUrl, policy: Policy) -> bool:
-    return finding_of(known.record, known.host, policy).verdict is Verdict.DOUBTFUL
+    return found_with(finding_of(known.record, known.host, policy), known.notes).verdict is Verdict.DOUBTFUL

@@ -17,6 +17,7 @@ from weboid.store.check import Change, list_silent_urls, record_changes, record_
 from weboid.store.expiry import delete_hosts
 from weboid.store.keyform import KeyForm
 from weboid.store.pool import Connection
+from weboid.store.report import delete_with_urls
 from weboid.store.rows import (
     SCHEMES,
     Columns,
@@ -80,6 +81,7 @@ async def record_moves(conn: Connection, moves: Moves, day: int) -> int:
     gone = key_columns([*losers, *dropped])
     for name in ("delete_portraits", "delete_changes", "delete_urls"):
         await conn.execute(EXPIRY_SQL[name], gone)
+    await delete_with_urls(conn, [*losers, *dropped])
     await _record_urls(conn, moves, winners)
     merged = {new: _orphaned(new, kept, known) for new in {kept.get(loser, loser) for loser in losers}}
     columns = {**key_columns(sorted(merged)), "orphaned": [merged[key] for key in sorted(merged)]}
@@ -141,12 +143,14 @@ def _moved_keys(packed: bytes, to: Mapping[UrlKey, UrlKey | None]) -> bytes:
 
 
 async def _record_urls(conn: Connection, moves: Moves, winners: Mapping[UrlKey, UrlKey]) -> None:
-    """The records that are kept, with their logs and portraits, to their new keys."""
+    """The records that are kept, with their logs, portraits and what people said of them, to their new keys."""
     moved = {old: new for new, old in winners.items() if old != new}
     urls = [moves.urls[new] for new in moved.values()]
     columns = _move_columns(moved)
     await conn.execute(SQL["record_moved_changes"], columns)
     await conn.execute(SQL["record_moved_portraits"], columns)
+    await conn.execute(SQL["record_moved_reports"], columns)
+    await conn.execute(SQL["record_moved_replacements"], columns)
     form: Columns = {
         "scheme": [SCHEMES.index(url.scheme) for url in urls],
         "port": [url.port for url in urls],

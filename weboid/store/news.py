@@ -100,12 +100,22 @@ async def find_day_start(conn: Connection, day: int) -> int | None:
     return int(row[0]) - 1 if row else None
 
 
-async def list_news(conn: Connection, wiki: int, *, since: int, until: int, limit: int = 100) -> News:
-    """The changes behind number `since` up to `until`, at most `limit`.
+async def list_news(
+    conn: Connection, wiki: int, *, since: int, until: int, of: Sequence[int] | None = None, limit: int = 100
+) -> News:
+    """The changes behind number `since` up to `until`, at most `limit`; `of`: only of URLs that these pages use now.
 
     At most `BUDGET` lines of the log are looked at, so a call may give few or none and yet more may follow.
     """
-    row = {"since": since, "until": until, "wiki": wiki, "budget": BUDGET, "limit": limit + 1, "pages": MOST_PAGES + 1}
+    row = {
+        "since": since,
+        "until": until,
+        "wiki": wiki,
+        "of": None if of is None else list(of),
+        "budget": BUDGET,
+        "limit": limit + 1,
+        "pages": MOST_PAGES + 1,
+    }
     lines = [_Line(*columns) async for columns in await conn.execute(SQL["list_news"], row)]
     used = [line for line in lines if line.pages is not None]
     items = await _list_items(conn, wiki, used[:limit])
@@ -123,10 +133,12 @@ async def list_newest(conn: Connection, wiki: int, *, limit: int = 100) -> tuple
     return await _list_items(conn, wiki, lines)
 
 
-async def list_newest_of_page(conn: Connection, wiki: int, page: int, *, limit: int = 100) -> tuple[NewsItem, ...]:
-    """The changes by which the dead links of a page died, newest first, at most `limit`."""
-    row = {"wiki": wiki, "page": page, "limit": limit}
-    lines = [_Line(*columns) async for columns in await conn.execute(SQL["list_newest_of_page"], row)]
+async def list_newest_of_pages(
+    conn: Connection, wiki: int, pages: Sequence[int], *, limit: int = 100
+) -> tuple[NewsItem, ...]:
+    """The changes by which the dead links of these pages died, newest first, at most `limit`."""
+    row = {"wiki": wiki, "of": list(pages), "limit": limit}
+    lines = [_Line(*columns) async for columns in await conn.execute(SQL["list_newest_of_pages"], row)]
     return await _list_items(conn, wiki, lines)
 
 

@@ -1,5 +1,6 @@
 """What a start page shows of the store: some pages of a wiki to begin with. Lists for editors (W-6) come elsewhere."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,7 +20,9 @@ class PageAtAGlance:
     dead: int
 
 
-async def list_first_pages(conn: Connection, wiki: int, *, limit: int) -> list[PageAtAGlance]:
-    """The pages of a wiki with the lowest ids."""
-    rows = await conn.execute(SQL["list_first_pages"], {"wiki": wiki, "limit": limit})
-    return [PageAtAGlance(*row) async for row in rows]
+async def list_first_pages(conn: Connection, wikis: Sequence[int], *, limit: int) -> dict[int, list[PageAtAGlance]]:
+    """For each of these wikis at most `limit` of its pages, those with the lowest ids."""
+    found: dict[int, list[PageAtAGlance]] = {wiki: [] for wiki in wikis}
+    async for wiki, *row in await conn.execute(SQL["list_first_pages"], {"wikis": list(wikis), "limit": limit}):
+        found[wiki].append(PageAtAGlance(*row))
+    return found

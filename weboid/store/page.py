@@ -160,8 +160,24 @@ async def find_page(
     else:
         rows = await conn.execute(SQL["find_by_title"], {"wiki": wiki, "namespace": namespace, "title": title})
     row = await rows.fetchone()
-    if row is None:
-        return None
+    return None if row is None else _stored(row)
+
+
+async def list_pages(conn: Connection, wiki: int, pages: Sequence[int]) -> list[StoredPage]:
+    """The pages of these ids as the last pass left them, by id; those that are not watched are left out."""
+    rows = await conn.execute(SQL["list_by_ids"], {"wiki": wiki, "pages": list(pages)})
+    return [_stored(row) async for row in rows]
+
+
+async def list_pages_of_namespace(
+    conn: Connection, wiki: int, namespace: int, *, after: tuple[str, int] = ("", 0), limit: int
+) -> list[StoredPage]:
+    """At most `limit` pages of a namespace behind a title and its id, in the order of titles."""
+    row = {"wiki": wiki, "namespace": namespace, "title": after[0], "page": after[1], "limit": limit}
+    return [_stored(columns) async for columns in await conn.execute(SQL["list_of_namespace"], row)]
+
+
+def _stored(row: tuple[Any, ...]) -> StoredPage:
     number, space, name, latest, urls, touched = row
     return StoredPage(number, space, name, latest, tuple(unpacked_keys(urls)), touched)
 

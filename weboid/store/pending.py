@@ -52,6 +52,15 @@ async def record_asked(conn: Connection, wiki: int, pages: Sequence[int], day: i
     await conn.execute(SQL["record_strangers"], row)
 
 
+async def record_asked_titles(conn: Connection, wiki: int, titles: Sequence[str], day: int) -> None:
+    """The same by title; those with a prefix are left to the feeder, as only the wiki knows its prefixes."""
+    rows = await conn.execute(PAGE_SQL["list_by_titles"], {"wiki": wiki, "titles": sorted(titles)})
+    known = {title: page async for page, title in rows}
+    await record_asked(conn, wiki, list(known.values()), day)
+    strangers = sorted(set(titles) - known.keys())
+    await conn.execute(SQL["record_strange_titles"], {"wiki": wiki, "titles": strangers})
+
+
 async def list_pending(conn: Connection, wiki: int, until: datetime, limit: int) -> list[Pending]:
     """At most `limit` pages whose moment is not after `until`, oldest first."""
     row = {"wiki": wiki, "until": until, "limit": limit}

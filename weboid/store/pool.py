@@ -4,6 +4,7 @@ What is asked over them is the business of the nouns. One law: nobody above the 
 a database that cannot be reached or cannot do its work is a StoreError, whose cause is psycopg's.
 """
 
+import select
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -41,6 +42,15 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
         except psycopg.OperationalError as error:
             raise StoreError(f"the database failed: {_first_line(error)}") from error
 
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection[TupleRow]]:
+        """Lends a connection on which each statement stands by itself: without the trips that begin and end a
+        transaction, which cost an answer more than short statements do. Raises StoreError as `connection` does.
+        """
+        async with self.connection() as connection:
+            await connection.set_autocommit(True)
+            yield connection
+
 
 @asynccontextmanager
 async def open_pool(
@@ -70,12 +80,29 @@ async def open_pool(
         max_size=size,
         open=False,
         configure=configure,
-        check=Pool.check_connection,
+        check=_check,
+        reset=_reset,
         name=name,
         timeout=timeout_s,
     )
     async with pool:
         yield pool
+
+
+async def _check(connection: AsyncConnection[TupleRow]) -> None:
+    """Raises psycopg's error if the server has closed the connection.
+
+    Nothing can be read from one that is idle and alive; only where something can be, the server is asked.
+    """
+    arrived = select.poll()
+    arrived.register(connection.fileno(), select.POLLIN)
+    if arrived.poll(0):
+        await Pool.check_connection(connection)
+
+
+async def _reset(connection: AsyncConnection[TupleRow]) -> None:
+    """Whoever had it: the next one gets it in a transaction."""
+    await connection.set_autocommit(False)
 
 
 async def _try(dsn: str) -> None:

@@ -101,6 +101,8 @@ async def rekey(
         after = next(reversed(stored))
     await _rekey_spam_links(pool, form, batch, dry_run, done)
     if not dry_run:
+        await _rekey_domain_reports(pool, form)
+    if not dry_run:
         async with pool.connection() as conn:
             await end_rekey(conn, form)
     return done
@@ -140,6 +142,25 @@ async def _rekey_spam_links(pool: Pool, form: KeyForm, batch: int, dry_run: bool
             if not dry_run:
                 await conn.execute(SQL["delete_spam_links"], _transposed(names, old))
                 await conn.execute(SQL["record_spam_links"], _transposed((*names, "url"), new))
+
+
+async def _rekey_domain_reports(pool: Pool, form: KeyForm) -> None:
+    """What is said of whole domains, a few thousand rows at most. Of what falls together the newest is kept."""
+    names = ("bucket", "domain", "day", "subject", "name")
+    async with pool.connection() as conn:
+        await conn.execute(SQL["lock"])
+        rows = await (await conn.execute(SQL["list_domain_reports"])).fetchall()
+        kept: dict[tuple[int, str], Sequence[Any]] = {}
+        for row in rows:
+            url = form.renewed(f"http://{f'[{row[1]}]' if ':' in row[1] else row[1]}/")
+            if url is not None:
+                place = form.key(url).bucket, url.host
+                if place not in kept or kept[place][2] < row[2]:
+                    kept[place] = row
+        new = [(*place, *row[2:]) for place, row in kept.items()]
+        if new != rows:
+            await conn.execute(SQL["delete_domain_reports"])
+            await conn.execute(SQL["record_domain_reports"], _transposed(names, new))
 
 
 def _transposed(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns:

@@ -10,10 +10,11 @@ from typing import Any, Final, NamedTuple
 from weboid.core import mime
 from weboid.core.history import Entry, History, packed, unpacked
 from weboid.core.keys import UrlKey
+from weboid.core.notes import NONE, Notes
 from weboid.core.reasons import BY_NUMBER, Reason
-from weboid.core.record import HostRecord, Row, UrlRecord
+from weboid.core.record import NO_STRIKES, UNKNOWN_HOST, HostRecord, Row, UrlRecord
 from weboid.core.specials import Sights
-from weboid.core.status import Status
+from weboid.core.status import BY_NUMBER as STATUSES
 from weboid.core.urls import Url
 
 Columns = dict[str, list[Any]]
@@ -57,6 +58,7 @@ class KnownUrl(StoredUrl):
     due: int
     orphaned: int | None
     host: HostRecord
+    notes: Notes = NONE
 
 
 RECORD_COLUMNS: Final = 18
@@ -139,10 +141,11 @@ def _url_record(row: Sequence[Any]) -> UrlRecord:
     status, since, asked, older, strikes, failing_since, failing_until, reason, target, kind, size_kib = row[7:18]
     history: History = ()
     if asked is not None:
-        history = (Entry(Status(status), since, asked), *unpacked(older or b""))
+        newest = Entry(STATUSES[status], since, asked)
+        history = (newest, *unpacked(older)) if older else (newest,)
     return UrlRecord(
         history=history,
-        row=Row(strikes, failing_since, failing_until),
+        row=NO_STRIKES if failing_since is None and not strikes else Row(strikes, failing_since, failing_until),
         reason=BY_NUMBER[reason] if reason is not None else None,
         target=target,
         mime=None if kind is None else mime.KEYWORDS[kind],
@@ -152,4 +155,6 @@ def _url_record(row: Sequence[Any]) -> UrlRecord:
 
 def _host_record(columns: Sequence[Any]) -> HostRecord:
     strikes, since, until, reason = columns
+    if since is None and not strikes and reason is None:
+        return UNKNOWN_HOST
     return HostRecord(Row(strikes, since, until), BY_NUMBER[reason] if reason is not None else None)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from weboid.core.keys import BUCKETS, UrlKey
+from weboid.store.notes import noted
 from weboid.store.pool import Connection
 from weboid.store.rows import (
     HostKey,
@@ -69,5 +70,6 @@ async def list_canaries(conn: Connection, *, limit: int) -> list[str]:
 
 async def find_urls(conn: Connection, keys: Sequence[UrlKey]) -> dict[UrlKey, KnownUrl]:
     """What is known of these URLs; those not watched are missing."""
-    known = [known_url(row) async for row in await conn.execute(SQL["find_urls"], key_columns(keys))]
-    return {url.key: url for url in known}
+    rows = await (await conn.execute(SQL["find_urls"], key_columns(keys))).fetchall()
+    known = [known_url(row) for row in rows]
+    return {url.key: url for url in await noted(conn, known)}

@@ -3,6 +3,7 @@
 One law: the wiki is read before a connection to the database is taken, and all URLs come with one statement.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from weboid.core.classify import Classified, UrlClass, classify
 from weboid.core.farms import Farm, WikiName, farm_named
 from weboid.core.keys import UrlKey
 from weboid.core.policy import Policy
-from weboid.core.report import PageReport, link_reports, watched_keys
+from weboid.core.report import PageReport, link_reports, watched_urls
 from weboid.core.urls import suspicious
 from weboid.errors import ConfigError, NotFound, StoreError
 from weboid.store.page import StoredPage, find_page
@@ -37,6 +38,10 @@ class Answer:
     missing: tuple[str, ...]
     day: int
 
+    def is_of(self, revision: int | None) -> bool:
+        """Whether it is what one page has in exactly that revision, as its wiki told just now (W-10)."""
+        return all(page.live and page.revision == revision for page in self.pages) and not self.missing
+
 
 @dataclass(frozen=True, slots=True)
 class Answers:
@@ -52,18 +57,20 @@ class Answers:
         """The answer to a question; raises NotFound for a wiki that is not known, StoreError."""
         day = self.today()
         wiki, farm = await self.find_wiki(question.wiki)
-        pages = await self.live.find_pages(wiki, question.ids, question.title)
-        if pages is None:
-            reports = await self._find_stored(wiki, question)
+        read = await self.live.find_pages(wiki, question.ids, question.titles)
+        if read is None:
+            reports, titles = await self._find_stored(wiki, question)
         else:
-            reports = await self._find_known(question.wiki, wiki.wiki, farm, pages, day)
-            await self._hand_in(wiki.wiki, [report.page for report in reports], day)
+            reports, _ = await asyncio.gather(
+                self._find_known(question.wiki, wiki.wiki, farm, read.pages, day),
+                self._hand_in(wiki.wiki, [page.page for page in read.pages], day),
+            )
+            titles = read.titles
         found = {report.page: report for report in reports}
         missing = [str(page) for page in question.ids if page not in found]
-        if question.title and not found:
-            missing.append(question.title)
-        ordered = [found[page] for page in question.ids if page in found] if question.ids else reports
-        return Answer(wiki, tuple(ordered), tuple(missing), day)
+        missing += [title for title in question.titles if titles.get(title) not in found]
+        order = dict.fromkeys((*question.ids, *(titles[title] for title in question.titles if title in titles)))
+        return Answer(wiki, tuple(found[page] for page in order if page in found), tuple(missing), day)
 
     async def find_wiki(self, name: WikiName) -> tuple[StoredWiki, Farm]:
         """The wiki of that name and its farm; raises NotFound."""
@@ -71,7 +78,7 @@ class Answers:
             farm = farm_named(name.farm, self.farms)
         except ConfigError:
             raise NotFound(str(name)) from None
-        async with self.pool.connection() as conn:
+        async with self.pool.reading() as conn:
             wiki = await find_wiki(conn, farm, name)
         if wiki is None:
             raise NotFound(str(name))
@@ -82,9 +89,9 @@ class Answers:
     ) -> list[PageReport]:
         """What is known of the links that the wiki has just told."""
         links = {page.page: [classify(url, farm) for url in page.urls] for page in pages}
-        keys = set().union(*(watched_keys(of_page) for of_page in links.values()))
-        async with self.pool.connection() as conn:
-            known = await find_urls(conn, sorted(keys)) if keys else {}
+        keys = {url: key for of_page in links.values() for url, key in watched_urls(of_page).items()}
+        async with self.pool.reading() as conn:
+            known = await find_urls(conn, sorted(set(keys.values()))) if keys else {}
             spam = await list_spam_links(conn, wiki, links)
         return [
             PageReport(
@@ -93,7 +100,7 @@ class Answers:
                 namespace=page.namespace,
                 title=page.title,
                 revision=page.latest,
-                links=link_reports(links[page.page], known, self.policy, spam=spam.get(page.page, {})),
+                links=link_reports(links[page.page], known, self.policy, spam=spam.get(page.page, {}), keys=keys),
                 read=day,
                 live=True,
             )
@@ -103,21 +110,30 @@ class Answers:
     async def _hand_in(self, wiki: int, pages: Sequence[int], day: int) -> None:
         """Tells the feeder what was asked for; an answer does not depend on it (O-8)."""
         try:
-            async with self.pool.connection() as conn:
+            async with self.pool.connection() as conn, conn.pipeline():
                 await record_asked(conn, wiki, pages, day)
         except StoreError as error:
             log.warning("pages that were asked for could not be noted: %s", error)
 
-    async def _find_stored(self, wiki: StoredWiki, question: Question) -> list[PageReport]:
-        """The pages with their watched links as the last pass left them."""
+    async def _find_stored(self, wiki: StoredWiki, question: Question) -> tuple[list[PageReport], dict[str, int]]:
+        """The pages with their watched links as the last pass left them, and the pages of the titles."""
         async with self.pool.connection() as conn:
-            pages = await _find_pages(conn, wiki.wiki, question)
-            keys = {key for page in pages for key in page.urls}
-            known = await find_urls(conn, sorted(keys)) if keys else {}
-            spam = await list_spam_links(conn, wiki.wiki, [page.page for page in pages])
+            pages = [await find_page(conn, wiki.wiki, page=page) for page in question.ids]
+            titled = {title: await find_page(conn, wiki.wiki, title=title) for title in question.titles}
+            found = {page.page: page for page in (*pages, *titled.values()) if page is not None}
+            reports = await self.list_reports(conn, question.wiki, wiki, list(found.values()))
+        return reports, {title: page.page for title, page in titled.items() if page is not None}
+
+    async def list_reports(
+        self, conn: Connection, name: WikiName, wiki: StoredWiki, pages: Sequence[StoredPage]
+    ) -> list[PageReport]:
+        """What is known of the watched links of pages as the last pass left them."""
+        keys = {key for page in pages for key in page.urls}
+        known = await find_urls(conn, sorted(keys)) if keys else {}
+        spam = await list_spam_links(conn, wiki.wiki, [page.page for page in pages])
         return [
             PageReport(
-                wiki=question.wiki,
+                wiki=name,
                 page=page.page,
                 namespace=page.namespace,
                 title=page.title,
@@ -134,14 +150,6 @@ class Answers:
             )
             for page in pages
         ]
-
-
-async def _find_pages(conn: Connection, wiki: int, question: Question) -> list[StoredPage]:
-    if question.title:
-        found = [await find_page(conn, wiki, title=question.title)]
-    else:
-        found = [await find_page(conn, wiki, page=page) for page in question.ids]
-    return [page for page in found if page is not None]
 
 
 def _stored_links(page: StoredPage, known: Mapping[UrlKey, KnownUrl], spam: Mapping[UrlKey, str]) -> list[Classified]:

@@ -3,42 +3,56 @@
 One law: a handler reads parameters, asks `Answers` and hands values to a format; it knows neither SQL nor markup.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from typing import Final
 
-from aiohttp import hdrs, web
+from aiohttp import ClientSession, hdrs, web
 
 from weboid.config import PROJECT_URL, Config
-from weboid.core.farms import WikiName
 from weboid.core.report import Extent
 from weboid.errors import StoreError
 from weboid.store.overview import list_first_pages
 from weboid.store.pool import Pool
-from weboid.store.wiki import StoredWiki, list_wikis
-from weboid.web import form_html, form_js, form_json, form_xml, source, status_page
+from weboid.web import account, form_html, form_js, form_json, form_xml, source, status_page
 from weboid.web.accept import best_type
+from weboid.web.admin import AdminPage
 from weboid.web.answers import Answer, Answers
 from weboid.web.changes import Changes
+from weboid.web.clients import clients_of
+from weboid.web.data import Data
+from weboid.web.description import Description
 from weboid.web.document import document
 from weboid.web.files import files
-from weboid.web.form_html import Bot, Listed
+from weboid.web.form_html import Listed
+from weboid.web.kept import CACHE_CONTROL, FREE, Kept
 from weboid.web.language import Language
+from weboid.web.limits import Limits
 from weboid.web.lists import Lists
 from weboid.web.live import LiveReader, Sources
 from weboid.web.messages import Messages, messages_in
 from weboid.web.metrics import Metrics
+from weboid.web.normal import NormalForm
+from weboid.web.oauth import Provider
+from weboid.web.ping import Ping
 from weboid.web.problem import Problem
-from weboid.web.question import Parameters, callback_of, parameters_of, question_of, wants_all
+from weboid.web.prose import Prose
+from weboid.web.question import Parameters, callback_of, extent_of, parameters_of, question_of, verdicts_of
+from weboid.web.replacement_page import ReplacementPage
+from weboid.web.report_page import ReportPage
+from weboid.web.search import Search, content_namespaces
 from weboid.web.service import Service
+from weboid.web.session import Sessions
 from weboid.web.shell import Errors, Form, add_headers, html_language, machine_language, sent
 from weboid.web.status import StatusReader
 from weboid.web.status_page import StatusPage
 from weboid.web.url_page import UrlPage
+from weboid.web.whole import Whole
+from weboid.web.wikis import Wikis
 
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
-_PAGES_SHOWN: Final = 20
+_PAGES_SHOWN: Final = 60
+"""On the start page, over all wikis."""
 _WIKIS_SHOWN: Final = 20
-_MOST_WIKIS: Final = 2_000
 _TYPES: Final = {
     form_json.CONTENT_TYPE: Form.JSON,
     form_xml.CONTENT_TYPE: Form.XML,
@@ -56,19 +70,33 @@ def make_app(
     sources: Sources,
     live_budget_s: float = 5.0,
     public_url: str = PROJECT_URL,
+    client: ClientSession | None = None,
 ) -> web.Application:
     """The webservice. `sources` gives what reads a wiki live (the application does not close it), None if nothing can;
-    `public_url` is where the world reaches this service.
+    `public_url` is where the world reaches this service; `client` is the way to the OAuth provider: without it nobody
+    can sign in (the application does not close it either).
     """
     live = LiveReader(sources, budget_s=live_budget_s)
     public_url = public_url.rstrip("/")
     answers = Answers(pool, live, config.farms, config.policy, today)
-    site = _Site(config, pool, answers, public_url)
+    wikis = Wikis(pool, config.farms)
+    site = _Site(pool, answers, wikis, public_url)
+    sessions = Sessions(config.web.secret, config.people, public_url)
+    limits = Limits(config.web, clients_of(config.web.tokens), pool, today)
     service = Service(
-        pool, answers, config.policy, today, public_url, public_url + source.PATH, site.list_wiki_names, form_of
+        pool,
+        answers,
+        config.policy,
+        today,
+        public_url,
+        public_url + source.PATH,
+        wikis.list_names,
+        form_of,
+        sessions,
     )
     status, metrics = StatusReader(pool, today), Metrics()
-    app = web.Application(middlewares=[metrics.middleware, Errors(site.problem_page, form_of).middleware])
+    errors = Errors(site.problem_page, form_of)
+    app = web.Application(middlewares=[metrics.middleware, sessions.middleware, errors.middleware, limits.middleware])
     app.on_response_prepare.append(add_headers)
     app.router.add_get("/", site.start)
     app.router.add_get("/externalLinkInfo", site.link_info)
@@ -76,8 +104,19 @@ def make_app(
     app.router.add_get("/api/page", site.api_page)
     UrlPage(service).add_routes(app)
     Lists(service).add_routes(app)
+    Search(service, content_namespaces(config)).add_routes(app)
     Changes(service).add_routes(app)
-    app.router.add_get("/bot", site.bot)
+    Whole(service).add_routes(app)
+    Ping(service).add_routes(app)
+    NormalForm(service).add_routes(app)
+    Description(service).add_routes(app)
+    Data(service).add_routes(app)
+    Prose(service, config).add_routes(app)
+    provider = Provider(config.people, client, public_url + account.BACK, config.net.user_agent)
+    account.Account(service, provider).add_routes(app)
+    ReplacementPage(service, config.people.daily).add_routes(app)
+    ReportPage(service, config.people.daily).add_routes(app)
+    AdminPage(service).add_routes(app)
     StatusPage(status, metrics, public_url + source.PATH).add_routes(app)
     app.router.add_get("/static/{name}", _static)
     app.router.add_get(source.PATH, _source)
@@ -88,6 +127,7 @@ def make_app(
         await status.close()
 
     app.cleanup_ctx.append(reads)
+    app.cleanup_ctx.append(limits.tidying)
     return app
 
 
@@ -100,7 +140,7 @@ def form_of(request: web.Request) -> Form:
     if request.path.startswith("/feeds/"):
         return Form.XML
     asked = request.query.get("format", "")
-    if request.path.startswith("/lists/"):
+    if request.path == "/data" or request.path.startswith("/lists/"):
         return Form(asked) if asked in (Form.JSON, Form.XML) else Form.HTML
     if not request.path.startswith(("/api/", "/changes")):
         return Form.HTML
@@ -113,40 +153,30 @@ def form_of(request: web.Request) -> Form:
 class _Site:
     """The handlers, with what they all need."""
 
-    def __init__(self, config: Config, pool: Pool, answers: Answers, public_url: str) -> None:
+    def __init__(self, pool: Pool, answers: Answers, wikis: Wikis, public_url: str) -> None:
         self._pool = pool
         self._answers = answers
-        self._farms = {farm.code: farm.name for farm in config.farms}
+        self._kept = Kept()
+        self._wikis = wikis
         self._source = public_url + source.PATH
-        self._bot = Bot(config.net.user_agent, config.contact, config.crawl.delay, config.net.body_bytes // 1024)
 
     async def start(self, request: web.Request) -> web.Response:
         """The start page."""
         given = _given(request)
         say = _said(html_language(request, _code(given)))
-        wikis = await self._wikis()
+        wikis = await self._wikis.list_known()
+        told = dict(list(wikis.items())[:_WIKIS_SHOWN])
+        limit = _PAGES_SHOWN // len(told) if told else 0
         async with self._pool.connection() as conn:
-            listed = [
-                Listed(name, await list_first_pages(conn, wiki.wiki, limit=_PAGES_SHOWN))
-                for name, wiki in list(wikis.items())[:_WIKIS_SHOWN]
-            ]
+            pages = await list_first_pages(conn, [wiki.wiki for wiki in told.values()], limit=limit)
+        listed = [Listed(name, pages[wiki.wiki]) for name, wiki in told.items()]
         page = form_html.start_html(listed, list(wikis), given, say, self._source)
-        return sent(request, page, form_html.CONTENT_TYPE, vary="Accept-Language")
-
-    async def list_wiki_names(self) -> Sequence[str]:
-        """The names of the wikis that can be asked for."""
-        return list(await self._wikis())
-
-    async def bot(self, request: web.Request) -> web.Response:
-        """C-17: for site owners who found us in their logs."""
-        say = _said(html_language(request, _code(_given(request))))
-        page = form_html.bot_html(self._bot, say, self._source)
         return sent(request, page, form_html.CONTENT_TYPE, vary="Accept-Language")
 
     async def link_info(self, request: web.Request) -> web.Response:
         """W-3 and W-4: the links of a page as HTML, with the form; without any page asked for, the start page."""
         given = _given(request)
-        wants_all(given)
+        extent_of(given, Extent.FINDINGS)
         if not given.keys() - {"lang", "uselang", "all"}:
             return await self.start(request)
         return await self._html(request, given, await self._found(given))
@@ -156,10 +186,14 @@ class _Site:
         given = _given(request)
         callback = callback_of(given)
         say = _said(machine_language(_code(given)))
-        answer = await self._found(given)
-        # `all` is for the other formats: this call is run inside a page and has nothing but dead links.
-        body = form_js.text_of(document(answer, Extent.DEAD, say, self._source), callback)
-        return sent(request, body, form_js.CONTENT_TYPE)
+        # `all` and `verdict` are for the other formats: this call is run inside a page and has nothing but dead links.
+        return await self._kept_or_made(
+            request,
+            given,
+            (say.language.code, callback),
+            form_js.CONTENT_TYPE,
+            lambda answer: form_js.text_of(document(answer, Extent.DEAD, say, self._source), callback).encode(),
+        )
 
     async def api_page(self, request: web.Request) -> web.Response:
         """W-8: pages by id or title, in the format asked for."""
@@ -168,18 +202,18 @@ class _Site:
             raise Problem(400, "format")
         form = form_of(request)
         language = html_language(request, _code(given)) if form is Form.HTML else machine_language(_code(given))
-        answer = await self._found(given)
+        verdicts = verdicts_of(given)
+        extent = extent_of(given, Extent.DEAD if form is Form.JSON else Extent.FINDINGS)
         if form is Form.HTML:
-            return await self._html(request, given, answer, vary="Accept, Accept-Language")
-        everything = wants_all(given)
+            return await self._html(request, given, await self._found(given), vary="Accept, Accept-Language")
         say = _said(language)
-        if form is Form.XML:
-            extent = Extent.ALL if everything else Extent.FINDINGS
-            xml = form_xml.bytes_of(document(answer, extent, say, self._source))
-            return sent(request, xml, form_xml.CONTENT_TYPE, vary="Accept")
-        extent = Extent.ALL if everything else Extent.DEAD
-        text = form_json.text_of(document(answer, extent, say, self._source))
-        return sent(request, text, form_json.CONTENT_TYPE, vary="Accept")
+
+        def made(answer: Answer) -> bytes:
+            told = document(answer, extent, say, self._source, verdicts)
+            return form_xml.bytes_of(told) if form is Form.XML else form_json.text_of(told).encode()
+
+        kind = form_xml.CONTENT_TYPE if form is Form.XML else form_json.CONTENT_TYPE
+        return await self._kept_or_made(request, given, (language.code, extent, verdicts), kind, made, vary="Accept")
 
     async def problem_page(self, request: web.Request, problem: Problem, say: Messages) -> str:
         """What is wrong, as a page with the form."""
@@ -189,9 +223,9 @@ class _Site:
             given = {}
         wikis: Sequence[str] = ()
         # A flood of questions about how it goes must not reach the database, whatever they name.
-        if problem.http not in (500, 503) and request.path != status_page.PATH:
+        if problem.http not in (401, 429, 500, 503) and request.path != status_page.PATH:
             try:
-                wikis = list(await self._wikis())
+                wikis = await self._wikis.list_names()
             except StoreError:
                 wikis = ()
         return form_html.problem_html(problem, wikis, given, say, self._source)
@@ -202,18 +236,41 @@ class _Site:
             raise Problem(404, "unknown-page", ", ".join(answer.missing), given["dbname"])
         return answer
 
+    async def _kept_or_made(
+        self,
+        request: web.Request,
+        given: Parameters,
+        forms: tuple[Hashable, ...],
+        kind: str,
+        made: Callable[[Answer], bytes],
+        *,
+        vary: str = "",
+    ) -> web.Response:
+        """The answer for machines, which may be a kept one if the revision is named (W-10).
+
+        `forms` are what forms it beside the question, the kind and the day.
+        """
+        question = question_of(given)
+        asked = (question, forms, kind, self._answers.today())
+        if question.revision is not None and (kept := self._kept.find(asked)) is not None:
+            request[FREE] = True
+            body, age_s = kept
+            response = sent(request, body, kind, cache=CACHE_CONTROL, vary=vary)
+            response.headers[hdrs.AGE] = str(age_s)
+            return response
+        answer = await self._found(given)
+        body = made(answer)
+        if question.revision is None or not answer.is_of(question.revision):
+            return sent(request, body, kind, vary=vary)
+        self._kept.keep(asked, body)
+        return sent(request, body, kind, cache=CACHE_CONTROL, vary=vary)
+
     async def _html(
         self, request: web.Request, given: Parameters, answer: Answer, vary: str = "Accept-Language"
     ) -> web.Response:
         say = _said(html_language(request, _code(given)))
-        page = form_html.answer_html(answer, list(await self._wikis()), given, say, self._source)
+        page = form_html.answer_html(answer, await self._wikis.list_names(), given, say, self._source)
         return sent(request, page, form_html.CONTENT_TYPE, vary=vary)
-
-    async def _wikis(self) -> dict[str, StoredWiki]:
-        """Wikis by name; those of farms that are no longer configured cannot be asked for."""
-        async with self._pool.connection() as conn:
-            wikis = (await list_wikis(conn))[:_MOST_WIKIS]
-        return {str(WikiName(wiki.dbname, self._farms[wiki.farm])): wiki for wiki in wikis if wiki.farm in self._farms}
 
 
 async def _static(request: web.Request) -> web.Response:

@@ -4,9 +4,10 @@ One law: who goes on from `next` misses nothing and is told nothing twice; the A
 """
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from aiohttp import hdrs, web
 
@@ -19,7 +20,7 @@ from weboid.store.news import (
     find_day_start,
     find_settled,
     list_newest,
-    list_newest_of_page,
+    list_newest_of_pages,
     list_news,
 )
 from weboid.store.pool import Connection
@@ -29,15 +30,37 @@ from weboid.web.messages import Messages
 from weboid.web.problem import Problem
 from weboid.web.question import Parameters, page_of
 from weboid.web.service import Service, given_in, link_document, machine_words, require_format
-from weboid.web.shell import Form, sent
+from weboid.web.shell import OPEN_TO_ALL, Form, sent
+from weboid.web.whole import category_of
 
 MOST_CHANGES: Final = 100
-_NAMES: Final = frozenset({"dbname", "since", "format"})
-_FEED_NAMES: Final = frozenset({"dbname", "page", "pageid", "curid"})
+_FEED_NAMES: Final = frozenset({"dbname", "page", "pageid", "curid", "category"})
+_NAMES: Final = _FEED_NAMES | {"since", "format"}
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_MOST_PAGE: Final = 2**31
 _PAGES_NAMED: Final = 5
 """Pages named in the title and text of a feed's entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Of what the changes are told: a whole wiki, a page, or the first pages of a category (`more`: it has others)."""
+
+    name: WikiName
+    wiki: int
+    page: int | None = None
+    title: str = ""
+    category: str | None = None
+    members: tuple[int, ...] = ()
+    more: bool = False
+
+    @property
+    def pages(self) -> tuple[int, ...] | None:
+        """The pages; None = all."""
+        if self.page is not None:
+            return (self.page,)
+        return None if self.category is None else self.members
 
 
 class Changes:
@@ -57,17 +80,21 @@ class Changes:
         require_format(given, Form.JSON, Form.XML)
         say = machine_words(given)
         since = _since_of(given)
-        name, wiki = await self._service.find_wiki(given)
+        scope = await self._scope(given)
         async with self._service.pool.connection() as conn:
             until = await find_settled(conn)
             if isinstance(since, date):
                 start = await find_day_start(conn, _day(since))
                 since = until if start is None else start
-            news = await list_news(conn, wiki.wiki, since=since, until=until, limit=MOST_CHANGES)
+            news = await list_news(conn, scope.wiki, since=since, until=until, of=scope.pages, limit=MOST_CHANGES)
         day = self._service.today()
         told = {
             **self._service.head(day, say),
-            "wiki": str(name),
+            "wiki": str(scope.name),
+            "page": scope.page,
+            "category": scope.category,
+            "members": None if scope.category is None else len(scope.members),
+            "partial": scope.more,
             "since": since,
             "next": news.after,
             "more": news.more,
@@ -76,22 +103,41 @@ class Changes:
         return self._service.document(request, told)
 
     async def feed(self, request: web.Request) -> web.Response:
-        """W-12: the newest links of a wiki, or of one page, that died and are dead still."""
+        """W-12: the newest links of a wiki, of one page or of a category that died and are dead still."""
         given = given_in(request, _FEED_NAMES)
         say = machine_words(given)
-        page = _page_of(given)
-        name, wiki = await self._service.find_wiki(given)
+        scope = await self._scope(given)
         async with self._service.pool.connection() as conn:
-            items, title = await _found(conn, wiki.wiki, name, page)
+            items = await _found(conn, scope)
         day = self._service.today()
         dead = [item for item in items if item.after is Verdict.DEAD and self._is_dead(item)]
         seen: dict[object, NewsItem] = {}
         for item in dead:
             seen.setdefault(item.known.key, item)
         newest = max((item.day for item in items), default=0)
-        feed = self._atom(name, page, title, newest, tuple(seen.values()), given, day, say)
+        feed = self._atom(scope, newest, tuple(seen.values()), given, day, say)
         response = sent(request, form_atom.bytes_of(feed), form_atom.CONTENT_TYPE)
         return _dated(request, response, newest, day)
+
+    async def _scope(self, given: Parameters) -> _Scope:
+        page = _page_of(given)
+        category = category_of(given) if "category" in given else None
+        if page is not None and category is not None:
+            raise Problem(400, "page-or-category")
+        name, wiki = await self._service.find_wiki(given)
+        if category is not None:
+            members = await self._service.answers.live.list_first_members(wiki, category)
+            if members is None:
+                raise Problem(503, "wiki-silent")
+            ids = tuple(member for member in members.pages if member < _MOST_PAGE)
+            return _Scope(name, wiki.wiki, category=category, members=ids, more=bool(members.place))
+        if page is None:
+            return _Scope(name, wiki.wiki)
+        async with self._service.pool.connection() as conn:
+            title = (await list_titles(conn, wiki.wiki, [page])).get(page)
+        if title is None:
+            raise Problem(404, "unknown-page", str(page), str(name))
+        return _Scope(name, wiki.wiki, page=page, title=title.title)
 
     def _is_dead(self, item: NewsItem) -> bool:
         return self._service.report(item.known).finding.verdict is Verdict.DEAD
@@ -110,27 +156,29 @@ class Changes:
 
     def _atom(
         self,
-        name: WikiName,
-        page: int | None,
-        title: str,
+        scope: _Scope,
         newest: int,
         items: tuple[NewsItem, ...],
         given: Parameters,
         day: int,
         say: Messages,
     ) -> Feed:
-        public, wiki = self._service.public_url, str(name)
+        public, wiki, page = self._service.public_url, str(scope.name), scope.page
         tag = f"tag:{urlsplit(public).hostname},2017:dead/{wiki}"
         language = {"lang": say.language.code} if {"lang", "uselang"} & given.keys() else {}
-        asked = {"dbname": wiki, **({} if page is None else {"page": str(page)}), **language}
-        if page is None:
-            about = f"{public}/lists/dead?{urlencode({'dbname': wiki, **language})}"
-            heading = say.text("weboid-feed-title", wiki)
-        else:
+        asked = {"dbname": wiki, **language}
+        about = f"{public}/lists/dead?{urlencode(asked)}"
+        identity, heading = tag, say.text("weboid-feed-title", wiki)
+        if page is not None:
+            identity, asked = f"{tag}/{page}", {"dbname": wiki, "page": str(page), **language}
             about = f"{public}/externalLinkInfo?{urlencode({'dbname': wiki, 'pageid': str(page), **language})}"
-            heading = say.text("weboid-feed-title-page", wording.visible(title), wiki)
+            heading = say.text("weboid-feed-title-page", wording.visible(scope.title), wiki)
+        elif scope.category is not None:
+            identity = f"{tag}/category/{quote(scope.category, safe='')}"
+            asked = {"dbname": wiki, "category": scope.category, **language}
+            heading = say.text("weboid-feed-title-category", wording.visible(scope.category), wiki)
         return Feed(
-            id=tag if page is None else f"{tag}/{page}",
+            id=identity,
             title=heading,
             link=about,
             itself=f"{public}/feeds/dead?{urlencode(asked)}",
@@ -158,13 +206,10 @@ class Changes:
         )
 
 
-async def _found(conn: Connection, wiki: int, name: WikiName, page: int | None) -> tuple[tuple[NewsItem, ...], str]:
-    if page is None:
-        return await list_newest(conn, wiki, limit=MOST_CHANGES), ""
-    title = (await list_titles(conn, wiki, [page])).get(page)
-    if title is None:
-        raise Problem(404, "unknown-page", str(page), str(name))
-    return await list_newest_of_page(conn, wiki, page, limit=MOST_CHANGES), title.title
+async def _found(conn: Connection, scope: _Scope) -> tuple[NewsItem, ...]:
+    if scope.pages is None:
+        return await list_newest(conn, scope.wiki, limit=MOST_CHANGES)
+    return await list_newest_of_pages(conn, scope.wiki, scope.pages, limit=MOST_CHANGES)
 
 
 def _dated(request: web.Request, response: web.Response, newest: int, day: int) -> web.Response:
@@ -177,7 +222,7 @@ def _dated(request: web.Request, response: web.Response, newest: int, day: int) 
     end = datetime.combine(date_of(newest + 1), time(), UTC)
     has_it = request.if_modified_since is not None and request.if_modified_since >= end
     if response.status == 200 and has_it and hdrs.IF_NONE_MATCH not in request.headers:
-        kept = (hdrs.CACHE_CONTROL, hdrs.VARY, hdrs.ETAG)
+        kept = (hdrs.CACHE_CONTROL, hdrs.VARY, hdrs.ETAG, *OPEN_TO_ALL)
         response = web.Response(status=304, headers={name: response.headers[name] for name in kept})
     response.last_modified = end
     return response
@@ -208,6 +253,6 @@ def _page_of(given: Parameters) -> int | None:
     if len(named) > 1:
         raise Problem(400, "two-pages")
     page = page_of(given, named[0]) if named else None
-    if page is not None and page >= 2**31:
+    if page is not None and page >= _MOST_PAGE:
         raise Problem(404, "unknown-page", str(page), given.get("dbname", ""))
     return page

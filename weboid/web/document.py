@@ -3,19 +3,26 @@
 One law: the formats differ in their syntax only; what they say is made here. ``docs/api.md`` describes it.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from weboid import __version__
 from weboid.core.days import iso
-from weboid.core.report import VERSION, Extent, PageReport, is_told, page_as_json
+from weboid.core.report import VERSION, Extent, LinkReport, PageReport, is_told, page_as_json
+from weboid.core.verdict import Verdict
 from weboid.web.answers import Answer
 from weboid.web.messages import Messages
 from weboid.web.problem import Problem
 from weboid.web.wording import sentence
 
 
-def document(answer: Answer, extent: Extent, say: Messages, source: str) -> dict[str, Any]:
-    """The answer; `source` is where the code of this very version is (W-2)."""
+def document(
+    answer: Answer, extent: Extent, say: Messages, source: str, verdicts: Collection[Verdict] = ()
+) -> dict[str, Any]:
+    """The answer; `source` is where the code of this very version is (W-2).
+
+    If there are `verdicts`, links of the extent with other ones are left out (W-4).
+    """
     return {
         "version": VERSION,
         "generator": f"Weboid {__version__}",
@@ -23,7 +30,8 @@ def document(answer: Answer, extent: Extent, say: Messages, source: str) -> dict
         "lang": say.language.code,
         "day": iso(answer.day),
         "extent": extent.value,
-        "pages": [_page(page, extent, answer.day, say) for page in answer.pages],
+        "verdicts": [verdict.word for verdict in sorted(verdicts, key=lambda verdict: verdict.value)],
+        "pages": [_page(page, extent, verdicts, answer.day, say) for page in answer.pages],
         "missing": list(answer.missing),
     }
 
@@ -34,9 +42,14 @@ def problem_document(problem: Problem, say: Messages) -> dict[str, Any]:
     return {"version": VERSION, "error": {"key": problem.key, "text": text}}
 
 
-def _page(page: PageReport, extent: Extent, day: int, say: Messages) -> dict[str, Any]:
+def fits(link: LinkReport, verdicts: Collection[Verdict]) -> bool:
+    """Whether a filter lets the link pass; none lets all."""
+    return not verdicts or link.finding.verdict in verdicts
+
+
+def _page(page: PageReport, extent: Extent, verdicts: Collection[Verdict], day: int, say: Messages) -> dict[str, Any]:
     told = [link for link in page.links if is_told(link, extent)]
     shown = page_as_json(page, extent)
-    for link, report in zip(shown["links"], told, strict=True):
-        link["words"] = sentence(report, day, say)
+    pairs = [(link, report) for link, report in zip(shown["links"], told, strict=True) if fits(report, verdicts)]
+    shown["links"] = [{**link, "words": sentence(report, day, say)} for link, report in pairs]
     return shown

@@ -4,9 +4,9 @@ One law: templates escape by themselves and get no HTML made elsewhere but that 
 they link to was made by `wording.href` or here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -22,14 +22,16 @@ from weboid.store.overview import PageAtAGlance
 from weboid.store.wiki import StoredWiki
 from weboid.web import wording
 from weboid.web.answers import Answer
+from weboid.web.document import fits
 from weboid.web.files import icon, style
-from weboid.web.language import languages
-from weboid.web.messages import QQX, Messages
+from weboid.web.language import Language, offered_languages
+from weboid.web.messages import Messages
 from weboid.web.problem import Problem
-from weboid.web.question import Parameters
+from weboid.web.question import Parameters, extent_of, verdicts_of
 
 CONTENT_TYPE: Final = "text/html"
 _MAIN: Final = 0
+_KEPT: Final = 4_096
 _COUNTED: Final = (
     Verdict.DEAD,
     Verdict.DOUBTFUL,
@@ -48,21 +50,6 @@ class Listed:
     pages: Sequence[PageAtAGlance]
 
 
-@dataclass(frozen=True, slots=True)
-class Bot:
-    """What the owner of a site should know of the crawler: `delay_s` lies between two requests to one host."""
-
-    user_agent: str
-    contact: str
-    delay_s: float
-    body_kib: int
-
-
-def bot_html(bot: Bot, say: Messages, source: str) -> str:
-    """What the crawler does and how to be asked less, or no more (C-17)."""
-    return render("bot.html", say, {}, source, (), bot=bot)
-
-
 def start_html(listed: Sequence[Listed], wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
     """The start page: what this is, the form, and some wikis with some of their pages."""
     return render("start.html", say, given, source, wikis, listed=listed)
@@ -70,7 +57,7 @@ def start_html(listed: Sequence[Listed], wikis: Sequence[str], given: Parameters
 
 def answer_html(answer: Answer, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
     """The lists of links of the pages asked for, and the form again."""
-    extent = Extent.ALL if given.get("all") == "1" else Extent.FINDINGS
+    extent, verdicts = extent_of(given, Extent.FINDINGS), verdicts_of(given)
     return render(
         "answer.html",
         say,
@@ -79,8 +66,8 @@ def answer_html(answer: Answer, wikis: Sequence[str], given: Parameters, say: Me
         wikis,
         answer=answer,
         extent=extent,
-        pages=[_page_view(page, answer, extent, say) for page in answer.pages],
-        switch=query({**given, "all": "0" if extent is Extent.ALL else "1"}),
+        pages=[_page_view(page, answer, extent, verdicts, say) for page in answer.pages],
+        switch=query({**_without(given, "verdict"), "all": "0" if extent is Extent.ALL else "1"}),
     )
 
 
@@ -90,7 +77,13 @@ def problem_html(problem: Problem, wikis: Sequence[str], given: Parameters, say:
     return render("problem.html", say, given, source, wikis, told=say.html(problem.key, *told))
 
 
-def _page_view(page: PageReport, answer: Answer, extent: Extent, say: Messages) -> dict[str, Any]:
+def _without(given: Parameters, name: str) -> Parameters:
+    return {other: value for other, value in given.items() if other != name}
+
+
+def _page_view(
+    page: PageReport, answer: Answer, extent: Extent, verdicts: Collection[Verdict], say: Messages
+) -> dict[str, Any]:
     counts = dict.fromkeys(Verdict, 0)
     for link in page.links:
         counts[link.finding.verdict] += 1
@@ -106,7 +99,9 @@ def _page_view(page: PageReport, answer: Answer, extent: Extent, say: Messages) 
             for verdict in _COUNTED
             if counts[verdict]
         ],
-        "links": [link_view(link, answer.day, say) for link in page.links if is_told(link, extent)],
+        "links": [
+            link_view(link, answer.day, say) for link in page.links if is_told(link, extent) and fits(link, verdicts)
+        ],
     }
 
 
@@ -122,13 +117,30 @@ def link_view(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
         "href": wording.href(link.url),
         "reason": wording.reason_words(link, say),
         "status": wording.status_words(link.status, say) if link.record.history else None,
-        "asked": None if asked is None else say.html("weboid-asked", time_html(asked, day, say)),
+        "asked": None if asked is None else _asked_html(asked, day, say),
         "target": None if target is None else say.html("weboid-target", address_html(target)),
         "file": wording.file_words(link, say),
+        "reported": wording.report_words(link, day, say),
+        "instead": _instead(link, say),
         "suspicious": link.suspicious,
         "forms": wording.other_forms(link),
         "history": [wording.entry_words(entry, say) for entry in link.record.history],
     }
+
+
+@lru_cache(_KEPT)
+def _asked_html(asked: int, day: int, say: Messages) -> Markup:
+    return say.html("weboid-asked", time_html(asked, day, say))
+
+
+def _instead(link: LinkReport, say: Messages) -> list[Markup]:
+    """What can stand in for a dead link, under reserve (A-4)."""
+    if link.finding.verdict is not Verdict.DEAD:
+        return []
+    told = [say.html("weboid-note-archive", address_html(address)) for address in link.notes.archives]
+    if link.notes.replacement:
+        told.append(say.html("weboid-note-replacement", address_html(link.notes.replacement)))
+    return told
 
 
 def page_address(page: PageReport, wiki: StoredWiki) -> str | None:
@@ -162,25 +174,42 @@ def query(given: Parameters) -> str:
 def render(name: str, say: Messages, given: Parameters, source: str, wikis: Sequence[str], **values: Any) -> str:
     """A template with what all of them need, and these values."""
     language = say.language
+    chosen = {"lang": given["lang"]} if "lang" in given else {}
+
+    @cache
+    def behind_url(wiki: str) -> str:
+        return urlencode({"dbname": wiki, **chosen})
+
     return _template(name).render(
         say=say.html,
         language=language,
-        languages=[other for other in languages().values() if other.code != QQX or language.code == QQX],
+        language_options=_language_options(language),
         given=given,
         wikis=wikis,
-        lang_query=urlencode({"lang": given["lang"]}) if "lang" in given else "",
+        lang_query=query({"lang": given["lang"]}) if "lang" in given else "",
         page_query=lambda wiki, page: query(
             {"dbname": wiki, "pageid": str(page), **({"lang": given["lang"]} if "lang" in given else {})}
         ),
-        url_query=lambda wiki, url: query(
-            {"url": url, "dbname": wiki, **({"lang": given["lang"]} if "lang" in given else {})}
-        ),
+        wiki_query=lambda wiki: query({"dbname": wiki, **({"lang": given["lang"]} if "lang" in given else {})}),
+        # For hundreds of links of one page; what may stand in a query as it is makes the quicker way.
+        url_query=lambda wiki, url: f"?url={quote(url, safe='/:')}&{behind_url(wiki)}",
         visible=wording.visible,
         style=style().name,
         icon=icon().name,
         source=source,
         version=__version__,
         **values,
+    )
+
+
+@lru_cache(16)
+def _language_options(chosen: Language) -> Markup:
+    """The hundreds of languages of the form, kept: they are most of a page with few links."""
+    option = Markup('<option value="{}" lang="{}" dir="{}"{}>{}</option>')
+    selected = Markup(" selected")
+    return Markup("\n").join(
+        option.format(other.code, other.bcp47, other.direction, selected if other == chosen else "", other.autonym)
+        for other in offered_languages(chosen)
     )
 
 

@@ -18,6 +18,15 @@ _ITEMS: Final = {
     "given": "given",
     "missing": "missing",
     "changes": "change",
+    "verdicts": "verdict",
+    "alarms": "alarm",
+    "streams": "stream",
+    "wikis": "wiki",
+    "spam_lists": "list",
+    "lines": "line",
+    "accepted": "accepted",
+    "archives": "archive",
+    "files": "file",
 }
 """The element that stands for each item of a list."""
 

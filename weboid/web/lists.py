@@ -12,18 +12,19 @@ from aiohttp import web
 
 from weboid.core.hosts import InvalidUrl, host_form, reversed_name
 from weboid.core.keys import BUCKETS, UrlKey
+from weboid.core.patterns import is_domain
 from weboid.core.urls import parse
 from weboid.store.listing import (
     START,
     PageLink,
     Spot,
     SpotBelow,
-    is_one_bucket,
     list_dead_links,
     list_dead_links_below,
     list_doubtful_links,
 )
 from weboid.store.pool import Connection
+from weboid.store.search import list_doubtful_links_below
 from weboid.store.spam import list_spam_pages
 from weboid.web import form_html
 from weboid.web.messages import Messages
@@ -68,8 +69,6 @@ class Lists:
         if verdict not in _VERDICTS:
             raise Problem(400, "verdict")
         domain, path = _domain_of(given), _path_of(given)
-        if verdict != "dead" and domain:
-            raise Problem(400, "doubtful-domain")
         name, wiki = await self._service.find_wiki(given)
         async with self._service.pool.connection() as conn:
             links, after = await self._links(conn, wiki.wiki, verdict, domain, path, given.get("after"))
@@ -129,15 +128,19 @@ class Lists:
         )
 
     async def _links(self, conn: Connection, wiki: int, verdict: str, domain: str, path: str, after: str | None) -> Row:
+        if domain:
+            spot_below = _spot_below_of(after, domain)
+            if verdict == "doubtful":
+                below = await list_doubtful_links_below(
+                    conn, wiki, domain, path=path, policy=self._service.policy, after=spot_below, limit=ROWS
+                )
+            else:
+                below = await list_dead_links_below(conn, wiki, domain, path=path, after=spot_below, limit=ROWS)
+            return below.links, None if below.after is None else ".".join(map(str, below.after))
         if verdict == "doubtful":
             links = await list_doubtful_links(
                 conn, wiki, policy=self._service.policy, after=_spot_of(after), limit=ROWS
             )
-        elif domain:
-            below = await list_dead_links_below(
-                conn, wiki, domain, path=path, after=_spot_below_of(after, domain), limit=ROWS
-            )
-            return below.links, None if below.after is None else ".".join(map(str, below.after))
         else:
             links = await list_dead_links(conn, wiki, after=_spot_of(after), limit=ROWS)
         spot = links.after
@@ -181,7 +184,7 @@ def _domain_of(given: Parameters) -> str:
         domain = host_form(given["domain"].removeprefix("*."))
     except InvalidUrl:
         raise Problem(400, "domain") from None
-    if not is_one_bucket(domain):
+    if not is_domain(domain):
         raise Problem(400, "domain-wide", domain)
     return domain
 

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import cache, lru_cache
-from typing import Final, Literal
+from string import Formatter
+from typing import Final, Literal, NamedTuple
 
 from babel import Locale
 from babel.dates import format_date, format_interval, format_timedelta
@@ -29,6 +30,26 @@ _TOKEN: Final = re.compile(r"\{\{(PLURAL|GENDER):\$([1-9])\|([^{}]*)\}\}|\$([1-9
 _GENDERS: Final = ("m", "f", "n")
 _ALL_PLURALS: Final = ("zero", "one", "two", "few", "many")
 _KEPT: Final = 4_096
+_MOST_LANGUAGES: Final = 64
+_DIGITS: Final = {
+    "adlm": 0x1E950,
+    "arab": 0x660,
+    "arabext": 0x6F0,
+    "beng": 0x9E6,
+    "cakm": 0x11136,
+    "deva": 0x966,
+    "hmnp": 0x1E140,
+    "mtei": 0xABF0,
+    "mymr": 0x1040,
+    "nkoo": 0x7C0,
+    "olck": 0x1C50,
+    "rohg": 0x10D30,
+    "tibt": 0xF20,
+}
+"""The zeros of CLDR's numbering systems (UAX 44: the other nine digits follow). Babel knows their names only."""
+_ISOLATES: Final = {"ltr": Markup("\u2066"), "rtl": Markup("\u2067")}
+_END: Final = Markup("\u2069")
+"""Unicode's left-to-right, right-to-left and pop isolate (UAX 9)."""
 _WEEK, _MONTH, _YEAR = 7, 30.4375, 365.25
 
 
@@ -36,14 +57,13 @@ class Messages:
     """The messages of one language. `text` is for machines' words and titles, `html` for pages."""
 
     def __init__(self, language: Language) -> None:
-        # Here, because it brings half a second of imports; its package is typed but does not say what it exports.
-        from toolforge_i18n import I18nFormatter  # type: ignore[attr-defined]
-
         self.language = language
         self._locale = Locale.parse(language.locale)
-        self._formatter = I18nFormatter(locale_identifier=language.locale, get_gender=lambda _: "n")
-        # The same few sentences are said of many links. HTML is not kept: to a cache, markup and text are equal.
+        self._relative = self._locale if language.relative is None else Locale.parse(language.relative)
+        # The same few sentences are said of many links. HTML is kept only where nothing in it was Markup before: to a
+        # cache, markup and text are equal.
         self._text = lru_cache(_KEPT)(self._formatted)
+        self._plain_html = lru_cache(_KEPT)(self._formatted_html)
         self._dates = lru_cache(_KEPT)(self._formatted_dates)
 
     def text(self, key: str, *parameters: Parameter) -> str:
@@ -51,14 +71,26 @@ class Messages:
         return self._text(key, parameters)
 
     def _formatted(self, key: str, parameters: tuple[Parameter, ...]) -> str:
-        return self._formatter.format(self._pattern(key, parameters), *self._written(parameters))
+        pattern = self._pattern(key, parameters)
+        return _formatter(pattern.locale).format(pattern.text, *self._written(parameters))
 
     def html(self, key: str, *parameters: Parameter) -> Markup:
         """The message as HTML: all is escaped but parameters that are Markup already."""
-        return Markup(self._formatter.format(escape(self._pattern(key, parameters)), *self._written(parameters)))
+        if any(isinstance(value, Markup) for value in parameters):
+            return self._formatted_html(key, parameters)
+        return self._plain_html(key, parameters)
 
-    def _pattern(self, key: str, parameters: tuple[Parameter, ...]) -> str:
-        return _keys_pattern(key, len(parameters)) if self.language.code == QQX else _pattern(self.language, key)
+    def _formatted_html(self, key: str, parameters: tuple[Parameter, ...]) -> Markup:
+        pattern = self._pattern(key, parameters)
+        told = Markup(_formatter(pattern.locale).format(escape(pattern.text), *self._written(parameters)))
+        # Else the full stop of an English sentence would stand at its beginning in an Arabic page. Not elements, for
+        # a message may stand in an attribute.
+        return told if pattern.direction == self.language.direction else _ISOLATES[pattern.direction] + told + _END
+
+    def _pattern(self, key: str, parameters: tuple[Parameter, ...]) -> "_Pattern":
+        if self.language.code == QQX:
+            return _Pattern(_keys_pattern(key, len(parameters)), self.language.locale, self.language.direction)
+        return _pattern(self.language, key)
 
     def _written(self, parameters: tuple[Parameter, ...]) -> Iterator[Parameter]:
         for value in parameters:
@@ -81,13 +113,14 @@ class Messages:
             case 1:
                 return self.text("weboid-tomorrow")
         unit, _ = _counted(abs(days))
-        return format_timedelta(
-            timedelta(days=days), granularity=unit, threshold=float("inf"), add_direction=True, locale=self._locale
+        words = format_timedelta(
+            timedelta(days=days), granularity=unit, threshold=float("inf"), add_direction=True, locale=self._relative
         )
+        return _own_digits(words, self._relative)
 
     def date(self, day: int) -> str:
         """A calendar date as people write it."""
-        return format_date(date_of(day), "long", locale=self._locale)
+        return _own_digits(format_date(date_of(day), "long", locale=self._locale), self._locale)
 
     def dates(self, first: int, last: int) -> str:
         """Two calendar dates and what lies between."""
@@ -95,13 +128,15 @@ class Messages:
 
     def _formatted_dates(self, first: int, last: int) -> str:
         if first == last:
-            return format_date(date_of(first), "medium", locale=self._locale)
-        return format_interval(date_of(first), date_of(last), "yMMMd", locale=self._locale)
+            told = format_date(date_of(first), "medium", locale=self._locale)
+        else:
+            told = format_interval(date_of(first), date_of(last), "yMMMd", locale=self._locale)
+        return _own_digits(told, self._locale)
 
 
-@cache
+@lru_cache(_MOST_LANGUAGES)
 def messages_in(language: Language) -> Messages:
-    """The messages of a language, made once."""
+    """The messages of a language, made once while it is in use."""
     return Messages(language)
 
 
@@ -150,13 +185,47 @@ def _plural_forms(forms: str, locale: Locale) -> Iterator[tuple[str, str]]:
     yield from zip((*tags, "other"), by_tag, strict=False)
 
 
-@cache
-def _pattern(language: Language, key: str) -> str:
+class _Pattern(NamedTuple):
+    """A format string; `locale` and `direction` are those of the language in which it is written, as its forms are."""
+
+    text: str
+    locale: str
+    direction: str
+
+
+def _pattern(language: Language, key: str) -> _Pattern:
     """The format string of a message in the nearest language that has it."""
     for code in (language.code, *language.fallbacks, DEFAULT):
-        if (message := catalogue(code).get(key)) is not None:
-            return format_pattern(message, Locale.parse(languages()[code].locale))
+        if (pattern := _own_pattern(code, key)) is not None:
+            return pattern
     raise LookupError(f"there is no message {key!r}")
+
+
+@cache
+def _own_pattern(code: str, key: str) -> _Pattern | None:
+    """The same of one language; none also where the formatter would misread it (the next one steps in)."""
+    if (message := catalogue(code).get(key)) is None:
+        return None
+    language = languages()[code]
+    try:
+        return _Pattern(format_pattern(message, Locale.parse(language.locale)), language.locale, language.direction)
+    except ValueError:
+        return None
+
+
+@cache
+def _formatter(locale: str) -> Formatter:
+    # Here, because it brings half a second of imports; its package is typed but does not say what it exports.
+    from toolforge_i18n import I18nFormatter  # type: ignore[attr-defined]
+
+    formatter: Formatter = I18nFormatter(locale_identifier=locale, get_gender=lambda _: "n")
+    return formatter
+
+
+def _own_digits(text: str, locale: Locale) -> str:
+    """The digits of a text of Babel's as the language writes them."""
+    zero = _DIGITS.get(locale.default_numbering_system)
+    return text if zero is None else text.translate({ord("0") + digit: zero + digit for digit in range(10)})
 
 
 def _keys_pattern(key: str, count: int) -> str:
@@ -186,4 +255,5 @@ class _Number(int):
         return number
 
     def __format__(self, spec: str) -> str:
-        return format_decimal(int(self), locale=self._locale)
+        told = format_decimal(int(self), locale=self._locale, numbering_system="default")
+        return _own_digits(told, self._locale)

@@ -11,6 +11,7 @@ from typing import Final
 
 from weboid.core.farms import WikiName, parse_wiki_name
 from weboid.core.report import Extent
+from weboid.core.verdict import Verdict
 from weboid.errors import ConfigError
 from weboid.web.problem import Problem
 
@@ -22,25 +23,25 @@ _ID: Final = re.compile(r"[1-9][0-9]{0,9}")
 _UNFIT_TITLE: Final = re.compile("[\x00-\x1f\x7f#<>\\[\\]{}|\ud800-\udfff\ufffd]")
 _MOST_TITLE: Final = 300
 """Bytes: MediaWiki's 255, and a namespace in front."""
+_REVISION: Final = re.compile(r"[1-9][0-9]{0,17}")
+_VERDICTS: Final = {verdict.word: verdict for verdict in (Verdict.DEAD, Verdict.DOUBTFUL, Verdict.WORKING)}
 _CALLBACK: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)*")
 _MOST_CALLBACK: Final = 64
 DEFAULT_CALLBACK: Final = "weboid.externalLinkProblem"
 
-NAMES: Final = frozenset({"dbname", "pageid", "curid", "title", "all", "lang", "uselang", "format", "callback"})
+NAMES: Final = frozenset(
+    {"dbname", "pageid", "curid", "title", "revid", "all", "verdict", "lang", "uselang", "format", "callback"}
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Pages of one wiki, by ids (each once) or by one title."""
+    """Pages of one wiki, by ids or by titles, each once. `revision` is that of the one page, if it was named (W-10)."""
 
     wiki: WikiName
     ids: tuple[int, ...]
-    title: str
-    everything: bool
-
-    def extent(self, otherwise: Extent) -> Extent:
-        """All links if that was asked for, else what the format tells by default."""
-        return Extent.ALL if self.everything else otherwise
+    titles: tuple[str, ...]
+    revision: int | None = None
 
 
 Parameters = Mapping[str, str]
@@ -69,7 +70,8 @@ def question_of(given: Parameters) -> Question:
     if len(named) > 1:
         raise Problem(400, "two-pages")
     ids = _ids(given[named[0]]) if named[0] != "title" else ()
-    return Question(wiki, ids, _title(given.get("title", "")), wants_all(given))
+    titles = _titles(given["title"]) if named[0] == "title" else ()
+    return Question(wiki, ids, titles, _revision(given, len(ids) + len(titles)))
 
 
 def wiki_of(given: Parameters) -> WikiName:
@@ -101,6 +103,22 @@ def wants_all(given: Parameters) -> bool:
     raise Problem(400, "all")
 
 
+def verdicts_of(given: Parameters) -> frozenset[Verdict]:
+    """The verdicts whose links alone are asked for (W-4); none = there is no such filter. Raises Problem."""
+    words = given["verdict"].split("|") if "verdict" in given else []
+    if not _VERDICTS.keys() >= set(words):
+        raise Problem(400, "verdicts")
+    return frozenset(_VERDICTS[word] for word in words)
+
+
+def extent_of(given: Parameters, otherwise: Extent) -> Extent:
+    """All links if that was asked for, be it only to pick some verdicts, else what the format tells by default.
+
+    Raises Problem.
+    """
+    return Extent.ALL if wants_all(given) or verdicts_of(given) else otherwise
+
+
 def callback_of(given: Parameters) -> str:
     """The function to call, a dotted identifier in ASCII (W-1); raises Problem."""
     name = given.get("callback", DEFAULT_CALLBACK)
@@ -118,8 +136,23 @@ def _ids(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(map(int, parts)))
 
 
-def _title(text: str) -> str:
-    """The title with spaces. What MediaWiki could never have as a title is refused here (and never reaches SQL)."""
-    if len(text.encode("utf-8", "replace")) > _MOST_TITLE or _UNFIT_TITLE.search(text):
+def _revision(given: Parameters, pages: int) -> int | None:
+    if "revid" not in given:
+        return None
+    if pages != 1 or not _REVISION.fullmatch(given["revid"]):
+        raise Problem(400, "revid")
+    return int(given["revid"])
+
+
+def _titles(text: str) -> tuple[str, ...]:
+    parts = text.split("|")
+    if len(parts) > MOST_PAGES:
+        raise Problem(400, "too-many", MOST_PAGES)
+    return tuple(dict.fromkeys(map(title_of, parts)))
+
+
+def title_of(text: str) -> str:
+    """The title with spaces; raises Problem for what MediaWiki could never have, so that it never reaches SQL."""
+    if not text.strip("_ ") or len(text.encode("utf-8", "replace")) > _MOST_TITLE or _UNFIT_TITLE.search(text):
         raise Problem(400, "title")
     return text.replace("_", " ").strip()

@@ -24,6 +24,7 @@ from weboid.web.answers import Answers
 from weboid.web.messages import Messages, messages_in
 from weboid.web.problem import Problem
 from weboid.web.question import Parameters, parameters_of, wiki_of
+from weboid.web.session import Sessions
 from weboid.web.shell import Form, html_language, machine_language, sent
 from weboid.web.wording import sentence
 
@@ -42,6 +43,7 @@ class Service:
     source: str
     wiki_names: Callable[[], Awaitable[Sequence[str]]]
     form_of: Callable[[web.Request], Form]
+    sessions: Sessions
 
     async def find_wiki(self, given: Parameters) -> tuple[WikiName, StoredWiki]:
         """The wiki that is asked about; raises Problem or NotFound."""
@@ -71,6 +73,13 @@ class Service:
         """A page for people."""
         page = form_html.render(template, say, given, self.source, await self.wiki_names(), **values)
         return sent(request, page, form_html.CONTENT_TYPE, vary="Accept-Language")
+
+    async def form_html(
+        self, request: web.Request, template: str, given: Parameters, say: Messages, **values: Any
+    ) -> web.Response:
+        """A page for people that is this reader's alone: one with a form token, or with what they may do."""
+        page = form_html.render(template, say, given, self.source, await self.wiki_names(), **values)
+        return sent(request, page, form_html.CONTENT_TYPE, cache="no-store", vary="Accept-Language, Cookie")
 
     def document(self, request: web.Request, document: dict[str, Any]) -> web.Response:
         """A document for machines, in the format asked for."""

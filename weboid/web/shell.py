@@ -32,17 +32,22 @@ class Form(StrEnum):
     JS = "js"
 
 
-_HEADERS: Final = {
+HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
         "frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    # Not no-referrer: with that, browsers would send the Origin of our own forms as null.
+    "Referrer-Policy": "same-origin",
     "Server": "Weboid",
 }
-_OPEN_TO_ALL: Final = {"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
+OPEN_TO_ALL: Final = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "Age, ETag, Retry-After",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+}
 """For answers to machines: they hold nothing that depends on who asks."""
 
 _WORTH_COMPRESSING: Final = 1_400
@@ -52,7 +57,7 @@ ProblemPage = Callable[[web.Request, Problem, Messages], Awaitable[str]]
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
     """A signal of aiohttp: all answers pass here, its own included."""
-    response.headers.update(_HEADERS)
+    response.headers.update(HEADERS)
 
 
 def sent(
@@ -64,7 +69,8 @@ def sent(
     cache: str = "no-cache",
     vary: str = "",
 ) -> web.Response:
-    """A body with its ETag, or 304 if the caller has it already. ``no-cache`` = keep it, but ask before using it."""
+    """A body with its ETag, or 304 if the caller has it already. ``no-cache`` = keep it, but ask before using it;
+    ``no-store`` = never keep it: no ETag then, and no compression, which could tell what is in a page (BREACH)."""
     data = body.encode("utf-8", "replace") if isinstance(body, str) else body
     response = web.Response(status=http, body=data, content_type=content_type)
     if content_type.startswith(("text/", "application/")) and content_type != "application/zip":
@@ -72,14 +78,15 @@ def sent(
     response.headers[hdrs.CACHE_CONTROL] = cache
     response.headers[hdrs.VARY] = f"Accept-Encoding, {vary}" if vary else "Accept-Encoding"
     if content_type != "text/html":
-        response.headers.update(_OPEN_TO_ALL)
-    if http != 200:
+        response.headers.update(OPEN_TO_ALL)
+    if http != 200 or cache == "no-store":
         return response
     # Weak, because the same answer may be sent compressed or not.
     tag = sha256(data).hexdigest()[:32]
     response.headers[hdrs.ETAG] = f'W/"{tag}"'
     if any(known.value in (tag, "*") for known in request.if_none_match or ()):
-        headers = {name: response.headers[name] for name in (hdrs.CACHE_CONTROL, hdrs.VARY, hdrs.ETAG)}
+        kept = (hdrs.CACHE_CONTROL, hdrs.VARY, hdrs.ETAG, *OPEN_TO_ALL)
+        headers = {name: response.headers[name] for name in kept if name in response.headers}
         return web.Response(status=304, headers=headers)
     if len(data) >= _WORTH_COMPRESSING and request.method == hdrs.METH_GET:
         response.enable_compression()
@@ -119,14 +126,16 @@ class Errors:
         return errors
 
     async def _told(self, request: web.Request, error: Exception) -> web.Response:
-        problem = _problem_of(error)
+        problem = _problem_of(error, has_gone=request.transport is None or request.transport.is_closing())
         if problem.http == 500:
-            log.error("an answer to %s failed", request.path, exc_info=error)
+            log.error("an answer to %r failed", request.path, exc_info=error)
         response = await self._response(request, problem)
         if isinstance(error, web.HTTPMethodNotAllowed):
             response.headers[hdrs.ALLOW] = ", ".join(sorted(error.allowed_methods))
-        if problem.http == 503:
-            response.headers[hdrs.RETRY_AFTER] = "30"
+        if problem.http == 401:
+            response.headers[hdrs.WWW_AUTHENTICATE] = 'Bearer realm="Weboid", error="invalid_token"'
+        if retry_s := problem.retry_s or (30 if problem.http == 503 else 0):
+            response.headers[hdrs.RETRY_AFTER] = str(retry_s)
         return response
 
     async def _response(self, request: web.Request, problem: Problem) -> web.Response:
@@ -150,7 +159,8 @@ class Errors:
         return sent(request, body, kind, http=problem.http, cache="no-store")
 
 
-def _problem_of(error: Exception) -> Problem:
+def _problem_of(error: Exception, *, has_gone: bool) -> Problem:
+    """What is told of an exception. If the caller has gone, broken connections are theirs."""
     match error:
         case Problem():
             return error
@@ -159,6 +169,8 @@ def _problem_of(error: Exception) -> Problem:
         case StoreError():
             log.warning("%s", error)
             return Problem(503, "store")
+        case web.RequestPayloadError() | ConnectionError() if has_gone:
+            return Problem(400, "request")
         case web.HTTPException() if error.status in _HTTP_KEYS:
             return Problem(error.status, _HTTP_KEYS[error.status])
         case web.HTTPException() if error.status < 500:

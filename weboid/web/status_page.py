@@ -18,7 +18,7 @@ from weboid.errors import StoreError
 from weboid.store.alarm import Alarm
 from weboid.store.spam import ListKind
 from weboid.store.status import Amount, Exactness, SpamListStatus, Status, WikiStatus
-from weboid.web import form_html, form_json
+from weboid.web import form_html, form_json, form_xml
 from weboid.web.accept import best_type
 from weboid.web.form_html import time_html
 from weboid.web.messages import Messages
@@ -43,7 +43,11 @@ BAR_WIDTH: Final = 10
 BAR_HEIGHT: Final = 48
 
 _NAMES: Final = frozenset({"dbname", "format"})
-_TYPES: Final = {form_html.CONTENT_TYPE: Form.HTML, form_json.CONTENT_TYPE: Form.JSON}
+_TYPES: Final = {
+    form_html.CONTENT_TYPE: Form.HTML,
+    form_json.CONTENT_TYPE: Form.JSON,
+    form_xml.CONTENT_TYPE: Form.XML,
+}
 _NOT_KEPT: Final = "no-store"
 _ALARMS: Final = {
     "pass-slow": "weboid-status-alarm-pass-slow",
@@ -72,15 +76,17 @@ class StatusPage:
     async def status(self, request: web.Request) -> web.Response:
         """The status of all wikis, or of one."""
         given = given_in(request, _NAMES)
-        require_format(given, Form.HTML, Form.JSON)
+        require_format(given, Form.HTML, Form.JSON, Form.XML)
         form = form_of(request)
         say = html_words(request, given)
         wiki = wiki_of(given) if "dbname" in given else None
         status = await self._reader.find_status()
         if wiki is not None:
             status = status_of(status, wiki)
+        document = status_document(status, wiki, self._source)
+        if form is Form.XML:
+            return sent(request, form_xml.bytes_of(document), form_xml.CONTENT_TYPE, vary="Accept")
         if form is Form.JSON:
-            document = status_document(status, wiki, self._source)
             return sent(request, form_json.text_of(document), form_json.CONTENT_TYPE, vary="Accept")
         page = form_html.render("status.html", say, given, self._source, (), **status_view(status, wiki, given, say))
         return sent(request, page, form_html.CONTENT_TYPE, vary="Accept, Accept-Language")
@@ -134,7 +140,7 @@ def status_view(status: Status, wiki: WikiName | None, given: Parameters, say: M
         "pictures": [_picture(status, verdict, say) for verdict in told_verdicts(status)],
         "table": _table(status, say),
         "json": form_html.query(given) + ("&" if given else "") + "format=json",
-        "wiki_query": lambda name: form_html.query({**given, "dbname": name}),
+        "status_query": lambda name: form_html.query({**given, "dbname": name}),
         "all_query": form_html.query({name: value for name, value in given.items() if name != "dbname"}),
         "bar_width": BAR_WIDTH,
         "bar_height": BAR_HEIGHT,

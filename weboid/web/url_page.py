@@ -1,14 +1,14 @@
 """The page of one URL: all that is known of it, and the pages that use it (W-5, W-7, L-8).
 
-One law: for people only. A program is told of a URL only as a link of a page that carries it, and what is told of other
-pages never crosses a farm (P-1).
+One law: for people only, who show it once by sending a form of ours. A program is told of a URL only as a link of a
+page that carries it, and what is told of other pages never crosses a farm (P-1).
 """
 
 import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from weboid.core.classify import Classified, UrlClass
 from weboid.core.farms import WikiName
@@ -23,11 +23,15 @@ from weboid.web.document import document
 from weboid.web.messages import Messages
 from weboid.web.picture import WIDTH, bars_of
 from weboid.web.problem import Problem
-from weboid.web.question import Parameters, question_of
+from weboid.web.question import Parameters, question_of, wiki_of
 from weboid.web.service import Service, given_in, html_words, machine_words, require_format
 from weboid.web.shell import Form
 
+PATH: Final = "/url"
+
+_PURPOSE: Final = "url"
 _NAMES: Final = frozenset({"url", "dbname", "after", "spamafter"})
+_CURSORS: Final = ("after", "spamafter")
 _API_NAMES: Final = frozenset({"url", "dbname", "pageid", "curid", "title", "format"})
 _PLACES: Final = 100
 _CURSOR: Final = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,9})")
@@ -51,7 +55,8 @@ class UrlPage:
 
     def add_routes(self, app: web.Application) -> None:
         """Their addresses."""
-        app.router.add_get("/url", self.page)
+        app.router.add_get(PATH, self.page)
+        app.router.add_post(PATH, self.shown)
         app.router.add_get("/api/url", self.api)
 
     async def page(self, request: web.Request) -> web.Response:
@@ -63,6 +68,8 @@ class UrlPage:
         say = html_words(request, given)
         url = _url_of(given)
         after, spam_after = _cursor_of(given, "after"), _cursor_of(given, "spamafter")
+        if not await self._service.sessions.is_interactive(request):
+            return await self._ask(request, given, say)
         service, key, day = self._service, key_of(url), self._service.today()
         name, wiki = await service.find_wiki(given) if "dbname" in given else (None, None)
         async with service.pool.connection() as conn:
@@ -85,6 +92,9 @@ class UrlPage:
             "orphaned": None
             if known is None or known.orphaned is None
             else form_html.time_html(known.orphaned, day, say),
+            "query": form_html.query(
+                {**{name: given[name] for name in given if name not in _CURSORS}, "url": str(url)}
+            ),
             "form": _other_form(given["url"], url),
             "wiki": None if name is None else str(name),
             "uses": _views(uses, name),
@@ -92,7 +102,22 @@ class UrlPage:
             "uses_next": _next(given, "after", uses.after),
             "spam_next": _next(given, "spamafter", spam.after),
         }
-        return await service.html(request, "url.html", given, say, **values)
+        return await service.form_html(request, "url.html", given, say, **values)
+
+    async def shown(self, request: web.Request) -> web.Response:
+        """The button was pressed: this reader is no program. They are led to the page itself."""
+        sessions = self._service.sessions
+        given = await sessions.posted(request, _PURPOSE, _NAMES)
+        _url_of(given)
+        await sessions.note_interactive(request)
+        return web.Response(status=303, headers={hdrs.LOCATION: PATH + form_html.query(given)})
+
+    async def _ask(self, request: web.Request, given: Parameters, say: Messages) -> web.Response:
+        """The form, filled in; nothing is looked up."""
+        if "dbname" in given:
+            wiki_of(given)
+        token = await self._service.sessions.form_token(request, _PURPOSE)
+        return await self._service.form_html(request, "url_ask.html", given, say, token=token)
 
     async def api(self, request: web.Request) -> web.Response:
         """One link of a page that carries it, for programs; any other is refused (W-5)."""

@@ -4,6 +4,7 @@ One law: every enumeration of the core has a message for each of its members; a 
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from weboid.core.classify import UrlClass
@@ -18,6 +19,7 @@ from weboid.web.messages import Messages
 
 CLICKABLE: Final = frozenset({"http", "https", "ftp", "ftps"})
 _FEW_CODES: Final = 5
+_KEPT: Final = 4_096
 
 # What a reader would not see, or what would turn the text around: controls, bidi controls, zero-width and filler
 # characters, tags, lone surrogates. Joiners stay, as Persian and emoji need them.
@@ -67,6 +69,14 @@ def reason_key(reason: Reason) -> str:
     return f"weboid-reason-{reason.word}"
 
 
+def report_words(link: LinkReport, day: int, say: Messages) -> str | None:
+    """That somebody said it works by hand, and when (H-1): a claim, told of what is dead or counts as reachable."""
+    if link.notes.reported is None or link.finding.verdict not in (Verdict.DEAD, Verdict.DOUBTFUL):
+        return None
+    return say.text("weboid-note-reported", say.distance(link.notes.reported - day))
+
+
+@lru_cache(_KEPT)
 def status_words(status: Status, say: Messages) -> str:
     """The words for a status' whole group (U-4), with its HTTP codes where they are few: one alone might be wrong."""
     words = say.text(f"weboid-{message_key(status)}")

@@ -13,9 +13,9 @@ import aiohttp
 
 from weboid.errors import SourceError
 from weboid.wiki.action import ActionApi, Patience, Refusal
-from weboid.wiki.gathered import Gathered, add_told, states_of
+from weboid.wiki.gathered import PAGE_IDS, Gathered, Leads, add_told, states_of
 from weboid.wiki.interwiki import InterwikiMap
-from weboid.wiki.source import WIKITEXT, PageLinks, PageState, Selection, Stretch, clean_text
+from weboid.wiki.source import WIKITEXT, Members, PageLinks, PageState, Selection, Stretch, clean_text
 
 _BATCH_PAGES: Final = 50
 """As many as MediaWiki lets clients without a bot's rights name in a question."""
@@ -146,11 +146,43 @@ class ApiSource:
                     found |= {page.page: page for page in await self._pages(gathered)}
         return [found[page] for page in sorted(found)]
 
+    async def find_titled(self, titles: Sequence[str]) -> dict[str, PageLinks]:
+        """As WikiItself says."""
+        possible = [title for title in titles if title and not set(_NEVER_IN_TITLES) & set(title)]
+        found: dict[str, PageLinks] = {}
+        for some in _fifties(possible):
+            leads = Leads()
+            pages: dict[int, PageLinks] = {}
+            question = {"titles": "|".join(some), "redirects": "1", **_LINKS}
+            async with aclosing(self._batches(question, leads=leads)) as batches:
+                async for gathered, _ in batches:
+                    pages |= {page.page: page for page in await self._pages(gathered)}
+            ids = {title: leads.page_of(title) for title in some}
+            found |= {title: pages[page] for title, page in ids.items() if page in pages}
+        return found
+
+    async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
+        """As WikiItself says. The prefix ``Category:`` is understood by every wiki, whatever its language."""
+        asked = {
+            "list": "categorymembers",
+            "cmtitle": f"Category:{category}",
+            "cmtype": "page",
+            "cmprop": "ids",
+            "cmlimit": str(limit),
+        }
+        answer = await self._api.fetch_answer({**asked, **({"cmcontinue": place} if place else {})})
+        match answer.get("query"):
+            case {"categorymembers": list(listed)}:
+                told = [member.get("pageid") for member in listed if isinstance(member, dict)]
+                pages = tuple(page for page in told if isinstance(page, int) and page in PAGE_IDS)
+                return Members(pages, self._continuation(answer).get("cmcontinue", ""))
+        raise self._unreadable("no members of a category")
+
     async def close(self) -> None:
         """Nothing of its own is open; the session is the caller's."""
 
     async def _batches(
-        self, question: Mapping[str, str], begin: Mapping[str, str] | None = None
+        self, question: Mapping[str, str], begin: Mapping[str, str] | None = None, *, leads: Leads | None = None
     ) -> AsyncGenerator[tuple[dict[int, Gathered], dict[str, str]], None]:
         """The complete batches of one question, each with how to go on after it; {} = it is the last."""
         going_on = dict(begin or {})
@@ -168,6 +200,8 @@ class ApiSource:
                 going_on = {}
                 continue
             self._gather(answer, gathered)
+            if leads is not None:
+                leads.add(answer.get("query", {}))
             going_on = self._continuation(answer)
             if "batchcomplete" in answer:
                 answers = 0 if gathered else answers

@@ -7,13 +7,17 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
+from urllib.parse import unquote
 
 from weboid.wiki.interwiki import InterwikiMap
 from weboid.wiki.source import PageLinks, PageState, clean_text
 
-_PAGE_IDS: Final = range(1, 1 << 32)
+PAGE_IDS: Final = range(1, 1 << 32)
 _NAMESPACES: Final = range(1 << 31)
 _REVISION_IDS: Final = range(1 << 63)
+_MOST_LEADS: Final = 5
+"""A title is put into its form, and MediaWiki follows one redirect, at most a second one that a move has left."""
+
 _MOMENT: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z", re.ASCII)
 
 
@@ -59,14 +63,44 @@ class Gathered:
         return PageLinks(page, self.namespace, self.title, self.latest, self.mark, urls)
 
 
+@dataclass(slots=True)
+class Leads:
+    """To which pages titles lead, as the answers to one question for titles tell: written otherwise, or redirected."""
+
+    next: dict[str, str] = field(default_factory=dict)
+    pages: dict[str, int] = field(default_factory=dict)
+
+    def add(self, query: Mapping[str, Any]) -> None:
+        """Adds what one answer tells."""
+        for name in ("normalized", "redirects"):
+            for lead in _listed(query.get(name)):
+                match lead:
+                    case {"from": str(before), "to": str(after), "fromencoded": True}:
+                        self.next[unquote(before)] = after
+                    case {"from": str(before), "to": str(after)}:
+                        self.next[before] = after
+        for told in _listed(query.get("pages")):
+            match told:
+                case {"pageid": int(page), "title": str(title)}:
+                    self.pages[title] = page
+
+    def page_of(self, title: str) -> int | None:
+        """The page that a title leads to."""
+        for _ in range(_MOST_LEADS):
+            if title not in self.next:
+                break
+            title = self.next[title]
+        return self.pages.get(title)
+
+
 def add_told(gathered: dict[int, Gathered], listed: Iterable[Any]) -> None:
     """Adds what an answer lists to what is known of the pages, by id."""
     for told in listed:
         match told:
-            case {"pageid": int(page), "missing": True} if page in _PAGE_IDS:
+            case {"pageid": int(page), "missing": True} if page in PAGE_IDS:
                 gathered[page] = Gathered(missing=True)
             case {"pageid": int(page), "ns": int(namespace), "title": str(title)} if (
-                page in _PAGE_IDS and namespace in _NAMESPACES
+                page in PAGE_IDS and namespace in _NAMESPACES
             ):
                 gathered.setdefault(page, Gathered(namespace, _bare_title(namespace, title))).add(told)
 

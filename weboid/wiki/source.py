@@ -92,6 +92,29 @@ class PageReader(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Members:
+    """Some pages of a category, by id; `place` is where the next ones are asked for, empty at the end."""
+
+    pages: tuple[int, ...]
+    place: str
+
+
+class WikiItself(PageReader, Protocol):
+    """The wiki, asked on a reader's behalf (W-10, W-12); errors as in `PageReader`."""
+
+    async def find_titled(self, titles: Sequence[str]) -> dict[str, PageLinks]:
+        """What `find_pages` gives for titles, each page by the titles that lead to it; the others are left out."""
+        ...
+
+    async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
+        """Some pages of a category, whose name has no prefix, behind `place`; not those of its subcategories.
+
+        `limit` is at most 500. A category that is not there has none. A place that is none raises SourceError.
+        """
+        ...
+
+
 class WikiSource(PageReader, Protocol):
     """A live way to read all that is watched of a wiki; errors as in `PageReader`."""
 

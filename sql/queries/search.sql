@@ -1,0 +1,107 @@
+-- The search for URLs by pattern (W-5): hosts by their reversed names, then the URLs of each by key.
+
+-- name: bound_time
+-- For the transaction at hand: no statement of a search may run on.
+SELECT set_config('statement_timeout', %(timeout_ms)s::text, true)
+
+-- name: find_hosts_end
+-- fan-out: a range of names, wherever their hosts lie; where it goes on after so many of them.
+SELECT reversed FROM host
+WHERE reversed >= %(first)s AND reversed < %(end)s
+ORDER BY reversed
+OFFSET %(hosts)s LIMIT 1
+
+-- name: list_stretch
+-- Of a range of hosts, each with at most `budget` of its URLs: those that fit, up to the first host that has more than
+-- that, whose last URL that was looked at is told in any case. (One budget for all hosts would leave it to the planner
+-- whether it stops there.) A domain's hosts lie in one bucket, but not those below a public suffix that lies below the
+-- domain: so each is looked up by its own whole key. The verdict is that of core/verdict.py, and of core/notes.py where
+-- half of a domain is reported; a test compares them.
+SELECT reversed, url_key, bucket, host_key, fits, place = cut
+FROM (
+    SELECT placed.*, min(place) FILTER (WHERE nth = %(budget)s::bigint) OVER () AS cut
+    FROM (
+        SELECT hosts.reversed, urls.url_key, hosts.bucket, hosts.host_key, urls.nth,
+            row_number() OVER (ORDER BY hosts.reversed, urls.url_key) AS place,
+            urls.scheme = ANY(%(schemes)s::smallint[])
+            AND (%(ports)s::integer[] IS NULL OR urls.port = (%(ports)s::integer[])[urls.scheme + 1])
+            AND urls.path LIKE %(path)s
+            AND (%(verdict)s::smallint IS NULL OR %(verdict)s::smallint = CASE
+                WHEN urls.asked IS NULL OR urls.reason IS NULL THEN %(unknown)s::smallint
+                WHEN urls.reason = ANY(%(working_reasons)s::smallint[]) THEN %(working)s::smallint
+                WHEN urls.reason = ANY(%(failing_reasons)s::smallint[])
+                    AND (urls.status = ANY(%(host_failures)s::smallint[])
+                        AND hosts.strikes >= %(dead_strikes)s
+                        AND hosts.failing_until - hosts.failing_since >= %(dead_span)s
+                    OR urls.strikes >= %(dead_strikes)s
+                        AND urls.failing_until - urls.failing_since >= %(dead_span)s)
+                    AND NOT EXISTS (SELECT FROM domain_report AS assumed
+                        WHERE assumed.bucket = hosts.bucket AND assumed.subject IS NULL
+                            AND right('.' || hosts.host, length(assumed.domain) + 1) = '.' || assumed.domain)
+                    THEN %(dead)s::smallint
+                ELSE %(doubtful)s::smallint
+            END) AS fits
+        FROM (
+            SELECT reversed, bucket, host_key, host, strikes, failing_since, failing_until FROM host
+            WHERE reversed >= %(first)s AND reversed < %(end)s AND host LIKE ANY(%(hosts)s::text[])
+        ) AS hosts
+        CROSS JOIN LATERAL (
+            SELECT url_key, scheme, port, path, status, asked, reason, strikes, failing_since, failing_until,
+                row_number() OVER (ORDER BY url_key) AS nth
+            FROM url
+            WHERE url.bucket = hosts.bucket AND url.host_key = hosts.host_key
+                AND url.url_key > CASE WHEN hosts.reversed = %(after)s THEN %(after_url_key)s::bigint ELSE %(least)s END
+            ORDER BY url_key
+            LIMIT %(budget)s
+        ) AS urls
+    ) AS placed
+) AS looked_at
+WHERE (cut IS NULL OR place <= cut) AND (fits OR place = cut)
+ORDER BY place
+LIMIT %(limit)s
+
+-- name: list_uses_of
+-- Of each URL the first pages of one wiki that use it: of its first `most` uses there those in the namespaces (NULL =
+-- in any). A page is found by its whole key: a join may go through all pages of a wiki instead.
+SELECT given.place, uses.page, uses.namespace, uses.title, uses.looked
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) WITH ORDINALITY
+    AS given (bucket, host_key, url_key, place)
+CROSS JOIN LATERAL (
+    SELECT links.page, pages.namespace, pages.title, links.looked
+    FROM (
+        SELECT link.page, row_number() OVER (ORDER BY link.page) AS looked FROM link
+        WHERE link.bucket = given.bucket AND link.host_key = given.host_key AND link.url_key = given.url_key
+            AND link.wiki = %(wiki)s
+        ORDER BY link.page
+        LIMIT %(most)s
+    ) AS links
+    LEFT JOIN LATERAL (
+        SELECT namespace, title FROM page WHERE page.wiki = %(wiki)s AND page.page = links.page LIMIT 1
+    ) AS pages ON true
+    WHERE links.looked = %(most)s
+        OR pages.title IS NOT NULL
+            AND (%(namespaces)s::integer[] IS NULL OR pages.namespace = ANY(%(namespaces)s::integer[]))
+    ORDER BY links.page
+    LIMIT %(limit)s
+) AS uses
+ORDER BY given.place, uses.page
+
+-- name: list_links_of
+-- The pages of one wiki that use these URLs, URL by URL in the order given; of the URL at which a list goes on, those
+-- behind a page.
+SELECT given.place, links.page, pages.namespace, pages.title
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) WITH ORDINALITY
+    AS given (bucket, host_key, url_key, place)
+CROSS JOIN LATERAL (
+    SELECT link.page FROM link
+    WHERE link.bucket = given.bucket AND link.host_key = given.host_key AND link.url_key = given.url_key
+        AND link.wiki = %(wiki)s
+        AND link.page > CASE WHEN given.url_key = %(after_url_key)s::bigint THEN %(after_page)s::bigint ELSE 0 END
+    ORDER BY link.page
+    LIMIT %(limit)s
+) AS links
+CROSS JOIN LATERAL (
+    SELECT namespace, title FROM page WHERE page.wiki = %(wiki)s AND page.page = links.page LIMIT 1
+) AS pages
+ORDER BY given.place, links.page
+LIMIT %(limit)s

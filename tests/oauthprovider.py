@@ -1,0 +1,133 @@
+"""For tests: people with browsers, who keep cookies, send forms as they stand on pages, and sign in at a provider.
+
+The provider itself is the demonstration's (weboid/demo/littleprovider): real HTTP on a port of its own.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Self
+
+import aiohttp
+from lxml import html
+from yarl import URL
+
+from weboid.demo.littleprovider import CLIENT, LittleProvider
+
+PUBLIC_URL = "https://weboid.demo"
+SECRET = "for tests only, and the same one in all their processes"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An answer as a browser has it."""
+
+    status: int
+    text: str
+    headers: Mapping[str, str]
+    cookies: tuple[str, ...]
+    """``Set-Cookie``, one a header."""
+
+    @property
+    def location(self) -> str:
+        """Where it sends the browser to."""
+        return self.headers.get("Location", "")
+
+    def form(self, action: str) -> dict[str, str]:
+        """The hidden fields and preset values of the form that goes there; raises LookupError."""
+        for form in html.document_fromstring(self.text).iter("form"):
+            if form.get("action") == action:
+                return _fields(form)
+        raise LookupError(action)
+
+    def link(self, beginning: str) -> str:
+        """The first link to an address that begins like this; raises LookupError."""
+        for link in html.fromstring(self.text).iter("a"):
+            if str(link.get("href")).startswith(beginning):
+                return str(link.get("href"))
+        raise LookupError(beginning)
+
+
+@dataclass
+class Browser:
+    """Somebody's browser at a service that says it is at PUBLIC_URL and is really at `url`. It follows nothing."""
+
+    url: str
+    client: aiohttp.ClientSession
+    origin: str = PUBLIC_URL
+    last: list[Seen] = field(default_factory=list)
+
+    async def open(self, path: str, **headers: str) -> Seen:
+        """A page."""
+        return await self._seen("GET", path, None, headers)
+
+    async def send(self, path: str, fields: Mapping[str, str], **headers: str) -> Seen:
+        """A form, as from a page of the service."""
+        return await self._seen(
+            "POST", path, fields, {"Origin": self.origin, "Sec-Fetch-Site": "same-origin"} | headers
+        )
+
+    async def send_form(self, page: str, action: str, **fields: str) -> Seen:
+        """The form of a page that goes to `action`, with these fields filled in."""
+        return await self.send(action, (await self.open(page)).form(action) | fields)
+
+    async def go(self, provider: LittleProvider, name: str, *, back: str = "", at: Self | None = None) -> Seen:
+        """Begins signing in, agrees at the provider as `name` (or refuses, if empty) and comes back."""
+        page = f"/account?back={back}" if back else "/account"
+        if "/account/out" in (await self.open(page)).text:
+            await self.send_form(page, "/account/out")
+        going = await self.send_form(page, "/account/in")
+        return await (at or self).open(await self.agree(provider, going.link(provider.url), name))
+
+    async def agree(self, provider: LittleProvider, address: str, name: str) -> str:
+        """Agrees at the provider; gives the path of ours that it sends the browser back to."""
+        asked = dict(URL(address).query)
+        async with self.client.get(address) as response:
+            assert response.status == 200, await response.text()
+            (form,) = [_fields(found) for found in html.document_fromstring(await response.text()).iter("form")]
+        assert form == asked, "the page of consent keeps what was asked"
+        at = provider.url + "/authorize"
+        async with self.client.post(at, data=form | {"editor": name}, allow_redirects=False) as response:
+            assert response.status == 303, await response.text()
+            location = response.headers["Location"]
+        assert location.startswith(PUBLIC_URL + "/account/back?")
+        return location.removeprefix(PUBLIC_URL)
+
+    async def _seen(self, method: str, path: str, fields: Mapping[str, str] | None, headers: Mapping[str, str]) -> Seen:
+        given = {name.replace("_", "-"): value for name, value in headers.items() if value}
+        address = URL(self.url + path, encoded=True)
+        async with self.client.request(method, address, data=fields, headers=given, allow_redirects=False) as response:
+            text = await response.text()
+            cookies = tuple(response.headers.getall("Set-Cookie", ()))
+            self.last.append(seen := Seen(response.status, text, dict(response.headers), cookies))
+        return seen
+
+
+@asynccontextmanager
+async def open_browser(url: str, *others: str) -> AsyncIterator[Browser]:
+    """A browser with an empty jar, which takes this address (and others) for secure places."""
+    jar = aiohttp.CookieJar(unsafe=True, treat_as_secure_origin=[URL(place) for place in (url, *others)])
+    async with aiohttp.ClientSession(cookie_jar=jar) as client:
+        yield Browser(url, client)
+
+
+def environ_at(provider: LittleProvider, *, administrators: str = "", secret: str = "") -> dict[str, str]:
+    """The configuration under which editors of this provider sign in; it also tells the provider where we are."""
+    provider.addresses.add(PUBLIC_URL + "/account/back")
+    provider.secret = secret
+    return {
+        "WEBOID_WEB_SECRET": SECRET,
+        "WEBOID_PEOPLE_PROVIDER": provider.url,
+        "WEBOID_PEOPLE_CLIENT": CLIENT,
+        "WEBOID_PEOPLE_CLIENT_SECRET": secret,
+        "WEBOID_PEOPLE_ADMINISTRATORS": administrators,
+    }
+
+
+def _fields(form: html.HtmlElement) -> dict[str, str]:
+    """The fields of a form with the values they have; buttons have none until somebody presses one."""
+    fields = {}
+    for field_ in form.iter("input", "textarea", "select"):
+        if name := field_.get("name"):
+            fields[str(name)] = str(field_.get("value") or field_.text or "")
+    return fields

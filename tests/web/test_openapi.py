@@ -1,0 +1,143 @@
+"""W-12: the description of the API agrees with what there is, and with what whoever reads it literally gets."""
+
+import asyncio
+import json
+import sys
+from asyncio.subprocess import PIPE, STDOUT
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from webservice import Site, open_service
+
+from weboid.web.app import make_app
+from weboid.web.description import description, open_methods
+
+_FOR_MACHINES = ("/api/", "/changes", "/feeds/", "/lists/", "/data", "/status", "/metrics", "/healthz", "/externalLink")
+_CONFIG = """
+parameters = { dbname = "testwiki@wmflabs" }
+
+[checks.positive_data_acceptance]
+# Parameters that exclude each other, and texts that no title or URL can have, cannot be described.
+expected-statuses = ["2xx", "400", "401", "403", "404", "414", "503"]
+
+[checks.negative_data_rejection]
+expected-statuses = ["400", "401", "403", "404", "405", "413", "414", "415"]
+"""
+
+
+def app_of(site: Site) -> web.Application:
+    return make_app(site.config, site.wiki.pool, today=lambda: 1, sources=lambda _: None)
+
+
+def routes_of(site: Site) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for route in app_of(site).router.routes():
+        assert route.resource is not None
+        found.setdefault(route.resource.canonical, set()).add(route.method)
+    return found
+
+
+async def test_what_is_there_is_described_and_what_is_described_is_there(site: Site) -> None:
+    described = {path: {method.upper() for method in operations} for path, operations in description()["paths"].items()}
+    there = {
+        path: methods - {"HEAD", "OPTIONS"}
+        for path, methods in routes_of(site).items()
+        if path.startswith(_FOR_MACHINES)
+    }
+    assert described == there
+    assert {"/api/page", "/api/ping", "/status"} <= described.keys()
+
+
+async def test_every_address_that_is_described_answers_head_but_the_one_that_does_something(site: Site) -> None:
+    routes = routes_of(site)
+    assert [path for path in description()["paths"] if "HEAD" not in routes[path]] == ["/api/ping"]
+
+
+async def test_the_description_names_the_service_and_can_be_kept(site: Site) -> None:
+    status, body, response = await site.fetch("/api/openapi.json")
+    assert (status, response.content_type) == (200, "application/json")
+    told = json.loads(body)
+    assert told["servers"] == [{"url": "https://weboid.demo"}]
+    assert told["openapi"].startswith("3.1.")
+    assert (await site.fetch("/api/openapi.json", If_None_Match=response.headers["ETag"]))[0] == 304
+
+
+async def test_every_parameter_answer_and_schema_of_the_description_is_used() -> None:
+    text = json.dumps(description())
+    for kind, named in description()["components"].items():
+        if kind != "securitySchemes":
+            for name in named:
+                assert f'"#/components/{kind}/{name}"' in text, (kind, name)
+
+
+async def test_scripts_of_web_pages_are_told_what_they_may_do_and_need_no_credentials(site: Site) -> None:
+    assert "/externalLinkInfo" not in open_methods()
+    for path, methods in open_methods().items():
+        status, body, response = await site.fetch(
+            path.replace("{name}", "x"),
+            method="OPTIONS",
+            Origin="https://wiki.demo",
+            Access_Control_Request_Method="GET",
+        )
+        assert (status, body) == (204, "")
+        assert response.headers["Access-Control-Allow-Origin"] == "*"
+        allowed = response.headers["Access-Control-Allow-Methods"].split(", ")
+        assert set(methods) <= set(allowed)
+        assert "Authorization" not in response.headers["Access-Control-Allow-Headers"]
+        assert "Access-Control-Allow-Credentials" not in response.headers
+        for method in {"GET", "HEAD", "POST", "PUT", "DELETE"} - set(allowed):
+            status, _, refused = await site.fetch(path.replace("{name}", "x"), method=method)
+            assert (status, refused.headers["Allow"]) == (405, response.headers["Allow"]), (path, method)
+
+
+async def test_no_address_for_people_can_be_read_by_another_page(site: Site) -> None:
+    files = ("/static/", "/source/")
+    paths = [path for path in routes_of(site) if path not in open_methods() and not path.startswith(files)]
+    assert {"/", "/url", "/externalLinkInfo"} <= set(paths)
+    for path in paths:
+        for method in ("GET", "POST", "OPTIONS"):
+            query = "?dbname=testwiki@wmflabs&pageid=1&url=http://fine.demo/&format=json"
+            async with site.client.request(
+                method,
+                f"{site.url}{path}{query}",
+                headers={"Origin": "https://elsewhere.demo", "Accept": "application/json"},
+                allow_redirects=False,
+            ) as response:
+                told = [name for name in response.headers if name.lower().startswith("access-control-")]
+                assert not told, (path, method, response.status)
+
+
+async def judge(site: Site, folder: Path, *more: str) -> None:
+    """Has Schemathesis ask what the description allows, and what it does not, and compare the answers with it."""
+    (folder / "schemathesis.toml").write_text(_CONFIG)
+    site.source.members["Lighthouses"] = (1, 2)
+    command = [
+        *(str(Path(sys.executable).with_name("schemathesis")), "--config-file", "schemathesis.toml", "run"),
+        f"{site.url}/api/openapi.json",
+        *("--url", site.url, "--checks", "all", "--phases", "examples,coverage,fuzzing", "--max-examples", "12"),
+        *("--generation-deterministic", "--no-color", "--no-shrink"),
+        *("--continue-on-failure", "--suppress-health-check", "all", "--warnings", "off", *more),
+    ]
+    process = await asyncio.create_subprocess_exec(*command, cwd=folder, stdout=PIPE, stderr=STDOUT)
+    try:
+        told, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+    assert process.returncode == 0, told.decode()[-30_000:]
+    assert b"No issues found" in told
+
+
+@pytest.mark.timeout(280)
+async def test_who_goes_by_the_description_alone_finds_it_true(site: Site, tmp_path: Path) -> None:
+    await judge(site, tmp_path)
+
+
+@pytest.mark.timeout(120)
+async def test_a_trusted_client_finds_it_true_as_well(database: str, tmp_path: Path) -> None:
+    tokens = f"ours:{sha256(b'known').hexdigest()}"
+    wide = ("--include-path", "/api/pages", "--include-path", "/api/ping", "--header", "Authorization: Bearer known")
+    async with open_service(database, tmp_path, environ={"WEBOID_WEB_TOKENS": tokens}) as site:
+        await judge(site, tmp_path, *wide)

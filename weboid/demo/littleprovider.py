@@ -1,0 +1,206 @@
+"""The little OAuth 2 provider on loopback: a page that asks which editor you are, and what follows from it.
+
+It answers as MediaWiki does (authorize, access_token, resource/profile) and is strict: a code is good once, for the
+client, the address and the PKCE verifier it was made for. Tests may make it misbehave.
+One law: what it gives out is made here and good nowhere else.
+"""
+
+import asyncio
+import secrets
+from base64 import urlsafe_b64encode
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from aiohttp import web
+from jinja2 import Environment
+
+CLIENT: Final = "weboid-demo"
+
+_IP: Final = "127.0.0.1"
+_ROOT: Final = "/w/rest.php/oauth2"
+_SAFE_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+_PAGE: Final = Environment(autoescape=True).from_string(
+    """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Who are you?</title></head>
+<body><h1>Who are you?</h1>
+<p>This made-up wiki stands on this machine. {{ client }} would like to know your user name, how many edits you have
+made and whether you are blocked.</p>
+<form method="post">
+{% for name, value in asked %}<input type="hidden" name="{{ name }}" value="{{ value }}">
+{% endfor %}{% for name in editors %}<p><button name="editor" value="{{ name }}">I am {{ name }}, and agree</button></p>
+{% endfor %}<p><button name="editor" value="">I do not agree</button></p>
+</form></body></html>
+"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Editor:
+    """Somebody with an account at the little wiki."""
+
+    sub: int | str
+    username: str
+    editcount: int = 5_000
+    blocked: bool = False
+
+    def profile(self) -> dict[str, Any]:
+        """As MediaWiki tells it."""
+        return {
+            "sub": self.sub,
+            "username": self.username,
+            "editcount": self.editcount,
+            "confirmed_email": True,
+            "blocked": self.blocked,
+            "registered": "20050101000000",
+            "groups": ["*", "user"],
+            "rights": ["read", "edit"],
+            "grants": ["basic"],
+        }
+
+
+ADMINISTRATOR: Final = Editor(8, "Demo administrator")
+EDITORS: Final = (Editor(7, "Demo editor"), ADMINISTRATOR, Editor(9, "Demo beginner", editcount=3))
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the provider answers instead of what is right, after a pause."""
+
+    status: int = 200
+    body: bytes = b""
+    content_type: str = "application/json"
+    pause_s: float = 0.0
+    location: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Grant:
+    editor: Editor
+    client: str
+    address: str
+    challenge: str
+
+
+@dataclass(slots=True)
+class LittleProvider:
+    """A running provider. `replies` has what is answered instead, by the last part of the address; `extra` is added to
+    what somebody comes back with; with `expired` every code is too old already. `refused` tells why it refused.
+    """
+
+    url: str
+    editors: dict[str, Editor]
+    addresses: set[str]
+    secret: str = ""
+    replies: dict[str, Reply] = field(default_factory=dict)
+    extra: dict[str, str] = field(default_factory=dict)
+    expired: bool = False
+    refused: list[str] = field(default_factory=list)
+    _codes: dict[str, _Grant] = field(default_factory=dict)
+    _tokens: dict[str, Editor] = field(default_factory=dict)
+
+    async def ask(self, request: web.Request) -> web.Response:
+        """The page that asks for consent."""
+        asked = dict(request.query)
+        if why := self._wrong(asked):
+            return self._refuse(why)
+        page = _PAGE.render(client=asked["client_id"], asked=asked.items(), editors=self.editors)
+        return web.Response(text=page, content_type="text/html", headers=_SAFE_HEADERS)
+
+    async def agree(self, request: web.Request) -> web.Response:
+        """Sends whoever has chosen back to the client, with a code or a refusal."""
+        asked = {name: str(value) for name, value in (await request.post()).items()}
+        if why := self._wrong(asked):
+            return self._refuse(why)
+        given = {"state": asked["state"]}
+        if editor := self.editors.get(asked.get("editor", "")):
+            code = secrets.token_urlsafe(24)
+            self._codes[code] = _Grant(editor, asked["client_id"], asked["redirect_uri"], asked["code_challenge"])
+            given["code"] = code
+        else:
+            given |= {"error": "access_denied", "error_description": "not agreed", "hint": "none"}
+        address = f"{asked['redirect_uri']}?{urlencode(given | self.extra)}"
+        return web.Response(status=303, headers={"Location": address, **_SAFE_HEADERS})
+
+    async def give_token(self, request: web.Request) -> web.Response:
+        """A token for a code."""
+        if reply := self.replies.get("access_token"):
+            return await _instead(reply)
+        given = await request.post()
+        # Taken out, whatever comes of it: a code is good once.
+        grant = self._codes.pop(str(given.get("code")), None)
+        if grant is None or self.expired:
+            return self._refuse("invalid_grant: no such code")
+        if given.get("grant_type") != "authorization_code" or given.get("client_id") != grant.client:
+            return self._refuse("invalid_client")
+        if self.secret and given.get("client_secret") != self.secret:
+            return self._refuse("invalid_client: secret")
+        if given.get("redirect_uri") != grant.address:
+            return self._refuse("invalid_grant: redirect_uri")
+        if _challenge(str(given.get("code_verifier"))) != grant.challenge:
+            return self._refuse("invalid_grant: code_verifier")
+        token = secrets.token_urlsafe(24)
+        self._tokens[token] = grant.editor
+        return web.json_response({"token_type": "Bearer", "expires_in": 14400, "access_token": token})
+
+    async def give_profile(self, request: web.Request) -> web.Response:
+        """Whom a token stands for."""
+        if reply := self.replies.get("profile"):
+            return await _instead(reply)
+        kind, _, token = request.headers.get("Authorization", "").partition(" ")
+        if kind != "Bearer" or token not in self._tokens:
+            return self._refuse("invalid_token", 401)
+        return web.json_response(self._tokens[token].profile())
+
+    def _wrong(self, asked: dict[str, str]) -> str:
+        if asked.get("client_id") != CLIENT or asked.get("redirect_uri") not in self.addresses:
+            return "invalid_client: client_id or redirect_uri"
+        if asked.get("response_type") != "code" or not asked.get("state"):
+            return "invalid_request: response_type or state"
+        if asked.get("code_challenge_method") != "S256" or len(asked.get("code_challenge", "")) != 43:
+            return "invalid_request: code_challenge"
+        return ""
+
+    def _refuse(self, why: str, status: int = 400) -> web.Response:
+        self.refused.append(why)
+        return web.json_response({"error": why.partition(":")[0], "message": why}, status=status)
+
+
+@asynccontextmanager
+async def open_littleprovider(
+    editors: Iterable[Editor] = EDITORS, *, addresses: Iterable[str] = ()
+) -> AsyncIterator[LittleProvider]:
+    """Runs the provider until the block ends. It sends people back to these `addresses` only; more may be added."""
+    provider = LittleProvider("", {editor.username: editor for editor in editors}, set(addresses))
+    app = web.Application()
+    app.router.add_get(f"{_ROOT}/authorize", provider.ask)
+    app.router.add_post(f"{_ROOT}/authorize", provider.agree)
+    app.router.add_post(f"{_ROOT}/access_token", provider.give_token)
+    app.router.add_get(f"{_ROOT}/resource/profile", provider.give_profile)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, _IP, 0).start()
+        provider.url = f"http://{_IP}:{runner.addresses[0][1]}{_ROOT}"
+        yield provider
+    finally:
+        await runner.cleanup()
+
+
+async def _instead(reply: Reply) -> web.Response:
+    await asyncio.sleep(reply.pause_s)
+    headers = {"Location": reply.location} if reply.location else {}
+    return web.Response(status=reply.status, body=reply.body, content_type=reply.content_type, headers=headers)
+
+
+def _challenge(verifier: str) -> str:
+    return urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()

@@ -1,0 +1,87 @@
+"""Pages are handed to the feeder, and nothing is read or told of them (W-8, W-9).
+
+One law: it never waits for a wiki, unless a trusted client asks for a whole category.
+"""
+
+from typing import Any, Final
+
+from aiohttp import hdrs, web
+
+from weboid.store.pending import record_asked, record_asked_titles
+from weboid.store.wiki import StoredWiki
+from weboid.web import form_json, form_xml
+from weboid.web.problem import Problem
+from weboid.web.question import MOST_QUERY, Parameters, Question, parameters_of, question_of
+from weboid.web.service import LANGUAGE, Service, machine_words, require_format
+from weboid.web.shell import Form, sent
+from weboid.web.whole import NAMES as WHOLE_NAMES
+from weboid.web.whole import find_part, require_trusted
+
+_NAMES: Final = WHOLE_NAMES | LANGUAGE | {"pageid", "curid", "title", "format"}
+_FORM_TYPE: Final = "application/x-www-form-urlencoded"
+_ROWS: Final = 500
+"""Pages of a namespace or category that are handed in at once."""
+
+_MOST_PAGE: Final = 2**31
+"""Greater ids are no page of any wiki's, and have no place in the store."""
+
+
+class Ping:
+    """The handler."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def add_routes(self, app: web.Application) -> None:
+        """Its address. HEAD would do what GET does, and is for looking only."""
+        app.router.add_get("/api/ping", self.ping, allow_head=False)
+        app.router.add_post("/api/ping", self.ping)
+
+    async def ping(self, request: web.Request) -> web.Response:
+        """Some pages by id or title, or for trusted clients those of a namespace or category."""
+        given = await _given_in(request)
+        require_format(given, Form.JSON, Form.XML)
+        say = machine_words(given)
+        if is_whole := bool({"namespace", "category"} & given.keys()):
+            require_trusted(request)
+            if {"pageid", "curid", "title"} & given.keys():
+                raise Problem(400, "whole")
+        question = None if is_whole else question_of(given)
+        name, wiki = await self._service.find_wiki(given)
+        if question is None:
+            accepted, after = await self._hand_in_part(wiki, given)
+        else:
+            accepted, after = await self._hand_in(wiki, question), None
+        head = self._service.head(self._service.today(), say)
+        told: dict[str, Any] = {**head, "wiki": str(name), "accepted": accepted, "next": after}
+        if self._service.form_of(request) is Form.XML:
+            return sent(request, form_xml.bytes_of(told), form_xml.CONTENT_TYPE, http=202, cache="no-store")
+        return sent(request, form_json.text_of(told), form_json.CONTENT_TYPE, http=202, cache="no-store")
+
+    async def _hand_in(self, wiki: StoredWiki, question: Question) -> list[str]:
+        ids = [page for page in question.ids if page < _MOST_PAGE]
+        async with self._service.pool.connection() as conn:
+            if question.titles:
+                await record_asked_titles(conn, wiki.wiki, question.titles, self._service.today())
+            else:
+                await record_asked(conn, wiki.wiki, ids, self._service.today())
+        return [*map(str, ids), *question.titles]
+
+    async def _hand_in_part(self, wiki: StoredWiki, given: Parameters) -> tuple[list[str], str | None]:
+        part = await find_part(self._service, wiki, given, limit=_ROWS)
+        ids = [page.page for page in part.pages] + [page for page in part.missing if page < _MOST_PAGE]
+        async with self._service.pool.connection() as conn:
+            await record_asked(conn, wiki.wiki, ids, self._service.today())
+        return list(map(str, ids)), part.next
+
+
+async def _given_in(request: web.Request) -> Parameters:
+    """The parameters of the address, and of the form that is sent, if one is. Raises Problem."""
+    items, length = list(request.query.items()), len(request.rel_url.raw_query_string)
+    if request.method == hdrs.METH_POST and request.can_read_body:
+        if request.content_type != _FORM_TYPE:
+            raise Problem(415, "form-type")
+        if (request.content_length or 0) > MOST_QUERY:
+            raise Problem(413, "too-long")
+        items += [(name, value) for name, value in (await request.post()).items() if isinstance(value, str)]
+    return parameters_of(items, length, _NAMES)

@@ -1,0 +1,42 @@
+"""The wikis that can be asked for, by name, for the lists in forms.
+
+One law: they are as they were some seconds ago, so that no flood of requests is one of queries; a question about a wiki
+looks the wiki up itself.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from weboid.core.farms import Farm, WikiName
+from weboid.store.pool import Pool
+from weboid.store.wiki import StoredWiki, list_wikis
+
+_MOST: Final = 2_000
+_KEPT_S: Final = 30.0
+
+
+class Wikis:
+    """Asks the store at most every 30 seconds."""
+
+    def __init__(self, pool: Pool, farms: Sequence[Farm]) -> None:
+        self._pool = pool
+        self._farms = {farm.code: farm.name for farm in farms}
+        self._until_s = 0.0
+        self._known: dict[str, StoredWiki] = {}
+
+    async def list_known(self) -> dict[str, StoredWiki]:
+        """Wikis by name; those of farms that are no longer configured are left out. Raises StoreError."""
+        now_s = asyncio.get_running_loop().time()
+        if not self._known or now_s > self._until_s:
+            async with self._pool.connection() as conn:
+                wikis = (await list_wikis(conn))[:_MOST]
+            self._known = {
+                str(WikiName(wiki.dbname, self._farms[wiki.farm])): wiki for wiki in wikis if wiki.farm in self._farms
+            }
+            self._until_s = now_s + _KEPT_S
+        return self._known
+
+    async def list_names(self) -> Sequence[str]:
+        """The names alone."""
+        return list(await self.list_known())
