@@ -28,6 +28,7 @@ bench: .venv/dev.stamp  ## the short benchmarks, as ratios
 	$(BIN)/python -m benchmarks.verdicts --world benchmarks/worlds/short.json
 	$(BIN)/python -m benchmarks.crawl
 	$(BIN)/python -m benchmarks.memory
+	$(BIN)/python -m benchmarks.pages
 
 fmt: .venv/dev.stamp
 	$(BIN)/ruff format

@@ -1,0 +1,92 @@
+"""Asking over connections that stay open: one after the other for latencies, many at a time for rates.
+
+One law: an answer counts when its last byte has come, and only with the status that was expected.
+"""
+
+import asyncio
+import random
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Final
+from urllib.parse import urlsplit
+
+_END: Final = b"\r\n\r\n"
+_LENGTH: Final = b"content-length:"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer as it came over the wire; header names in lower case."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Caller:
+    """One connection that waits for each answer."""
+
+    def __init__(self, url: str) -> None:
+        self._place = urlsplit(url)
+        self._socket = socket.create_connection((self._place.hostname, self._place.port), timeout=120)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def ask(self, path: str, *, method: str = "GET", body: bytes = b"", **headers: str) -> Reply:
+        """The whole answer."""
+        self._socket.sendall(request_of(path, method, body, **headers))
+        data = b""
+        while (end := data.find(_END)) < 0:
+            data += self._received()
+        head, received = data[:end], bytearray(data[end + len(_END) :])
+        lines = head.decode("latin-1").split("\r\n")
+        fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+        while len(received) < int(fields.get("content-length", 0)):
+            received += self._received()
+        return Reply(int(lines[0].split(" ")[1]), fields, bytes(received))
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._socket.close()
+
+    def _received(self) -> bytes:
+        if not (data := self._socket.recv(1 << 18)):
+            raise ConnectionError("the server has closed the connection")
+        return data
+
+
+def request_of(path: str, method: str = "GET", body: bytes = b"", **headers: str) -> bytes:
+    """A request as a browser's, ``if_none_match=…`` and so on as its further headers."""
+    fields = {"Host": "127.0.0.1", "Accept-Encoding": "gzip, deflate", **headers}
+    if body:
+        fields["Content-Length"] = str(len(body))
+    head = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items())
+    return f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + body
+
+
+async def rate_of(url: str, requests: Sequence[bytes], *, expected: int, connections: int, seconds: float) -> float:
+    """Answers a second with that status, the requests drawn at random; raises RuntimeError for another status."""
+    place = urlsplit(url)
+    begun = perf_counter()
+    until = begun + seconds
+    counts = await asyncio.gather(
+        *(_asked(place.hostname or "", place.port or 0, requests, expected, until) for _ in range(connections))
+    )
+    return sum(counts) / (perf_counter() - begun)
+
+
+async def _asked(host: str, port: int, requests: Sequence[bytes], expected: int, until: float) -> int:
+    reader, writer = await asyncio.open_connection(host, port, limit=1 << 20)
+    chance = random.Random()
+    count = 0
+    while perf_counter() < until:
+        writer.write(chance.choice(requests))
+        head = (await reader.readuntil(_END)).lower()
+        if int(head[9:12]) != expected:
+            raise RuntimeError(f"an answer has the status {int(head[9:12])} instead of {expected}")
+        if (at := head.find(_LENGTH)) >= 0 and expected != 304:
+            await reader.readexactly(int(head[at + len(_LENGTH) : head.index(b"\r", at)]))
+        count += 1
+    writer.close()
+    return count

@@ -1,0 +1,152 @@
+"""A store with millions of URLs that have been checked for a while, written by COPY, and the pages that link to them.
+
+Keys, records and their columns are made by the program's own functions; only the way into the tables is another.
+One law: every page links to URLs drawn at random from all of them, so that no two of its rows lie together.
+"""
+
+import random
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import psycopg
+from psycopg import sql
+
+from benchmarks.crawl.links import Skewed, host_of
+from weboid.core.hosts import reversed_name
+from weboid.core.judge import judge
+from weboid.core.keys import key_of
+from weboid.core.observation import Observation
+from weboid.core.reasons import Reason
+from weboid.core.record import UNTRIED, UrlRecord
+from weboid.core.status import Status
+from weboid.core.urls import Url
+from weboid.store.rows import SCHEMES, record_columns
+
+TODAY: Final = 200
+LINKS_A_PAGE: Final = 500
+_LATEST_FIRST_DAY: Final = 180
+_KINDS: Final = 5_000
+"""Lives that differ; each URL has one of them."""
+_FINE: Final = Observation(Status.FINE, Reason.OK)
+_MOVED: Final = Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, "https://www.example-host.demo/another/path")
+_LIVES: Final = (
+    (0.60, (_FINE,)),
+    (0.72, (_FINE, Observation(Status.NETWORK, Reason.TIMEOUT), _FINE, _FINE)),
+    (0.76, (Observation(Status.FINE, Reason.OK, mime="pdf", size_kib=1234),)),
+    (0.88, (_MOVED,)),
+    (0.96, (Observation(Status.NOT_FOUND, Reason.NOT_FOUND),)),
+    (1.00, (Observation(Status.NO_ACCESS, Reason.FORBIDDEN), _FINE, Observation(Status.NO_ACCESS, Reason.FORBIDDEN))),
+)
+_URL: Final = (
+    "bucket", "host_key", "url_key", "scheme", "port", "path", "due",
+    "status", "since", "asked", "older", "reason", "target", "mime", "size_kib",
+    "strikes", "failing_since", "failing_until",
+)  # fmt: skip
+_ROWS_A_WRITE: Final = 2_000
+
+
+class World:
+    """URL number n, and the pages: the same in every process for the same number of URLs."""
+
+    def __init__(self, urls: int) -> None:
+        self.urls = urls
+        self._hosts = Skewed(urls)
+
+    def url(self, number: int) -> Url:
+        """It is in normal form as it stands."""
+        host = host_of(self._hosts.label(number))
+        return Url(SCHEMES[number % 2], host, 0, f"/a/path/of/usual/length-{number}.html")
+
+    def numbers_of(self, page: int, links: int) -> list[int]:
+        """The URLs on a page."""
+        return random.Random(page).sample(range(self.urls), min(links, self.urls))
+
+
+def fill(dsn: str, world: World) -> None:
+    """Writes hosts and URLs; indexes are made afterwards, as `pg_restore` does."""
+    with psycopg.connect(dsn) as conn, _without_indexes(conn, ("host", "url")):
+        _copy(conn, "host", ("bucket", "host_key", "host", "reversed", "next_day"), _hosts(world))
+        _copy(conn, "url", _URL, _urls(world))
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("VACUUM ANALYZE host, url")
+
+
+def _hosts(world: World) -> Iterator[str]:
+    known = set()
+    for number in range(world.urls):
+        url = world.url(number)
+        if url.host not in known:
+            known.add(url.host)
+            bucket, host, _ = key_of(url)
+            yield f"{bucket}\t{host}\t{url.host}\t{reversed_name(url.host)}\t{TODAY}\n"
+
+
+def _urls(world: World) -> Iterator[str]:
+    chance = random.Random(1)
+    lives = [_columns(*_life(chance)) for _ in range(_KINDS)]
+    for number in range(world.urls):
+        url = world.url(number)
+        bucket, host, key = key_of(url)
+        yield f"{bucket}\t{host}\t{key}\t{number % 2}\t0\t{url.path}\t{lives[chance.randrange(_KINDS)]}\n"
+
+
+def _life(chance: random.Random) -> tuple[UrlRecord, int]:
+    throw = chance.random()
+    seen = next(seen for share, seen in _LIVES if throw <= share)
+    record, due = UNTRIED, TODAY
+    for turn, day in enumerate(range(chance.randrange(_LATEST_FIRST_DAY), TODAY, chance.randint(4, 9))):
+        record, due = judge(record, seen[turn // 3 % len(seen)], day)
+    return record, due
+
+
+def _columns(record: UrlRecord, due: int) -> str:
+    """The columns of `_URL` from `due` on, as COPY reads them."""
+    columns = {name: values[0] for name, values in record_columns([record]).items()}
+    return "\t".join(_text(value) for value in (due, *(columns[name] for name in _URL[7:])))
+
+
+def _text(value: Any) -> str:
+    match value:
+        case None:
+            return "\\N"
+        case bytes():
+            return f"\\\\x{value.hex()}"
+    return str(value)
+
+
+def _copy(conn: psycopg.Connection[Any], table: str, columns: Iterable[str], rows: Iterator[str]) -> None:
+    into = sql.SQL("COPY {} ({}) FROM STDIN").format(
+        sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
+    )
+    with conn.cursor() as cursor, cursor.copy(into) as copy:
+        waiting: list[str] = []
+        for row in rows:
+            waiting.append(row)
+            if len(waiting) == _ROWS_A_WRITE:
+                copy.write("".join(waiting))
+                waiting = []
+        copy.write("".join(waiting))
+
+
+@contextmanager
+def _without_indexes(conn: psycopg.Connection[Any], tables: Iterable[str]) -> Iterator[None]:
+    """Drops the indexes and primary keys of empty tables for the time of the block."""
+    again = []
+    for table in tables:
+        keys = conn.execute(
+            "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint"
+            " WHERE conrelid = %s::regclass AND contype = 'p'",
+            (table,),
+        ).fetchall()
+        for name, definition in keys:
+            again.append(f"ALTER TABLE {table} ADD CONSTRAINT {name} {definition}")
+            conn.execute(f"ALTER TABLE {table} DROP CONSTRAINT {name}".encode())
+        indexes = conn.execute("SELECT indexname, indexdef FROM pg_indexes WHERE tablename = %s", (table,)).fetchall()
+        for name, definition in indexes:
+            again.append(definition)
+            conn.execute(f"DROP INDEX {name}".encode())
+    yield
+    conn.execute("SET LOCAL maintenance_work_mem = '256MB'")
+    for statement in again:
+        conn.execute(statement.encode())

@@ -1,0 +1,99 @@
+"""The webservice in a process of its own: ``python -m benchmarks.pages.service DSN URLS PAGES FEW``.
+
+It runs until its stdin is closed and prints two addresses. At the first is the service, whose wiki is a source in the
+same process that has every page at once, so that what is measured is ours. At the second, under ``/bare/NAME``, stands
+the floor: aiohttp handlers that answer with bytes they were given by PUT, as JSON.
+"""
+
+import asyncio
+import gc
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from aiohttp import web
+
+from benchmarks.pages.seed import LINKS_A_PAGE, TODAY, World
+from weboid.cli.runtime import run_async
+from weboid.config import load_config
+from weboid.errors import SourceError
+from weboid.store.pool import open_pool
+from weboid.web.app import make_app
+from weboid.web.server import open_site
+from weboid.wiki.source import Members, PageLinks
+
+FEW_LINKS: Final = 20
+FEW_FROM: Final = 1_000_000
+"""Pages from this id on have 20 links."""
+_CONNECTIONS: Final = 8
+_UNLIMITED: Final = {"WEBOID_WEB_RATE": "1000000000", "WEBOID_WEB_BURST": "1000000000"}
+
+
+class InProcess:
+    """A wiki whose pages are there at once."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._pages: dict[int, PageLinks] = {}
+
+    def make(self, pages: range) -> None:
+        """Makes pages before they are asked for."""
+        for page in pages:
+            numbers = self._world.numbers_of(page, links_of(page))
+            urls = tuple(sorted(str(self._world.url(number)) for number in numbers))
+            self._pages[page] = PageLinks(page, 0, f"Page {page}", 1, None, urls)
+
+    async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
+        """The pages, all of which exist."""
+        return [self._pages[page] for page in ids]
+
+    async def find_titled(self, titles: Sequence[str]) -> dict[str, PageLinks]:
+        """Nobody asks by title."""
+        return {}
+
+    async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
+        """Nobody asks for categories."""
+        raise SourceError("there are no categories")
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def links_of(page: int) -> int:
+    """How many links a page has."""
+    return FEW_LINKS if page >= FEW_FROM else LINKS_A_PAGE
+
+
+def _bare() -> web.Application:
+    bodies: dict[str, bytes] = {}
+
+    async def put(request: web.Request) -> web.Response:
+        bodies[request.match_info["name"]] = await request.read()
+        return web.Response(status=204)
+
+    async def get(request: web.Request) -> web.Response:
+        return web.Response(body=bodies[request.match_info["name"]], content_type="application/json")
+
+    app = web.Application(client_max_size=1 << 24)
+    app.router.add_put("/bare/{name}", put)
+    app.router.add_get("/bare/{name}", get)
+    return app
+
+
+async def main(dsn: str, urls: int, pages: int, few: int) -> None:
+    """Serves until stdin ends."""
+    source = InProcess(World(urls))
+    source.make(range(1, pages + 1))
+    source.make(range(FEW_FROM, FEW_FROM + few))
+    gc.freeze()  # the wiki's pages would be no objects of the real service
+    config = load_config(None, _UNLIMITED, data=Path("."))
+    async with open_pool(dsn, size=_CONNECTIONS, part="web") as pool:
+        app = make_app(config, pool, today=lambda: TODAY, sources=lambda _: source)
+        async with open_site(app, "127.0.0.1", 0) as ours, open_site(_bare(), "127.0.0.1", 0) as bare:
+            print(ours, bare, flush=True)
+            await asyncio.to_thread(sys.stdin.read)
+
+
+if __name__ == "__main__":
+    run_async(main(sys.argv[1], *map(int, sys.argv[2:5])))
