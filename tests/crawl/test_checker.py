@@ -226,6 +226,13 @@ async def test_what_cannot_be_asked_besides_changes_nothing() -> None:
 # --- whom to leave alone ---
 
 
+@pytest.mark.parametrize("url", ["https://archive.today/abcde", "http://archive.ph/2019/http://a.demo/"])
+async def test_an_archive_that_attacked_others_is_never_asked(url: str) -> None:
+    async with checking() as checker:
+        with pytest.raises(NotAsked):
+            await checker().ask(Question(url))
+
+
 async def test_nothing_is_asked_of_a_host_on_the_stop_list_nor_through_a_redirect(tmp_path: Path) -> None:
     async with serve(site_of({}), ip="127.0.0.3") as stopped:
         moved = site_of({"/a": reply(301, f"Location: {stopped.url('/b')}")})

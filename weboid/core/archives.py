@@ -318,6 +318,10 @@ ARCHIVES: Final = (
 )
 
 BY_NUMBER: Final = {archive.number: archive for archive in ARCHIVES}
+BARRED_HOSTS: Final = tuple(
+    host for archive in ARCHIVES if archive.standing is Standing.BARRED for host in archive.hosts
+)
+"""Never asked, with all below them (A-2)."""
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 from weboid.config import CrawlConfig
+from weboid.core.archives import BARRED_HOSTS
 from weboid.core.content import document_in
 from weboid.core.document import Document
 from weboid.core.likeness import is_replaced, is_same_page, portrait_of, sibling_of
@@ -56,7 +57,7 @@ class Checker:
         self._session = session
         self._turns = turns
         self._robots = RobotsCache(session, self.turn)
-        self._stop_list = StopList(config.stop, config.stop_file)
+        self._stop_list = StopList((*config.stop, *BARRED_HOSTS), config.stop_file)
         self._strict = config.strict
 
     async def check(self, question: Question) -> Finding:
