@@ -66,10 +66,13 @@ day_option = click.option("--day", type=DayType(), help="Live on this day instea
 
 
 @asynccontextmanager
-async def open_store(config: Config, *, size: int, part: str, any_form: bool = False) -> AsyncIterator["Pool"]:
+async def open_store(
+    config: Config, *, size: int, part: str, any_form: bool = False, statement_timeout_s: float = 0
+) -> AsyncIterator["Pool"]:
     """The database, configured or embedded, started and migrated; raises StoreError.
 
     `any_form`: also if its keys are not those of this program (O-10), for whoever neither computes nor writes keys.
+    A statement is cut off after `statement_timeout_s`, 0 = never.
     """
     from weboid.store.embedded import open_server
     from weboid.store.keyform import note_form, require_form
@@ -80,7 +83,7 @@ async def open_store(config: Config, *, size: int, part: str, any_form: bool = F
     watching = asyncio.create_task(_keep_alive(server)) if server else None
     try:
         dsn = server.dsn if server else config.database
-        async with open_pool(dsn, size=size, part=part) as pool:
+        async with open_pool(dsn, size=size, part=part, statement_timeout_s=statement_timeout_s) as pool:
             async with pool.connection() as conn:
                 applied = await migrate(conn)
             for name in applied:

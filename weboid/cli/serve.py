@@ -23,6 +23,8 @@ from weboid.wiki.api import ApiSource
 log = logging.getLogger(__name__)
 
 _CONNECTIONS = 8
+_STATEMENT_S = 10.0
+"""No answer takes longer in the database, whatever is asked for; nobody waits for more."""
 _IMPATIENT = Patience(tries=1, timeout_s=5)
 """A reader waits: what the wiki does not tell in time is told from the last pass instead (W-10)."""
 
@@ -36,7 +38,7 @@ def command(config: Config, host: str | None, port: int | None, day: int | None)
     """Answers requests until Ctrl-C or SIGTERM."""
 
     async def main() -> None:
-        async with open_store(config, size=_CONNECTIONS, part="web") as pool:
+        async with open_store(config, size=_CONNECTIONS, part="web", statement_timeout_s=_STATEMENT_S) as pool:
             place = host or config.web.host, config.web.port if port is None else port
             async with serving(config, pool, clock(day), *place) as url:
                 click.echo(f"Weboid answers at {url}/", err=True)

@@ -52,8 +52,9 @@ async def migrate(connection: AsyncConnection[TupleRow], folder: Path | None = N
     applied: list[str] = []
     while True:
         async with connection.transaction():
-            await connection.execute(_LOCK)
+            # Before the lock: whoever waits for another program's migration may wait for long.
             await connection.execute("SET LOCAL statement_timeout = 0")
+            await connection.execute(_LOCK)
             await connection.execute("SET LOCAL client_min_messages = warning")
             await connection.execute(_TABLE)
             rows = await connection.execute("SELECT number, name, checksum FROM migration ORDER BY number")
