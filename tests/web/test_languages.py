@@ -1,6 +1,7 @@
 """Languages: all of MediaWiki's, their fallbacks and directions; which one a request gets; numbers and days in them."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from babel import Locale, localedata
@@ -184,6 +185,22 @@ def test_in_a_page_a_sentence_of_the_other_direction_is_kept_together(texts: dic
     assert arabic.html("key") == "لا شيء."
     assert (arabic.html("other"), arabic.text("other")) == ("\u2066None.\u2069", "None.")
     assert Messages(languages()["fr"]).html("other") == "None."
+
+
+@pytest.mark.parametrize(
+    ("code", "number", "duration", "moment"),
+    [
+        ("en", "1,234", "2 hours", "Apr 30, 2017, 4:05:06 PM UTC"),
+        ("de", "1.234", "2 Stunden", "30.04.2017, 16:05:06 UTC"),
+        ("fa", "۱٬۲۳۴", "۲ ساعت", "۱۶:۰۵:۰۶"),
+    ],
+)
+def test_moments_and_durations_have_the_digits_of_their_language(
+    code: str, number: str, duration: str, moment: str
+) -> None:
+    words = say(code)
+    assert (words.number(1234), words.duration(7_200)) == (number, duration)
+    assert moment in words.moment(datetime(2017, 4, 30, 16, 5, 6, tzinfo=UTC))
 
 
 def test_html_writes_numbers_as_text_does() -> None:

@@ -7,13 +7,13 @@ One law: a message is plain text. Its own characters are escaped in HTML, so no 
 import json
 import re
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from string import Formatter
 from typing import Final, Literal, NamedTuple
 
 from babel import Locale
-from babel.dates import format_date, format_interval, format_timedelta
+from babel.dates import format_date, format_datetime, format_interval, format_timedelta
 from babel.numbers import format_decimal
 from markupsafe import Markup, escape
 
@@ -30,6 +30,8 @@ _TOKEN: Final = re.compile(r"\{\{(PLURAL|GENDER):\$([1-9])\|([^{}]*)\}\}|\$([1-9
 _GENDERS: Final = ("m", "f", "n")
 _ALL_PLURALS: Final = ("zero", "one", "two", "few", "many")
 _KEPT: Final = 4_096
+_MOST_KEPT: Final = 100
+"""Characters of a parameter. What is longer was made up by somebody, who could fill our memory with it."""
 _MOST_LANGUAGES: Final = 64
 _DIGITS: Final = {
     "adlm": 0x1E950,
@@ -68,7 +70,7 @@ class Messages:
 
     def text(self, key: str, *parameters: Parameter) -> str:
         """The message as plain text; the caller escapes it."""
-        return self._text(key, parameters)
+        return self._text(key, parameters) if _are_kept(parameters) else self._formatted(key, parameters)
 
     def _formatted(self, key: str, parameters: tuple[Parameter, ...]) -> str:
         pattern = self._pattern(key, parameters)
@@ -76,9 +78,9 @@ class Messages:
 
     def html(self, key: str, *parameters: Parameter) -> Markup:
         """The message as HTML: all is escaped but parameters that are Markup already."""
-        if any(isinstance(value, Markup) for value in parameters):
-            return self._formatted_html(key, parameters)
-        return self._plain_html(key, parameters)
+        if _are_kept(parameters) and not any(isinstance(value, Markup) for value in parameters):
+            return self._plain_html(key, parameters)
+        return self._formatted_html(key, parameters)
 
     def _formatted_html(self, key: str, parameters: tuple[Parameter, ...]) -> Markup:
         pattern = self._pattern(key, parameters)
@@ -117,6 +119,20 @@ class Messages:
             timedelta(days=days), granularity=unit, threshold=float("inf"), add_direction=True, locale=self._relative
         )
         return _own_digits(words, self._relative)
+
+    def duration(self, seconds: int) -> str:
+        """How long something takes, in its largest unit that is not too rough."""
+        words = format_timedelta(timedelta(seconds=seconds), threshold=2, locale=self._relative)
+        return _own_digits(words, self._relative)
+
+    def number(self, value: int) -> str:
+        """A number as its language writes it."""
+        return f"{_Number(value, self._locale)}"
+
+    def moment(self, moment: datetime) -> str:
+        """A date with its time, in UTC."""
+        told = format_datetime(moment, "medium", tzinfo=UTC, locale=self._locale)
+        return f"{_own_digits(told, self._locale)} UTC"
 
     def date(self, day: int) -> str:
         """A calendar date as people write it."""
@@ -226,6 +242,11 @@ def _own_digits(text: str, locale: Locale) -> str:
     """The digits of a text of Babel's as the language writes them."""
     zero = _DIGITS.get(locale.default_numbering_system)
     return text if zero is None else text.translate({ord("0") + digit: zero + digit for digit in range(10)})
+
+
+def _are_kept(parameters: tuple[Parameter, ...]) -> bool:
+    """Whether a message with these may be kept."""
+    return not any(isinstance(value, str) and len(value) > _MOST_KEPT for value in parameters)
 
 
 def _keys_pattern(key: str, count: int) -> str:

@@ -3,12 +3,10 @@
 One law: nothing here asks the database by itself: a wiki that is named is looked up in the status that is kept.
 """
 
-from datetime import UTC, timedelta
+from datetime import UTC
 from typing import Any, Final
 
 from aiohttp import hdrs, web
-from babel.dates import format_datetime, format_timedelta
-from babel.numbers import format_decimal
 from markupsafe import Markup
 
 from weboid.core.days import iso
@@ -118,16 +116,17 @@ def form_of(request: web.Request) -> Form:
 def status_view(status: Status, wiki: WikiName | None, given: Parameters, say: Messages) -> dict[str, Any]:
     """What the template shows."""
     moment = status.moment.astimezone(UTC)
-    shown = f"{format_datetime(moment, 'medium', tzinfo=UTC, locale=say.language.locale)} UTC"
     return {
         "wiki": None if wiki is None else str(wiki),
-        "moment": Markup('<time datetime="{}">{}</time>').format(moment.isoformat(timespec="seconds"), shown),
+        "moment": Markup('<time datetime="{}"><bdi>{}</bdi></time>').format(
+            moment.isoformat(timespec="seconds"), say.moment(moment)
+        ),
         "alarms": [_alarm_view(alarm, status.day, say) for alarm in status.alarms],
         "urls": amount_words(status.urls, say),
         "hosts": amount_words(status.hosts, say),
         "due": amount_words(status.due, say),
         "oldest_due": _time(status.oldest_due, status.day, say),
-        "streams": [(visible(streams), duration(lag_s, say)) for streams, lag_s in status.streams.items()],
+        "streams": [(visible(streams), say.duration(lag_s)) for streams, lag_s in status.streams.items()],
         "passes": [_wiki_view(each, status.day, say) for each in status.wikis],
         "spam_lists": [
             _spam_view(each, wiki, status.day, say)
@@ -154,12 +153,7 @@ def amount_words(amount: Amount, say: Messages) -> str:
             return say.text("weboid-status-about", amount.value)
         case Exactness.AT_LEAST:
             return say.text("weboid-status-at-least", amount.value)
-    return format_decimal(amount.value, locale=say.language.locale)
-
-
-def duration(seconds: int, say: Messages) -> str:
-    """How long something takes, in its largest unit that is not too rough."""
-    return format_timedelta(timedelta(seconds=seconds), threshold=2, locale=say.language.locale)
+    return say.number(amount.value)
 
 
 def _time(moment: int | None, day: int, say: Messages) -> Markup | None:
@@ -187,7 +181,7 @@ def _wiki_view(wiki: WikiStatus, day: int, say: Messages) -> dict[str, Any]:
         "pages": amount_words(wiki.pages, say),
         "waiting": amount_words(wiki.waiting, say),
         "passed": _time(wiki.passed, day, say),
-        "took": None if wiki.pass_s is None else duration(wiki.pass_s, say),
+        "took": None if wiki.pass_s is None else say.duration(wiki.pass_s),
         "running": running,
     }
 
@@ -198,7 +192,7 @@ def _spam_view(spam: SpamListStatus, wiki: WikiName | None, day: int, say: Messa
     return {
         "name": say.html(_LISTS[spam.kind], name),
         "day": _time(spam.day, day, say),
-        "usable": format_decimal(spam.usable, locale=say.language.locale),
+        "usable": say.number(spam.usable),
         "unusable": amount_words(spam.unusable, say),
         "lines": [visible(line) for line in lines],
         "more": spam.unusable.value - len(lines),
