@@ -4,9 +4,10 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from socket import socket
 
 import aiohttp
-from oauthprovider import Browser, environ_at, open_browser
+from oauthprovider import PUBLIC_URL, Browser, environ_at, open_browser
 from webservice import Site, open_service
 
 from weboid.demo.littleprovider import Editor, LittleProvider, open_littleprovider
@@ -44,11 +45,25 @@ class People:
 
 
 @asynccontextmanager
-async def open_people(database: str, folder: Path, environ: Mapping[str, str] | None = None) -> AsyncIterator[People]:
-    """All of it; nobody has signed in."""
+async def open_people(
+    database: str, folder: Path, environ: Mapping[str, str] | None = None, *, real_address: bool = False
+) -> AsyncIterator[People]:
+    """All of it; nobody has signed in. For real browsers the service says with `real_address` where it really is."""
     async with AsyncExitStack() as stack:
         provider = await stack.enter_async_context(open_littleprovider(EDITORS))
         way = await stack.enter_async_context(aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()))
         given = {**environ_at(provider, administrators=BOSS), **(environ or {})}
-        site = await stack.enter_async_context(open_service(database, folder, environ=given, way=way))
+        port = _free_port() if real_address else 0
+        address = f"http://127.0.0.1:{port}" if real_address else PUBLIC_URL
+        provider.addresses.add(address + "/account/back")
+        site = await stack.enter_async_context(
+            open_service(database, folder, environ=given, way=way, public_url=address, port=port)
+        )
         yield People(site, provider, stack)
+
+
+def _free_port() -> int:
+    with socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+    return port

@@ -16,7 +16,7 @@ from weboid.core.farms import WMFLABS, WikiName
 from weboid.core.judge import judge
 from weboid.core.observation import Observation
 from weboid.core.reasons import Reason
-from weboid.core.report import watched_keys
+from weboid.core.report import keyed_link, watched_keys
 from weboid.core.status import Status
 from weboid.core.verdict import Verdict, finding_of
 from weboid.errors import SourceError
@@ -136,7 +136,7 @@ def answer_of(url: str) -> Observation:
 
 async def record_weeks(conn: Connection, urls: Iterable[str]) -> None:
     """What rounds every third day would have left behind; the rounds themselves take half a second a test."""
-    known = await find_urls(conn, sorted(watched_keys([classify(url, WMFLABS) for url in urls])))
+    known = await find_urls(conn, sorted(watched_keys([keyed_link(classify(url, WMFLABS)) for url in urls])))
     checks, changes = [], []
     for key, stored in known.items():
         record, due = stored.record, stored.due
@@ -157,11 +157,13 @@ async def open_service(
     budget_s: float = 0.2,
     environ: Mapping[str, str] | None = None,
     way: aiohttp.ClientSession | None = None,
+    public_url: str = "https://weboid.demo/",
+    port: int = 0,
 ) -> AsyncIterator[Site]:
     """The service over a wiki of three pages; page 3 is new and has not been taken in.
 
     `environ` is its configuration; unless that says otherwise, no test reaches the limits. `way` is that to the OAuth
-    provider: without it nobody can sign in.
+    provider: without it nobody can sign in. It says that it is at `public_url` and is at `port`, 0 = any free one.
     """
     links = {
         1: sorted([DEAD, MOVED, PDF, WALLED, SPOOFED, BROKEN, MAIL, SCRIPT, EXAMPLE, f"{WALLED}#part"]),
@@ -191,8 +193,8 @@ async def open_service(
             today=lambda: TODAY,
             sources=lambda _: source,
             live_budget_s=budget_s,
-            public_url="https://weboid.demo/",
+            public_url=public_url,
             client=way,
         )
-        async with open_site(app, "127.0.0.1", 0) as url, aiohttp.ClientSession() as client:
+        async with open_site(app, "127.0.0.1", port) as url, aiohttp.ClientSession() as client:
             yield Site(url, client, source, wiki, config)

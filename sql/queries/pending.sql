@@ -9,10 +9,18 @@ ON CONFLICT (wiki, page, title) DO UPDATE
 SET seen = greatest(pending.seen, excluded.seen), matched = pending.matched OR excluded.matched
 
 -- name: record_strangers
--- Pages that somebody asked about and that are not watched: the feeder decides what becomes of them (P-8).
+-- Pages that somebody asked about and that are not watched: the feeder decides what becomes of them (P-8). Anybody may
+-- name as many as they like, so no more than `most` wait; they are counted only where there are any to add.
+WITH strange AS MATERIALIZED (
+    SELECT page FROM unnest(%(pages)s::integer[]) AS given (page)
+    WHERE NOT EXISTS (SELECT FROM page WHERE page.wiki = %(wiki)s AND page.page = given.page)
+)
 INSERT INTO pending (wiki, page, title, seen, matched)
-SELECT %(wiki)s, page, '', now(), false FROM unnest(%(pages)s::integer[]) AS given (page)
-WHERE NOT EXISTS (SELECT FROM page WHERE page.wiki = %(wiki)s AND page.page = given.page)
+SELECT %(wiki)s, page, '', now(), false FROM strange
+WHERE %(most)s::bigint > (
+    SELECT count(*)
+    FROM (SELECT FROM pending WHERE wiki = %(wiki)s AND EXISTS (SELECT FROM strange) LIMIT %(most)s) AS waiting
+)
 ON CONFLICT DO NOTHING
 
 -- name: list_pending
@@ -32,4 +40,10 @@ WHERE pending.wiki = %(wiki)s AND pending.page = given.page AND pending.title = 
 -- The same for pages of which only the title is known. Page 0 = it has still to be found.
 INSERT INTO pending (wiki, page, title, seen, matched)
 SELECT %(wiki)s, 0, title, now(), false FROM unnest(%(titles)s::text[]) AS given (title)
+WHERE %(most)s::bigint > (
+    SELECT count(*) FROM (SELECT FROM pending WHERE wiki = %(wiki)s LIMIT %(most)s) AS waiting
+)
 ON CONFLICT DO NOTHING
+
+-- name: has_room
+SELECT %(most)s::bigint > count(*) FROM (SELECT FROM pending WHERE wiki = %(wiki)s LIMIT %(most)s) AS waiting

@@ -19,6 +19,7 @@ from weboid.core.report import (
     LinkReport,
     PageReport,
     is_told,
+    keyed_link,
     link_as_json,
     link_report,
     link_reports,
@@ -90,7 +91,7 @@ def test_findings_are_dead_doubtful_invalid_and_suspicious_links() -> None:
 def test_only_watched_links_are_looked_up() -> None:
     links = [classify(url, WMF) for url in ("http://a.demo/", "https://de.wikipedia.org/", "http://no-dot/", "x:y")]
     assert links[0].url
-    assert watched_keys(links) == {key_of(links[0].url)}
+    assert watched_keys(map(keyed_link, links)) == {key_of(links[0].url)}
 
 
 def test_a_dead_link_as_json() -> None:

@@ -89,7 +89,7 @@ async def test_who_is_blocked_can_do_nothing_until_unblocked(people: People) -> 
     assert f"blocked today by {BOSS}. Reason: <b>spam</b>" in texts(seen.text, '//*[@class="warning"]')[0]
     page = await anna.open(f"/report?url={DEAD.replace('&', '%26')}")
     for action in ("/report", "/report/remove", "/check"):
-        sent = await anna.send(action + "?lang=qqx", page.form(action) | {"extent": "url"})
+        sent = await anna.send(action, page.form(action) | {"extent": "url", "lang": "qqx"})
         assert (sent.status, "weboid-error-blocked)" in sent.text) == (403, True), action
     assert texts((await boss.open("/admin?lang=en")).text, '//ul[@class="lines"][1]//a') == ["Anna"]
     seen = await do(boss, "/admin/unblock", "7")

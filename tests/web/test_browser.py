@@ -1,23 +1,125 @@
-"""Every page in a real browser: no barriers, no overflow on a phone, nothing from elsewhere, in all looks."""
+"""Every page in a real browser, those behind forms too: no barriers, no overflow on a phone, in all looks."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from urllib.parse import quote
 
 import pytest
-from browser import DESK, PHONE, Colors, barriers, keep_shot, needs_browser, open_browser, open_page, overflow_px
-from webservice import PAGES, Site
+from browser import (
+    DESK,
+    PHONE,
+    Colors,
+    barriers,
+    keep_shot,
+    needs_browser,
+    open_browser,
+    open_page,
+    overflow_px,
+    structure_faults,
+)
+from playwright.async_api import Page
+from signedin import HOSTILE_NAME, People, open_people
+from webservice import DEAD, PAGES, SPOOFED
+
+from weboid.store.people import Action, record_audit
 
 pytestmark = [needs_browser, pytest.mark.timeout(300)]
 
+_WIKI = "dbname=testwiki@wmflabs"
+_DEAD = f"url={quote(DEAD, safe='')}&{_WIKI}"
+OPEN = {
+    **PAGES,
+    "wiki-status": f"/status?{_WIKI}",
+    "bad-request": "/externalLinkInfo?dbname=%22%3E%E2%80%AE&pageid=1",
+    "no-such-address": "/nothing",
+    "url-unknown": f"/url?url=&{_WIKI}",
+}
+"""What anybody can open, the pages of errors with them."""
 
-@pytest.mark.parametrize("language", ["en", "de", "ar"])
-@pytest.mark.parametrize("colors", ["light", "dark"])
-async def test_no_page_has_a_barrier_or_is_wider_than_its_window(site: Site, colors: Colors, language: str) -> None:
-    found = []
-    async with open_browser() as browser:
-        for width in (PHONE, DESK):
-            async with open_page(browser, width=width, colors=colors, language=language, scripts=True) as page:
-                for name, path in PAGES.items():
-                    await page.goto(site.url + path)
+
+async def send(page: Page, action: str, **fields: str) -> None:
+    """Fills in the form that goes there and sends it."""
+    form = page.locator(f'form[action="{action}"]').last
+    for name, value in fields.items():
+        field = form.locator(f'[name="{name}"]:not([type="hidden"])')
+        await (field.fill(value) if await field.count() == 1 else form.locator(f'[value="{value}"]').check())
+    await form.locator("button").click()
+
+
+async def sign_in(page: Page, url: str, name: str, path: str = "/account") -> None:
+    """Signs in as people do, by the provider's page."""
+    await page.goto(url + path)
+    await send(page, "/account/in")
+    await page.wait_for_url("**/authorize?**")
+    await page.get_by_role("button", name=f"I am {name}, and agree").click()
+    await page.wait_for_url(f"{url}/**")
+
+
+async def seen_by_anybody(page: Page, people: People) -> AsyncIterator[str]:
+    """Opens one page after the other; gives the name of each while it is open."""
+    url = people.site.url
+    for name, path in OPEN.items():
+        await page.goto(url + path)
+        yield name
+    await page.goto(url + "/search")
+    await send(page, "/search", pattern="*.example.(")
+    yield "search-wrong"
+    await send(page, "/search", pattern="*.b.demo", dbname="testwiki@wmflabs")
+    yield "search-found"
+    for name in ("url", "report", "replacement"):
+        await page.goto(f"{url}/{name}?{_DEAD}")
+        yield f"{name}-shown"
+    await page.goto(f"{url}/url?url=http://nobody.demo/")
+    yield "unknown-url"
+
+
+async def seen_by_an_administrator(page: Page, people: People) -> AsyncIterator[str]:
+    """The same for what somebody sees who has signed in and does things."""
+    url = people.site.url
+    await sign_in(page, url, "Boss")
+    yield "account-in"
+    await page.goto(f"{url}/report?{_DEAD}")
+    yield "report-form"
+    await send(page, "/report", extent="url")
+    yield "report-done"
+    await send(page, "/report", extent="domain")
+    yield "report-refused"
+    await people.later()
+    await page.goto(f"{url}/replacement?{_DEAD}")
+    await send(page, "/replacement", target="javascript:alert(1)")
+    yield "replacement-wrong"
+    await send(page, "/replacement", target="https://new.demo/%22%3E%3Cb%3E/" + "long" * 40)
+    yield "replacement-kept"
+    for name in ("admin", "admin?subject=10", "admin?subject=11"):
+        await page.goto(f"{url}/{name}")
+        yield name.replace("?subject=", "-")
+    await page.goto(f"{url}/admin?subject=10")
+    await send(page, "/admin/block", reason="<b>" + "reason " * 20)
+    yield "admin-blocked"
+    await page.goto(url + "/admin")
+    yield "admin-blocks"
+
+
+@pytest.mark.parametrize(
+    ("language", "colors", "width"),
+    [("en", "light", DESK), ("de", "dark", PHONE), ("ar", "light", PHONE), ("ar", "dark", DESK)],
+)
+async def test_no_page_has_a_barrier_or_is_wider_than_its_window(
+    database: str, tmp_path: Path, language: str, colors: Colors, width: int
+) -> None:
+    found, titles = [], {}
+    async with open_people(database, tmp_path, real_address=True) as people, open_browser() as browser:
+        async with people.site.wiki.pool.connection() as conn:
+            await record_audit(conn, Action.CHECK, "10", HOSTILE_NAME, SPOOFED, "\u202egnp.<b>")
+        async with open_page(browser, width=width, colors=colors, language=language, scripts=True) as page:
+            for states in (seen_by_anybody, seen_by_an_administrator):
+                async for name in states(page, people):
                     await keep_shot(page, f"{name}-{width}-{colors}-{language}")
-                    found += [f"{name} {width} {line}" for line in await barriers(page)]
+                    faults = await barriers(page) + await structure_faults(page, width)
                     if (wider := await overflow_px(page)) > 0:
-                        found.append(f"{name} {width}: {wider} px too wide")
+                        faults.append(f"{wider} px too wide")
+                    found += [f"{name}: {fault}" for fault in faults]
+                    titles[name] = await page.title()
     assert not found, "\n".join(found)
+    pages = [titles[name] for name in PAGES if name not in ("hostile", "problem", "admin")]
+    assert len(set(pages)) == len(pages), titles

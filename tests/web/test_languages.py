@@ -179,6 +179,14 @@ def test_numbers_and_days_are_as_cldr_has_them(code: str, number: str, weeks: st
     assert (told.distance(-21), told.date(3600)) == (weeks, day)
 
 
+@pytest.mark.parametrize(
+    ("count", "pages"),
+    [(1, "صفحة أخرى"), (2, "صفحتين أخريين"), (3, "3 صفحات أخرى"), (11, "11 صفحة أخرى"), (100, "100 صفحة أخرى")],
+)
+def test_arabic_counts_as_arabic_does(count: int, pages: str) -> None:
+    assert say("ar").text("weboid-feed-more", count) == f"وفي {pages}."
+
+
 def test_in_a_page_a_sentence_of_the_other_direction_is_kept_together(texts: dict[str, dict[str, str]]) -> None:
     texts.update({"en": {"key": "None.", "other": "None."}, "ar": {"key": "لا شيء."}})
     arabic = Messages(languages()["ar"])

@@ -116,7 +116,9 @@ async def test_a_whole_domain_is_reported_and_every_url_of_it_is_told_with_that(
     assert [(entry.action, entry.object, entry.detail) for entry in await log(people)] == [
         ("report-domain", "dead.demo", DEAD)
     ]
-    assert error_in(await anna.send("/report?lang=qqx", {**seen.form("/report"), "extent": "world"}))[1] == "extent"
+    assert (
+        error_in(await anna.send("/report", {**seen.form("/report"), "extent": "world", "lang": "qqx"}))[1] == "extent"
+    )
 
 
 async def test_half_of_a_domain_makes_the_rest_of_it_doubtful(people: People) -> None:
@@ -193,7 +195,7 @@ async def test_of_many_reports_at_once_in_several_sessions_of_one_person_one_a_m
     tokens = [await token(browser, "report") for browser in browsers]
     sent = await asyncio.gather(
         *(
-            browser.send("/report?lang=qqx", {"token": given, "url": url})
+            browser.send("/report", {"token": given, "url": url, "lang": "qqx"})
             for browser, given in zip(browsers, tokens, strict=True)
             for url in urls
         )

@@ -16,9 +16,10 @@ from oauthprovider import PUBLIC_URL, SECRET, Browser, open_browser
 
 from weboid.config import PeopleConfig
 from weboid.errors import ConfigError
+from weboid.web.fields import MOST_BODY
 from weboid.web.problem import Problem
 from weboid.web.server import open_site
-from weboid.web.session import LIFETIME_S, MOST_BODY, Member, Sessions
+from weboid.web.session import LIFETIME_S, Member, Sessions
 
 ANNA = Member("7", "Anna", 100, False)
 NAME = "__Host-weboid"

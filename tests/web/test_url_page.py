@@ -266,7 +266,7 @@ async def test_a_program_is_told_of_a_url_with_a_page_that_carries_it(site: Site
         (f"url={quote(DEAD)}&{WIKI}&pageid=2", 404, "not-on-page"),
         (f"url={quote(DEAD)}&{WIKI}", 400, "no-page"),
         (f"url={quote(DEAD)}&pageid=1", 400, "no-wiki"),
-        (f"url={quote(DEAD)}&{WIKI}&pageid=1|2", 400, "page-id"),
+        (f"url={quote(DEAD)}&{WIKI}&pageid=1|2", 400, "too-many"),
         (f"url={quote(DEAD)}&{WIKI}&pageid=77", 404, "unknown-page"),
         (f"url={quote(DEAD)}&{WIKI}&pageid=1&format=html", 400, "format"),
         (f"{WIKI}&pageid=1", 400, "no-url"),

@@ -40,9 +40,9 @@ def bucket(host: str) -> int:
     return _hash(registrable_domain(host)) % BUCKETS
 
 
-def key_of(url: Url) -> UrlKey:
-    """The whole key of a URL."""
-    return UrlKey(*_host_part(url.host), _hash(str(url)))
+def key_of(url: Url, normal: str | None = None) -> UrlKey:
+    """The whole key of a URL; `normal` is its normal form, if the caller has it already."""
+    return UrlKey(*_host_part(url.host), _hash(normal or str(url)))
 
 
 @lru_cache(maxsize=65_536)

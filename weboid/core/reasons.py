@@ -35,10 +35,9 @@ class Reason(Enum):
         member.outcome = outcome
         return member
 
-    @property
-    def word(self) -> str:
-        """The stable word, e.g. ``not-found``."""
-        return self.name.lower().replace("_", "-")
+    def __init__(self, _: int, __: Outcome) -> None:
+        # The stable word, e.g. ``not-found``.
+        self.word: str = self._name_.lower().replace("_", "-")
 
     OK = 1, _W
     MOVED = 2, _W

@@ -5,11 +5,11 @@ One law: `link_as_json` is the only dictionary form of a link; JSON, JavaScript,
 It is described in ``docs/api.md``.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from weboid.core.classify import Classified, UrlClass
 from weboid.core.days import iso
@@ -49,27 +49,38 @@ class Known(Protocol):
     def notes(self) -> Notes: ...
 
 
-@dataclass(frozen=True, slots=True)
-class LinkReport:
-    """One URL of a page. `given` are the forms of it that the wiki has, sorted; they have one normal form.
+class KeyedLink(NamedTuple):
+    """A link with its normal form and its key, None where it has none."""
 
-    `url` is None where the link is ignored or invalid, `due` where nothing is stored of it.
+    link: Classified
+    normal: str | None
+    key: UrlKey | None
+
+
+def keyed_link(link: Classified) -> KeyedLink:
+    """The link with what is computed of it, once for all that needs it."""
+    if link.url is None:
+        return KeyedLink(link, None, None)
+    normal = str(link.url)
+    return KeyedLink(link, normal, key_of(link.url, normal))
+
+
+class LinkReport(NamedTuple):
+    """One URL of a page. `given` are the forms of it that the wiki has, sorted; they have one `normal` form (L-6).
+
+    `url` and `normal` are None where the link is ignored or invalid, `due` where nothing is stored of it.
     """
 
     given: tuple[str, ...]
     kind: UrlClass
     url: Url | None
+    normal: str | None
     finding: Finding
     record: UrlRecord = UNTRIED
     due: int | None = None
     invalid: InvalidReason | None = None
     suspicious: bool = False
     notes: Notes = NONE
-
-    @property
-    def normal(self) -> str | None:
-        """The normal form (L-6)."""
-        return None if self.url is None else str(self.url)
 
     @property
     def status(self) -> Status:
@@ -93,6 +104,9 @@ class PageReport:
     live: bool
 
 
+_INVALID: Final = Finding(Verdict.INVALID)
+_SPAM: Final = Finding(Verdict.SPAM)
+_UNKNOWN: Final = Finding(Verdict.UNKNOWN)
 _FINDINGS: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL, Verdict.SPAM, Verdict.INVALID})
 
 
@@ -108,36 +122,27 @@ def is_told(link: LinkReport, extent: Extent) -> bool:
 
 
 def link_report(
-    link: Classified,
-    known: Known | None = None,
-    policy: Policy = DEFAULT,
-    *,
-    given: Sequence[str] = (),
-    spam: bool = False,
+    link: Classified, known: Known | None = None, policy: Policy = DEFAULT, *, spam: bool = False
 ) -> LinkReport:
-    """What is told of a link. `given` are all its forms, if there are others than the link's own.
+    """What is told of a link. `spam`: it is so on the page that is told of (L-3), whatever it may be on others."""
+    return _link_report(keyed_link(link), known, policy, (link.given,), spam)
 
-    `spam`: it is so on the page that is told of (L-3), whatever it may be on others.
-    """
+
+def _link_report(
+    keyed: KeyedLink, known: Known | None, policy: Policy, given: tuple[str, ...], spam: bool
+) -> LinkReport:
+    link = keyed.link
     if link.kind is UrlClass.INVALID:
-        finding = Finding(Verdict.INVALID)
+        finding = _INVALID
     elif spam:
-        finding = Finding(Verdict.SPAM)
+        finding = _SPAM
     elif link.kind is UrlClass.WATCHED and known is not None:
         finding = found_with(finding_of(known.record, known.host, policy), known.notes)
     else:
-        finding = Finding(Verdict.UNKNOWN)
-    return LinkReport(
-        given=tuple(sorted({link.given, *given})) if given else (link.given,),
-        kind=link.kind,
-        url=link.url,
-        finding=finding,
-        record=UNTRIED if known is None else known.record,
-        due=None if known is None else known.due,
-        invalid=link.reason,
-        suspicious=link.note,
-        notes=NONE if known is None else known.notes,
-    )
+        finding = _UNKNOWN
+    record, due, notes = (UNTRIED, None, NONE) if known is None else (known.record, known.due, known.notes)
+    # By place, not by name: there are hundreds on a page.
+    return LinkReport(given, link.kind, link.url, keyed.normal, finding, record, due, link.reason, link.note, notes)
 
 
 def link_reports(
@@ -146,33 +151,34 @@ def link_reports(
     policy: Policy = DEFAULT,
     *,
     spam: Collection[UrlKey] = (),
-    keys: Mapping[Url, UrlKey] | None = None,
 ) -> tuple[LinkReport, ...]:
-    """The reports on a page's links, one for each normal form, sorted as W-3 has them; `spam` are those that are.
+    """The reports on a page's links, one for each normal form, sorted as W-3 has them; `spam` are those that are."""
+    return keyed_reports(map(keyed_link, links), known, policy, spam=spam)
 
-    `keys` are those that the caller has computed already (`watched_urls`).
-    """
-    keys = keys or {}
-    forms: dict[Url | str, list[Classified]] = {}
-    for link in links:
-        forms.setdefault(link.url or link.given, []).append(link)
+
+def keyed_reports(
+    links: Iterable[KeyedLink],
+    known: Mapping[UrlKey, Known],
+    policy: Policy = DEFAULT,
+    *,
+    spam: Collection[UrlKey] = (),
+) -> tuple[LinkReport, ...]:
+    """The same for links whose keys are computed already."""
+    forms: dict[str, list[KeyedLink]] = {}
+    for keyed in links:
+        forms.setdefault(keyed.normal or keyed.link.given, []).append(keyed)
     reports = []
-    for url, same in forms.items():
-        key = (keys.get(url) or key_of(url)) if isinstance(url, Url) else None
-        found = known.get(key) if key else None
-        others = [form.given for form in same] if len(same) > 1 else ()
-        reports.append(link_report(same[0], found, policy, given=others, spam=key in spam))
+    for same in forms.values():
+        first, *others = same
+        given = tuple(sorted({form.link.given for form in same})) if others else (first.link.given,)
+        found = None if first.key is None else known.get(first.key)
+        reports.append(_link_report(first, found, policy, given, first.key in spam))
     return tuple(sorted(reports, key=place))
 
 
-def watched_keys(links: Iterable[Classified]) -> set[UrlKey]:
+def watched_keys(links: Iterable[KeyedLink]) -> set[UrlKey]:
     """The keys under which the store may know something of these links."""
-    return set(watched_urls(links).values())
-
-
-def watched_urls(links: Iterable[Classified]) -> dict[Url, UrlKey]:
-    """The URLs of these links that are watched, with their keys."""
-    return {link.url: key_of(link.url) for link in links if link.kind is UrlClass.WATCHED and link.url is not None}
+    return {keyed.key for keyed in links if keyed.key is not None and keyed.link.kind is UrlClass.WATCHED}
 
 
 def place(link: LinkReport) -> tuple[Any, ...]:

@@ -22,10 +22,11 @@ class Verdict(Enum):
     INVALID = 4
     SPAM = 5
 
-    @property
-    def word(self) -> str:
-        """The stable word, e.g. ``dead``."""
-        return self.name.lower()
+    word: str
+    """The stable word, e.g. ``dead``."""
+
+    def __init__(self, _: int) -> None:
+        self.word = self._name_.lower()
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,7 +218,7 @@ async def _record_verdicts(
 
 async def _record_changes(
     conn: Connection,
-    before: Mapping[UrlKey, tuple[StoredUrl, HostRecord]],
+    before: Mapping[UrlKey, tuple[StoredUrl | KnownUrl, HostRecord]],
     hosts: Mapping[HostKey, tuple[StoredHost | None, HostRecord]],
     day: int,
 ) -> None:

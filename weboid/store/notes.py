@@ -4,7 +4,6 @@ One law: only what failed is looked up, for nothing is told of what works.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from weboid.core.hosts import registrable_domain
@@ -30,7 +29,7 @@ async def noted(conn: Connection, urls: Sequence[KnownUrl]) -> list[KnownUrl]:
     found: dict[UrlKey, list[Sequence[Any]]] = {}
     async for bucket, host_key, url_key, *row in await conn.execute(SQL["list_notes"], columns):
         found.setdefault(UrlKey(bucket, host_key, url_key), []).append(row)
-    return [replace(url, notes=_notes(found[url.key])) if url.key in found else url for url in urls]
+    return [url._replace(notes=_notes(found[url.key])) if url.key in found else url for url in urls]
 
 
 def _notes(rows: Iterable[Sequence[Any]]) -> Notes:

@@ -12,6 +12,8 @@ from weboid.store.statements import statements
 
 SQL: Final = statements("pending")
 PAGE_SQL: Final = statements("page")
+MOST_WAITING: Final = 20_000
+"""Pages of a wiki: while so many wait, none are taken that somebody merely asked about."""
 
 
 class Pending(NamedTuple):
@@ -47,9 +49,9 @@ async def record_pending(conn: Connection, wiki: int, pages: Sequence[Pending]) 
 
 async def record_asked(conn: Connection, wiki: int, pages: Sequence[int], day: int) -> None:
     """Somebody asked about these pages: watched ones are touched, the others handed to the feeder (P-8, P-10)."""
-    row = {"wiki": wiki, "pages": sorted(pages), "day": day}
-    await conn.execute(PAGE_SQL["record_asked"], row)
-    await conn.execute(SQL["record_strangers"], row)
+    row = {"wiki": wiki, "pages": sorted(pages)}
+    await conn.execute(PAGE_SQL["record_asked"], {**row, "day": day})
+    await conn.execute(SQL["record_strangers"], {**row, "most": MOST_WAITING})
 
 
 async def record_asked_titles(conn: Connection, wiki: int, titles: Sequence[str], day: int) -> None:
@@ -58,7 +60,13 @@ async def record_asked_titles(conn: Connection, wiki: int, titles: Sequence[str]
     known = {title: page async for page, title in rows}
     await record_asked(conn, wiki, list(known.values()), day)
     strangers = sorted(set(titles) - known.keys())
-    await conn.execute(SQL["record_strange_titles"], {"wiki": wiki, "titles": strangers})
+    await conn.execute(SQL["record_strange_titles"], {"wiki": wiki, "titles": strangers, "most": MOST_WAITING})
+
+
+async def has_room(conn: Connection, wiki: int) -> bool:
+    """Whether pages that somebody asks about are taken now."""
+    row = await (await conn.execute(SQL["has_room"], {"wiki": wiki, "most": MOST_WAITING})).fetchone()
+    return row is not None and bool(row[0])
 
 
 async def list_pending(conn: Connection, wiki: int, until: datetime, limit: int) -> list[Pending]:

@@ -51,10 +51,12 @@ class StoredUrl:
     record: UrlRecord
 
 
-@dataclass(frozen=True, slots=True)
-class KnownUrl(StoredUrl):
+class KnownUrl(NamedTuple):
     """A URL with all that an answer tells of it. `orphaned` is the day on which its last use went (U-8)."""
 
+    key: UrlKey
+    url: Url
+    record: UrlRecord
     due: int
     orphaned: int | None
     host: HostRecord

@@ -4,7 +4,7 @@ One law: where somebody goes after signing in is a page of this service, whateve
 """
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from aiohttp import hdrs, web
 
@@ -49,7 +49,7 @@ class Account:
         person = await sessions.person(request)
         say = html_words(request, given)
         problem = None if member is None else sessions.unfit(member)
-        values = {
+        values: dict[str, Any] = {
             "username": None if member is None else visible(member.name),
             "subject": None if member is None else member.subject,
             "is_administrator": person is not None and person.is_administrator,
@@ -74,7 +74,7 @@ class Account:
         flow = self._provider.begin()
         back = local_path(given.get("back", "")) or PATH + _language(given)
         await sessions.keep(request, _FLOW, {"state": flow.state, "verifier": flow.verifier, "back": back})
-        values = {"going": flow.address, "provider": self._provider.host}
+        values: dict[str, Any] = {"going": flow.address, "provider": self._provider.host}
         response = await service.form_html(request, "account.html", given, html_words(request, given), **values)
         response.headers["Refresh"] = f"0; url={flow.address}"
         return response

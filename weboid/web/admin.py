@@ -8,6 +8,7 @@ from datetime import UTC
 from typing import Any, Final
 
 from aiohttp import hdrs, web
+from markupsafe import Markup
 
 from weboid.core.days import day_of
 from weboid.store.people import (
@@ -116,6 +117,9 @@ class AdminPage:
         given = await self._service.sessions.posted(request, "block", {"subject", "reason"})
         person = await self._service.sessions.require_administrator(request)
         subject, reason = _subject_of(given), given.get("reason", "")[:_MOST_REASON]
+        if self._service.sessions.is_administrator(subject):
+            # Each could unblock themselves, or shut out all others: the configuration says who administers.
+            raise Problem(409, "block-administrator")
         async with self._service.pool.connection() as conn:
             await begin(conn, Action.BLOCK, person, daily=0)
             name = await _find_name(conn, subject)
@@ -176,17 +180,17 @@ async def _find_done(conn: Connection, given: Parameters) -> AuditEntry | None:
     return found[0] if is_so and found[0].action in _OF_PEOPLE else None
 
 
-def _did_words(entry: AuditEntry, say: Messages) -> str:
+def _did_words(entry: AuditEntry, say: Messages) -> Markup:
     match Action(entry.action):
         case Action.UNDO:
             return _undone_words(entry.detail, say)
         case Action.BLOCK:
-            return say.text("weboid-admin-did-block")
-    return say.text("weboid-admin-did-unblock")
+            return say.html("weboid-admin-did-block")
+    return say.html("weboid-admin-did-unblock")
 
 
-def _undone_words(detail: str, say: Messages) -> str:
-    return say.text("weboid-admin-undone", *map(int, detail.split()))
+def _undone_words(detail: str, say: Messages) -> Markup:
+    return say.html("weboid-admin-undone", *map(int, detail.split()))
 
 
 def _subject_of(given: Parameters) -> str:

@@ -4,29 +4,33 @@ One law: the wiki is read before a connection to the database is taken, and all 
 """
 
 import asyncio
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from typing import Final
 
 from weboid.core.classify import Classified, UrlClass, classify
-from weboid.core.farms import Farm, WikiName, farm_named
+from weboid.core.farms import Farm, WikiName
 from weboid.core.keys import UrlKey
 from weboid.core.policy import Policy
-from weboid.core.report import PageReport, link_reports, watched_urls
+from weboid.core.report import KeyedLink, PageReport, keyed_link, keyed_reports, link_reports, watched_keys
 from weboid.core.urls import suspicious
-from weboid.errors import ConfigError, NotFound, StoreError
 from weboid.store.page import StoredPage, find_page
-from weboid.store.pending import record_asked
 from weboid.store.pool import Connection, Pool
 from weboid.store.rows import KnownUrl
 from weboid.store.spam import list_spam_links
 from weboid.store.url import find_urls
-from weboid.store.wiki import StoredWiki, find_wiki
+from weboid.store.wiki import StoredWiki
+from weboid.web.asked import Asked
 from weboid.web.live import LiveReader
 from weboid.web.question import Question
+from weboid.web.wikis import Wikis
 from weboid.wiki.source import PageLinks
 
-log = logging.getLogger(__name__)
+_LINKS_KEPT: Final = 16_384
+_LONGEST_KEPT: Final = 500
+"""Characters: all that are kept take some 30 MB at the most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +53,22 @@ class Answers:
 
     pool: Pool
     live: LiveReader
-    farms: Sequence[Farm]
+    wikis: Wikis
+    asked: Asked
     policy: Policy
     today: Callable[[], int]
 
     async def find_answer(self, question: Question) -> Answer:
         """The answer to a question; raises NotFound for a wiki that is not known, StoreError."""
         day = self.today()
-        wiki, farm = await self.find_wiki(question.wiki)
+        wiki, farm = await self.wikis.find(question.wiki)
         read = await self.live.find_pages(wiki, question.ids, question.titles)
         if read is None:
             reports, titles = await self._find_stored(wiki, question)
         else:
             reports, _ = await asyncio.gather(
                 self._find_known(question.wiki, wiki.wiki, farm, read.pages, day),
-                self._hand_in(wiki.wiki, [page.page for page in read.pages], day),
+                self.asked.tell(wiki.wiki, read.pages, day),
             )
             titles = read.titles
         found = {report.page: report for report in reports}
@@ -72,26 +77,14 @@ class Answers:
         order = dict.fromkeys((*question.ids, *(titles[title] for title in question.titles if title in titles)))
         return Answer(wiki, tuple(found[page] for page in order if page in found), tuple(missing), day)
 
-    async def find_wiki(self, name: WikiName) -> tuple[StoredWiki, Farm]:
-        """The wiki of that name and its farm; raises NotFound."""
-        try:
-            farm = farm_named(name.farm, self.farms)
-        except ConfigError:
-            raise NotFound(str(name)) from None
-        async with self.pool.reading() as conn:
-            wiki = await find_wiki(conn, farm, name)
-        if wiki is None:
-            raise NotFound(str(name))
-        return wiki, farm
-
     async def _find_known(
         self, name: WikiName, wiki: int, farm: Farm, pages: Sequence[PageLinks], day: int
     ) -> list[PageReport]:
         """What is known of the links that the wiki has just told."""
-        links = {page.page: [classify(url, farm) for url in page.urls] for page in pages}
-        keys = {url: key for of_page in links.values() for url, key in watched_urls(of_page).items()}
+        links = {page.page: [_keyed(url, farm) for url in page.urls] for page in pages}
+        keys = watched_keys(chain.from_iterable(links.values()))
         async with self.pool.reading() as conn:
-            known = await find_urls(conn, sorted(set(keys.values()))) if keys else {}
+            known = await find_urls(conn, sorted(keys)) if keys else {}
             spam = await list_spam_links(conn, wiki, links)
         return [
             PageReport(
@@ -100,20 +93,12 @@ class Answers:
                 namespace=page.namespace,
                 title=page.title,
                 revision=page.latest,
-                links=link_reports(links[page.page], known, self.policy, spam=spam.get(page.page, {}), keys=keys),
+                links=keyed_reports(links[page.page], known, self.policy, spam=spam.get(page.page, {})),
                 read=day,
                 live=True,
             )
             for page in pages
         ]
-
-    async def _hand_in(self, wiki: int, pages: Sequence[int], day: int) -> None:
-        """Tells the feeder what was asked for; an answer does not depend on it (O-8)."""
-        try:
-            async with self.pool.connection() as conn, conn.pipeline():
-                await record_asked(conn, wiki, pages, day)
-        except StoreError as error:
-            log.warning("pages that were asked for could not be noted: %s", error)
 
     async def _find_stored(self, wiki: StoredWiki, question: Question) -> tuple[list[PageReport], dict[str, int]]:
         """The pages with their watched links as the last pass left them, and the pages of the titles."""
@@ -150,6 +135,16 @@ class Answers:
             )
             for page in pages
         ]
+
+
+def _keyed(url: str, farm: Farm) -> KeyedLink:
+    """A link of a page of that farm; the same are asked about again and again."""
+    return _kept_link(url, farm) if len(url) <= _LONGEST_KEPT else keyed_link(classify(url, farm))
+
+
+@lru_cache(_LINKS_KEPT)
+def _kept_link(url: str, farm: Farm) -> KeyedLink:
+    return keyed_link(classify(url, farm))
 
 
 def _stored_links(page: StoredPage, known: Mapping[UrlKey, KnownUrl], spam: Mapping[UrlKey, str]) -> list[Classified]:

@@ -17,6 +17,7 @@ from weboid.web import account, form_html, form_js, form_json, form_xml, source,
 from weboid.web.accept import best_type
 from weboid.web.admin import AdminPage
 from weboid.web.answers import Answer, Answers
+from weboid.web.asked import Asked
 from weboid.web.changes import Changes
 from weboid.web.clients import clients_of
 from weboid.web.data import Data
@@ -78,8 +79,8 @@ def make_app(
     """
     live = LiveReader(sources, budget_s=live_budget_s)
     public_url = public_url.rstrip("/")
-    answers = Answers(pool, live, config.farms, config.policy, today)
     wikis = Wikis(pool, config.farms)
+    answers = Answers(pool, live, wikis, Asked(pool), config.policy, today)
     site = _Site(pool, answers, wikis, public_url)
     sessions = Sessions(config.web.secret, config.people, public_url)
     limits = Limits(config.web, clients_of(config.web.tokens), pool, today)

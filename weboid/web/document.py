@@ -51,5 +51,7 @@ def _page(page: PageReport, extent: Extent, verdicts: Collection[Verdict], day: 
     told = [link for link in page.links if is_told(link, extent)]
     shown = page_as_json(page, extent)
     pairs = [(link, report) for link, report in zip(shown["links"], told, strict=True) if fits(report, verdicts)]
-    shown["links"] = [{**link, "words": sentence(report, day, say)} for link, report in pairs]
+    for link, report in pairs:
+        link["words"] = sentence(report, day, say)
+    shown["links"] = [link for link, _ in pairs]
     return shown

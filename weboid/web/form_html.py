@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
@@ -58,6 +58,7 @@ def start_html(listed: Sequence[Listed], wikis: Sequence[str], given: Parameters
 def answer_html(answer: Answer, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
     """The lists of links of the pages asked for, and the form again."""
     extent, verdicts = extent_of(given, Extent.FINDINGS), verdicts_of(given)
+    is_all = extent is Extent.ALL and not verdicts
     return render(
         "answer.html",
         say,
@@ -65,16 +66,21 @@ def answer_html(answer: Answer, wikis: Sequence[str], given: Parameters, say: Me
         source,
         wikis,
         answer=answer,
-        extent=extent,
         pages=[_page_view(page, answer, extent, verdicts, say) for page in answer.pages],
-        switch=query({**_without(given, "verdict"), "all": "0" if extent is Extent.ALL else "1"}),
+        is_all=is_all,
+        switch=query({**_without(given, "verdict"), "all": "0" if is_all else "1"}),
     )
 
 
 def problem_html(problem: Problem, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
     """What is wrong, and the form to mend it."""
+    return render("problem.html", say, given, source, wikis, told=problem_words(problem, say))
+
+
+def problem_words(problem: Problem, say: Messages) -> Markup:
+    """What is wrong, to be told on the page whose form was sent."""
     told = [wording.visible(value) if isinstance(value, str) else value for value in problem.parameters]
-    return render("problem.html", say, given, source, wikis, told=say.html(problem.key, *told))
+    return say.html(problem.key, *told)
 
 
 def _without(given: Parameters, name: str) -> Parameters:
@@ -105,27 +111,46 @@ def _page_view(
     }
 
 
-def link_view(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
+class LinkView(NamedTuple):
+    """What the template of a link shows of it; not a dictionary, as templates look for attributes first."""
+
+    verdict: str
+    words: str
+    url: str
+    normal: str | None
+    href: str | None
+    reason: str | None
+    suspicious: bool
+    told: Sequence[str]
+    """The target, the file, what people said."""
+    asked: Markup | None
+    status: str | None
+    history: Sequence[str]
+    forms: Sequence[str]
+
+
+def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
     """What the template of a link shows of it."""
-    target = link.record.target
-    asked = link.record.asked
-    return {
-        "verdict": link.finding.verdict.word,
-        "words": wording.verdict_words(link, day, say),
-        "url": wording.shown_url(link),
-        "normal": link.normal,
-        "href": wording.href(link.url),
-        "reason": wording.reason_words(link, say),
-        "status": wording.status_words(link.status, say) if link.record.history else None,
-        "asked": None if asked is None else _asked_html(asked, day, say),
-        "target": None if target is None else say.html("weboid-target", address_html(target)),
-        "file": wording.file_words(link, say),
-        "reported": wording.report_words(link, day, say),
-        "instead": _instead(link, say),
-        "suspicious": link.suspicious,
-        "forms": wording.other_forms(link),
-        "history": [wording.entry_words(entry, say) for entry in link.record.history],
-    }
+    record = link.record
+    told = [
+        None if record.target is None else say.html("weboid-target", address_html(record.target)),
+        wording.file_words(link, say),
+        wording.report_words(link, day, say),
+    ]
+    return LinkView(
+        verdict=link.finding.verdict.word,
+        words=wording.verdict_words(link, day, say),
+        url=wording.shown_url(link),
+        normal=link.normal,
+        href=wording.href_of(link),
+        reason=wording.reason_words(link, say),
+        suspicious=link.suspicious,
+        told=[*filter(None, told), *_instead(link, say)],
+        asked=None if record.asked is None else _asked_html(record.asked, day, say),
+        status=wording.status_words(link.status, say) if record.history else None,
+        history=[wording.entry_words(entry, say) for entry in record.history],
+        forms=wording.other_forms(link),
+    )
 
 
 @lru_cache(_KEPT)

@@ -15,7 +15,8 @@ from weboid.web.problem import Problem
 
 DEFAULT: Final = "en"
 _CODE: Final = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,4}", re.I)
-_RANGE: Final = re.compile(r"\s*([a-z]{2,3}(?:-[a-z0-9]{1,8})*)\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?))?\s*", re.I)
+_RANGE: Final = re.compile(r"([a-z]{2,3}(?:-[a-z0-9]{1,8})*)(?:\s*;\s*q=([01](?:\.[0-9]{0,3})?))?", re.I)
+"""Without white space around it: two stretches of it side by side could be told apart in thousands of ways."""
 _MOST_RANGES: Final = 20
 _OLD: Final = {"iw": "he", "in": "id", "ji": "yi", "jw": "jv"}
 """Codes that ISO 639 has given up, and that some browsers and systems still send."""
@@ -79,7 +80,7 @@ def accepted_language(header: str) -> Language:
     """The best of an Accept-Language header (RFC 9110 §12.5.4) that we have words in, English if there is none."""
     wanted = []
     for place, text in enumerate(header.split(",")[:_MOST_RANGES]):
-        if (match := _RANGE.fullmatch(text)) and (quality := float(match[2] or 1)) > 0:
+        if (match := _RANGE.fullmatch(text.strip())) and (quality := float(match[2] or 1)) > 0:
             wanted.append((-quality, place, match[1]))
     for _, _, code in sorted(wanted):
         if (language := _nearest(code)) and _has_words(language):

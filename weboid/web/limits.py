@@ -65,6 +65,7 @@ _FORM: Final = 10
 _DOUBTFUL: Final = 10
 """More for a list that is found by looking at what pages use."""
 _PER_PAGE: Final = frozenset({"/externalLinkInfo", "/externalLinkProblem", "/api/page"})
+_PAGES: Final = ("pageid", "curid", "title")
 
 _MOST_HOPS: Final = 16
 _MOST_KEYS: Final = 10_000
@@ -82,13 +83,14 @@ def cost_of(request: web.Request) -> int:
     """What a request costs, in units: by its route and, where it asks for pages, by their number."""
     resource = request.match_info.route.resource
     route = resource.canonical if resource is not None else ""
-    if request.method == hdrs.METH_OPTIONS:
+    if request.method == hdrs.METH_OPTIONS and resource is not None:
         return 0
     cost = _COSTS.get(route, _OTHER if request.method in (hdrs.METH_GET, hdrs.METH_HEAD) else _FORM)
     if route in _PER_PAGE:
-        named = max((request.query.get(name, "").count("|") for name in ("pageid", "curid", "title")), default=0)
+        named = max((value.count("|") for name in _PAGES for value in request.query.getall(name, ())), default=0)
         return cost + min(named + 1, MOST_PAGES)
-    if route == "/lists/dead" and request.query.get("verdict") == "doubtful":
+    # Whatever a handler might take for it, as an empty parameter before it is passed over there.
+    if route == "/lists/dead" and any("doubtful" in value for value in request.query.getall("verdict", ())):
         return cost + _DOUBTFUL
     return cost
 

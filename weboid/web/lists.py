@@ -146,7 +146,7 @@ class Lists:
         spot = links.after
         return links.links, None if spot is None else ".".join(map(str, (spot.page, *spot.key)))
 
-    def _view(self, link: PageLink, day: int, say: Messages) -> dict[str, Any]:
+    def _view(self, link: PageLink, day: int, say: Messages) -> form_html.LinkView:
         return form_html.link_view(self._service.report(link.known), day, say)
 
 

@@ -53,6 +53,6 @@ class NormalForm:
             return None
         name = wiki_of(given)
         try:
-            return farm_named(name.farm, self._service.answers.farms)
+            return farm_named(name.farm, self._service.answers.wikis.farms)
         except ConfigError:
             raise NotFound(str(name)) from None

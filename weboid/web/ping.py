@@ -7,9 +7,11 @@ from typing import Any, Final
 
 from aiohttp import hdrs, web
 
-from weboid.store.pending import record_asked, record_asked_titles
+from weboid.store.pending import has_room, record_asked, record_asked_titles
+from weboid.store.pool import Connection
 from weboid.store.wiki import StoredWiki
 from weboid.web import form_json, form_xml
+from weboid.web.fields import fields_of
 from weboid.web.problem import Problem
 from weboid.web.question import MOST_QUERY, Parameters, Question, parameters_of, question_of
 from weboid.web.service import LANGUAGE, Service, machine_words, require_format
@@ -18,7 +20,6 @@ from weboid.web.whole import NAMES as WHOLE_NAMES
 from weboid.web.whole import find_part, require_trusted
 
 _NAMES: Final = WHOLE_NAMES | LANGUAGE | {"pageid", "curid", "title", "format"}
-_FORM_TYPE: Final = "application/x-www-form-urlencoded"
 _ROWS: Final = 500
 """Pages of a namespace or category that are handed in at once."""
 
@@ -61,6 +62,7 @@ class Ping:
     async def _hand_in(self, wiki: StoredWiki, question: Question) -> list[str]:
         ids = [page for page in question.ids if page < _MOST_PAGE]
         async with self._service.pool.connection() as conn:
+            await _require_room(conn, wiki)
             if question.titles:
                 await record_asked_titles(conn, wiki.wiki, question.titles, self._service.today())
             else:
@@ -71,17 +73,20 @@ class Ping:
         part = await find_part(self._service, wiki, given, limit=_ROWS)
         ids = [page.page for page in part.pages] + [page for page in part.missing if page < _MOST_PAGE]
         async with self._service.pool.connection() as conn:
+            await _require_room(conn, wiki)
             await record_asked(conn, wiki.wiki, ids, self._service.today())
         return list(map(str, ids)), part.next
+
+
+async def _require_room(conn: Connection, wiki: StoredWiki) -> None:
+    """Raises Problem while more pages wait than anybody may add to."""
+    if not await has_room(conn, wiki.wiki):
+        raise Problem(503, "queue-full")
 
 
 async def _given_in(request: web.Request) -> Parameters:
     """The parameters of the address, and of the form that is sent, if one is. Raises Problem."""
     items, length = list(request.query.items()), len(request.rel_url.raw_query_string)
     if request.method == hdrs.METH_POST and request.can_read_body:
-        if request.content_type != _FORM_TYPE:
-            raise Problem(415, "form-type")
-        if (request.content_length or 0) > MOST_QUERY:
-            raise Problem(413, "too-long")
-        items += [(name, value) for name, value in (await request.post()).items() if isinstance(value, str)]
+        items += await fields_of(request, most=MOST_QUERY)
     return parameters_of(items, length, _NAMES)

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from weboid.core.farms import WikiName, parse_wiki_name
+from weboid.core.hosts import InvalidUrl
 from weboid.core.report import Extent
+from weboid.core.urls import Url, parse
 from weboid.core.verdict import Verdict
 from weboid.errors import ConfigError
 from weboid.web.problem import Problem
@@ -18,6 +20,9 @@ from weboid.web.problem import Problem
 MOST_PAGES: Final = 50
 MOST_QUERY: Final = 4_000
 """Characters of a query string."""
+
+MOST_SHOWN: Final = 200
+"""Characters of a URL in an error message."""
 
 _ID: Final = re.compile(r"[1-9][0-9]{0,9}")
 _UNFIT_TITLE: Final = re.compile("[\x00-\x1f\x7f#<>\\[\\]{}|\ud800-\udfff\ufffd]")
@@ -82,6 +87,16 @@ def wiki_of(given: Parameters) -> WikiName:
         return parse_wiki_name(given["dbname"])
     except ConfigError:
         raise Problem(400, "wiki", given["dbname"][:100]) from None
+
+
+def url_of(given: Parameters) -> Url:
+    """The URL that is asked about; raises Problem."""
+    if "url" not in given:
+        raise Problem(400, "no-url")
+    try:
+        return parse(given["url"])
+    except InvalidUrl:
+        raise Problem(400, "url", given["url"][:MOST_SHOWN]) from None
 
 
 def page_of(given: Parameters, name: str) -> int | None:

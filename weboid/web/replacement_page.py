@@ -26,11 +26,12 @@ from weboid.store.replacement import PLAIN, Replacement, delete_replacement, fin
 from weboid.store.report import find_locked_url
 from weboid.store.rows import KnownUrl
 from weboid.store.url import find_urls
-from weboid.web import account, form_html, wording
+from weboid.web import account, form_html
 from weboid.web.acts import begin, note
+from weboid.web.look import Look
 from weboid.web.messages import Messages
 from weboid.web.problem import Problem
-from weboid.web.question import Parameters, wiki_of
+from weboid.web.question import MOST_SHOWN, Parameters, url_of, wiki_of
 from weboid.web.service import Service, given_in, html_words
 from weboid.web.session import Person
 
@@ -38,10 +39,7 @@ PATH: Final = "/replacement"
 
 _SUGGEST: Final = "replacement"
 _REMOVE: Final = "replacement-remove"
-_LOOK: Final = "replacement-look"
 _NAMES: Final = frozenset({"url", "dbname", "done"})
-_SHOWN: Final = 200
-"""Characters of a URL in an error message."""
 _HTTP: Final = re.compile(r"https?://[^/?#@]+(?:[/?#]|$)", re.IGNORECASE)
 """With its scheme, and without anything before the host that could be taken for it."""
 
@@ -61,14 +59,14 @@ def fit_target(text: str, url: Url, farms: Iterable[Farm]) -> Fit:
     except InvalidUrl:
         target = None
     if target is None or not _HTTP.match(text):
-        raise Problem(400, "replacement-target", text[:_SHOWN])
+        raise Problem(400, "replacement-target", text[:MOST_SHOWN])
     kinds = [classify(text, farm) for farm in (None, *farms)]
     if kinds[0].note:
-        raise Problem(400, "replacement-target", text[:_SHOWN])
+        raise Problem(400, "replacement-target", text[:MOST_SHOWN])
     if any(each.kind is UrlClass.OWN_FARM for each in kinds):
-        raise Problem(400, "replacement-own", str(target)[:_SHOWN])
+        raise Problem(400, "replacement-own", str(target)[:MOST_SHOWN])
     if kinds[0].kind is not UrlClass.WATCHED or not _is_public(target):
-        raise Problem(400, "replacement-private", str(target)[:_SHOWN])
+        raise Problem(400, "replacement-private", str(target)[:MOST_SHOWN])
     if target == url:
         raise Problem(400, "replacement-same")
     snapshot = snapshot_of(str(target))
@@ -89,7 +87,7 @@ def _require_copy(snapshot: Snapshot, url: Url) -> None:
     if snapshot.original is None or snapshot.taken is None:
         raise Problem(400, "replacement-short", snapshot.archive.title)
     if not is_same_page(snapshot.original, url):
-        raise Problem(400, "replacement-other", str(snapshot.original)[:_SHOWN], str(url)[:_SHOWN])
+        raise Problem(400, "replacement-other", str(snapshot.original)[:MOST_SHOWN], str(url)[:MOST_SHOWN])
 
 
 class ReplacementPage:
@@ -98,12 +96,15 @@ class ReplacementPage:
     def __init__(self, service: Service, daily: int) -> None:
         self._service = service
         self._daily = daily
+        self._look = Look(
+            service, PATH, PATH + "/look", _NAMES - {"done"}, "weboid-replacement-title", "weboid-url-ask"
+        )
 
     def add_routes(self, app: web.Application) -> None:
         """Their addresses."""
         app.router.add_get(PATH, self.page)
         app.router.add_post(PATH, self.suggest)
-        app.router.add_post(PATH + "/look", self.look)
+        app.router.add_post(PATH + "/look", self._look.sent)
         app.router.add_post(PATH + "/remove", self.remove)
 
     async def page(self, request: web.Request) -> web.Response:
@@ -111,15 +112,7 @@ class ReplacementPage:
         given = given_in(request, _NAMES)
         if await self._service.sessions.is_interactive(request):
             return await self._page(request, given)
-        say, token = html_words(request, given), await self._service.sessions.form_token(request, _LOOK)
-        values = {"url": str(_url_of(given)), "link": None, "problem": None, "done": None, "look_token": token}
-        return await self._service.form_html(request, "replacement.html", given, say, **values)
-
-    async def look(self, request: web.Request) -> web.Response:
-        """A person wants to see what is known."""
-        given = await self._service.sessions.posted(request, _LOOK, ("url", "dbname"))
-        await self._service.sessions.note_interactive(request)
-        return _see(given)
+        return await self._look.page(request, given)
 
     async def suggest(self, request: web.Request) -> web.Response:
         """Takes a suggestion of somebody who has signed in."""
@@ -146,28 +139,28 @@ class ReplacementPage:
         return _see(given, "removed")
 
     async def _record(self, given: Parameters, person: Person) -> None:
-        url = _url_of(given)
+        url = url_of(given)
         if "target" not in given:
             raise Problem(400, "replacement-none")
-        fit = fit_target(given["target"], url, self._service.answers.farms)
+        fit = fit_target(given["target"], url, self._service.answers.wikis.farms)
         target, key, day = str(fit.target), key_of(url), self._service.today()
         async with self._service.pool.connection() as conn:
             await begin(conn, Action.REPLACE, person, daily=self._daily)
             known = await find_locked_url(conn, key)
             if known is None:
-                raise Problem(404, "unknown-url", str(url)[:_SHOWN])
+                raise Problem(404, "unknown-url", str(url)[:MOST_SHOWN])
             if not self._is_dead(known):
-                raise Problem(409, "replacement-not-dead", str(url)[:_SHOWN])
+                raise Problem(409, "replacement-not-dead", str(url)[:MOST_SHOWN])
             other = (await find_urls(conn, [key_of(fit.target)])).get(key_of(fit.target))
             if other is not None and self._is_dead(other):
-                raise Problem(400, "replacement-dead", target[:_SHOWN])
+                raise Problem(400, "replacement-dead", target[:MOST_SHOWN])
             if await record_replacement(
                 conn, key, archive=fit.archive, target=target, day=day, subject=person.subject, name=person.name
             ):
                 await note(conn, Action.REPLACE, person, str(url), target)
 
     async def _delete(self, given: Parameters, person: Person | None) -> None:
-        url, target = _url_of(given), given.get("target", "")
+        url, target = url_of(given), given.get("target", "")
         archive = {str(number): number for number in (PLAIN, *BY_NUMBER)}.get(given.get("archive", ""))
         if archive is None:
             raise Problem(400, "request")
@@ -182,13 +175,13 @@ class ReplacementPage:
 
     async def _page(self, request: web.Request, given: Parameters, problem: Problem | None = None) -> web.Response:
         service, sessions = self._service, self._service.sessions
-        say, url, day = html_words(request, given), _url_of(given), self._service.today()
+        say, url, day = html_words(request, given), url_of(given), self._service.today()
         if "dbname" in given:
             wiki_of(given)
         async with service.pool.connection() as conn:
             known = (await find_urls(conn, [key_of(url)])).get(key_of(url))
             if known is None:
-                raise problem or Problem(404, "unknown-url", str(url)[:_SHOWN])
+                raise problem or Problem(404, "unknown-url", str(url)[:MOST_SHOWN])
             suggestions = await find_replacements(conn, known.key)
         member = await sessions.member(request)
         unfit = None if member is None else sessions.unfit(member)
@@ -203,25 +196,10 @@ class ReplacementPage:
             "unfit": None if unfit is None else say.html(unfit.key, *unfit.parameters),
             "token": await sessions.form_token(request, _SUGGEST),
             "remove_token": await sessions.form_token(request, _REMOVE),
-            "problem": None if problem is None else _told(problem, say),
             "done": _done(given, suggestions, day),
             "most": MAX_URL,
         }
-        response = await service.form_html(request, "replacement.html", given, say, **values)
-        if problem is not None:
-            response.set_status(problem.http)
-            if problem.retry_s:
-                response.headers[hdrs.RETRY_AFTER] = str(problem.retry_s)
-        return response
-
-
-def _url_of(given: Parameters) -> Url:
-    if "url" not in given:
-        raise Problem(400, "no-url")
-    try:
-        return parse(given["url"])
-    except InvalidUrl:
-        raise Problem(400, "url", given["url"][:_SHOWN]) from None
+        return await service.form_html(request, "replacement.html", given, say, refused=problem, **values)
 
 
 def _view(suggestion: Replacement, day: int, say: Messages) -> dict[str, Any]:
@@ -254,11 +232,6 @@ def _done(given: Parameters, suggestions: Iterable[Replacement], day: int) -> st
         case "removed":
             return "removed"
     return None
-
-
-def _told(problem: Problem, say: Messages) -> Any:
-    told = [wording.visible(value) if isinstance(value, str) else value for value in problem.parameters]
-    return say.html(problem.key, *told)
 
 
 def _place(given: Parameters, *names: str) -> dict[str, str]:

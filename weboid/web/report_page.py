@@ -5,14 +5,15 @@ One law: interactive only. What is known of a URL is shown in a session in which
 nothing is done but by such a form.
 """
 
+from collections.abc import Awaitable
 from typing import Any, Final
 
 from aiohttp import hdrs, web
 from markupsafe import Markup
 
-from weboid.core.hosts import InvalidUrl, registrable_domain
+from weboid.core.hosts import registrable_domain
 from weboid.core.keys import key_of
-from weboid.core.urls import Url, parse
+from weboid.core.urls import Url
 from weboid.core.verdict import Verdict, finding_of
 from weboid.store.people import Action
 from weboid.store.pool import Connection
@@ -31,9 +32,10 @@ from weboid.store.rows import KnownUrl
 from weboid.store.url import find_urls
 from weboid.web import account, form_html
 from weboid.web.acts import begin, note
+from weboid.web.look import Look
 from weboid.web.messages import Messages
 from weboid.web.problem import Problem
-from weboid.web.question import Parameters
+from weboid.web.question import MOST_SHOWN, Parameters, url_of
 from weboid.web.service import Service, given_in, html_words
 
 PATH: Final = "/report"
@@ -41,8 +43,6 @@ CHECK: Final = "/check"
 
 _NAMES: Final = frozenset({"url", "dbname"})
 _URL, _DOMAIN = "url", "domain"
-_MOST_SHOWN: Final = 200
-"""Characters of a URL in an error message."""
 _DONE: Final = {
     "url": "weboid-report-done-url",
     "domain": "weboid-report-done-domain",
@@ -58,31 +58,34 @@ class ReportPage:
     def __init__(self, service: Service, daily: int) -> None:
         self._service = service
         self._daily = daily
+        self._look = Look(service, PATH, PATH + "/look", _NAMES, "weboid-report-title", "weboid-url-ask")
 
     def add_routes(self, app: web.Application) -> None:
         """Their addresses."""
         app.router.add_get(PATH, self.page)
         app.router.add_post(PATH, self.report)
-        app.router.add_post(PATH + "/look", self.look)
+        app.router.add_post(PATH + "/look", self._look.sent)
         app.router.add_post(PATH + "/remove", self.remove)
         app.router.add_post(CHECK, self.check)
 
     async def page(self, request: web.Request) -> web.Response:
         """What is known of a URL, and what this reader may say of it."""
-        service, sessions = self._service, self._service.sessions
         given = given_in(request, {*_NAMES, "done"})
+        if await self._service.sessions.is_interactive(request):
+            return await self._page(request, given)
+        return await self._look.page(request, given)
+
+    async def _page(self, request: web.Request, given: Parameters, refused: Problem | None = None) -> web.Response:
+        """The same, with why a form that was sent has done nothing."""
+        service, sessions = self._service, self._service.sessions
         say = html_words(request, given)
-        url = _url_of(given)
+        url = url_of(given)
         values: dict[str, Any] = {
             "url": str(url),
             "domain": registrable_domain(url.host),
             "query": form_html.query(_place(given, url)),
-            "tokens": {},
-            "link": None,
+            "tokens": {name: await sessions.form_token(request, name) for name in ("report", "remove", "check")},
         }
-        if not await sessions.is_interactive(request):
-            values["tokens"]["look"] = await sessions.form_token(request, "look")
-            return await service.form_html(request, "report.html", given, say, **values)
         day = service.today()
         async with service.pool.connection() as conn:
             known = _watched((await find_urls(conn, [key_of(url)])).get(key_of(url)), url)
@@ -92,8 +95,6 @@ class ReportPage:
             }
         member = await sessions.member(request)
         problem = None if member is None else sessions.unfit(member)
-        for purpose in ("report", "remove", "check"):
-            values["tokens"][purpose] = await sessions.form_token(request, purpose)
         values |= {
             "link": form_html.link_view(service.report(known), day, say),
             "claims": {what: _claim(what, report, url, day, say) for what, report in reports.items() if report},
@@ -104,21 +105,25 @@ class ReportPage:
             "account": account.PATH + form_html.query({"back": PATH + values["query"], **_only(given, "lang")}),
             "check": _check_state(known, day),
         }
-        return await service.form_html(request, "report.html", given, say, **values)
+        return await service.form_html(request, "report.html", given, say, refused=refused, **values)
 
-    async def look(self, request: web.Request) -> web.Response:
-        """A person wants to see what is known (W-5)."""
-        given = await self._service.sessions.posted(request, "look", _NAMES)
-        url = _url_of(given)
-        await self._service.sessions.note_interactive(request)
-        return _see(given, url)
+    async def _after(self, request: web.Request, given: Parameters, doing: Awaitable[str]) -> web.Response:
+        """What follows a form: the page, with what was `done`, or why it was not."""
+        try:
+            done = await doing
+        except Problem as problem:
+            return await self._page(request, given, problem)
+        return _see(given, url_of(given), done)
 
     async def report(self, request: web.Request) -> web.Response:
         """It works, somebody says (H-1)."""
+        given = await self._service.sessions.posted(request, "report", {*_NAMES, "extent"})
+        return await self._after(request, given, self._report(request, given))
+
+    async def _report(self, request: web.Request, given: Parameters) -> str:
         service = self._service
-        given = await service.sessions.posted(request, "report", {*_NAMES, "extent"})
         person = await service.sessions.require_person(request)
-        url, day = _url_of(given), service.today()
+        url, day = url_of(given), service.today()
         domain = registrable_domain(url.host)
         action = {_URL: Action.REPORT, _DOMAIN: Action.REPORT_DOMAIN}.get(given.get("extent", _URL))
         if action is None:
@@ -134,14 +139,17 @@ class ReportPage:
             else:
                 is_half = await record_report(conn, known, day, person.subject, person.name)
                 await note(conn, action, person, str(url), domain if is_half else "")
-        return _see(given, url, given.get("extent", _URL))
+        return given.get("extent", _URL)
 
     async def remove(self, request: web.Request) -> web.Response:
         """It does not, somebody else says, signed in or not (H-1, H-4)."""
+        given = await self._service.sessions.posted(request, "remove", {*_NAMES, "extent"})
+        return await self._after(request, given, self._remove(request, given))
+
+    async def _remove(self, request: web.Request, given: Parameters) -> str:
         service = self._service
-        given = await service.sessions.posted(request, "remove", {*_NAMES, "extent"})
         person = await service.sessions.person(request)
-        url = _url_of(given)
+        url = url_of(given)
         domain = registrable_domain(url.host)
         async with service.pool.connection() as conn:
             match given.get("extent", _URL):
@@ -155,21 +163,24 @@ class ReportPage:
                         await note(conn, Action.REMOVE_DOMAIN_REPORT, person, domain)
                 case _:
                     raise Problem(400, "extent")
-        return _see(given, url, "removed")
+        return "removed"
 
     async def check(self, request: web.Request) -> web.Response:
         """Somebody wants to know now (W-14)."""
+        given = await self._service.sessions.posted(request, "check", _NAMES)
+        return await self._after(request, given, self._check(request, given))
+
+    async def _check(self, request: web.Request, given: Parameters) -> str:
         service = self._service
-        given = await service.sessions.posted(request, "check", _NAMES)
         person = await service.sessions.require_person(request)
-        url, day = _url_of(given), service.today()
+        url, day = url_of(given), service.today()
         async with service.pool.connection() as conn:
             await begin(conn, Action.CHECK, person, daily=self._daily)
             known = await _find_locked(conn, url)
             if not await record_check_now(conn, known, day):
                 raise Problem(409, "asked-today")
             await note(conn, Action.CHECK, person, str(url))
-        return _see(given, url, "check")
+        return "check"
 
     def _is_dead(self, known: KnownUrl) -> bool:
         """Whether the checks say so, whatever people do."""
@@ -183,17 +194,8 @@ async def _find_locked(conn: Connection, url: Url) -> KnownUrl:
 def _watched(known: KnownUrl | None, url: Url) -> KnownUrl:
     """Raises Problem for what no page uses: nobody brings a URL in (U-9)."""
     if known is None or known.orphaned is not None:
-        raise Problem(404, "unknown-url", str(url)[:_MOST_SHOWN])
+        raise Problem(404, "unknown-url", str(url)[:MOST_SHOWN])
     return known
-
-
-def _url_of(given: Parameters) -> Url:
-    if "url" not in given:
-        raise Problem(400, "no-url")
-    try:
-        return parse(given["url"])
-    except InvalidUrl:
-        raise Problem(400, "url", given["url"][:_MOST_SHOWN]) from None
 
 
 def _claim(what: str, report: Report, url: Url, day: int, say: Messages) -> Markup:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Final, assert_never
 
 from aiohttp import web
-from markupsafe import Markup
 
 from weboid.config import Config
 from weboid.core.farms import WikiName
@@ -18,7 +17,7 @@ from weboid.core.patterns import MOST, MOST_WILDCARDS, Unfit, UnfitPattern, UrlP
 from weboid.core.verdict import Verdict
 from weboid.errors import NotFound
 from weboid.store.search import Matches, SearchSpot, list_matches
-from weboid.web import form_html, wording
+from weboid.web import form_html
 from weboid.web.messages import Messages
 from weboid.web.problem import Problem
 from weboid.web.question import Parameters
@@ -77,9 +76,9 @@ class Search:
         try:
             question = await self._question(given)
         except Problem as problem:
-            return await self._again(request, given, say, problem)
+            return await self._html(request, given, say, refused=problem)
         except NotFound as error:
-            return await self._again(request, given, say, Problem(404, "unknown-wiki", str(error)))
+            return await self._html(request, given, say, refused=Problem(404, "unknown-wiki", str(error)))
         async with service.pool.connection() as conn:
             matches = await list_matches(
                 conn,
@@ -92,12 +91,6 @@ class Search:
                 limit=ROWS,
             )
         return await self._html(request, given, say, question, matches)
-
-    async def _again(self, request: web.Request, given: Parameters, say: Messages, problem: Problem) -> web.Response:
-        """The form as it was sent, to be mended."""
-        response = await self._html(request, given, say, wrong=_told(problem, say))
-        response.set_status(problem.http)
-        return response
 
     async def _question(self, given: Parameters) -> _Question:
         pattern = _pattern_of(given)
@@ -129,7 +122,7 @@ class Search:
         say: Messages,
         question: _Question | None = None,
         matches: Matches | None = None,
-        wrong: Markup | None = None,
+        refused: Problem | None = None,
     ) -> web.Response:
         day = self._service.today()
         name = question.name if question else None
@@ -152,7 +145,7 @@ class Search:
             token=await self._service.sessions.form_token(request, _PURPOSE),
             verdicts=list(_VERDICTS),
             most=MOST,
-            wrong=wrong,
+            refused=refused,
             wiki=None if name is None else str(name),
             is_answer=matches is not None,
             found=found,
@@ -163,11 +156,6 @@ class Search:
 def content_namespaces(config: Config) -> dict[WikiName, frozenset[int]]:
     """By wiki the content namespaces: the main one, and those of which the configuration has all pages watched."""
     return {wiki.name: _MAIN | frozenset(numbers(wiki.matching, "namespaces")) for wiki in config.wikis}
-
-
-def _told(problem: Problem, say: Messages) -> Markup:
-    shown = [wording.visible(value) if isinstance(value, str) else value for value in problem.parameters]
-    return say.html(problem.key, *shown)
 
 
 def _pattern_of(given: Parameters) -> UrlPattern:

@@ -198,8 +198,8 @@ class _Connection(web.RequestHandler):
         message: str | None = None,
     ) -> web.StreamResponse:
         """The answer to what is no request, or where the application itself failed."""
-        # Without a transport it is the other side that has gone.
-        if status >= 500 and self.transport is not None:
+        # Without a transport it is the other side that has gone; what was broken off has been told already (`shell`).
+        if status >= 500 and self.transport is not None and not isinstance(exc, ConnectionError):
             log.error("an answer failed", exc_info=exc)
         if request.writer.output_size > 0:
             raise ConnectionError("a part of another answer has been sent already")

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from weboid import __version__
 from weboid.core.classify import Classified, UrlClass
@@ -48,7 +48,7 @@ class Service:
     async def find_wiki(self, given: Parameters) -> tuple[WikiName, StoredWiki]:
         """The wiki that is asked about; raises Problem or NotFound."""
         name = wiki_of(given)
-        wiki, _ = await self.answers.find_wiki(name)
+        wiki, _ = await self.answers.wikis.find(name)
         return name, wiki
 
     def report(self, known: KnownUrl, *, spam: bool = False) -> LinkReport:
@@ -75,11 +75,26 @@ class Service:
         return sent(request, page, form_html.CONTENT_TYPE, vary="Accept-Language")
 
     async def form_html(
-        self, request: web.Request, template: str, given: Parameters, say: Messages, **values: Any
+        self,
+        request: web.Request,
+        template: str,
+        given: Parameters,
+        say: Messages,
+        refused: Problem | None = None,
+        **values: Any,
     ) -> web.Response:
-        """A page for people that is this reader's alone: one with a form token, or with what they may do."""
+        """A page for people that is this reader's alone: one with a form token, or with what they may do.
+
+        `refused` is why a form that was sent has done nothing; the template tells it in words.
+        """
+        values["refused"] = None if refused is None else form_html.problem_words(refused, say)
         page = form_html.render(template, say, given, self.source, await self.wiki_names(), **values)
-        return sent(request, page, form_html.CONTENT_TYPE, cache="no-store", vary="Accept-Language, Cookie")
+        response = sent(request, page, form_html.CONTENT_TYPE, cache="no-store", vary="Accept-Language, Cookie")
+        if refused is not None:
+            response.set_status(refused.http)
+            if refused.retry_s:
+                response.headers[hdrs.RETRY_AFTER] = str(refused.retry_s)
+        return response
 
     def document(self, request: web.Request, document: dict[str, Any]) -> web.Response:
         """A document for machines, in the format asked for."""

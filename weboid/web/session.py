@@ -4,17 +4,15 @@ What is in a cookie is read by us alone; the server keeps nothing. Signing in it
 One law: no cookie is set on an answer that did not need one, and whatever is wrong with a cookie, it is no session.
 """
 
-import asyncio
 import hmac
 import json
-import re
 import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
@@ -22,20 +20,14 @@ from cryptography.fernet import Fernet, InvalidToken
 
 from weboid.config import PeopleConfig
 from weboid.errors import ConfigError
+from weboid.web.fields import fields_of
 from weboid.web.problem import Problem
 from weboid.web.question import Parameters, parameters_of
 
 LIFETIME_S: Final = 12 * 3600
 """From the beginning of a session, however often its cookie is written anew."""
 
-MOST_BODY: Final = 16 * 1024
-"""Bytes of a form that was sent."""
-
-_MOST_FIELDS: Final = 40
-_BODY_S: Final = 20.0
 _SHORTEST_SECRET: Final = 32
-_URLENCODED: Final = "application/x-www-form-urlencoded"
-_CONTROLS: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _NONCE: Final = 22
 _LANGUAGE: Final = frozenset({"lang", "uselang"})
 
@@ -146,6 +138,10 @@ class Sessions:
             raise Problem(403, "administrator")
         return person
 
+    def is_administrator(self, subject: str) -> bool:
+        """Whether the configuration names them."""
+        return subject in self._people.administrators
+
     def unfit(self, member: Member) -> Problem | None:
         """Why this one may not report, None if they may: the block and the edits as they were at the signing in."""
         if member.blocked:
@@ -195,7 +191,7 @@ class Sessions:
         token was made, and is of the size and kind of our forms.
         """
         self._require_same_origin(request)
-        given = parameters_of(await _fields(request), 0, _LANGUAGE.union(names, ("token",)))
+        given = parameters_of(await fields_of(request), 0, _LANGUAGE.union(names, ("token",)))
         token = given.get("token", "")
         session_id = self._session(request).values.get("id")
         if not isinstance(session_id, str):
@@ -229,7 +225,7 @@ class Sessions:
 
     def _person(self, member: Member) -> Person:
         # A block may mean that the account is in wrong hands.
-        is_administrator = member.subject in self._people.administrators and not member.blocked
+        is_administrator = self.is_administrator(member.subject) and not member.blocked
         return Person(member.subject, member.name, is_administrator)
 
     def _mac(self, session_id: str, purpose: str, nonce: str) -> str:
@@ -284,30 +280,6 @@ class _Cookies:
         )
         response.headers[hdrs.CACHE_CONTROL] = "no-store"
         response.headers.popall(hdrs.ETAG, None)
-
-
-async def _fields(request: web.Request) -> list[tuple[str, str]]:
-    """The fields of a form that was sent; raises Problem."""
-    if request.content_type != _URLENCODED or hdrs.CONTENT_ENCODING in request.headers:
-        raise Problem(415, "form-type")
-    body = bytearray()
-    try:
-        async with asyncio.timeout(_BODY_S):
-            while chunk := await request.content.read(MOST_BODY + 1 - len(body)):
-                body += chunk
-                if len(body) > MOST_BODY:
-                    raise Problem(413, "form-too-long")
-    except TimeoutError:
-        raise Problem(408, "request") from None
-    try:
-        fields = parse_qsl(
-            body.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS, separator="&"
-        )
-    except ValueError:
-        raise Problem(400, "request") from None
-    if any(_CONTROLS.search(text) for field in fields for text in field):
-        raise Problem(400, "request")
-    return fields
 
 
 def _key(secret: str, purpose: bytes) -> bytes:

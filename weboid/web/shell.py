@@ -129,6 +129,9 @@ class Errors:
         problem = _problem_of(error, has_gone=request.transport is None or request.transport.is_closing())
         if problem.http == 500:
             log.error("an answer to %r failed", request.path, exc_info=error)
+        if request.writer.output_size > 0:
+            # What has begun to go out can only be broken off: an error would stand in the midst of a file.
+            raise ConnectionResetError("a part of the answer has been sent already") from error
         response = await self._response(request, problem)
         if isinstance(error, web.HTTPMethodNotAllowed):
             response.headers[hdrs.ALLOW] = ", ".join(sorted(error.allowed_methods))

@@ -8,22 +8,22 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aiohttp import hdrs, web
+from aiohttp import web
 
 from weboid.core.classify import Classified, UrlClass
 from weboid.core.farms import WikiName
-from weboid.core.hosts import InvalidUrl
 from weboid.core.keys import key_of
 from weboid.core.report import Extent, LinkReport, link_report
-from weboid.core.urls import Url, parse
+from weboid.core.urls import Url
 from weboid.store.listing import Place, list_spam_uses, list_uses
 from weboid.store.url import find_urls
 from weboid.web import form_html, wording
 from weboid.web.document import document
+from weboid.web.look import Look
 from weboid.web.messages import Messages
 from weboid.web.picture import WIDTH, bars_of
 from weboid.web.problem import Problem
-from weboid.web.question import Parameters, question_of, wiki_of
+from weboid.web.question import MOST_SHOWN, Parameters, question_of, url_of
 from weboid.web.service import Service, given_in, html_words, machine_words, require_format
 from weboid.web.shell import Form
 
@@ -35,8 +35,6 @@ _CURSORS: Final = ("after", "spamafter")
 _API_NAMES: Final = frozenset({"url", "dbname", "pageid", "curid", "title", "format"})
 _PLACES: Final = 100
 _CURSOR: Final = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,9})")
-_MOST_SHOWN: Final = 200
-"""Characters of a URL in an error message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +50,12 @@ class UrlPage:
 
     def __init__(self, service: Service) -> None:
         self._service = service
+        self._look = Look(service, PATH, PATH, _NAMES, "weboid-url-title", "weboid-url-ask")
 
     def add_routes(self, app: web.Application) -> None:
         """Their addresses."""
         app.router.add_get(PATH, self.page)
-        app.router.add_post(PATH, self.shown)
+        app.router.add_post(PATH, self._look.sent)
         app.router.add_get("/api/url", self.api)
 
     async def page(self, request: web.Request) -> web.Response:
@@ -66,10 +65,10 @@ class UrlPage:
             raise Problem(403, "interactive")
         given = given_in(request, _NAMES)
         say = html_words(request, given)
-        url = _url_of(given)
+        url = url_of(given)
         after, spam_after = _cursor_of(given, "after"), _cursor_of(given, "spamafter")
         if not await self._service.sessions.is_interactive(request):
-            return await self._ask(request, given, say)
+            return await self._look.page(request, given)
         service, key, day = self._service, key_of(url), self._service.today()
         name, wiki = await service.find_wiki(given) if "dbname" in given else (None, None)
         async with service.pool.connection() as conn:
@@ -81,12 +80,12 @@ class UrlPage:
                 found = await list_spam_uses(conn, key, wiki, after=spam_after, limit=_PLACES + 1)
                 spam = _places(found)
         if known is None and not spam.places:
-            raise Problem(404, "unknown-url", str(url)[:_MOST_SHOWN])
+            raise Problem(404, "unknown-url", str(url)[:MOST_SHOWN])
         if known is None:
             report = link_report(Classified(str(url), UrlClass.WATCHED, url), spam=True)
         else:
             report = service.report(known)
-        values = {
+        values: dict[str, Any] = {
             "link": form_html.link_view(report, day, say),
             "more": _more(report, day, say),
             "orphaned": None
@@ -104,30 +103,15 @@ class UrlPage:
         }
         return await service.form_html(request, "url.html", given, say, **values)
 
-    async def shown(self, request: web.Request) -> web.Response:
-        """The button was pressed: this reader is no program. They are led to the page itself."""
-        sessions = self._service.sessions
-        given = await sessions.posted(request, _PURPOSE, _NAMES)
-        _url_of(given)
-        await sessions.note_interactive(request)
-        return web.Response(status=303, headers={hdrs.LOCATION: PATH + form_html.query(given)})
-
-    async def _ask(self, request: web.Request, given: Parameters, say: Messages) -> web.Response:
-        """The form, filled in; nothing is looked up."""
-        if "dbname" in given:
-            wiki_of(given)
-        token = await self._service.sessions.form_token(request, _PURPOSE)
-        return await self._service.form_html(request, "url_ask.html", given, say, token=token)
-
     async def api(self, request: web.Request) -> web.Response:
         """One link of a page that carries it, for programs; any other is refused (W-5)."""
         given = given_in(request, _API_NAMES)
         require_format(given, Form.JSON, Form.XML)
         say = machine_words(given)
-        url = _url_of(given)
+        url = url_of(given)
         question = question_of(given)
-        if len(question.ids) > 1:
-            raise Problem(400, "page-id")
+        if len(question.ids) + len(question.titles) > 1:
+            raise Problem(400, "too-many", 1)
         answer = await self._service.answers.find_answer(question)
         if not answer.pages:
             raise Problem(404, "unknown-page", ", ".join(answer.missing), given["dbname"])
@@ -135,17 +119,8 @@ class UrlPage:
         page = told["pages"][0]
         page["links"] = [link for link in page["links"] if link["normal"] == str(url)]
         if not page["links"]:
-            raise Problem(404, "not-on-page", str(url)[:_MOST_SHOWN])
+            raise Problem(404, "not-on-page", str(url)[:MOST_SHOWN])
         return self._service.document(request, told)
-
-
-def _url_of(given: Parameters) -> Url:
-    if "url" not in given:
-        raise Problem(400, "no-url")
-    try:
-        return parse(given["url"])
-    except InvalidUrl:
-        raise Problem(400, "url", given["url"][:_MOST_SHOWN]) from None
 
 
 def _cursor_of(given: Parameters, name: str) -> tuple[int, int] | None:

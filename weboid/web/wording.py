@@ -44,6 +44,11 @@ def href(url: Url | str | None) -> str | None:
     return str(url) if url is not None and url.scheme in CLICKABLE else None
 
 
+def href_of(link: LinkReport) -> str | None:
+    """The same of a link's own URL, whose normal form is known already."""
+    return link.normal if link.url is not None and link.url.scheme in CLICKABLE else None
+
+
 def verdict_words(link: LinkReport, day: int, say: Messages) -> str:
     """The verdict and since when: *dead for three weeks*; what is not watched says what it is instead."""
     verdict = link.finding.verdict

@@ -1,0 +1,368 @@
+"""Attacks on a running service, each by what it must not get: what held, and what did not once.
+
+What is no request at all is the business of test_hostile_requests, what a session is of test_session, what nobody may
+be sent to of test_replacement_page.
+"""
+
+import asyncio
+import logging
+import re
+import tracemalloc
+from collections.abc import AsyncIterator, Iterator
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import quote
+
+import aiohttp
+import pytest
+from oauthprovider import PUBLIC_URL, Browser, Seen
+from signedin import BOSS, People, open_people
+from stored import WikiInStore
+from webservice import DEAD, PAGES, TODAY, Site, open_service
+from yarl import URL
+
+from weboid.core.days import iso
+from weboid.errors import StoreError
+from weboid.maintain.dataset import publish
+from weboid.store import pending
+from weboid.web import data
+from weboid.web.language import accepted_language, languages
+from weboid.web.messages import messages_in
+
+TOKEN = "a token for tests"
+WIKI = "dbname=testwiki@wmflabs"
+REPORT = f"/report?url={quote(DEAD, safe='')}"
+REPLACEMENT = REPORT.replace("/report", "/replacement")
+BASE = {"dbname": "testwiki@wmflabs", "url": DEAD, "pageid": "1"}
+GETS = {
+    "/": ("lang", "dbname"),
+    "/externalLinkInfo": ("dbname", "pageid", "curid", "title", "revid", "all", "verdict", "lang"),
+    "/externalLinkProblem": ("dbname", "pageid", "title", "revid", "callback", "uselang"),
+    "/api/page": ("dbname", "pageid", "curid", "title", "revid", "all", "verdict", "format", "lang"),
+    "/api/ping": ("dbname", "pageid", "title", "namespace", "category", "after"),
+    "/api/pages": ("dbname", "namespace", "category", "after", "format"),
+    "/api/normal": ("url", "dbname", "format"),
+    "/api/url": ("url", "dbname", "pageid", "title"),
+    "/url": ("url", "dbname", "after", "spamafter"),
+    "/lists/dead": ("dbname", "verdict", "domain", "path", "after", "format"),
+    "/lists/spam": ("dbname", "after", "format"),
+    "/search": ("pattern", "dbname", "namespace", "verdict"),
+    "/changes": ("dbname", "since", "page", "category", "format"),
+    "/feeds/dead": ("dbname", "page", "category", "lang"),
+    "/data": ("format",),
+    "/status": ("dbname", "format", "lang"),
+    "/account": ("back", "lang"),
+    "/account/back": ("code", "state", "iss", "error"),
+    "/report": ("url", "dbname", "done"),
+    "/replacement": ("url", "dbname", "done"),
+    "/admin": ("subject", "before", "did"),
+    "/help": ("lang",),
+    "/nothing": ("lang",),
+}
+"""What may be asked, with the parameters that each reads."""
+
+TRUSTED = ("/api/pages", "/api/ping")
+POSTS = (
+    *("/account/in", "/account/out", "/report", "/report/look", "/report/remove", "/check", "/url", "/search"),
+    *("/replacement", "/replacement/look", "/replacement/remove", "/admin/undo", "/admin/block", "/admin/unblock"),
+)
+FORMS = (
+    ("/search?pattern=dead.demo", "/search", ("pattern", "dbname", "namespace", "verdict", "after", "token")),
+    (REPORT, "/report", ("url", "dbname", "extent", "lang", "token")),
+    (REPORT, "/report/remove", ("url", "extent")),
+    (REPLACEMENT, "/replacement", ("url", "dbname", "target", "lang")),
+    (REPLACEMENT, "/replacement/remove", ("url", "archive", "target")),
+    ("/admin?subject=7", "/admin/block", ("subject", "reason", "lang")),
+    ("/admin?subject=7", "/admin/unblock", ("subject",)),
+    ("/account", "/account/out", ("lang",)),
+)
+OTHERS = ("/healthz", "/metrics", "/api/openapi.json", "/static/x", "/data/x", "/nothing")
+NASTY = (
+    "0",
+    "-1",
+    "2147483648",
+    "9223372036854775808",
+    "\u0663",
+    "9" * 400,
+    "0.0.-9223372036854775809.0",
+    "4294967296.1.1.1",
+    "1.9223372036854775807.1.1",
+    "9999999999.9999999999",
+    "0001-01-01",
+    "9999-12-31",
+    "\x00",
+    "\udc80",
+    "\ud800",
+    "'\"><svg/onload=alert(1)>",
+    "{{7*7}}${7*7}$1{0}%s%%%",
+    "javascript:alert(1)//evil.demo/",
+    "//evil.demo/",
+    "/\\evil.demo",
+    "a\r\nX-Split: 1",
+    "\ufdfa" * 300,
+    "|" * 60,
+    "*" * 60,
+)
+
+
+@pytest.fixture
+async def people(database: str, tmp_path: Path) -> AsyncIterator[People]:
+    tokens = f"ours:{sha256(TOKEN.encode()).hexdigest()}"
+    async with open_people(database, tmp_path, {"WEBOID_WEB_TOKENS": tokens}) as opened:
+        yield opened
+
+
+@pytest.fixture
+def quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fails a test after which a traceback stands in the log."""
+    yield
+    for record in caplog.get_records("call"):
+        assert record.exc_info is None, record.getMessage()
+
+
+def attack(name: str, value: str) -> str:
+    """A parameter with whatever bytes the value stands for; surrogates are bytes that are no UTF-8."""
+    return f"{name}={quote(value.encode('utf-8', 'surrogatepass'), safe='')}"
+
+
+async def hold(wiki: WikiInStore) -> list[list[object]]:
+    """All that people can change."""
+    tables = ("report", "domain_report", "replacement", "audit", "blocked", "pending")
+    return [list(await wiki.rows(f"SELECT * FROM {table} ORDER BY 1, 2")) for table in tables]  # noqa: S608 (ours)
+
+
+async def asked(browser: Browser, method: str, path: str) -> Seen:
+    """Whatever method a browser is made to use."""
+    address = URL(browser.url + path, encoded=True)
+    async with browser.client.request(method, address, allow_redirects=False) as response:
+        cookies = tuple(response.headers.getall("Set-Cookie", ()))
+        return Seen(response.status, await response.text(), dict(response.headers), cookies)
+
+
+async def posted(site: Site, kind: str, body: bytes) -> int:
+    """The status of what is handed in with such a body in chunks, whose length nobody has told."""
+
+    async def chunks() -> AsyncIterator[bytes]:
+        for start in range(0, len(body), 1 << 16):
+            yield body[start : start + (1 << 16)]
+
+    headers = {"Content-Type": kind}
+    async with site.client.post(f"{site.url}/api/ping?{WIKI}", data=chunks(), headers=headers) as response:
+        return response.status
+
+
+@pytest.mark.parametrize("path", GETS)
+@pytest.mark.usefixtures("quiet")
+async def test_no_value_of_any_parameter_is_our_failure_or_comes_back_as_markup(people: People, path: str) -> None:
+    browser = await people.browser("Boss")
+    found = []
+    for name in GETS[path]:
+        is_page = name in ("title", "curid", "page", "category", "namespace", "after")
+        base = [pair for pair in BASE.items() if pair[0] != "pageid" or not is_page]
+        for value in NASTY:
+            query = "&".join([attack(name, value), *(attack(*pair) for pair in base if pair[0] != name)])
+            trust = {"Authorization": f"Bearer {TOKEN}"} if path in TRUSTED else {}
+            seen = await browser.open(f"{path}?{query}", **trust)
+            is_html = "html" in seen.headers.get("Content-Type", "")
+            is_split = "X-Split" in seen.headers or "evil.demo" in seen.location
+            hrefs = re.findall(r'(?:href|action|src)="([^"]*)', seen.text) if is_html else ()
+            leads_out = any(href.startswith(("//", "javascript:")) for href in hrefs)
+            if seen.status >= 500 or is_split or leads_out or (is_html and "<svg/onload" in seen.text):
+                found.append((name, value, seen.status))
+    assert not found
+
+
+@pytest.mark.usefixtures("quiet")
+async def test_no_value_of_any_field_of_a_form_is_our_failure_or_comes_back_as_markup(people: People) -> None:
+    boss = await people.browser("Boss")
+    assert (await boss.send_form(REPORT, "/report")).status == 303
+    assert (await boss.send_form(REPLACEMENT, "/replacement", target="http://new.demo/")).status == 303
+    found = []
+    for page, path, names in FORMS:
+        form = (await boss.open(page)).form(path)
+        for name in names:
+            for value in NASTY:
+                seen = await boss.send(path, {**form, name: value.encode("utf-8", "replace").decode()})
+                await people.later()
+                is_split = "X-Split" in seen.headers or seen.location.startswith(("//", "http"))
+                if seen.status >= 500 or is_split or "<svg/onload" in seen.text:
+                    found.append((path, name, value, seen.status))
+    assert not found
+
+
+async def test_nothing_is_changed_by_whatever_link_an_administrator_is_made_to_follow(people: People) -> None:
+    boss = await people.browser("Boss")
+    await boss.send_form(REPORT, "/report")
+    before = await hold(people.site.wiki)
+    fields = {"extent": "url", "subject": "7", "target": "http://new.demo/", "archive": "0", "reason": "x"}
+    query = "&".join(attack(*pair) for pair in (BASE | fields).items())
+    for path in (*GETS, *POSTS):
+        if path != "/api/ping":
+            await boss.open(f"{path}?{query}")
+            await boss.open(f"{path}?{query}&_method=POST", X_HTTP_Method_Override="POST")
+    assert await hold(people.site.wiki) == before
+
+
+async def test_another_site_can_neither_send_a_form_nor_take_a_session_away(people: People) -> None:
+    # Browsers send no cookie of ours from elsewhere, but would keep one that came back.
+    boss, nobody = await people.browser("Boss"), await people.browser()
+    before, fields = await hold(people.site.wiki), {**BASE, "subject": "7", "target": "http://new.demo/"}
+    for path in POSTS:
+        for browser in (boss, nobody):
+            seen = await browser.send(path, fields, Origin="https://evil.demo", Sec_Fetch_Site="cross-site")
+            assert (seen.status, seen.cookies) == (403, ()), path
+            seen = await browser.send(path, fields, Origin="null", Sec_Fetch_Site="")
+            assert (seen.status, seen.cookies) == (403, ()), path
+    assert await hold(people.site.wiki) == before
+    assert "Boss" in (await boss.open("/account")).text
+
+
+async def test_every_answer_has_its_shell_and_no_private_one_is_kept_or_open_to_other_sites(people: People) -> None:
+    boss, nobody = await people.browser("Boss"), await people.browser()
+    query = "&".join(attack(*pair) for pair in BASE.items())
+    for path in (*GETS, *POSTS, *OTHERS):
+        told = [
+            (browser is boss, await asked(browser, method, f"{path}?{query}"))
+            for browser, method in ((boss, "GET"), (nobody, "GET"), (boss, "HEAD"), (nobody, "POST"), (boss, "OPTIONS"))
+        ]
+        if tag := told[0][1].headers.get("ETag"):
+            told.append((True, await boss.open(f"{path}?{query}", If_None_Match=tag)))
+            assert (told[-1][1].status, told[-1][1].text) == (304, ""), path
+        for is_boss, seen in told:
+            where = (path, seen.status, dict(seen.headers))
+            assert seen.headers["X-Frame-Options"] == "DENY", where
+            assert "frame-ancestors 'none'" in seen.headers["Content-Security-Policy"], where
+            assert seen.headers["X-Content-Type-Options"] == "nosniff", where
+            assert "Content-Type" in seen.headers or not seen.text, where
+            is_private = bool(seen.cookies) or (is_boss and "Boss" in seen.text)
+            if is_private or seen.status >= 400:
+                assert seen.headers["Cache-Control"] == "no-store", where
+                assert "ETag" not in seen.headers, where
+            if is_private or seen.headers.get("Content-Type", "").startswith("text/html"):
+                assert "Access-Control-Allow-Origin" not in seen.headers, where
+
+
+@pytest.mark.parametrize("path", [*PAGES.values(), "/feeds/dead?" + WIKI, "/api/openapi.json", "/data?format=json"])
+async def test_no_answer_believes_the_name_under_which_it_was_asked(site: Site, path: str) -> None:
+    evil = dict.fromkeys(("Host", "X-Forwarded-Host", "X-Original-URL", "X-Rewrite-URL", "Forwarded"), "evil.demo")
+    async with site.client.get(site.url + path, headers={**evil, "X-Original-URL": "/metrics"}) as response:
+        assert "evil.demo" not in await response.text() + str(response.headers)
+        assert "python_gc" not in await response.text()
+
+
+async def test_a_cookie_that_a_neighbour_can_set_is_no_session_of_ours(people: People) -> None:
+    boss = await people.browser("Boss")
+    (cookie,) = [each for each in boss.client.cookie_jar if each.key == "__Host-weboid"]
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as client:
+        browser = Browser(people.site.url, client)
+        for name in ("weboid", "__host-weboid", "__Host-weboid2"):
+            assert "Boss" not in (await browser.open("/account", Cookie=f"{name}={cookie.value}")).text
+        assert "Boss" in (await browser.open("/account", Cookie=f"{cookie.key}={cookie.value}")).text
+        both = await browser.open("/account", Cookie=f"{cookie.key}={cookie.value}; {cookie.key}=x; x={cookie.key}=y")
+        assert both.status == 200
+
+
+async def test_who_is_no_administrator_any_more_has_no_old_session_that_is_one(
+    people: People, database: str, tmp_path: Path
+) -> None:
+    boss = await people.browser("Boss")
+    assert (await boss.open("/admin")).status == 200
+    environ = {"WEBOID_WEB_SECRET": people.site.config.web.secret, "WEBOID_PEOPLE_ADMINISTRATORS": "12"}
+    async with open_service(database, tmp_path, environ=environ) as site:
+        later = Browser(site.url, boss.client)
+        jar = {each.key: each.value for each in boss.client.cookie_jar}
+        cookie = f"__Host-weboid={jar['__Host-weboid']}"
+        assert (await later.open("/admin", Cookie=cookie)).status == 403
+        assert "Boss" in (await later.open("/account", Cookie=cookie)).text
+
+
+async def test_an_administrator_can_shut_out_no_administrator(people: People) -> None:
+    boss = await people.browser("Boss")
+    fields = (await boss.open(f"/admin?subject={BOSS}")).form("/admin/block")
+    seen = await boss.send("/admin/block?lang=qqx", fields)
+    assert (seen.status, "weboid-error-block-administrator" in seen.text) == (409, True)
+    assert await people.site.wiki.rows("SELECT FROM blocked") == []
+
+
+async def test_the_sender_of_a_body_cannot_choose_how_it_is_read(site: Site) -> None:
+    form = "application/x-www-form-urlencoded"
+    for charset in ("rot13", "zlib", "nonsense", "punycode", "idna", "utf-16", '"\\', "utf-7"):
+        assert await posted(site, f"{form}; charset={charset}", b"pageid=5") == 202, charset
+    # A minute of our time, once.
+    assert await posted(site, f"{form}; charset=punycode", b"-" + b"9999" * 200_000) == 413
+    assert await posted(site, form, b"a&" * 500_000) == 413
+    assert await posted(site, form, b"a&" * 1_000) == 400
+    assert await posted(site, "multipart/form-data; boundary=x", b"--x\r\n" * 1_000) == 415
+
+
+def test_languages_that_nobody_speaks_take_no_time() -> None:
+    # The square of this would take a minute.
+    for accepted in ("de" + " " * 300_000 + "!", " " * 300_000 + "!", "de;" + " " * 300_000 + "q", "de-" * 100_000):
+        assert accepted_language(accepted) in languages().values()
+
+
+def test_what_somebody_made_up_does_not_stay_in_memory() -> None:
+    say = messages_in(languages()["en"])
+    say.text("weboid-error-unknown-page", "x", "y")
+    tracemalloc.start()
+    for number in range(1_000):
+        made_up = f"{number}" * 1_000
+        say.text("weboid-error-unknown-page", made_up, "y")
+        say.html("weboid-error-unknown-page", made_up, "y")
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 500_000
+
+
+async def test_made_up_pages_fill_no_disk_and_waste_no_wikis_time(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pending, "MOST_WAITING", 100)
+    answers = []
+    for number in range(4):
+        pages = "|".join(str(1_000 * number + page) for page in range(1_000, 1_050))
+        titles = "|".join(f"{number} {title}" for title in range(50))
+        answers += [
+            (await site.fetch(f"/api/ping?{WIKI}&{each}"))[0] for each in (f"pageid={pages}", f"title={titles}")
+        ]
+    assert answers == [202] * 2 + [503] * 6
+    assert await site.wiki.rows("SELECT count(*) FROM pending") == [(100,)]
+    # Reading is as ever, and pages that are watched are touched.
+    assert (await site.fetch(f"/api/page?{WIKI}&pageid=3"))[0] == 200
+    assert await site.wiki.rows("SELECT count(*) FROM pending") == [(100,)]
+
+
+async def test_one_url_is_told_of_one_page_whatever_it_costs_to_ask(site: Site) -> None:
+    for pages in ("pageid=1|2", "title=Page 1|Page 2"):
+        status, body, _ = await site.fetch(f"/api/url?{WIKI}&{pages}&url={quote(DEAD, safe='')}")
+        assert (status, "Page 2" in body) == (400, False)
+
+
+async def test_a_file_that_breaks_off_holds_no_error_in_its_midst(
+    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    await publish(site.wiki.pool, TODAY)
+
+    async def gone(*_: object) -> None:
+        raise StoreError("the database failed")
+
+    monkeypatch.setattr(data, "find_part", gone)
+    url = URL(site.url)
+    reader, writer = await asyncio.open_connection(url.host, url.port)
+    writer.write(b"GET /data/statuses-wmflabs-%s.csv.gz HTTP/1.1\r\nHost: a\r\n\r\n" % iso(TODAY).encode())
+    async with asyncio.timeout(30):
+        told = await reader.read()
+    writer.close()
+    assert told.startswith(b"HTTP/1.1 200")
+    assert told.count(b"HTTP/1.1") == 1
+    assert b"weboid-error" not in told.partition(b"\r\n\r\n")[2]
+    assert [record.levelno for record in caplog.records if record.name.startswith("weboid")] == [logging.WARNING]
+
+
+async def test_what_is_public_says_nothing_of_who_said_what(people: People) -> None:
+    anna = await people.browser("Anna")
+    assert (await anna.send_form(REPORT, "/report")).status == 303
+    nobody = await people.browser()
+    await nobody.send_form(REPORT, "/report/look")
+    for path in (*PAGES.values(), "/metrics", "/status?format=json", f"/api/page?{WIKI}&pageid=1&all=1", REPORT):
+        text = (await nobody.open(path)).text
+        assert "Anna" not in text, path
+        assert "127.0.0.1" not in text.replace(PUBLIC_URL, "").replace(URL(people.provider.url).authority, ""), path

@@ -1,0 +1,296 @@
+"""What people do here from beginning to end, in a real browser: without scripts, by keyboard, on a narrow phone."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from browser import PHONE, keep_shot, needs_browser, open_browser, open_page, overflow_px
+from listed import add_pages
+from playwright.async_api import Browser, Locator, Page, expect
+from signedin import HOSTILE_NAME, People, open_people
+from webservice import DEAD, HOSTILE_TITLE, TODAY
+
+from weboid.store.replacement import lease_replacements, record_checked
+
+pytestmark = [needs_browser, pytest.mark.timeout(300)]
+
+WIKI = "testwiki@wmflabs"
+NASTY = "http://dead.demo/\"><b>'&amp;=%E2%80%AE"
+"""As it is typed."""
+NASTY_SHOWN = "http://dead.demo/%22%3E%3Cb%3E'&amp;=%E2%80%AE"
+NEW = "https://new.demo/it?a='b'"
+_MANY = 105
+_MOST_TABS = 200
+
+
+@asynccontextmanager
+async def open_phone(browser: Browser, language: str = "en") -> AsyncIterator[Page]:
+    """Somebody's phone, which runs no scripts."""
+    async with open_page(browser, width=PHONE, language=language) as page:
+        yield page
+
+
+@pytest.fixture
+async def people(database: str, tmp_path: Path) -> AsyncIterator[People]:
+    async with open_people(database, tmp_path, real_address=True) as people:
+        yield people
+
+
+async def tab_to(page: Page, wanted: Locator) -> None:
+    """Presses the tab key until the focus is there, which can be seen."""
+    await expect(wanted).to_have_count(1)
+    for _ in range(_MOST_TABS):
+        await page.keyboard.press("Tab")
+        if await wanted.evaluate("wanted => wanted === document.activeElement"):
+            break
+    await expect(wanted).to_be_focused()
+    seen = await wanted.evaluate("""wanted => {
+        const {outlineStyle, outlineWidth, boxShadow} = getComputedStyle(wanted);
+        return (outlineStyle !== "none" && parseFloat(outlineWidth) >= 1) || boxShadow !== "none";
+    }""")
+    assert seen, f"the focus on {wanted} cannot be seen"
+
+
+async def press(page: Page, name: str) -> None:
+    """Goes to the button or link of this name by keyboard alone, and presses it."""
+    wanted = page.get_by_role("button", name=name, exact=True).or_(page.get_by_role("link", name=name, exact=True))
+    await tab_to(page, wanted)
+    async with page.expect_navigation():
+        await page.keyboard.press("Enter")
+    assert await overflow_px(page) <= 0, await page.title()
+
+
+async def type_into(page: Page, label: str, text: str) -> None:
+    """Goes to a field by keyboard, and types over what is in it."""
+    await tab_to(page, page.get_by_label(label, exact=True))
+    await page.keyboard.press("ControlOrMeta+A")
+    await page.keyboard.insert_text(text)
+
+
+async def sign_in(page: Page, name: str) -> None:
+    """From the page of the account, or that on which signing in is offered, through the provider's page and back."""
+    await tab_to(page, page.get_by_role("button", name="Sign in", exact=True))
+    await page.keyboard.press("Enter")
+    await page.wait_for_url("**/authorize?**")
+    await page.get_by_role("button", name=f"I am {name}, and agree", exact=True).press("Enter")
+
+
+def status(page: Page) -> Locator:
+    return page.get_by_role("status")
+
+
+def alert(page: Page) -> Locator:
+    return page.get_by_role("alert")
+
+
+async def test_a_reader_asks_about_a_page_by_keyboard_and_in_another_language(people: People) -> None:
+    async with open_browser() as browser, open_phone(browser) as page:
+        await page.goto(people.site.url)
+        await page.keyboard.press("Tab")
+        skip = page.get_by_role("link", name="Skip to content")
+        await expect(skip).to_be_focused()
+        box = await skip.bounding_box()
+        assert box
+        assert box["height"] > 20, "it is there once it has the focus"
+        await page.keyboard.press("Enter")
+        assert page.url.endswith("#main")
+        await page.keyboard.press("Tab")
+        await expect(page.get_by_label("Wiki, such as dewiki@WMF")).to_be_focused()
+
+        # Wrong first: it is told, and what was typed is still there.
+        await page.keyboard.insert_text("nowiki@wmflabs")
+        await type_into(page, "Title of the page", "Page 1")
+        await press(page, "Show links")
+        await expect(alert(page)).to_have_text("The wiki nowiki@wmflabs is not known here.")
+        await expect(page.get_by_label("Title of the page")).to_have_value("Page 1")
+        await type_into(page, "Wiki, such as dewiki@WMF", WIKI)
+        await press(page, "Show links")
+        await expect(page.get_by_role("heading", level=2).first).to_have_text("External links of Page 1")
+        await expect(page.locator("li.link.dead")).to_have_count(1)
+        await expect(page.locator("li.link.working")).not_to_have_count(0)
+
+        select = page.get_by_label("Only weblinks that are")
+        await tab_to(page, select)
+        await page.keyboard.press("d")
+        await expect(select).to_have_value("dead")
+        await press(page, "Show links")
+        await expect(page.locator("li.link")).to_have_count(1)
+        await press(page, "Show all links")
+        await expect(page.locator("li.link")).to_have_count(10 - 1)  # one of them twice, with a part
+        await expect(page.get_by_text("javascript:alert(1)")).to_be_visible()
+        assert not await page.locator('a[href^="javascript:"]').count()
+
+        await page.locator("li.link.dead summary").press("Enter")
+        await expect(page.get_by_role("link", name="More about this weblink")).to_be_visible()
+        await page.get_by_label("Language").select_option("ar")
+        await press(page, "Show links")
+        assert await page.locator("html").get_attribute("dir") == "rtl"
+        await expect(page.get_by_label("عنوان الصفحة")).to_have_value("Page 1")
+        await page.locator("header a").first.press("Enter")
+        await page.wait_for_url("**/?lang=ar")
+
+        await page.goto(f"{people.site.url}/externalLinkInfo?dbname={WIKI}&pageid=3")
+        heading = await page.get_by_role("heading", level=2).first.text_content()
+        assert heading
+        assert "<script>" in heading
+        assert "\u202e" not in heading
+        assert "\u202e" in HOSTILE_TITLE
+
+
+async def test_a_reader_searches_and_looks_at_one_weblink(people: People) -> None:
+    await add_pages(people.site, {20: ("Much", [f"http://dead.demo/n/{number}" for number in range(60)])})
+    await add_pages(people.site, {page: (f"User {page}", [NASTY]) for page in range(100, 100 + _MANY)})
+    async with open_browser() as browser, open_phone(browser) as page:
+        await page.goto(people.site.url)
+        await press(page, "Find a weblink")
+        await type_into(page, "Address or pattern", '*.example.("><b>')
+        await press(page, "Search")
+        await expect(alert(page)).to_contain_text('*.example.("><b>')
+        await expect(page.get_by_label("Address or pattern")).to_have_value('*.example.("><b>')
+        await type_into(page, "Address or pattern", "dead.demo/n/")
+        await press(page, "Search")
+        await expect(alert(page)).to_have_count(0)
+        await expect(page.locator(".match")).to_have_count(50)
+        await page.get_by_role("button", name="Next part").press("Enter")
+        await expect(page.locator(".match")).to_have_count(10)
+        await expect(page.get_by_label("Address or pattern")).to_have_value("dead.demo/n/")
+
+        await type_into(page, "Address or pattern", NASTY)
+        await type_into(page, "Only on pages of this wiki", WIKI)
+        await press(page, "Search")
+        await expect(page.locator(".match .url").first).to_have_text(NASTY_SHOWN)
+        await press(page, "More pages")
+        await expect(page.get_by_text(NASTY_SHOWN)).not_to_have_count(0)
+        await expect(page.locator(".pages li")).to_have_count(100)
+        await press(page, "Next part")
+        await expect(page.locator(".pages li")).to_have_count(5)
+
+    async with open_browser() as browser, open_phone(browser) as page:
+        # Somebody else, who comes by an address and has sent no form yet.
+        await page.goto(f"{people.site.url}/url?url={quote(NASTY, safe='')}&dbname={WIKI}")
+        await expect(page.get_by_label("Address (URL)")).to_have_value(NASTY)
+        await expect(page.locator(".chip")).to_have_count(0)
+        await press(page, "Show what is known")
+        await expect(page.locator(".chip.dead")).to_have_count(1)
+        await expect(page.get_by_role("heading", name="Pages that use it")).to_be_visible()
+        await type_into(page, "Address (URL)", "http://nobody.demo/")
+        await press(page, "Show what is known")
+        await expect(alert(page)).to_contain_text("http://nobody.demo/")
+
+
+async def test_somebody_signs_in_reports_and_takes_it_back(people: People) -> None:
+    page_info = f"{people.site.url}/externalLinkInfo?dbname={WIKI}&pageid=1"
+    async with open_browser() as browser, open_phone(browser) as page:
+        await page.goto(page_info)
+        await page.locator("li.link.dead summary").press("Enter")
+        await press(page, "It works by hand?")
+        await expect(page.get_by_text("dead for")).to_have_count(0)
+        await press(page, "Show what is known")
+        await expect(page.locator(".chip.dead")).to_have_count(1)
+        await sign_in_from_report(page, "Anna")
+        # Back on the very page.
+        await expect(page.locator(".what .url")).to_have_text(DEAD)
+        await tab_to(page, page.get_by_label("This weblink", exact=True))
+        await press(page, "Report")
+        await expect(status(page)).to_have_text("Thank you. Your report has been noted.")
+        await keep_shot(page, "story-reported")
+
+        # Too fast: that is told, and the form can be sent again as it is.
+        await page.get_by_label("Everything on the domain").check()
+        await press(page, "Report")
+        await expect(alert(page)).to_contain_text("Only one of these a minute")
+        await expect(page.get_by_label("Everything on the domain")).to_be_checked()
+        await people.later()
+        await press(page, "Report")
+        await expect(status(page)).to_contain_text("report of the whole domain")
+        await page.goto(page_info)
+        await expect(page.locator("li.link.dead")).to_contain_text("Somebody reported today that it works by hand.")
+        await page.locator("li.link.dead summary").press("Enter")
+        await press(page, "It works by hand?")
+        await people.later()
+        await expect(page.get_by_role("button", name="Remove this report")).to_have_count(2)
+        await page.locator('form:has([value="domain"]) >> role=button[name="Remove this report"]').press("Enter")
+        await expect(page.get_by_role("button", name="Remove this report")).to_have_count(1)
+        await people.later()
+        await press(page, "Remove this report")
+        await expect(status(page)).to_have_text("The report has been removed.")
+        await people.later()
+        await press(page, "Check today")
+        await expect(status(page)).to_have_text("The weblink will be checked today.")
+        await press(page, "Your account")
+        await expect(page.locator("strong")).to_have_text("Anna")
+        await press(page, "Sign out")
+        await expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+        await page.goto(page_info)
+        assert not await page.get_by_text("Somebody reported").count()
+
+
+async def sign_in_from_report(page: Page, name: str) -> None:
+    """As on the page of a report: a link to the account, and from there on."""
+    await press(page, "Sign in")
+    await sign_in(page, name)
+    await page.wait_for_url("**/report?**")
+
+
+async def test_somebody_with_a_hostile_name_suggests_a_replacement_and_an_administrator_undoes_it(
+    people: People,
+) -> None:
+    address = f"{people.site.url}/replacement?url={quote(DEAD, safe='')}&dbname={WIKI}"
+    async with open_browser() as browser, open_phone(browser) as page, open_phone(browser) as boss:
+        await page.goto(people.site.url + "/account")
+        await sign_in(page, HOSTILE_NAME)
+        await page.wait_for_url("**/account")
+        await expect(page.locator("strong")).to_have_text(HOSTILE_NAME)
+        await page.goto(address)
+        target = "Address of the page that can stand in, or of one copy in a web archive"
+        await type_into(page, target, 'http://user@new.demo/"><b>')
+        await press(page, "Suggest it")
+        await expect(alert(page)).to_contain_text('http://user@new.demo/"><b>')
+        await expect(page.get_by_label(target)).to_have_value('http://user@new.demo/"><b>')
+        await type_into(page, target, NEW)
+        await press(page, "Suggest it")
+        await expect(status(page)).to_contain_text("Your suggestion is kept.")
+        await expect(page.locator(".suggestions")).to_contain_text(NEW)
+        await expect(page.locator(".suggestions a")).to_have_count(0)
+        await check_replacements(people)
+        await page.goto(f"{people.site.url}/externalLinkInfo?dbname={WIKI}&pageid=1")
+        await expect(page.locator("li.link.dead")).to_contain_text(f"Suggested replacement: {NEW}")
+
+        await boss.goto(people.site.url + "/admin")
+        await expect(alert(boss)).to_have_text("This page is for administrators of this service.")
+        await boss.goto(people.site.url + "/account")
+        await sign_in(boss, "Boss")
+        await boss.goto(people.site.url + "/admin")
+        await expect(boss.locator(".lines li")).to_contain_text("suggested a replacement")
+        await press(boss, HOSTILE_NAME)
+        await type_into(boss, "Reason", "<i>not his\u202e</i>")
+        await press(boss, "Block")
+        await expect(status(boss)).to_have_text("This person is blocked now.")
+        await expect(boss.locator(".warning")).to_contain_text("<i>not his")
+        await press(boss, "Undo all reports and suggestions")
+        await expect(status(boss)).to_contain_text("1 suggested replacements")
+        await keep_shot(boss, "story-undone")
+
+        await people.later()
+        await page.goto(address)
+        await expect(page.locator(".suggestions")).to_have_count(0)
+        await type_into(page, target, NEW)
+        await press(page, "Suggest it")
+        await expect(alert(page)).to_have_text("You have been blocked from this service by an administrator.")
+        await expect(page.get_by_label(target)).to_have_value(NEW)
+        await press(boss, "Unblock")
+        await expect(status(boss)).to_have_text("This person is no longer blocked.")
+        await press(page, "Suggest it")
+        await expect(status(page)).to_contain_text("Your suggestion is kept.")
+        await people.later()
+        await press(page, "Remove this suggestion")
+        await expect(status(page)).to_have_text("The suggestion has been removed.")
+
+
+async def check_replacements(people: People) -> None:
+    """As the crawler does: what was suggested works."""
+    async with people.site.wiki.pool.connection() as conn:
+        for taken in await lease_replacements(conn, TODAY, limit=10):
+            await record_checked(conn, taken, asked=TODAY, due=TODAY + 28, strikes=0, works=True)
