@@ -5,7 +5,6 @@ they link to was made by `wording.href` or here.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -18,7 +17,6 @@ from weboid import __version__
 from weboid.core.days import iso
 from weboid.core.report import Extent, LinkReport, PageReport, is_told
 from weboid.core.verdict import Verdict
-from weboid.store.overview import PageAtAGlance
 from weboid.store.wiki import StoredWiki
 from weboid.web import wording
 from weboid.web.answers import Answer
@@ -40,19 +38,6 @@ _COUNTED: Final = (
     Verdict.WORKING,
     Verdict.UNKNOWN,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A wiki on the start page, with some pages to begin with."""
-
-    name: str
-    pages: Sequence[PageAtAGlance]
-
-
-def start_html(listed: Sequence[Listed], wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
-    """The start page: what this is, the form, and some wikis with some of their pages."""
-    return render("start.html", say, given, source, wikis, listed=listed)
 
 
 def answer_html(answer: Answer, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
