@@ -1,6 +1,7 @@
 # Two commands suffice: `make run` and `make test`. Both make their own environment in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+ALONE := tests/net tests/crawl tests/whole
 
 .PHONY: run test check bench fmt lock clean
 .DEFAULT_GOAL := run
@@ -8,8 +9,9 @@ BIN := .venv/bin
 run: .venv/run.stamp  ## the main job: a made-up wiki and web, some weeks of rounds, then pages to click
 	$(BIN)/weboid demo
 
-test: .venv/dev.stamp  ## all tests
-	$(BIN)/python -m pytest -q -rs
+test: .venv/dev.stamp  ## all tests: two at a time, then those that measure time or kill programs, one by one
+	$(BIN)/python -m pytest -q -rs -n 2 --dist loadfile $(ALONE:%=--ignore=%)
+	$(BIN)/python -m pytest -q -rs $(ALONE)
 
 check: .venv/dev.stamp  ## format, lint, types, floors
 	$(BIN)/ruff format --check
