@@ -141,6 +141,7 @@ async def test_administrators_are_named_by_their_subject(scene: Scene) -> None:
     await scene.browser.go(scene.provider, "Boss")
     page = await scene.browser.open("/account")
     assert "administrator of this service" in page.text
+    assert "/admin?lang=de" in (await scene.browser.open("/account?lang=de")).text
     assert "subject-of-another-kind" in page.text
 
 

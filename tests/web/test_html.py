@@ -78,6 +78,14 @@ async def test_a_page_can_be_named_by_its_title(site: Site) -> None:
     assert (status, shown(body)) == (200, ["http://fine.demo/"])
 
 
+async def test_the_title_of_an_answer_names_the_page_so_that_tabs_can_be_told_apart(site: Site) -> None:
+    for page, name in ((1, "Page 1"), (3, '"><script>alert(1)</script>⟨U+202E⟩gnp.⟨U+2028⟩ & <b>')):
+        _, body, _ = await site.fetch(f"{PAGE}&pageid={page}")
+        assert nodes(body, "//title/text()") == [f"{name} – Weblinks and what is known of them"]
+    _, body, _ = await site.fetch(f"{PAGE}&pageid=1|2")
+    assert nodes(body, "//title/text()") == ["Weblinks and what is known of them"]
+
+
 async def test_a_page_without_findings_says_so(site: Site) -> None:
     _, body, _ = await site.fetch(f"{PAGE}&pageid=2")
     assert shown(body) == []

@@ -78,10 +78,12 @@ def _page_view(
     counts = dict.fromkeys(Verdict, 0)
     for link in page.links:
         counts[link.finding.verdict] += 1
-    title = Markup("<bdi>{}</bdi>").format(wording.visible(page.title))
+    name = wording.visible(page.title)
+    title = Markup("<bdi>{}</bdi>").format(name)
     if address := page_address(page, answer.wiki):
         title = Markup('<a href="{}">{}</a>').format(address, title)
     return {
+        "name": name,
         "heading": say.html("weboid-page-heading", title),
         "read": None if page.live else say.html("weboid-page-read", time_html(page.read, answer.day, say)),
         "total": len(page.links),
