@@ -85,6 +85,23 @@ def make_app(
     errors = Errors(_problem_page(wikis, public_url), form_of)
     app = web.Application(middlewares=[metrics.middleware, sessions.middleware, errors.middleware, limits.middleware])
     app.on_response_prepare.append(add_headers)
+    _add_routes(app, service, wikis, config, client)
+    StatusPage(status, metrics, service.source).add_routes(app)
+
+    async def reads(_: web.Application) -> AsyncIterator[None]:
+        yield
+        await live.close()
+        await status.close()
+
+    app.cleanup_ctx.append(reads)
+    app.cleanup_ctx.append(limits.tidying)
+    return app
+
+
+def _add_routes(
+    app: web.Application, service: Service, wikis: Wikis, config: Config, client: ClientSession | None
+) -> None:
+    """All addresses but those of the status page."""
     start = Start(service, wikis)
     start.add_routes(app)
     PageInfo(service, start).add_routes(app)
@@ -98,23 +115,13 @@ def make_app(
     Description(service).add_routes(app)
     Data(service).add_routes(app)
     Prose(service, config).add_routes(app)
-    provider = Provider(config.people, client, public_url + account.BACK, config.net.user_agent)
+    provider = Provider(config.people, client, service.public_url + account.BACK, config.net.user_agent)
     account.Account(service, provider).add_routes(app)
     ReplacementPage(service, config.people.daily).add_routes(app)
     ReportPage(service, config.people.daily).add_routes(app)
     AdminPage(service).add_routes(app)
-    StatusPage(status, metrics, public_url + source.PATH).add_routes(app)
     app.router.add_get("/static/{name}", _static)
     app.router.add_get(source.PATH, _source)
-
-    async def reads(_: web.Application) -> AsyncIterator[None]:
-        yield
-        await live.close()
-        await status.close()
-
-    app.cleanup_ctx.append(reads)
-    app.cleanup_ctx.append(limits.tidying)
-    return app
 
 
 def _problem_page(wikis: Wikis, public_url: str) -> ProblemPage:
