@@ -1,7 +1,7 @@
 # Two commands suffice: `make run` and `make test`. Both make their own environment in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-ALONE := tests/net tests/crawl tests/whole
+ALONE := tests/net tests/checking tests/crawl tests/archive tests/whole
 
 .PHONY: run test check bench fmt lock clean
 .DEFAULT_GOAL := run

@@ -16,7 +16,7 @@ from pathlib import Path
 from time import perf_counter
 
 from weboid.wiki.dump import DumpSource
-from weboid.wiki.sqlrows import list_columns
+from weboid.wiki.dump_rows import list_columns
 
 _PAGE = """CREATE TABLE `page` (
   `page_id` int(10) unsigned NOT NULL AUTO_INCREMENT,

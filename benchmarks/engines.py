@@ -34,9 +34,9 @@ from weboid.cli.runtime import raise_open_files, run_async
 from weboid.config import NetConfig, load_config
 from weboid.net.dial import open_connector, tls_context
 from weboid.net.dns import Resolver
+from weboid.net.exchange import Request
 from weboid.net.guard import Guard, NotPublic
-from weboid.net.hop import Request
-from weboid.net.session import open_session
+from weboid.net.outbound import open_session
 
 Ask = Callable[[str], Awaitable[int]]
 """Sends HEAD to a URL; the code of the reply."""

@@ -23,17 +23,17 @@ import aiohttp
 import sseclient
 from aiohttp import web
 
-from weboid.core.farms import WMFLABS, WikiName
+from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.feed.effects import FollowedWiki
 from weboid.feed.events import load_streams
 from weboid.feed.following import Following
 from weboid.feed.intake import page_urls
 from weboid.feed.stream import EventStream, Splitter
-from weboid.store.embedded import open_server
-from weboid.store.migrate import migrate
-from weboid.store.page import record_pages
-from weboid.store.pool import open_pool
-from weboid.store.wiki import record_wiki
+from weboid.store.db.migrate import migrate
+from weboid.store.db.pool import open_pool
+from weboid.store.embedded.server import open_server
+from weboid.store.pages.page import record_pages
+from weboid.store.pages.wiki import record_wiki
 from weboid.wiki.source import PageLinks
 
 _NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

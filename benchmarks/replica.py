@@ -19,7 +19,7 @@ from pymysql.cursors import SSCursor
 _TESTS = Path(__file__).resolve().parents[1] / "tests"
 sys.path.insert(0, str(_TESTS))
 
-from mariadb import open_mariadb  # noqa: E402 (lives with the tests)
+from support.mariadb import open_mariadb  # noqa: E402 (lives with the tests)
 
 from weboid.wiki.interwiki import InterwikiMap  # noqa: E402
 from weboid.wiki.mariadb import Access  # noqa: E402

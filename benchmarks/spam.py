@@ -13,9 +13,9 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.urls import recorded_links
-from weboid.core.classify import classify
-from weboid.core.farms import WMF
-from weboid.core.spamlines import SpamFilter, parse_lines
+from weboid.core.url.classify import classify
+from weboid.core.url.farms import WMF
+from weboid.core.url.spam_lines import SpamFilter, parse_lines
 
 _ROOT = Path(__file__).resolve().parents[1]
 _REAL = _ROOT.parent / "shared" / "data" / "blacklists" / "videolan_SpamBlacklist.mediawiki"

@@ -14,19 +14,19 @@ from time import perf_counter
 import psycopg
 
 from weboid.config import CrawlConfig
-from weboid.core.farms import WMFLABS, WikiName
-from weboid.core.observation import Observation
-from weboid.core.policy import DEFAULT
-from weboid.core.question import Question
-from weboid.core.reasons import Reason
-from weboid.core.status import Status
+from weboid.core.observe.check_request import Question
+from weboid.core.observe.observation import Observation
+from weboid.core.record.policy import DEFAULT
+from weboid.core.record.reasons import Reason
+from weboid.core.record.status import Status
+from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.crawl.round import Round
 from weboid.feed.intake import page_urls
-from weboid.store.embedded import open_server
-from weboid.store.migrate import migrate
-from weboid.store.page import record_pages
-from weboid.store.pool import Pool, open_pool
-from weboid.store.wiki import record_wiki
+from weboid.store.db.migrate import migrate
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.embedded.server import open_server
+from weboid.store.pages.page import record_pages
+from weboid.store.pages.wiki import record_wiki
 from weboid.wiki.source import PageLinks
 
 _URLS_A_HOST = 2.5  # of the 7,332 links on 2,800 hosts of a real wiki

@@ -13,18 +13,18 @@ from collections.abc import Awaitable
 from pathlib import Path
 from time import perf_counter
 
-from weboid.core import keys
-from weboid.core.farms import WMFLABS, WikiName
-from weboid.core.urls import Url
+from weboid.core.url import keys
+from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.core.url.urls import Url
 from weboid.feed.intake import page_urls
 from weboid.maintain.expiry import expire, planned
-from weboid.store.embedded import open_server
-from weboid.store.keyform import KeyForm
-from weboid.store.migrate import migrate
-from weboid.store.page import record_pages, release_pages
-from weboid.store.pool import Pool, open_pool
-from weboid.store.rekey import rekey
-from weboid.store.wiki import record_wiki
+from weboid.store.db.keyform import KeyForm
+from weboid.store.db.migrate import migrate
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.embedded.server import open_server
+from weboid.store.pages.page import record_pages, release_pages
+from weboid.store.pages.wiki import record_wiki
+from weboid.store.upkeep.rekey import rekey
 from weboid.wiki.source import PageLinks
 
 _URLS_A_HOST = 2.5

@@ -14,11 +14,11 @@ from time import perf_counter
 import ada_url
 from yarl import URL
 
-from weboid.core.classify import classify
-from weboid.core.farms import WMF
-from weboid.core.hosts import host_form
-from weboid.core.keys import key_of
-from weboid.core.urls import normal, parse
+from weboid.core.url.classify import classify
+from weboid.core.url.farms import WMF
+from weboid.core.url.hosts import host_form
+from weboid.core.url.keys import key_of
+from weboid.core.url.urls import normal, parse
 
 _ROOT = Path(__file__).resolve().parents[1]
 _RECORDED = _ROOT.parent / "shared" / "data" / "api" / "allpages-links.json.gz"

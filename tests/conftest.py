@@ -23,8 +23,8 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from weboid.store.embedded import open_server
-from weboid.store.migrate import migrate
+from weboid.store.db.migrate import migrate
+from weboid.store.embedded.server import open_server
 
 _REPOSITORY = Path(__file__).resolve().parents[1]
 _WATCHER = """
@@ -32,7 +32,7 @@ import pathlib, shutil, sys, time
 sys.stdin.read()
 folder = pathlib.Path(sys.argv[1])
 if folder.exists():
-    from weboid.store.embedded import stop_server
+    from weboid.store.embedded.server import stop_server
 for _ in range(100):
     if not folder.exists():
         break

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from weboid import __version__
-from weboid.core.farms import BUILT_IN, Farm, WikiName, farm_named, parse_wiki_name
-from weboid.core.policy import DEFAULT, Policy
+from weboid.core.record.policy import DEFAULT, Policy
+from weboid.core.url.farms import BUILT_IN, Farm, WikiName, farm_named, parse_wiki_name
 from weboid.errors import ConfigError
 
 PROJECT_URL: Final = "https://weboid.toolforge.org/"

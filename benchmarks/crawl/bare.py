@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from weboid.cli.runtime import raise_open_files, run_async
 from weboid.config import load_config
-from weboid.net.hop import Request
-from weboid.net.session import Session, open_session
+from weboid.net.exchange import Request
+from weboid.net.outbound import Session, open_session
 
 
 async def main() -> None:

@@ -21,7 +21,7 @@ import psycopg
 from benchmarks.crawl.links import Hosts, write_dump
 from benchmarks.crawl.machine import parent_of
 from benchmarks.crawl.server import ROOT, Server
-from weboid.store.embedded import open_server
+from weboid.store.embedded.server import open_server
 
 FIRST_DAY: Final = 100
 BETWEEN_ROUNDS: Final = 40

@@ -13,9 +13,9 @@ from time import perf_counter
 from typing import Final
 
 from weboid.cli.runtime import run_async
-from weboid.store.page import find_page
-from weboid.store.pool import Pool, open_pool
-from weboid.store.url import find_urls
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.pages.page import find_page
+from weboid.store.urls.url import find_urls
 
 _CONNECTIONS: Final = 8
 

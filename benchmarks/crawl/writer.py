@@ -17,17 +17,16 @@ import psycopg
 
 from benchmarks.crawl.machine import used
 from weboid.cli.runtime import run_async
-from weboid.core.judge import judge, judge_host
-from weboid.core.observation import Observation
-from weboid.core.policy import DEFAULT
-from weboid.core.reasons import Reason
-from weboid.core.status import Status
-from weboid.crawl.recorder import record_batch
-from weboid.crawl.visit import Checked
-from weboid.store.lease import Held, lease_buckets, record_release
-from weboid.store.pool import Pool, open_pool
-from weboid.store.rows import StoredHost, StoredUrl
-from weboid.store.url import list_due_hosts, list_due_urls
+from weboid.core.observe.observation import Observation
+from weboid.core.record.policy import DEFAULT
+from weboid.core.record.reasons import Reason
+from weboid.core.record.status import Status
+from weboid.core.verdict.judge import judge, judge_host
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.db.rows import StoredHost, StoredUrl
+from weboid.store.results.record import Checked, record_batch
+from weboid.store.schedule.lease import Held, lease_buckets, record_release
+from weboid.store.urls.url import list_due_hosts, list_due_urls
 
 _BATCH: Final = 500
 _LEASED: Final = 512

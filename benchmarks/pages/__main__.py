@@ -31,16 +31,16 @@ from benchmarks.crawl.table import Target, say, tell, tell_targets
 from benchmarks.pages.load import Caller, Reply, rate_of, request_of
 from benchmarks.pages.seed import LINKS_A_PAGE, World, fill
 from benchmarks.pages.service import FEW_FROM, FEW_LINKS
-from weboid.core.farms import WMFLABS, WikiName
-from weboid.core.keys import key_of
-from weboid.store.arrays import ArrayDumper
-from weboid.store.embedded import open_server
-from weboid.store.keyform import note_form
-from weboid.store.migrate import migrate
-from weboid.store.pool import open_pool
-from weboid.store.rows import Columns, key_columns
-from weboid.store.url import SQL
-from weboid.store.wiki import record_wiki
+from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.core.url.keys import key_of
+from weboid.store.db.arrays import ArrayDumper
+from weboid.store.db.keyform import note_form
+from weboid.store.db.migrate import migrate
+from weboid.store.db.pool import open_pool
+from weboid.store.db.rows import Columns, key_columns
+from weboid.store.embedded.server import open_server
+from weboid.store.pages.wiki import record_wiki
+from weboid.store.urls.url import SQL
 
 _WIKI: Final = WikiName("benchwiki", "wmflabs")
 _MOST_BUFFERS_KIB: Final = 128 * 1024

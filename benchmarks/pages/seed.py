@@ -13,15 +13,15 @@ import psycopg
 from psycopg import sql
 
 from benchmarks.crawl.links import Skewed, host_of
-from weboid.core.hosts import reversed_name
-from weboid.core.judge import judge
-from weboid.core.keys import key_of
-from weboid.core.observation import Observation
-from weboid.core.reasons import Reason
-from weboid.core.record import UNTRIED, UrlRecord
-from weboid.core.status import Status
-from weboid.core.urls import Url
-from weboid.store.rows import SCHEMES, record_columns
+from weboid.core.observe.observation import Observation
+from weboid.core.record.reasons import Reason
+from weboid.core.record.record import UNTRIED, UrlRecord
+from weboid.core.record.status import Status
+from weboid.core.url.hosts import reversed_name
+from weboid.core.url.keys import key_of
+from weboid.core.url.urls import Url
+from weboid.core.verdict.judge import judge
+from weboid.store.db.rows import SCHEMES, record_columns
 
 TODAY: Final = 200
 LINKS_A_PAGE: Final = 500

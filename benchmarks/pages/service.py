@@ -18,9 +18,9 @@ from benchmarks.pages.seed import LINKS_A_PAGE, TODAY, World
 from weboid.cli.runtime import run_async
 from weboid.config import load_config
 from weboid.errors import SourceError
-from weboid.store.pool import open_pool
+from weboid.store.db.pool import open_pool
 from weboid.web.app import make_app
-from weboid.web.server import open_site
+from weboid.web.http.server import open_site
 from weboid.wiki.source import Members, PageLinks
 
 FEW_LINKS: Final = 20

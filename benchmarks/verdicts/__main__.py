@@ -16,10 +16,10 @@ from benchmarks.verdicts.figures import figures_of
 from benchmarks.verdicts.rules import PEERS, WEBOID
 from benchmarks.verdicts.told import as_json, explain, tell
 from benchmarks.verdicts.year import ANSWER_S, live, new_database
+from benchmarks.worlds.worldfile import WorldFile, read_world
+from benchmarks.worlds.worldwords import WorldError
+from weboid.cli.console import bar
 from weboid.cli.runtime import run_async
-from weboid.cli.tables import bar
-from weboid.demo.worldfile import WorldFile, read_world
-from weboid.demo.worldwords import WorldError
 from weboid.errors import WeboidError
 
 

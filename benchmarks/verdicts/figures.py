@@ -14,9 +14,9 @@ from typing import Final
 
 from benchmarks.verdicts.rules import Rule, Spells
 from benchmarks.verdicts.year import UrlYear, Year
-from weboid.core.question import LOOK_DAYS
-from weboid.core.verdict import Verdict
-from weboid.demo.sight import Sight
+from benchmarks.worlds.sight import Sight
+from weboid.core.observe.check_request import LOOK_DAYS
+from weboid.core.verdict.verdict import Verdict
 
 FRESH_DAYS: Final = 14
 """A "dead" is false if people saw the content on one of so many days, the day of telling included."""

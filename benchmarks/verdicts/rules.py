@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from benchmarks.verdicts.year import Check, UrlYear
-from weboid.core.reasons import Outcome
-from weboid.core.verdict import Verdict
+from weboid.core.record.reasons import Outcome
+from weboid.core.verdict.verdict import Verdict
 
 Spells = list[range]
 """The days at whose end a URL was called dead, without gaps inside of one range."""

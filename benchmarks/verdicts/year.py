@@ -19,29 +19,29 @@ from typing import Final
 from rich.console import Console
 
 from benchmarks.verdicts.authority import new_authority
+from benchmarks.worlds.sight import PATIENCE_S, Sight, is_walled, sight_of
+from benchmarks.worlds.worldfile import WorldFile
 from weboid.cli.crawl import crawl
 from weboid.cli.runtime import stop_signals
 from weboid.config import Config, load_config
-from weboid.core.farms import WMFLABS, WikiName
-from weboid.core.keys import UrlKey, key_of
-from weboid.core.reasons import Outcome, Reason
-from weboid.core.status import Status
-from weboid.core.urls import parse
-from weboid.core.verdict import Verdict
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.status import Status
+from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.core.url.keys import UrlKey, key_of
+from weboid.core.url.urls import parse
+from weboid.core.verdict.verdict import Verdict
 from weboid.demo.littleweb import LittleWeb, open_littleweb
-from weboid.demo.sight import PATIENCE_S, Sight, is_walled, sight_of
 from weboid.demo.world import behaviour_on
-from weboid.demo.worldfile import WorldFile
 from weboid.errors import WeboidError
 from weboid.feed.intake import page_urls
-from weboid.store.change import list_changes
-from weboid.store.embedded import open_server
-from weboid.store.lease import is_due
-from weboid.store.migrate import migrate
-from weboid.store.page import record_pages
-from weboid.store.pool import Pool, open_pool
-from weboid.store.url import find_urls
-from weboid.store.wiki import record_wiki
+from weboid.store.db.migrate import migrate
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.embedded.server import open_server
+from weboid.store.pages.page import record_pages
+from weboid.store.pages.wiki import record_wiki
+from weboid.store.schedule.lease import is_due
+from weboid.store.urls.url import find_urls
+from weboid.store.urls.verdict_log import list_changes
 from weboid.wiki.source import PageLinks
 
 FIRST_DAY: Final = 3_000

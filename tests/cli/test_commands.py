@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from commands import Place, open_place
+from support.commands import Place, open_place
 
 from weboid.demo.world import BotWall, Host, NoHead, Page, Redirect, Spell, Status, World
 

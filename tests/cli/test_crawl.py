@@ -6,14 +6,14 @@ from io import StringIO
 from ipaddress import ip_network
 from pathlib import Path
 
-from commands import LIMIT_S, Place
-from misbehaving import Act, Asked, Silence, head_only, reply, serve
 from rich.console import Console
-from stored import WikiInStore, key, open_wiki
+from support.commands import LIMIT_S, Place
+from support.misbehaving import Act, Asked, Silence, head_only, reply, serve
+from support.stored import WikiInStore, key, open_wiki
 
 from weboid.cli.crawl import crawl
 from weboid.config import Config, CrawlConfig, load_config
-from weboid.store.replacement import find_replacements, record_replacement
+from weboid.store.people.replacement import find_replacements, record_replacement
 
 URLS = [f"http://dead.demo/{number}" for number in range(3)]
 

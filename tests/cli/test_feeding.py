@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from commands import Place, open_place
-from mariadb import PASSWORD, USER, MariaServer, mariadb_server
-from realsources import TABLES
+from support.commands import Place, open_place
+from support.mariadb import PASSWORD, USER, MariaServer, mariadb_server
+from support.realsources import TABLES
 
 from weboid.demo.wikipages import WikiPage
 from weboid.demo.world import World

@@ -9,11 +9,11 @@ from rich.console import Console
 
 from weboid.cli import passes
 from weboid.config import Config, WikiConfig, load_config
-from weboid.core.farms import WikiName
+from weboid.core.url.farms import WikiName
 from weboid.demo.littlewiki import open_littlewiki
 from weboid.demo.wikipages import WikiPage
-from weboid.store.pool import Pool, open_pool
-from weboid.store.wiki import list_wikis
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.pages.wiki import list_wikis
 
 PAGES = [WikiPage(1, "A"), WikiPage(2, "Talk:B", namespace=1)]
 

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import aiohttp
-from commands import Place, open_place
+from support.commands import Place, open_place
 
 from weboid.demo.world import Host, Page, Spell, Status, World
 

@@ -8,17 +8,17 @@ from time import monotonic
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from stored import FINE, LOST, NO_NAME, SILENT, WALL, Script, WikiInStore, key, open_wiki
+from support.stored import FINE, LOST, NO_NAME, SILENT, WALL, Script, WikiInStore, key, open_wiki
 
-from weboid.core.likeness import Portrait
-from weboid.core.observation import Observation
-from weboid.core.question import is_sampled
-from weboid.core.reasons import Outcome, Reason
-from weboid.core.specials import Special
-from weboid.core.status import Status
-from weboid.core.verdict import Verdict, finding_of
-from weboid.store.change import list_changes, list_dead
-from weboid.store.lease import lease_buckets
+from weboid.core.document.likeness import Portrait
+from weboid.core.observe.check_request import is_sampled
+from weboid.core.observe.observation import Observation
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.specials import Special
+from weboid.core.record.status import Status
+from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.store.schedule.lease import lease_buckets
+from weboid.store.urls.verdict_log import list_changes, list_dead
 
 A, B = "http://a.demo/1", "http://b.demo/1"
 

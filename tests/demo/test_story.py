@@ -9,24 +9,25 @@ from typing import NamedTuple
 
 import pytest
 
+from weboid.checking.checker import Checker
+from weboid.checking.turns import Slots
 from weboid.config import CrawlConfig, NetConfig
-from weboid.core.classify import UrlClass, classify
-from weboid.core.farms import BUILT_IN, farm_named, parse_wiki_name
-from weboid.core.keys import key_of
-from weboid.core.policy import DEFAULT
-from weboid.core.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
-from weboid.core.urls import Url, normal, parse
-from weboid.core.verdict import Finding, Verdict, finding_of
-from weboid.crawl.checker import Checker
-from weboid.crawl.slots import Slots
-from weboid.crawl.visit import Checked, Visit
+from weboid.core.record.policy import DEFAULT
+from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
+from weboid.core.url.classify import UrlClass, classify
+from weboid.core.url.farms import BUILT_IN, farm_named, parse_wiki_name
+from weboid.core.url.keys import key_of
+from weboid.core.url.urls import Url, normal, parse
+from weboid.core.verdict.verdict import Finding, Verdict, finding_of
+from weboid.crawl.visit import Visit
 from weboid.demo.articles import ARTICLES
 from weboid.demo.littleweb import Asked, open_littleweb
 from weboid.demo.story import DAYS as STORY_DAYS
 from weboid.demo.story import WIKI, Truth, demo_days, demo_pages, demo_world, ground_truth
 from weboid.demo.world import World, behaviour_on, located
-from weboid.net.session import Session, open_session
-from weboid.store.rows import HostKey, StoredHost, StoredUrl
+from weboid.net.outbound import Session, open_session
+from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
+from weboid.store.results.record import Checked
 
 LAST_DAY = 3600
 DAYS = demo_days(LAST_DAY)

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eventmaker import change, links_added
-from sseserver import EventServer, Turn, event_id, open_event_server
-from stored import WikiInStore, key, open_wiki
+from support.eventmaker import change, links_added
+from support.sseserver import EventServer, Turn, event_id, open_event_server
+from support.stored import WikiInStore, key, open_wiki
 
 from weboid.demo.littlewiki import open_littlewiki
 from weboid.demo.wikipages import WikiLink, WikiPage
 from weboid.feed.events import load_streams
-from weboid.store.stream import find_position
+from weboid.store.pages.stream import find_position
 
 NAMES = load_streams().worthwhile(()).names
 A, B, C = "https://a.sample.de/", "https://b.sample.de/", "https://c.sample.de/"

@@ -8,21 +8,21 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from eventmaker import categorised, change, links_added, moment
-from sseserver import event_id
-from stored import WikiInStore, key, open_wiki
+from support.eventmaker import categorised, change, links_added, moment
+from support.sseserver import event_id
+from support.stored import WikiInStore, key, open_wiki
 
-from weboid.core.farms import WMFLABS
-from weboid.core.spamlines import SpamFilter
+from weboid.core.url.farms import WMFLABS
+from weboid.core.url.spam_lines import SpamFilter
 from weboid.errors import StoreError
 from weboid.feed.effects import Applied, FollowedWiki, apply
 from weboid.feed.events import load_streams
 from weboid.feed.stream import RawEvent
-from weboid.store.page_pass import record_trees
-from weboid.store.pending import Pending, list_pending, record_pending
-from weboid.store.pool import Connection
-from weboid.store.spam import list_spam_links
-from weboid.store.stream import Position, find_position, has_category
+from weboid.store.db.pool import Connection
+from weboid.store.pages.page_pass import record_trees
+from weboid.store.pages.pending import Pending, list_pending, record_pending
+from weboid.store.pages.spam import list_spam_links
+from weboid.store.pages.stream import Position, find_position, has_category
 
 STREAMS = load_streams()
 A, B, C = "https://a.sample.de/", "https://b.sample.de/x?y=1+1", "http://c.sample.de/z"

@@ -9,13 +9,13 @@ from typing import Any
 
 import aiohttp
 import pytest
-from eventmaker import change, links_added, moment
-from shared import shared
-from sseserver import EventServer, Turn, event_id, open_event_server
-from stored import WikiInStore, open_wiki
+from support.eventmaker import change, links_added, moment
+from support.shared import shared
+from support.sseserver import EventServer, Turn, event_id, open_event_server
+from support.stored import WikiInStore, open_wiki
 
-from weboid.core.farms import WMFLABS
-from weboid.core.spamlines import SpamFilter
+from weboid.core.url.farms import WMFLABS
+from weboid.core.url.spam_lines import SpamFilter
 from weboid.errors import StoreError
 from weboid.feed import following as following_module
 from weboid.feed.effects import Applied, FollowedWiki
@@ -23,10 +23,10 @@ from weboid.feed.events import load_streams
 from weboid.feed.following import Following
 from weboid.feed.intake import NO_SPAM
 from weboid.feed.stream import EventStream, Manner
-from weboid.store.page_pass import record_trees
-from weboid.store.pending import list_pending
-from weboid.store.pool import Connection
-from weboid.store.stream import Position, find_position
+from weboid.store.db.pool import Connection
+from weboid.store.pages.page_pass import record_trees
+from weboid.store.pages.pending import list_pending
+from weboid.store.pages.stream import Position, find_position
 
 STREAMS = load_streams()
 NAMES = STREAMS.worthwhile(()).names

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shared import shared
+from support.shared import shared
 
 from weboid.assets import asset
 from weboid.errors import ConfigError

@@ -10,16 +10,16 @@ from typing import Any
 
 import aiohttp
 import pytest
-from eventmaker import moment
-from stored import WikiInStore, key, open_wiki
-from wikireplay import exchange, open_wiki_replay
+from support.eventmaker import moment
+from support.stored import WikiInStore, key, open_wiki
+from support.wikireplay import exchange, open_wiki_replay
 
-from weboid.core.farms import WMFLABS
+from weboid.core.url.farms import WMFLABS
 from weboid.errors import SourceError
 from weboid.feed.effects import FollowedWiki
 from weboid.feed.reread import reread
-from weboid.store.page import Intake
-from weboid.store.pending import Pending, list_pending, record_pending
+from weboid.store.pages.page import Intake
+from weboid.store.pages.pending import Pending, list_pending, record_pending
 from weboid.wiki.api import ApiSource
 from weboid.wiki.source import PageLinks, PageState, Selection, Stretch
 

@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sseserver import EventServer, Turn, as_sent, event_id, open_event_server
+from support.sseserver import EventServer, Turn, as_sent, event_id, open_event_server
 
 from weboid.errors import SourceError
 from weboid.feed.stream import EventStream, Manner, RawEvent, Splitter, Start, since_of

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import aiohttp
 import pytest
-from killing import is_done_before
-from stored import key
+from support.killing import is_done_before
+from support.stored import key
 
-from weboid.core.farms import WMFLABS, WikiName
+from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.wikipages import WikiLink, WikiPage
 from weboid.errors import SourceError, StoreError
 from weboid.feed.page_pass import Fate, PagePass, Progress, fate_of
-from weboid.store.page_pass import PageRecord, Place, record_place, record_start
-from weboid.store.pool import Pool, open_pool
-from weboid.store.wiki import StoredWiki, list_wikis, record_wiki
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.pages.page_pass import PageRecord, Place, record_place, record_start
+from weboid.store.pages.wiki import StoredWiki, list_wikis, record_wiki
 from weboid.wiki.api import ApiSource
 from weboid.wiki.criteria import read_criteria
 from weboid.wiki.source import PageState

@@ -9,18 +9,18 @@ from typing import Any
 
 import aiohttp
 import pytest
-from stored import LOST, WikiInStore, key, open_wiki
-from wikireplay import Exchange, exchange, open_wiki_replay
+from support.stored import LOST, WikiInStore, key, open_wiki
+from support.wikireplay import Exchange, exchange, open_wiki_replay
 
-from weboid.core.classify import UrlClass, classify
-from weboid.core.farms import WMFLABS, WikiName
-from weboid.core.keys import UrlKey, key_of
-from weboid.core.spamlines import SpamFilter, parse_lines
-from weboid.core.urls import Url
+from weboid.core.url.classify import UrlClass, classify
+from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.core.url.keys import UrlKey, key_of
+from weboid.core.url.spam_lines import SpamFilter, parse_lines
+from weboid.core.url.urls import Url
 from weboid.errors import SourceError
 from weboid.feed.spam import Refreshed, SpamFilters, reclassify, refresh_farm_spam, refresh_spam
-from weboid.store.page import PageUrls, record_pages, release_pages
-from weboid.store.spam import (
+from weboid.store.pages.page import PageUrls, record_pages, release_pages
+from weboid.store.pages.spam import (
     FARM,
     UNAPPLIED,
     ListKind,
@@ -31,7 +31,7 @@ from weboid.store.spam import (
     record_spam_pages_gone,
     spam_list,
 )
-from weboid.store.wiki import record_wiki
+from weboid.store.pages.wiki import record_wiki
 from weboid.wiki.action import ActionApi, Patience
 
 BAD, WORSE, FINE = "https://bad.com/", "https://www.worse.net/a", "https://fine.org/"

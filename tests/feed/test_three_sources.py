@@ -3,14 +3,14 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from mariadb import MariaServer, mariadb_server
-from realsources import dump_source, open_real_api, open_replica, real_wiki
+from support.mariadb import MariaServer, mariadb_server
+from support.realsources import dump_source, open_real_api, open_replica, real_wiki
 
-from weboid.core.farms import WMFLABS, WikiName
+from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.feed.page_pass import PagePass
 from weboid.feed.sweep import take_in
-from weboid.store.pool import Pool, open_pool
-from weboid.store.wiki import StoredWiki, record_wiki
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.pages.wiki import StoredWiki, record_wiki
 from weboid.wiki.criteria import read_criteria
 from weboid.wiki.source import WikiSource
 

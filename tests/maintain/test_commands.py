@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from commands import Place
-from stored import WikiInStore, key, open_wiki
+from support.commands import Place
+from support.stored import WikiInStore, key, open_wiki
 
-from weboid.core.keys import UrlKey, key_of
-from weboid.core.urls import Url
-from weboid.store.keyform import KeyForm
-from weboid.store.page_pass import record_end, record_start
-from weboid.store.rekey import rekey
+from weboid.core.url.keys import UrlKey, key_of
+from weboid.core.url.urls import Url
+from weboid.store.db.keyform import KeyForm
+from weboid.store.pages.page_pass import record_end, record_start
+from weboid.store.upkeep.rekey import rekey
 
 ONE, TWO = "https://one.demo/", "https://two.demo/"
 

@@ -4,12 +4,12 @@ import csv
 import gzip
 import io
 
-from stored import FINE, LOST, WikiInStore, open_wiki
+from support.stored import FINE, LOST, WikiInStore, open_wiki
 
-from weboid.core.observation import Observation
+from weboid.core.observe.observation import Observation
 from weboid.maintain import dataset
 from weboid.maintain.dataset import COLUMNS, KEPT_DAYS, PERIOD_DAYS, publish
-from weboid.store.dataset import PARTS, find_part, find_progress, list_sets, record_part
+from weboid.store.lists.dataset import PARTS, find_part, find_progress, list_sets, record_part
 
 LINKS = {1: ["http://a.demo/1", "http://a.demo/2", "http://b.demo/"], 2: ["http://a.demo/1", "http://a.demo/lost"]}
 

@@ -5,26 +5,26 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from killing import is_done_before
-from stored import FINE, LOST, WikiInStore, key, open_wiki
+from support.killing import is_done_before
+from support.stored import FINE, LOST, WikiInStore, key, open_wiki
 
-from weboid.core.farms import WMFLABS, WikiName
-from weboid.core.keys import UrlKey
-from weboid.core.likeness import Portrait
-from weboid.core.specials import Special
-from weboid.core.urls import parse
+from weboid.core.document.likeness import Portrait
+from weboid.core.record.specials import Special
+from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.core.url.keys import UrlKey
+from weboid.core.url.urls import parse
 from weboid.maintain.alarms import AlarmKind
 from weboid.maintain.expiry import Expiry, expire, guarded, planned
-from weboid.store.alarm import list_alarms
-from weboid.store.expiry import Expired, WikiPass, expire_urls
-from weboid.store.page import record_added, release_pages
-from weboid.store.page_pass import record_end, record_start
-from weboid.store.pool import Connection, open_pool
-from weboid.store.portrait import DatedPortrait, record_portraits
-from weboid.store.rows import HostKey
-from weboid.store.slot import lease_slots
-from weboid.store.special import HostSpecial, record_specials
-from weboid.store.wiki import record_wiki
+from weboid.store.db.pool import Connection, open_pool
+from weboid.store.db.rows import HostKey
+from weboid.store.pages.page import record_added, release_pages
+from weboid.store.pages.page_pass import record_end, record_start
+from weboid.store.pages.wiki import record_wiki
+from weboid.store.schedule.turn import lease_slots
+from weboid.store.upkeep.alarm import list_alarms
+from weboid.store.upkeep.expiry import Expired, WikiPass, expire_urls
+from weboid.store.urls.portrait import DatedPortrait, record_portraits
+from weboid.store.urls.special import HostSpecial, record_specials
 
 GONE, STAYS, BESIDE = "https://gone.demo/a", "https://stays.demo/a", "https://stays.demo/b"
 MANY = [f"https://many{number}.demo/" for number in range(400)]

@@ -6,7 +6,7 @@ from ipaddress import ip_network
 
 import pytest
 import uvloop
-from misbehaving import Certificates
+from support.misbehaving import Certificates
 
 from weboid.config import NetConfig
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from ipaddress import ip_network
 
 import pytest
-from misbehaving import reply, serve
+from support.misbehaving import reply, serve
 
 from weboid.net import dial
 from weboid.net.dial import Dial, NoIpv6, NotConnected

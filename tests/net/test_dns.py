@@ -8,13 +8,13 @@ from typing import cast
 
 import pytest
 from dnslib import QTYPE, RR, A, DNSRecord
-from misbehaving import Answer as DnsAnswer
-from misbehaving import Zone, at_once, name_server, reply, serve
+from support.misbehaving import Answer as DnsAnswer
+from support.misbehaving import Zone, at_once, name_server, reply, serve
 
 from weboid.config import NetConfig
-from weboid.core.observe import observation_of
-from weboid.core.reasons import Reason
-from weboid.core.status import Status
+from weboid.core.observe.observe import observation_of
+from weboid.core.record.reasons import Reason
+from weboid.core.record.status import Status
 from weboid.errors import ConfigError
 from weboid.net import dns
 from weboid.net.dial import tls_context
@@ -22,7 +22,7 @@ from weboid.net.dns import LookupFailed, Resolver
 from weboid.net.engine import SocketEngine
 from weboid.net.fetch import fetch_answer
 from weboid.net.guard import Guard, NotPublic
-from weboid.net.session import Session, open_session
+from weboid.net.outbound import Session, open_session
 from weboid.net.tcp import Dialer
 
 LOOPBACK = Guard(permit=(ip_network("127.0.0.0/8"),))

@@ -10,17 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from misbehaving import Act, Asked, Certificates, HangUp, Silence, name_server, reply, serve
+from support.misbehaving import Act, Asked, Certificates, HangUp, Silence, name_server, reply, serve
 
 from weboid.config import NetConfig
-from weboid.core.reasons import Reason
+from weboid.core.record.reasons import Reason
 from weboid.net import engine as engine_module
 from weboid.net.dial import tls_context
 from weboid.net.dns import Resolver
 from weboid.net.engine import SocketEngine
+from weboid.net.exchange import Reply, Request
 from weboid.net.faults import Fault, fault_of
 from weboid.net.guard import Guard
-from weboid.net.hop import Reply, Request
 
 HEADERS = {"User-Agent": "test"}
 PAGE = b"<!doctype html><title>A page</title>"

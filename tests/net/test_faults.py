@@ -6,12 +6,12 @@ import ssl
 import pytest
 from pycares import errno as ares
 
-from weboid.core.reasons import Reason
+from weboid.core.record.reasons import Reason
 from weboid.net.dial import NoIpv6, NotConnected
 from weboid.net.dns import LookupFailed
 from weboid.net.faults import Fault, fault_of
 from weboid.net.guard import NotPublic
-from weboid.net.incoming import BrokenReply
+from weboid.net.response_parser import BrokenReply
 
 
 def connecting(*errors: Exception) -> NotConnected:

@@ -7,16 +7,16 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
-from misbehaving import Act, Asked, HangUp, Script, Silence, at_once, head_only, noting, reply, serve
+from support.misbehaving import Act, Asked, HangUp, Script, Silence, at_once, head_only, noting, reply, serve
 
 from weboid.config import NetConfig
-from weboid.core.observation import Answer
-from weboid.core.observe import observation_of
-from weboid.core.reasons import Reason
-from weboid.core.status import Status
-from weboid.core.urls import InvalidUrl
+from weboid.core.observe.observation import Answer
+from weboid.core.observe.observe import observation_of
+from weboid.core.record.reasons import Reason
+from weboid.core.record.status import Status
+from weboid.core.url.urls import InvalidUrl
 from weboid.net.fetch import fetch_answer
-from weboid.net.session import open_session
+from weboid.net.outbound import open_session
 
 PAGE = b"<!doctype html><title>A page</title>"
 

@@ -7,19 +7,19 @@ from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
-from ftpserver import FtpSite, Script, answers, endlessly, open_door, real_ftp, serve_ftp
-from misbehaving import Act, Certificates, HangUp, Silence, Zone, at_once, name_server, noting
+from support.ftpserver import FtpSite, Script, answers, endlessly, open_door, real_ftp, serve_ftp
+from support.misbehaving import Act, Certificates, HangUp, Silence, Zone, at_once, name_server, noting
 
 from weboid.config import NetConfig
-from weboid.core.judge import is_host_failure
-from weboid.core.observation import Observation
-from weboid.core.reasons import Outcome, Reason
-from weboid.core.status import Status
+from weboid.core.observe.observation import Observation
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.status import Status
+from weboid.core.verdict.judge import is_host_failure
 from weboid.net import ftp
 from weboid.net.fetch import ANSWERS_A_CHECK
 from weboid.net.ftp import fetch_ftp
 from weboid.net.guard import NotPublic
-from weboid.net.session import open_session
+from weboid.net.outbound import open_session
 
 LONG_S = 30.0
 FILE = {"MLST": "250-Listing\r\n type=file;size=2049; file\r\n250 End"}

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attempts import HONEST, Attempt, secret_servers, try_all
-from misbehaving import Act, Asked, head_only, name_server, reply, serve
+from support.attempts import HONEST, Attempt, secret_servers, try_all
+from support.misbehaving import Act, Asked, head_only, name_server, reply, serve
 
 from weboid.config import NetConfig
 from weboid.net import dns
@@ -89,7 +89,7 @@ def tried_where_all_is_near(*words: str) -> dict[str, Any]:
         pytest.skip(f"a network of its own needs util-linux and iproute2: {missing}")
     if probe.returncode:
         pytest.skip(f"a network of its own is not to be had here: {probe.stderr.strip()}")
-    program = [sys.executable, str(_TESTS / "attempts.py"), *words]
+    program = [sys.executable, str(_TESTS / "support" / "attempts.py"), *words]
     ran = subprocess.run([*inside, *program], capture_output=True, text=True, check=False, timeout=100)
     assert ran.returncode == 0, ran.stderr
     result: dict[str, Any] = json.loads(ran.stdout)

@@ -3,16 +3,16 @@
 from dataclasses import replace
 
 import pytest
-from misbehaving import Act, Asked, Script, Zone, at_once, name_server, noting, reply, serve
+from support.misbehaving import Act, Asked, Script, Zone, at_once, name_server, noting, reply, serve
 
 from weboid.config import NetConfig
-from weboid.core.observation import Answer, Hop
-from weboid.core.observe import observation_of
-from weboid.core.reasons import Reason
-from weboid.core.status import Status
+from weboid.core.observe.observation import Answer, Hop
+from weboid.core.observe.observe import observation_of
+from weboid.core.record.reasons import Reason
+from weboid.core.record.status import Status
 from weboid.net.fetch import fetch_answer
 from weboid.net.guard import NotPublic
-from weboid.net.session import open_session
+from weboid.net.outbound import open_session
 
 
 def going(ways: dict[str, str], code: int = 301, *lines: str) -> Script:

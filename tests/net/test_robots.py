@@ -9,14 +9,14 @@ from dataclasses import replace
 from ipaddress import ip_network
 
 import pytest
-from misbehaving import Act, Asked, HangUp, Script, Silence, at_once, reply, serve
+from support.misbehaving import Act, Asked, HangUp, Script, Silence, at_once, reply, serve
 
 from weboid.config import NetConfig
-from weboid.core.robots import EVERYTHING, NOTHING, UNREACHED, Robots
+from weboid.core.observe.robots import EVERYTHING, NOTHING, UNREACHED, Robots
 from weboid.net import robots as memory
 from weboid.net.guard import NotPublic
+from weboid.net.outbound import open_session
 from weboid.net.robots import RobotsCache, fetch_robots
-from weboid.net.session import open_session
 
 RULES = b"User-agent: *\nDisallow: /private/\nCrawl-delay: 3\n"
 

@@ -12,16 +12,16 @@ from typing import Any
 
 import asyncssh
 import pytest
-from ftpserver import answers, endlessly, serve_ftp
-from misbehaving import Act, HangUp, Silence, Zone, at_once, name_server, noting
+from support.ftpserver import answers, endlessly, serve_ftp
+from support.misbehaving import Act, HangUp, Silence, Zone, at_once, name_server, noting
 
 from weboid.config import NetConfig
-from weboid.core.judge import is_host_failure
-from weboid.core.observation import Observation
-from weboid.core.reasons import Outcome, Reason
-from weboid.core.status import Status
+from weboid.core.observe.observation import Observation
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.status import Status
+from weboid.core.verdict.judge import is_host_failure
 from weboid.net.guard import NotPublic
-from weboid.net.session import open_session
+from weboid.net.outbound import open_session
 from weboid.net.sftp import RECEIVED_BYTES, fetch_sftp
 
 LONG_S = 30.0

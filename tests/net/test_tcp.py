@@ -6,10 +6,10 @@ from dataclasses import replace
 from ipaddress import ip_network
 
 import pytest
-from misbehaving import Zone, name_server
+from support.misbehaving import Zone, name_server
 
 from weboid.config import NetConfig
-from weboid.core.reasons import Reason
+from weboid.core.record.reasons import Reason
 from weboid.net.dial import NoIpv6
 from weboid.net.dns import Resolver
 from weboid.net.faults import fault_of

@@ -6,16 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from misbehaving import Certificates, Zone, at_once, name_server, reply, serve
+from support.misbehaving import Certificates, Zone, at_once, name_server, reply, serve
 
 from weboid.config import NetConfig
-from weboid.core.observation import Answer
-from weboid.core.observe import observation_of
-from weboid.core.reasons import Outcome, Reason
+from weboid.core.observe.observation import Answer
+from weboid.core.observe.observe import observation_of
+from weboid.core.record.reasons import Outcome, Reason
 from weboid.errors import ConfigError
 from weboid.net.dial import tls_context
 from weboid.net.fetch import fetch_answer
-from weboid.net.session import open_session
+from weboid.net.outbound import open_session
 
 ZONE: Zone = {"site.test": ["127.0.0.1"]}
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from webservice import Site, open_service
+from support.webservice import Site, open_service
 
 
 @pytest.fixture

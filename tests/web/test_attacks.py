@@ -15,19 +15,19 @@ from urllib.parse import quote
 
 import aiohttp
 import pytest
-from oauthprovider import PUBLIC_URL, Browser, Seen
-from signedin import BOSS, People, open_people
-from stored import WikiInStore
-from webservice import DEAD, PAGES, TODAY, Site, open_service
+from support.oauthprovider import PUBLIC_URL, Browser, Seen
+from support.signedin import BOSS, People, open_people
+from support.stored import WikiInStore
+from support.webservice import DEAD, PAGES, TODAY, Site, open_service
 from yarl import URL
 
-from weboid.core.days import iso
+from weboid.core.record.days import iso
 from weboid.errors import StoreError
 from weboid.maintain.dataset import publish
-from weboid.store import pending
-from weboid.web import data
-from weboid.web.language import accepted_language, languages
-from weboid.web.messages import messages_in
+from weboid.store.pages import pending
+from weboid.web.api import dataset
+from weboid.web.words.language import accepted_language, languages
+from weboid.web.words.messages import messages_in
 
 TOKEN = "a token for tests"
 WIKI = "dbname=testwiki@wmflabs"
@@ -344,7 +344,7 @@ async def test_a_file_that_breaks_off_holds_no_error_in_its_midst(
     async def gone(*_: object) -> None:
         raise StoreError("the database failed")
 
-    monkeypatch.setattr(data, "find_part", gone)
+    monkeypatch.setattr(dataset, "find_part", gone)
     url = URL(site.url)
     reader, writer = await asyncio.open_connection(url.host, url.port)
     writer.write(b"GET /data/statuses-wmflabs-%s.csv.gz HTTP/1.1\r\nHost: a\r\n\r\n" % iso(TODAY).encode())

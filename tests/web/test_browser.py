@@ -5,7 +5,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from browser import (
+from playwright.async_api import Page
+from support.browser import (
     DESK,
     PHONE,
     Colors,
@@ -17,11 +18,10 @@ from browser import (
     overflow_px,
     structure_faults,
 )
-from playwright.async_api import Page
-from signedin import HOSTILE_NAME, People, open_people
-from webservice import DEAD, PAGES, SPOOFED
+from support.signedin import HOSTILE_NAME, People, open_people
+from support.webservice import DEAD, PAGES, SPOOFED
 
-from weboid.store.people import Action, record_audit
+from weboid.store.people.audit import Action, record_audit
 
 pytestmark = [needs_browser, pytest.mark.timeout(300)]
 

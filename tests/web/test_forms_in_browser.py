@@ -6,13 +6,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from browser import PHONE, keep_shot, needs_browser, open_browser, open_page, overflow_px
-from listed import add_pages
 from playwright.async_api import Browser, Locator, Page, expect
-from signedin import HOSTILE_NAME, People, open_people
-from webservice import DEAD, HOSTILE_TITLE, TODAY
+from support.browser import PHONE, keep_shot, needs_browser, open_browser, open_page, overflow_px
+from support.listed import add_pages
+from support.signedin import HOSTILE_NAME, People, open_people
+from support.webservice import DEAD, HOSTILE_TITLE, TODAY
 
-from weboid.store.replacement import lease_replacements, record_checked
+from weboid.store.people.replacement import lease_replacements, record_checked
 
 pytestmark = [needs_browser, pytest.mark.timeout(300)]
 

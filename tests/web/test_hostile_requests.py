@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from webservice import Site, open_service
+from support.webservice import Site, open_service
 
-from weboid.web.server import Patience, open_site
+from weboid.web.http.server import Patience, open_site
 
 MARK = b"<script>alert(4711)</script>"
 ADDRESS = "127.0.0.1"

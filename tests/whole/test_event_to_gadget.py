@@ -7,9 +7,9 @@ from contextlib import closing
 from pathlib import Path
 
 import aiohttp
-from commands import Place, open_place
-from eventmaker import links_added
-from sseserver import open_event_server
+from support.commands import Place, open_place
+from support.eventmaker import links_added
+from support.sseserver import open_event_server
 
 from weboid.demo.wikipages import WikiLink
 from weboid.demo.world import Host, Page, Spell, Status, World

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from commands import Place, open_place
+from support.commands import Place, open_place
 
 from weboid.demo.world import Host, Page, Spell, World
 

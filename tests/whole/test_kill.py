@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from commands import Place, open_place
+from support.commands import Place, open_place
 
 from weboid.demo.world import Host, Page, Spell, World
 

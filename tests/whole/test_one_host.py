@@ -3,18 +3,18 @@
 from collections.abc import Awaitable
 from ipaddress import ip_network
 
-from stored import open_wiki
+from support.stored import open_wiki
 
+from weboid.checking.checker import Checker
+from weboid.checking.turns import Slots
 from weboid.config import CrawlConfig, NetConfig
-from weboid.core.observation import Observation
-from weboid.core.question import Question
-from weboid.core.reasons import Reason
-from weboid.core.verdict import Verdict
-from weboid.crawl.checker import Checker
-from weboid.crawl.slots import Slots
+from weboid.core.observe.check_request import Question
+from weboid.core.observe.observation import Observation
+from weboid.core.record.reasons import Reason
+from weboid.core.verdict.verdict import Verdict
 from weboid.demo.littleweb import open_littleweb
 from weboid.demo.world import Behaviour, Chain, Host, Life, Loop, NoHead, Page, Spell, Status, Trouble, World
-from weboid.net.session import open_session
+from weboid.net.outbound import open_session
 
 REVIVAL = 122
 PATHS: dict[str, tuple[Life[Behaviour], Verdict, Reason]] = {

@@ -5,7 +5,7 @@ from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
 
-from commands import open_place
+from support.commands import open_place
 
 from weboid.demo.world import Behaviour, Host, Life, Page, Redirect, Spell, World
 

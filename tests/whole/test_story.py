@@ -1,16 +1,16 @@
 """The whole story once: from a wiki's links over weeks of rounds to what is known of each."""
 
 from weboid.config import load_config
-from weboid.core.classify import UrlClass, classify
-from weboid.core.farms import WMFLABS
-from weboid.core.keys import key_of
-from weboid.core.verdict import Verdict, finding_of
-from weboid.crawl.recorder import Tally
+from weboid.core.url.classify import UrlClass, classify
+from weboid.core.url.farms import WMFLABS
+from weboid.core.url.keys import key_of
+from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.demo.play import feed_story, open_stage, play_story
 from weboid.demo.story import ground_truth
-from weboid.store.change import list_changes
-from weboid.store.pool import open_pool
-from weboid.store.url import find_urls
+from weboid.store.db.pool import open_pool
+from weboid.store.results.record import Tally
+from weboid.store.urls.url import find_urls
+from weboid.store.urls.verdict_log import list_changes
 
 LAST_DAY = 3_600
 

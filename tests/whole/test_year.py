@@ -9,11 +9,11 @@ import pytest
 from benchmarks.verdicts.figures import Case, Figures, figures_of, hidings_of, limit_of, quantiles
 from benchmarks.verdicts.rules import PEERS, WEBOID, Rule, strikes_dead
 from benchmarks.verdicts.year import Change, Check, UrlYear, Year, live
-from weboid.core.reasons import Outcome, Reason
-from weboid.core.status import Status
-from weboid.core.verdict import Verdict
-from weboid.demo.sight import Sight
-from weboid.demo.worldfile import read_world, world_in
+from benchmarks.worlds.sight import Sight
+from benchmarks.worlds.worldfile import read_world, world_in
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.status import Status
+from weboid.core.verdict.verdict import Verdict
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _WORLD = Path(__file__).with_name("year.json")

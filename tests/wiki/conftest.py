@@ -1,5 +1,5 @@
 """What the tests of all sources share: the private MariaDB of this run."""
 
-from mariadb import mariadb_server
+from support.mariadb import mariadb_server
 
 __all__ = ["mariadb_server"]

@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import aiohttp
 import pytest
-from wikireplay import Exchange, exchange, open_wiki_replay
+from support.wikireplay import Exchange, exchange, open_wiki_replay
 
 from weboid.errors import SourceError
 from weboid.wiki import action

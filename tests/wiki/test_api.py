@@ -6,8 +6,8 @@ from typing import Any
 
 import aiohttp
 import pytest
-from shared import shared
-from wikireplay import Exchange, WikiReplay, exchange, open_wiki_replay, recorded, siteinfo
+from support.shared import shared
+from support.wikireplay import Exchange, WikiReplay, exchange, open_wiki_replay, recorded, siteinfo
 
 from weboid.errors import SourceError
 from weboid.wiki import api

@@ -8,18 +8,18 @@ from typing import Any
 
 import aiohttp
 import pytest
-from mariadb import MariaServer
-from shared import shared
-from wikireplay import Exchange, WikiReplay, exchange, open_wiki_replay, told_in_parts
+from support.mariadb import MariaServer
+from support.shared import shared
+from support.wikireplay import Exchange, WikiReplay, exchange, open_wiki_replay, told_in_parts
 
 from weboid.errors import ConfigError, SourceError
 from weboid.wiki import criteria
 from weboid.wiki.api import ApiSource
 from weboid.wiki.criteria import Criteria, Criterion, build, categories, read_criteria
+from weboid.wiki.dump_rows import list_columns
 from weboid.wiki.interwiki import InterwikiMap
 from weboid.wiki.replica import ReplicaSource
 from weboid.wiki.source import PageState, WikiSource
-from weboid.wiki.sqlrows import list_columns
 
 LINKS = {"prop": "extlinks|iwlinks|info", "ellimit": "500", "iwlimit": "500"}
 TYPES = ("page", "subcat", "page|subcat")

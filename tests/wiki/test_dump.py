@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.core.mediawiki import stored_url
+from weboid.core.url.mediawiki import stored_url
 from weboid.errors import SourceError
 from weboid.wiki import dump
 from weboid.wiki.dump import DumpSource

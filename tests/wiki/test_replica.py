@@ -10,8 +10,8 @@ from typing import Any
 
 import pymysql
 import pytest
-from mariadb import BOTH_CATEGORIES, OLD_CATEGORIES, PASSWORD, USER, MariaServer
-from shared import shared
+from support.mariadb import BOTH_CATEGORIES, OLD_CATEGORIES, PASSWORD, USER, MariaServer
+from support.shared import shared
 
 from weboid.assets import asset
 from weboid.errors import ConfigError, SourceError

@@ -7,10 +7,10 @@ from typing import cast
 
 import aiohttp
 import pytest
-from mariadb import MariaServer
-from realsources import api_source, body_of, dump_source, open_real_api, open_replica, real_wiki, recorded_walk
-from shared import shared
-from wikireplay import info_read, info_walk, live_read, open_wiki_replay, recorded, siteinfo
+from support.mariadb import MariaServer
+from support.realsources import api_source, body_of, dump_source, open_real_api, open_replica, real_wiki, recorded_walk
+from support.shared import shared
+from support.wikireplay import info_read, info_walk, live_read, open_wiki_replay, recorded, siteinfo
 
 from weboid.errors import SourceError
 from weboid.wiki.criteria import build

@@ -5,7 +5,7 @@ from typing import Any
 
 import aiohttp
 import pytest
-from wikireplay import Exchange, exchange, open_wiki_replay
+from support.wikireplay import Exchange, exchange, open_wiki_replay
 
 from weboid.errors import SourceError
 from weboid.wiki.action import ActionApi, Patience

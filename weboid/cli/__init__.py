@@ -15,7 +15,7 @@ from typing import Final
 import click
 
 from weboid import __version__
-from weboid.cli.plain import plain
+from weboid.cli.escape import plain
 from weboid.config import load_config
 from weboid.errors import WeboidError
 

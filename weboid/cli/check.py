@@ -7,12 +7,12 @@ from contextlib import aclosing
 
 import click
 
+from weboid.cli.arguments import urls_of
 from weboid.cli.checking import CheckLine, checked
-from weboid.cli.inputs import urls_of
+from weboid.cli.console import check_table
 from weboid.cli.runtime import run_async
-from weboid.cli.tables import check_table
 from weboid.config import Config
-from weboid.core.farms import farm_named
+from weboid.core.url.farms import farm_named
 
 
 @click.command("check")

@@ -10,15 +10,15 @@ from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from weboid.checking.checker import Checker
+from weboid.checking.turns import NotAsked, Slots
 from weboid.cli.runtime import raise_open_files
 from weboid.config import Config
-from weboid.core.classify import Classified, UrlClass, classify
-from weboid.core.farms import Farm
-from weboid.core.observation import Answer, Observation
-from weboid.core.question import Question
-from weboid.crawl.checker import Checker
-from weboid.crawl.slots import NotAsked, Slots
-from weboid.net.session import open_session
+from weboid.core.observe.check_request import Question
+from weboid.core.observe.observation import Answer, Observation
+from weboid.core.url.classify import Classified, UrlClass, classify
+from weboid.core.url.farms import Farm
+from weboid.net.outbound import open_session
 
 log = logging.getLogger(__name__)
 

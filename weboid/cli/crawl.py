@@ -13,21 +13,21 @@ from dataclasses import dataclass, field, replace
 import click
 from rich.console import Console
 
+from weboid.archive.suggestions import Suggestions
+from weboid.checking.checker import Checker
+from weboid.checking.second_opinion import CommandVantage, Vantage
+from weboid.checking.turns import SharedSlots
+from weboid.cli.console import bar
 from weboid.cli.runtime import clock, day_option, open_store, raise_open_files, run_async, stop_signals
-from weboid.cli.tables import bar
 from weboid.config import Config
-from weboid.crawl.checker import Checker
-from weboid.crawl.recorder import Tally
 from weboid.crawl.round import Progress, Round
-from weboid.crawl.slots import SharedSlots
-from weboid.crawl.suggestions import Suggestions
-from weboid.crawl.vantage import CommandVantage, Vantage
 from weboid.errors import WeboidError
-from weboid.net.session import open_session
-from weboid.store.keyform import require_form
-from weboid.store.lease import is_due
-from weboid.store.pool import Pool
-from weboid.store.url import count_due
+from weboid.net.outbound import open_session
+from weboid.store.db.keyform import require_form
+from weboid.store.db.pool import Pool
+from weboid.store.results.record import Tally
+from weboid.store.schedule.lease import is_due
+from weboid.store.urls.url import count_due
 
 _IDLE_S = 5.0
 """Between two looks for due links, when a round found no more."""

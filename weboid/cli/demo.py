@@ -12,18 +12,18 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from weboid.cli.console import bar
 from weboid.cli.passes import told
 from weboid.cli.runtime import open_store, run_async, stop_signals, today
 from weboid.cli.serve import serving
-from weboid.cli.tables import bar
 from weboid.config import Config, PeopleConfig
-from weboid.core.farms import parse_wiki_name
-from weboid.crawl.recorder import Tally
+from weboid.core.url.farms import parse_wiki_name
 from weboid.demo.littleprovider import ADMINISTRATOR, CLIENT, LittleProvider, open_littleprovider
 from weboid.demo.play import Stage, feed_story, open_stage, play_story
 from weboid.demo.story import WIKI
-from weboid.store.pool import Pool
-from weboid.web.account import BACK
+from weboid.store.db.pool import Pool
+from weboid.store.results.record import Tally
+from weboid.web.people.account import BACK
 
 _REAL = """To watch a real wiki instead:
   weboid page enwiki "Albert Einstein"          all links of one live page, checked now

@@ -10,10 +10,10 @@ import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from weboid.cli.inputs import named_wiki, open_source
+from weboid.cli.arguments import named_wiki, open_source
 from weboid.cli.runtime import clock, day_option, moment_now, open_store, run_async, stop_signals, until
 from weboid.config import Config, WikiConfig
-from weboid.core.farms import WMF
+from weboid.core.url.farms import WMF
 from weboid.errors import ConfigError, WeboidError
 from weboid.feed.effects import Applied, FollowedWiki
 from weboid.feed.events import load_streams
@@ -21,11 +21,11 @@ from weboid.feed.following import Following
 from weboid.feed.reread import reread
 from weboid.feed.spam import SpamFilters
 from weboid.feed.stream import EventStream
-from weboid.net.session import open_client
-from weboid.store.page import Intake
-from weboid.store.pending import list_pending
-from weboid.store.pool import Pool
-from weboid.store.wiki import record_wiki
+from weboid.net.outbound import open_client
+from weboid.store.db.pool import Pool
+from weboid.store.pages.page import Intake
+from weboid.store.pages.pending import list_pending
+from weboid.store.pages.wiki import record_wiki
 from weboid.wiki.criteria import read_criteria
 
 log = logging.getLogger(__name__)

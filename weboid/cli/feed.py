@@ -5,17 +5,17 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from weboid.cli.arguments import named_wiki
+from weboid.cli.console import bar
 from weboid.cli.events import command as events
-from weboid.cli.inputs import named_wiki
 from weboid.cli.passes import changes
 from weboid.cli.passes import command as page_pass
 from weboid.cli.runtime import clock, day_option, open_store, run_async
-from weboid.cli.tables import bar
 from weboid.cli.wikis import command as wikis
 from weboid.config import Config
 from weboid.errors import ConfigError
 from weboid.feed.sweep import take_in
-from weboid.store.wiki import record_wiki
+from weboid.store.pages.wiki import record_wiki
 
 _dump_file = click.Path(path_type=Path, exists=True, dir_okay=False)
 _namespaces = click.option("--namespace", "namespaces", type=int, multiple=True, default=(0,), show_default=True)

@@ -8,15 +8,15 @@ from functools import partial
 
 from rich.console import Console
 
-from weboid.cli.inputs import named_wiki
+from weboid.cli.arguments import named_wiki
 from weboid.config import Config, WikiConfig
-from weboid.core.farms import WikiName, farm_named
+from weboid.core.url.farms import WikiName, farm_named
 from weboid.errors import SourceError
 from weboid.feed.spam import Refreshed, is_fresh, refresh_farm_spam, refresh_spam
-from weboid.net.session import open_client
-from weboid.store.pool import Pool
-from weboid.store.spam import FARM
-from weboid.store.wiki import record_wiki
+from weboid.net.outbound import open_client
+from weboid.store.db.pool import Pool
+from weboid.store.pages.spam import FARM
+from weboid.store.pages.wiki import record_wiki
 from weboid.wiki.action import ActionApi, Patience
 
 _Fetch = Callable[[ActionApi], Awaitable[Refreshed]]

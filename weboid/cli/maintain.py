@@ -8,17 +8,17 @@ from typing import Final
 import click
 from rich.console import Console
 
+from weboid.cli.console import bar
 from weboid.cli.runtime import clock, day_option, open_store, run_async, stop_signals, until
-from weboid.cli.tables import bar
 from weboid.config import Config
-from weboid.core.days import iso
+from weboid.core.record.days import iso
 from weboid.errors import StoreError
 from weboid.maintain.alarms import watch
 from weboid.maintain.dataset import publish
 from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, Plan, expire, planned
-from weboid.store.alarm import list_alarms
-from weboid.store.dataset import PARTS
-from weboid.store.pool import Pool
+from weboid.store.db.pool import Pool
+from weboid.store.lists.dataset import PARTS
+from weboid.store.upkeep.alarm import list_alarms
 
 _TOLD: Final = 5
 """Wikis that are named; of more only the number is told."""

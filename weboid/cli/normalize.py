@@ -8,12 +8,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from weboid.cli.inputs import urls_of
-from weboid.cli.plain import plain
-from weboid.cli.tables import styled
+from weboid.cli.arguments import urls_of
+from weboid.cli.console import styled
+from weboid.cli.escape import plain
 from weboid.config import Config
-from weboid.core.classify import classify
-from weboid.core.farms import farm_named
+from weboid.core.url.classify import classify
+from weboid.core.url.farms import farm_named
 
 
 @click.command("normalize")

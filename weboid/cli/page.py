@@ -4,12 +4,12 @@ from contextlib import aclosing
 
 import click
 
+from weboid.cli.arguments import named_wiki, open_api
 from weboid.cli.check import print_json
 from weboid.cli.checking import checked
-from weboid.cli.inputs import named_wiki, open_api
-from weboid.cli.plain import plain
+from weboid.cli.console import check_table
+from weboid.cli.escape import plain
 from weboid.cli.runtime import run_async
-from weboid.cli.tables import check_table
 from weboid.config import Config
 from weboid.errors import NotFound
 from weboid.wiki.action import Patience

@@ -8,18 +8,18 @@ import click
 from rich.console import Console
 
 from weboid.cli import READ_CONFIG
+from weboid.cli.arguments import named_wiki, open_source
+from weboid.cli.console import bar
 from weboid.cli.events import followed_wiki, reread_wikis
-from weboid.cli.inputs import named_wiki, open_source
 from weboid.cli.lists import refresh_lists
 from weboid.cli.runtime import clock, day_option, moment_now, open_store, run_async, stop_signals, until
-from weboid.cli.tables import bar
 from weboid.config import Config, WikiConfig
-from weboid.core.farms import WikiName
+from weboid.core.url.farms import WikiName
 from weboid.errors import ConfigError, SourceError, WeboidError
 from weboid.feed.page_pass import PagePass, Progress
-from weboid.store.page import Intake
-from weboid.store.pool import Pool
-from weboid.store.wiki import list_wikis, record_wiki
+from weboid.store.db.pool import Pool
+from weboid.store.pages.page import Intake
+from weboid.store.pages.wiki import list_wikis, record_wiki
 from weboid.wiki.criteria import Criteria, read_criteria
 
 _LOOK_S: Final = 300.0

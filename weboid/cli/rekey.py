@@ -3,11 +3,11 @@
 import click
 from rich.console import Console
 
+from weboid.cli.console import bar
 from weboid.cli.runtime import clock, day_option, open_store, run_async
-from weboid.cli.tables import bar
 from weboid.config import Config
-from weboid.store.keyform import has_form
-from weboid.store.rekey import Rekeyed, count_urls, rekey
+from weboid.store.db.keyform import has_form
+from weboid.store.upkeep.rekey import Rekeyed, count_urls, rekey
 
 
 @click.command("rekey")

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weboid.config import Config
-from weboid.core.days import day_of
+from weboid.core.record.days import day_of
 from weboid.errors import StoreError
 
 if TYPE_CHECKING:
-    from weboid.store.embedded import Server
-    from weboid.store.pool import Pool
+    from weboid.store.db.pool import Pool
+    from weboid.store.embedded.server import Server
 
 
 log = logging.getLogger(__name__)
@@ -74,10 +74,10 @@ async def open_store(
     `any_form`: also if its keys are not those of this program (O-10), for whoever neither computes nor writes keys.
     A statement is cut off after `statement_timeout_s`, 0 = never.
     """
-    from weboid.store.embedded import open_server
-    from weboid.store.keyform import note_form, require_form
-    from weboid.store.migrate import migrate
-    from weboid.store.pool import open_pool
+    from weboid.store.db.keyform import note_form, require_form
+    from weboid.store.db.migrate import migrate
+    from weboid.store.db.pool import open_pool
+    from weboid.store.embedded.server import open_server
 
     server = None if config.database else await asyncio.to_thread(open_server, config.data)
     watching = asyncio.create_task(_keep_alive(server)) if server else None

@@ -10,13 +10,13 @@ import click
 
 from weboid.cli.runtime import clock, day_option, open_store, run_async, stop_signals
 from weboid.config import Config
-from weboid.core.farms import WMF, api_url
-from weboid.net.session import open_client
-from weboid.store.pool import Pool
-from weboid.store.wiki import StoredWiki
+from weboid.core.url.farms import WMF, api_url
+from weboid.net.outbound import open_client
+from weboid.store.db.pool import Pool
+from weboid.store.pages.wiki import StoredWiki
+from weboid.web.answer.live_pages import Sources
 from weboid.web.app import make_app
-from weboid.web.live import Sources
-from weboid.web.server import open_site
+from weboid.web.http.server import open_site
 from weboid.wiki.action import Patience
 from weboid.wiki.api import ApiSource
 

@@ -9,21 +9,21 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from weboid.cli.plain import plain
+from weboid.cli.console import styled
+from weboid.cli.escape import plain
 from weboid.cli.runtime import open_store, run_async
-from weboid.cli.tables import styled
 from weboid.config import Config
-from weboid.core.classify import classify
-from weboid.core.days import iso
-from weboid.core.farms import farm_named, parse_wiki_name
-from weboid.core.keys import key_of
-from weboid.core.report import LinkReport, link_as_json, link_report, link_reports, state_word
+from weboid.core.record.days import iso
+from weboid.core.url.classify import classify
+from weboid.core.url.farms import farm_named, parse_wiki_name
+from weboid.core.url.keys import key_of
+from weboid.core.verdict.link_report import LinkReport, link_as_json, link_report, link_reports, state_word
 from weboid.errors import NotFound
-from weboid.store.page import find_page
-from weboid.store.pool import Connection
-from weboid.store.spam import list_spam_links
-from weboid.store.url import find_urls
-from weboid.store.wiki import find_wiki
+from weboid.store.db.pool import Connection
+from weboid.store.pages.page import find_page
+from weboid.store.pages.spam import list_spam_links
+from weboid.store.pages.wiki import find_wiki
+from weboid.store.urls.url import find_urls
 
 
 @click.command("show")

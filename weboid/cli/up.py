@@ -10,7 +10,7 @@ import click
 
 from weboid.cli.runtime import open_store, run_async, stop_signals
 from weboid.config import Config
-from weboid.core.farms import WMF
+from weboid.core.url.farms import WMF
 
 log = logging.getLogger(__name__)
 

@@ -4,8 +4,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from weboid.cli.inputs import replicas_of
-from weboid.cli.plain import plain
+from weboid.cli.arguments import replicas_of
+from weboid.cli.escape import plain
 from weboid.cli.runtime import run_async
 from weboid.config import Config
 

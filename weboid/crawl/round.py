@@ -14,24 +14,25 @@ from itertools import islice
 from time import monotonic
 from typing import Final
 
+from weboid.checking.connectivity import CANARIES, Uplink
+from weboid.checking.turns import NotAsked
 from weboid.config import CrawlConfig
-from weboid.core.judge import is_host_failure
-from weboid.core.keys import UrlKey
-from weboid.core.likeness import Portrait
-from weboid.core.observation import Observation
-from weboid.core.policy import Policy
-from weboid.core.question import Question, is_sampled
-from weboid.crawl.recorder import Recorder, Tally
-from weboid.crawl.slots import NotAsked
-from weboid.crawl.uplink import CANARIES, Uplink
+from weboid.core.document.likeness import Portrait
+from weboid.core.observe.check_request import Question, is_sampled
+from weboid.core.observe.observation import Observation
+from weboid.core.record.policy import Policy
+from weboid.core.url.keys import UrlKey
+from weboid.core.verdict.judge import is_host_failure
+from weboid.crawl.recorder import Recorder
 from weboid.crawl.visit import Ask, Elsewhere, Visit
 from weboid.errors import StoreError
-from weboid.store.check import record_next_days
-from weboid.store.lease import Held, count_busy, lease_buckets, record_release, record_renewal
-from weboid.store.pool import Connection, Pool
-from weboid.store.portrait import list_portraits
-from weboid.store.rows import HostKey, StoredHost, StoredUrl
-from weboid.store.url import list_canaries, list_due_hosts, list_due_urls
+from weboid.store.db.pool import Connection, Pool
+from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
+from weboid.store.results.record import Tally
+from weboid.store.schedule.lease import Held, count_busy, lease_buckets, record_release, record_renewal
+from weboid.store.urls.check import record_next_days
+from weboid.store.urls.portrait import list_portraits
+from weboid.store.urls.url import list_canaries, list_due_hosts, list_due_urls
 
 log = logging.getLogger(__name__)
 

@@ -7,22 +7,23 @@ One law: once the host itself is found failing, nothing more is asked of it in t
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from typing import Final
 
-from weboid.core.judge import is_host_failure, judge, judge_host
-from weboid.core.keys import UrlKey
-from weboid.core.likeness import Portrait
-from weboid.core.observation import Observation
-from weboid.core.policy import Policy
-from weboid.core.question import Question, disproved, is_sampled, is_thorough, looks
-from weboid.core.reasons import Outcome, Reason
-from weboid.core.record import HostRecord, UrlRecord
-from weboid.core.specials import Special, believed
-from weboid.core.status import HOST_FAILURES, Status
-from weboid.core.verdict import proven
-from weboid.store.rows import StoredHost, StoredUrl
+from weboid.core.document.likeness import Portrait
+from weboid.core.observe.check_request import Question, disproved, is_sampled, is_thorough, looks
+from weboid.core.observe.observation import Observation
+from weboid.core.record.policy import Policy
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.record import HostRecord
+from weboid.core.record.specials import Special, believed
+from weboid.core.record.status import HOST_FAILURES, Status
+from weboid.core.url.keys import UrlKey
+from weboid.core.verdict.judge import is_host_failure, judge, judge_host
+from weboid.core.verdict.verdict import proven
+from weboid.store.db.rows import StoredHost, StoredUrl
+from weboid.store.results.record import Checked
 
 Ask = Callable[[Question], Awaitable[Observation | None]]
 """One check; None where nothing can be said, for the fault is ours. Raises NotAsked."""
@@ -39,25 +40,6 @@ _CONTACTS: Final = 2
 _POSTPONED: Final = 1
 """Days until a URL is tried again that could not be asked at all."""
 _POSTPONED_LIMIT: Final = 28
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """One URL of a visit, judged on `day`: its record and its host's, before and after. `due` is its next day.
-
-    `seen` is None where nothing can be said (a fault of ours): the record stays, the URL is due another day.
-    """
-
-    url: StoredUrl
-    host: StoredHost
-    day: int
-    seen: Observation | None
-    record: UrlRecord
-    due: int
-    host_before: HostRecord
-    host_after: HostRecord
-    disproved: frozenset[Special] = frozenset()
-    """Specials of the host that were tried anew and are so no longer (C-6)."""
 
 
 class Visit:

@@ -7,8 +7,8 @@ One law: an invented island, invented sources, no real name; every host ends in 
 from collections.abc import Mapping
 from typing import Final
 
-from weboid.core.classify import UrlClass
-from weboid.core.reasons import Reason
+from weboid.core.record.reasons import Reason
+from weboid.core.url.classify import UrlClass
 from weboid.demo.links import (
     UP,
     Article,

@@ -6,9 +6,9 @@ One law: a life is a page at first, unless its first turn is on day 0; and whoev
 from dataclasses import dataclass
 from typing import Final
 
-from weboid.core.classify import UrlClass
-from weboid.core.reasons import Reason
-from weboid.core.verdict import Verdict
+from weboid.core.record.reasons import Reason
+from weboid.core.url.classify import UrlClass
+from weboid.core.verdict.verdict import Verdict
 from weboid.demo.world import Behaviour, HostBehaviour, HostState, Life, Page, Spell, Status
 
 

@@ -9,19 +9,19 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_network
 from typing import Final
 
+from weboid.checking.checker import Checker
+from weboid.checking.turns import Slots
 from weboid.config import Config
-from weboid.core.farms import WMFLABS, parse_wiki_name
-from weboid.crawl.checker import Checker
-from weboid.crawl.recorder import Tally
+from weboid.core.url.farms import WMFLABS, parse_wiki_name
 from weboid.crawl.round import Round
-from weboid.crawl.slots import Slots
 from weboid.demo.littleweb import LittleWeb, open_littleweb
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.story import WIKI, demo_days, demo_interwiki, demo_pages, demo_world
 from weboid.feed.page_pass import PagePass, Progress
-from weboid.net.session import open_client, open_session
-from weboid.store.pool import Pool
-from weboid.store.wiki import record_wiki
+from weboid.net.outbound import open_client, open_session
+from weboid.store.db.pool import Pool
+from weboid.store.pages.wiki import record_wiki
+from weboid.store.results.record import Tally
 from weboid.wiki.api import ApiSource
 from weboid.wiki.criteria import read_criteria
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
-from weboid.core.classify import UrlClass
-from weboid.core.reasons import Reason
-from weboid.core.verdict import Verdict
+from weboid.core.record.reasons import Reason
+from weboid.core.url.classify import UrlClass
+from weboid.core.verdict.verdict import Verdict
 from weboid.demo.articles import ARTICLES, HOST_LIVES, INTERWIKI, UNLINKED
 from weboid.demo.links import Article, Link
 from weboid.demo.wikipages import Interwiki, WikiLink, WikiPage

@@ -9,16 +9,16 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from weboid.core.farms import Farm
-from weboid.core.spamlines import SpamFilter
+from weboid.core.url.farms import Farm
+from weboid.core.url.spam_lines import SpamFilter
 from weboid.feed.events import HandedIn, LinksAdded, PageGone, PageHandedIn, Passed, Reading, Streams, Value, read
 from weboid.feed.intake import NO_SPAM, watched_urls
 from weboid.feed.stream import RawEvent
-from weboid.store.page import Intake, record_added, release_pages
-from weboid.store.page_pass import list_in_trees
-from weboid.store.pending import Pending, record_pending
-from weboid.store.pool import Connection, Pool
-from weboid.store.stream import Position, list_watched, record_later, record_position
+from weboid.store.db.pool import Connection, Pool
+from weboid.store.pages.page import Intake, record_added, release_pages
+from weboid.store.pages.page_pass import list_in_trees
+from weboid.store.pages.pending import Pending, record_pending
+from weboid.store.pages.stream import Position, list_watched, record_later, record_position
 from weboid.wiki.source import PageState
 
 

@@ -15,8 +15,8 @@ from weboid.errors import StoreError
 from weboid.feed.effects import Applied, FollowedWiki, apply
 from weboid.feed.events import Streams
 from weboid.feed.stream import EventStream, RawEvent, Start, since_of
-from weboid.store.pool import Pool
-from weboid.store.stream import find_position, has_category
+from weboid.store.db.pool import Pool
+from weboid.store.pages.stream import find_position, has_category
 
 log = logging.getLogger(__name__)
 

@@ -6,12 +6,12 @@ One law: only WATCHED URLs come in; whatever else a page links to is told in ans
 from collections.abc import Iterable
 from typing import Final
 
-from weboid.core.classify import UrlClass, classify
-from weboid.core.farms import Farm
-from weboid.core.keys import UrlKey, key_of
-from weboid.core.spamlines import SpamFilter
-from weboid.core.urls import Url
-from weboid.store.page import PageUrls
+from weboid.core.url.classify import UrlClass, classify
+from weboid.core.url.farms import Farm
+from weboid.core.url.keys import UrlKey, key_of
+from weboid.core.url.spam_lines import SpamFilter
+from weboid.core.url.urls import Url
+from weboid.store.pages.page import PageUrls
 from weboid.wiki.source import PageLinks
 
 NO_SPAM: Final = SpamFilter((), ())

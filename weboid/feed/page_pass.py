@@ -1,6 +1,6 @@
 """The pass over a wiki (P-5): meets all pages that match its criteria, then walks over all page records.
 
-What matches is the criteria's business (P-4), how far the pass has come the store's (`store/page_pass.py`).
+What matches is the criteria's business (P-4), how far the pass has come the store's (`store/pages/page_pass.py`).
 One law: each step writes what it did together with its place; broken off anywhere, a pass goes on from there.
 """
 
@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-from weboid.core.farms import Farm
+from weboid.core.url.farms import Farm
 from weboid.errors import SourceError
 from weboid.feed.intake import page_urls
 from weboid.feed.spam import SpamFilters
-from weboid.store.page import Intake, record_pages, release_pages
-from weboid.store.page_pass import (
+from weboid.store.db.pool import Connection, Pool
+from weboid.store.pages.page import Intake, record_pages, release_pages
+from weboid.store.pages.page_pass import (
     PageRecord,
     Place,
     count_records,
@@ -27,8 +28,7 @@ from weboid.store.page_pass import (
     record_touches,
     record_trees,
 )
-from weboid.store.pool import Connection, Pool
-from weboid.store.wiki import StoredWiki
+from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.criteria import Criteria, Criterion
 from weboid.wiki.source import WIKITEXT, PageLinks, PageState, WikiSource
 

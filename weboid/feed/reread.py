@@ -9,10 +9,10 @@ from typing import Final
 
 from weboid.feed.effects import FollowedWiki
 from weboid.feed.intake import page_urls
-from weboid.store.page import Intake, record_pages, release_pages
-from weboid.store.pending import Pending, list_pending, record_done
-from weboid.store.pool import Pool
-from weboid.store.stream import list_watched
+from weboid.store.db.pool import Pool
+from weboid.store.pages.page import Intake, record_pages, release_pages
+from weboid.store.pages.pending import Pending, list_pending, record_done
+from weboid.store.pages.stream import list_watched
 from weboid.wiki.source import PageLinks, WikiSource
 
 BATCH: Final = 500

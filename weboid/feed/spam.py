@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from weboid.core.farms import Farm
-from weboid.core.keys import UrlKey, key_of
-from weboid.core.spamlines import SpamFilter, SpamLines, parse_lines
-from weboid.core.urls import InvalidUrl, Url, parse
-from weboid.store.pool import Connection, Pool
-from weboid.store.spam import (
+from weboid.core.url.farms import Farm
+from weboid.core.url.keys import UrlKey, key_of
+from weboid.core.url.spam_lines import SpamFilter, SpamLines, parse_lines
+from weboid.core.url.urls import InvalidUrl, Url, parse
+from weboid.store.db.pool import Connection, Pool
+from weboid.store.pages.spam import (
     FARM,
     UNAPPLIED,
     ListKind,
@@ -28,7 +28,7 @@ from weboid.store.spam import (
     record_spam_list,
     spam_list,
 )
-from weboid.store.wiki import StoredWiki, list_wikis
+from weboid.store.pages.wiki import StoredWiki, list_wikis
 from weboid.wiki.action import ActionApi
 from weboid.wiki.spamlist import GLOBAL_TITLE, ListTexts, fetch_global_list, fetch_local_lists
 

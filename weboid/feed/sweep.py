@@ -5,12 +5,12 @@ One law: each batch of pages is one transaction; a sweep that is broken off has 
 
 from collections.abc import Callable
 
-from weboid.core.farms import Farm
+from weboid.core.url.farms import Farm
 from weboid.feed.intake import page_urls
 from weboid.feed.spam import SpamFilters
-from weboid.store.page import Intake, record_pages
-from weboid.store.pool import Pool
-from weboid.store.wiki import StoredWiki, record_pass
+from weboid.store.db.pool import Pool
+from weboid.store.pages.page import Intake, record_pages
+from weboid.store.pages.wiki import StoredWiki, record_pass
 from weboid.wiki.source import Sweep
 
 

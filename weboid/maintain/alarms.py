@@ -7,15 +7,15 @@ One law: the words of the kinds are stable; status page and metrics name them.
 from enum import StrEnum
 from typing import Final
 
-from weboid.core.days import iso
-from weboid.store.alarm import (
+from weboid.core.record.days import iso
+from weboid.store.db.pool import Connection
+from weboid.store.upkeep.alarm import (
     find_overdue,
     list_slow_passes,
     list_streams_behind,
     list_unusable_lines,
     record_alarms,
 )
-from weboid.store.pool import Connection
 
 SLOW_DAYS: Final = 28
 """Over so many days a pass or a round is too slow (P-7)."""

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable
 from itertools import groupby
 from typing import Final
 
-from weboid.core.report import state_word
-from weboid.core.status import Status
-from weboid.store.dataset import (
+from weboid.core.record.status import Status
+from weboid.core.verdict.link_report import state_word
+from weboid.store.db.pool import Pool
+from weboid.store.lists.dataset import (
     PARTS,
     HostStatus,
     delete_sets,
@@ -21,8 +22,7 @@ from weboid.store.dataset import (
     list_statuses,
     record_part,
 )
-from weboid.store.pool import Pool
-from weboid.store.wiki import list_wikis
+from weboid.store.pages.wiki import list_wikis
 
 PERIOD_DAYS: Final = 7
 KEPT_DAYS: Final = 28

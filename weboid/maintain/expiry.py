@@ -9,8 +9,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from weboid.maintain.alarms import AlarmKind
-from weboid.store.alarm import lower_alarm, raise_alarm
-from weboid.store.expiry import (
+from weboid.store.db.pool import Connection, Pool
+from weboid.store.people.audit import expire_audit
+from weboid.store.people.report import expire_reports
+from weboid.store.people.throttle import delete_past as delete_past_limits
+from weboid.store.schedule.turn import delete_past
+from weboid.store.upkeep.alarm import lower_alarm, raise_alarm
+from weboid.store.upkeep.expiry import (
     BEFORE_ALL,
     WikiPass,
     count_expired,
@@ -20,11 +25,6 @@ from weboid.store.expiry import (
     list_orphans,
     list_passes,
 )
-from weboid.store.people import expire_audit
-from weboid.store.pool import Connection, Pool
-from weboid.store.report import expire_reports
-from weboid.store.slot import delete_past
-from weboid.store.throttle import delete_past as delete_past_limits
 
 ORPHANED_DAYS: Final = 100
 """So long after its last use a URL is deleted (U-8)."""

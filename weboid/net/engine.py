@@ -15,14 +15,14 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from weboid.config import NetConfig
-from weboid.core.hosts import is_ip
-from weboid.net.coding import decoded
+from weboid.core.url.hosts import is_ip
+from weboid.net.connection import Line, not_connected
+from weboid.net.content_coding import decoded
 from weboid.net.dial import KEEP_ALIVE_S, Dial, NotConnected, ipv6_is_routed, trusting_context
 from weboid.net.dns import Resolver
+from weboid.net.exchange import Reply, Request
 from weboid.net.guard import Guard
-from weboid.net.hop import Reply, Request
-from weboid.net.incoming import Incoming
-from weboid.net.line import Line, not_connected
+from weboid.net.response_parser import Incoming
 
 HEADERS: Final = 40
 """Headers of a reply that are kept."""

@@ -8,11 +8,11 @@ import ssl
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from weboid.core.reasons import Reason
+from weboid.core.record.reasons import Reason
 from weboid.net.dial import NotConnected
 from weboid.net.dns import NO_NAME, NO_SERVER, LookupFailed
 from weboid.net.guard import NotPublic
-from weboid.net.incoming import BrokenReply
+from weboid.net.response_parser import BrokenReply
 
 
 class Fault(NamedTuple):

@@ -13,15 +13,15 @@ from urllib.parse import quote_from_bytes
 import ada_url
 
 from weboid.config import NetConfig
-from weboid.core.content import wants_body
-from weboid.core.observation import Answer, Hop
-from weboid.core.reasons import Reason
-from weboid.core.urls import MAX_URL, parse
+from weboid.core.observe.content import wants_body
+from weboid.core.observe.observation import Answer, Hop
+from weboid.core.record.reasons import Reason
+from weboid.core.url.urls import MAX_URL, parse
 from weboid.net.cookies import CookieJar
+from weboid.net.exchange import Reply, Request
 from weboid.net.faults import Fault, fault_of
 from weboid.net.guard import NotPublic
-from weboid.net.hop import Reply, Request
-from weboid.net.session import Session
+from weboid.net.outbound import Session
 
 Turn = Callable[[str], Awaitable[None]]
 """Awaited with the host before every single request (C-17); may raise NotPublic to refuse a host."""

@@ -15,7 +15,7 @@ from enum import Enum
 from time import monotonic
 from typing import Final
 
-from weboid.core.ftpreply import (
+from weboid.core.observe.ftp_replies import (
     Found,
     FtpReply,
     Hint,
@@ -33,13 +33,13 @@ from weboid.core.ftpreply import (
     told,
     unsafe_observation,
 )
-from weboid.core.observation import Observation
-from weboid.core.reasons import Reason
-from weboid.core.urls import DEFAULT_PORTS, Url, parse
+from weboid.core.observe.observation import Observation
+from weboid.core.record.reasons import Reason
+from weboid.core.url.urls import DEFAULT_PORTS, Url, parse
 from weboid.net.faults import Fault, fault_of
 from weboid.net.fetch import ANSWERS_A_CHECK, Turn
 from weboid.net.guard import NotPublic
-from weboid.net.session import Session
+from weboid.net.outbound import Session
 
 REPLY_LINES: Final = 1000
 """Lines of one reply; messages of the day have some dozens."""

@@ -9,9 +9,9 @@ from time import monotonic
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from weboid.core.robots import NOTHING, UNREACHED, Robots, robots_of
+from weboid.core.observe.robots import NOTHING, UNREACHED, Robots, robots_of
 from weboid.net.fetch import Turn, fetch_answer
-from weboid.net.session import Session
+from weboid.net.outbound import Session
 
 KEPT_S: Final = 86_400.0
 KEPT_SILENT_S: Final = 3_600.0

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Final, cast
 
-from weboid.core.ftpreply import (
+from weboid.core.observe.ftp_replies import (
     Found,
     code_observation,
     fault_observation,
@@ -22,13 +22,13 @@ from weboid.core.ftpreply import (
     remote_path,
     unsafe_observation,
 )
-from weboid.core.observation import Observation
-from weboid.core.reasons import Reason
-from weboid.core.urls import DEFAULT_PORTS, Url, parse
+from weboid.core.observe.observation import Observation
+from weboid.core.record.reasons import Reason
+from weboid.core.url.urls import DEFAULT_PORTS, Url, parse
 from weboid.net.faults import fault_of
 from weboid.net.fetch import Turn
 from weboid.net.guard import NotPublic
-from weboid.net.session import Session
+from weboid.net.outbound import Session
 
 if TYPE_CHECKING:
     import asyncssh

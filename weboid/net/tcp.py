@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TypeVar
 
 from weboid.config import NetConfig
-from weboid.core.hosts import is_ip
+from weboid.core.url.hosts import is_ip
 from weboid.net.dial import NoIpv6, tls_context
 from weboid.net.dns import Resolver
 from weboid.net.guard import Guard, NotPublic

@@ -11,41 +11,45 @@ from aiohttp import ClientSession, web
 
 from weboid.config import PROJECT_URL, Config
 from weboid.errors import StoreError
-from weboid.store.pool import Pool
-from weboid.web import account, form_html, source, status_page
-from weboid.web.admin import AdminPage
-from weboid.web.answers import Answers
-from weboid.web.asked import Asked
-from weboid.web.changes import Changes
-from weboid.web.clients import clients_of
-from weboid.web.data import Data
-from weboid.web.description import Description
-from weboid.web.files import files
-from weboid.web.formats import form_of
-from weboid.web.limits import Limits
-from weboid.web.lists import Lists
-from weboid.web.live import LiveReader, Sources
-from weboid.web.messages import Messages
-from weboid.web.metrics import Metrics
-from weboid.web.normal import NormalForm
-from weboid.web.oauth import Provider
-from weboid.web.page_info import PageInfo
-from weboid.web.ping import Ping
-from weboid.web.problem import Problem
-from weboid.web.prose import Prose
-from weboid.web.question import NAMES
-from weboid.web.replacement_page import ReplacementPage
-from weboid.web.report_page import ReportPage
-from weboid.web.search import Search, content_namespaces
+from weboid.store.db.pool import Pool
+from weboid.web.answer.answers import Answers
+from weboid.web.answer.live_pages import LiveReader, Sources
+from weboid.web.answer.notify_feeder import Asked
+from weboid.web.answer.wiki_names import Wikis
+from weboid.web.api.bulk import Whole
+from weboid.web.api.changes import Changes
+from weboid.web.api.dataset import Data
+from weboid.web.api.normal_form import NormalForm
+from weboid.web.api.openapi import Description
+from weboid.web.api.ping import Ping
+from weboid.web.errors import Errors, ProblemPage
+from weboid.web.formats import html
+from weboid.web.formats.static_files import files
+from weboid.web.health import pages
+from weboid.web.health.metrics import Metrics
+from weboid.web.health.pages import StatusPage
+from weboid.web.health.reader import StatusReader
+from weboid.web.http import source_archive
+from weboid.web.http.limits import Limits
+from weboid.web.http.respond import add_headers, sent
+from weboid.web.http.tokens import clients_of
+from weboid.web.identity.oauth import Provider
+from weboid.web.identity.session import Sessions
+from weboid.web.pages.about import Prose
+from weboid.web.pages.lists import Lists
+from weboid.web.pages.page import PageInfo
+from weboid.web.pages.search import Search, content_namespaces
+from weboid.web.pages.start import Start
+from weboid.web.pages.url import UrlPage
+from weboid.web.people import account
+from weboid.web.people.admin import AdminPage
+from weboid.web.people.replacement import ReplacementPage
+from weboid.web.people.report import ReportPage
+from weboid.web.request.parameters import NAMES
+from weboid.web.request.problem import Problem
+from weboid.web.routes import form_of
 from weboid.web.service import Service, given_in
-from weboid.web.session import Sessions
-from weboid.web.shell import Errors, ProblemPage, add_headers, sent
-from weboid.web.start import Start
-from weboid.web.status import StatusReader
-from weboid.web.status_page import StatusPage
-from weboid.web.url_page import UrlPage
-from weboid.web.whole import Whole
-from weboid.web.wikis import Wikis
+from weboid.web.words.messages import Messages
 
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 
@@ -76,7 +80,7 @@ def make_app(
         config.policy,
         today,
         public_url,
-        public_url + source.PATH,
+        public_url + source_archive.PATH,
         wikis.list_names,
         form_of,
         sessions,
@@ -121,7 +125,7 @@ def _add_routes(
     ReportPage(service, config.people.daily).add_routes(app)
     AdminPage(service).add_routes(app)
     app.router.add_get("/static/{name}", _static)
-    app.router.add_get(source.PATH, _source)
+    app.router.add_get(source_archive.PATH, _source)
 
 
 def _problem_page(wikis: Wikis, public_url: str) -> ProblemPage:
@@ -134,10 +138,10 @@ def _problem_page(wikis: Wikis, public_url: str) -> ProblemPage:
             given = {}
         names: Sequence[str] = ()
         # A flood of questions about how it goes must not reach the database, whatever they name.
-        if problem.http not in (401, 429, 500, 503) and request.path != status_page.PATH:
+        if problem.http not in (401, 429, 500, 503) and request.path != pages.PATH:
             with suppress(StoreError):
                 names = await wikis.list_names()
-        return form_html.problem_html(problem, names, given, say, public_url + source.PATH)
+        return html.problem_html(problem, names, given, say, public_url + source_archive.PATH)
 
     return page
 
@@ -149,4 +153,4 @@ async def _static(request: web.Request) -> web.Response:
 
 
 async def _source(request: web.Request) -> web.Response:
-    return sent(request, source.archive(), "application/zip", cache="public, max-age=3600")
+    return sent(request, source_archive.archive(), "application/zip", cache="public, max-age=3600")

@@ -10,23 +10,23 @@ from typing import Any, Final
 from aiohttp import hdrs, web
 
 from weboid import __version__
-from weboid.core.classify import Classified, UrlClass
-from weboid.core.days import iso
-from weboid.core.farms import WikiName
-from weboid.core.policy import Policy
-from weboid.core.report import VERSION, LinkReport, link_as_json, link_report
-from weboid.core.urls import suspicious
-from weboid.store.pool import Pool
-from weboid.store.rows import KnownUrl
-from weboid.store.wiki import StoredWiki
-from weboid.web import form_html, form_json, form_xml
-from weboid.web.answers import Answers
-from weboid.web.messages import Messages, messages_in
-from weboid.web.problem import Problem
-from weboid.web.question import Parameters, parameters_of, wiki_of
-from weboid.web.session import Sessions
-from weboid.web.shell import Form, html_language, machine_language, sent
-from weboid.web.wording import sentence
+from weboid.core.record.days import iso
+from weboid.core.record.policy import Policy
+from weboid.core.url.classify import Classified, UrlClass
+from weboid.core.url.farms import WikiName
+from weboid.core.url.urls import suspicious
+from weboid.core.verdict.link_report import VERSION, LinkReport, link_as_json, link_report
+from weboid.store.db.pool import Pool
+from weboid.store.db.rows import KnownUrl
+from weboid.store.pages.wiki import StoredWiki
+from weboid.web.answer.answers import Answers
+from weboid.web.formats import html, json, xml
+from weboid.web.http.respond import Form, html_language, machine_language, sent
+from weboid.web.identity.session import Sessions
+from weboid.web.request.parameters import Parameters, parameters_of, wiki_of
+from weboid.web.request.problem import Problem
+from weboid.web.words.messages import Messages, messages_in
+from weboid.web.words.phrases import sentence
 
 LANGUAGE: Final = frozenset({"lang", "uselang"})
 
@@ -71,8 +71,8 @@ class Service:
         self, request: web.Request, template: str, given: Parameters, say: Messages, **values: Any
     ) -> web.Response:
         """A page for people."""
-        page = form_html.render(template, say, given, self.source, await self.wiki_names(), **values)
-        return sent(request, page, form_html.CONTENT_TYPE, vary="Accept-Language")
+        page = html.render(template, say, given, self.source, await self.wiki_names(), **values)
+        return sent(request, page, html.CONTENT_TYPE, vary="Accept-Language")
 
     async def form_html(
         self,
@@ -87,9 +87,9 @@ class Service:
 
         `refused` is why a form that was sent has done nothing; the template tells it in words.
         """
-        values["refused"] = None if refused is None else form_html.problem_words(refused, say)
-        page = form_html.render(template, say, given, self.source, await self.wiki_names(), **values)
-        response = sent(request, page, form_html.CONTENT_TYPE, cache="no-store", vary="Accept-Language, Cookie")
+        values["refused"] = None if refused is None else html.problem_words(refused, say)
+        page = html.render(template, say, given, self.source, await self.wiki_names(), **values)
+        response = sent(request, page, html.CONTENT_TYPE, cache="no-store", vary="Accept-Language, Cookie")
         if refused is not None:
             response.set_status(refused.http)
             if refused.retry_s:
@@ -99,8 +99,8 @@ class Service:
     def document(self, request: web.Request, document: dict[str, Any]) -> web.Response:
         """A document for machines, in the format asked for."""
         if self.form_of(request) is Form.XML:
-            return sent(request, form_xml.bytes_of(document), form_xml.CONTENT_TYPE, vary="Accept")
-        return sent(request, form_json.text_of(document), form_json.CONTENT_TYPE, vary="Accept")
+            return sent(request, xml.bytes_of(document), xml.CONTENT_TYPE, vary="Accept")
+        return sent(request, json.text_of(document), json.CONTENT_TYPE, vary="Accept")
 
 
 def given_in(request: web.Request, names: Collection[str]) -> Parameters:

@@ -13,7 +13,7 @@ import aiohttp
 
 from weboid.errors import SourceError
 from weboid.wiki.action import ActionApi, Patience, Refusal
-from weboid.wiki.gathered import PAGE_IDS, Gathered, Leads, add_told, states_of
+from weboid.wiki.api_pages import PAGE_IDS, Gathered, Leads, add_told, states_of
 from weboid.wiki.interwiki import InterwikiMap
 from weboid.wiki.source import WIKITEXT, Members, PageLinks, PageState, Selection, Stretch, clean_text
 

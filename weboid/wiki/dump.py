@@ -14,12 +14,12 @@ from operator import add
 from pathlib import Path
 from typing import Final
 
-from weboid.core.mediawiki import stored_url
+from weboid.core.url.mediawiki import stored_url
 from weboid.errors import SourceError
-from weboid.wiki.idsort import Groups, IdSorter
+from weboid.wiki.dump_rows import list_columns
+from weboid.wiki.external_sort import Groups, IdSorter
 from weboid.wiki.interwiki import Interwiki, InterwikiMap
 from weboid.wiki.source import WIKITEXT, PageLinks, clean_text, default_model
-from weboid.wiki.sqlrows import list_columns
 
 _BATCH_PAGES: Final = 500
 _SORT_BYTES: Final = 80 << 20

@@ -14,7 +14,7 @@ from itertools import islice, repeat
 from operator import add
 from typing import Final, TypeVar
 
-from weboid.core.mediawiki import stored_url
+from weboid.core.url.mediawiki import stored_url
 from weboid.wiki.interwiki import InterwikiMap
 from weboid.wiki.mariadb import Access, MariaDb, Patience, Refused, Row, has_statement, statement
 from weboid.wiki.source import WIKITEXT, PageLinks, PageState, Selection, Stretch, clean_text, default_model

@@ -1,0 +1,299 @@
+"""One check with all that may belong to it, against real servers: schemes, referrers, siblings, robots.txt, rests."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from ipaddress import ip_network
+from itertools import pairwise
+from pathlib import Path
+from time import monotonic
+
+import pytest
+from support.misbehaving import Act, Asked, Certificates, HangUp, Script, head_only, reply, serve
+
+from weboid.checking.checker import Checker
+from weboid.checking.turns import NotAsked, Slots
+from weboid.config import CrawlConfig, NetConfig
+from weboid.core.document.likeness import Portrait
+from weboid.core.observe.check_request import Question
+from weboid.core.observe.observation import Observation
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.specials import Special
+from weboid.core.record.status import Status
+from weboid.net.outbound import open_session
+
+NET = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), connect_s=1.0, answer_s=1.0)
+WORDS = "the quick brown fox jumps over the lazy dog near the bank of a river while seven wise owls watch in silence "
+
+
+def page(title: str, text: str = WORDS * 3) -> bytes:
+    return f"<!doctype html><html lang=en><title>{title}</title><h1>{title}</h1><p>{text}</p></html>".encode()
+
+
+def site_of(pages: dict[str, Act], other: Act | None = None) -> Script:
+    """A server with these pages, everything else being missing or `other`."""
+
+    def script(asked: Asked) -> Act:
+        act = pages.get(asked.target, other or reply(404, body=b"no"))
+        return head_only(asked, act) if isinstance(act, bytes) else act
+
+    return script
+
+
+@asynccontextmanager
+async def checking(net: NetConfig = NET, delay: float = 0.0, **config: object) -> AsyncIterator[Callable[[], Checker]]:
+    async with open_session(net) as session:
+        checker = Checker(session, Slots(delay), CrawlConfig(**config))  # type: ignore[arg-type]
+        yield lambda: checker
+
+
+async def ask(script: Script, path: str = "/a/page", **question: object) -> tuple[Observation, list[str]]:
+    """The observation of one question to a server, and what it was asked."""
+    async with serve(script) as site, checking() as checker:
+        seen = await checker().ask(Question(site.url(path), **question))  # type: ignore[arg-type]
+        return seen, site.lines()
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    return Certificates(tmp_path_factory.mktemp("certificates"))
+
+
+# --- the other scheme (63) ---
+
+
+async def switching(
+    http: Script, https: Script, certificates: Certificates, scheme: str, *, expired: bool = False, **question: object
+) -> tuple[Observation, list[str], list[str]]:
+    tls = certificates.expired("127.0.0.1") if expired else certificates.good("127.0.0.1")
+    async with serve(http) as plain, serve(https, tls=tls) as secure:
+        net = replace(NET, ca=certificates.ca_file, web_ports=(plain.port, secure.port))
+        site = plain if scheme == "http" else secure
+        async with checking(net) as checker:
+            seen = await checker().ask(Question(site.url("/a"), **question))  # type: ignore[arg-type]
+            return seen, plain.lines(), secure.lines()
+
+
+def hangs_up(asked: Asked) -> Act:
+    return HangUp(reset=True)
+
+
+FINE = site_of({"/a": reply(200, body=page("A page"))})
+
+
+async def test_what_works_by_https_only_works_and_the_host_is_remembered(certificates: Certificates) -> None:
+    seen, _, _ = await switching(hangs_up, FINE, certificates, "http")
+    assert (seen.status, seen.reason) == (Status.SCHEME_SWITCHED, Reason.NEEDS_HTTPS)
+    assert seen.needs == {Special.NEEDS_HTTPS}
+
+
+async def test_what_is_remembered_is_asked_at_once_under_the_other_scheme(certificates: Certificates) -> None:
+    needs = frozenset({Special.NEEDS_HTTPS})
+    seen, plain, secure = await switching(hangs_up, FINE, certificates, "http", needs=needs)
+    assert (seen.status, plain, secure) == (Status.SCHEME_SWITCHED, [], ["HEAD /a"])
+    assert not seen.needs
+
+
+async def test_a_need_that_has_gone_is_no_failure(certificates: Certificates) -> None:
+    needs = frozenset({Special.NEEDS_HTTPS})
+    seen, _, _ = await switching(FINE, hangs_up, certificates, "http", needs=needs)
+    assert (seen.status, seen.reason) == (Status.FINE, Reason.OK)
+
+
+async def test_what_works_by_http_only_works(certificates: Certificates) -> None:
+    seen, _, _ = await switching(FINE, hangs_up, certificates, "https")
+    assert (seen.status, seen.reason) == (Status.SCHEME_SWITCHED, Reason.NEEDS_HTTP)
+    assert seen.needs == {Special.NEEDS_HTTP}
+
+
+async def test_an_expired_certificate_is_told_though_the_content_is_there_by_http(certificates: Certificates) -> None:
+    seen, _, _ = await switching(FINE, FINE, certificates, "https", expired=True)
+    assert (seen.status, seen.reason) == (Status.SCHEME_SWITCHED, Reason.CERTIFICATE_EXPIRED)
+    assert seen.outcome is Outcome.DOUBTFUL
+
+
+async def test_what_is_missing_behind_a_bad_certificate_is_missing(certificates: Certificates) -> None:
+    seen, _, secure = await switching(hangs_up, site_of({}), certificates, "https", expired=True)
+    assert (seen.reason, seen.outcome) == (Reason.NOT_FOUND, Outcome.FAILING)
+    assert secure == ["HEAD /a", "GET /a"]
+
+
+async def test_what_is_there_behind_a_bad_certificate_is_in_doubt(certificates: Certificates) -> None:
+    for http in (hangs_up, site_of({})):
+        seen, _, _ = await switching(http, FINE, certificates, "https", expired=True)
+        assert (seen.status, seen.reason) == (Status.NETWORK, Reason.CERTIFICATE_EXPIRED)
+
+
+async def test_a_missing_page_is_asked_for_by_https_only_if_it_might_be_its_last_chance(
+    certificates: Certificates,
+) -> None:
+    seen, _, secure = await switching(site_of({}), FINE, certificates, "http")
+    assert (seen.reason, secure) == (Reason.NOT_FOUND, [])
+    seen, _, _ = await switching(site_of({}), FINE, certificates, "http", thorough=True)
+    assert seen.reason is Reason.NEEDS_HTTPS
+
+
+async def test_what_fails_under_both_schemes_fails_as_it_did_under_its_own(certificates: Certificates) -> None:
+    seen, _, _ = await switching(hangs_up, site_of({}), certificates, "http", thorough=True)
+    assert (seen.status, seen.reason) == (Status.NETWORK, Reason.RESET)
+
+
+# --- a referrer ---
+
+
+def wants_referrer(asked: Asked) -> Act:
+    inside = asked.headers.get("Referer", "").endswith(f"{asked.headers['Host']}/")
+    return head_only(asked, reply(200, body=page("A page")) if inside else reply(403, body=b"no"))
+
+
+async def test_a_site_that_lets_in_only_who_comes_from_itself_works_and_is_remembered() -> None:
+    seen, _ = await ask(wants_referrer, thorough=True)
+    assert (seen.status, seen.reason) == (Status.CORRECTED, Reason.NEEDS_REFERRER)
+    assert seen.needs == {Special.NEEDS_REFERRER}
+    seen, asked = await ask(wants_referrer, needs=frozenset({Special.NEEDS_REFERRER}))
+    assert (seen.reason, asked) == (Reason.OK, ["HEAD /a/page"])
+
+
+async def test_who_is_not_let_in_either_way_is_refused() -> None:
+    seen, _ = await ask(site_of({"/a/page": reply(403, body=b"no")}), thorough=True)
+    assert seen.reason is Reason.FORBIDDEN
+
+
+# --- the page itself ---
+
+
+async def test_a_page_that_answers_for_everything_proves_nothing() -> None:
+    """No word of it says that anything is missing, in any language."""
+    everything = reply(200, body=page("Welcome to our new site"))
+    seen, asked = await ask(site_of({"/robots.txt": reply(404)}, everything), looks=True)
+    assert seen.reason is Reason.SOFT_404
+    assert len(asked) == 3  # the page, robots.txt, the made-up sibling
+
+
+async def test_a_host_that_knows_what_it_has_is_trusted_and_remembered() -> None:
+    script = site_of({"/a/page": reply(200, body=page("A page"))})
+    seen, asked = await ask(script, looks=True)
+    assert (seen.reason, len(asked)) == (Reason.OK, 3)
+    assert seen.needs == {Special.HONEST}
+    seen, asked = await ask(script, looks=True, needs=frozenset({Special.HONEST}))
+    assert (seen.reason, asked) == (Reason.OK, ["GET /a/page"])
+
+
+async def test_a_host_that_sends_everything_to_one_page_proves_nothing() -> None:
+    moved = reply(302, "Location: /somewhere/new")
+    script = site_of({"/somewhere/new": reply(200, body=page("News")), "/robots.txt": reply(404)}, moved)
+    seen, _ = await ask(script, looks=True)
+    assert seen.reason is Reason.SOFT_404
+
+
+async def test_pages_that_differ_from_what_is_made_up_are_pages() -> None:
+    other = reply(200, body=page("Results for your search", "nothing at all was found but here is an index of it " * 6))
+    seen, _ = await ask(site_of({"/a/page": reply(200, body=page("A page"))}, other), looks=True)
+    assert seen.reason is Reason.OK
+    assert not seen.needs
+
+
+async def test_where_robots_are_not_wanted_nothing_is_probed_nor_judged_by_its_text() -> None:
+    robots = reply(200, body=b"User-agent: *\nDisallow: /a/", kind="text/plain")
+    missing = page("Page not found", "Sorry, the page you are looking for could not be found.")
+    seen, asked = await ask(site_of({"/robots.txt": robots, "/a/page": reply(200, body=missing)}), looks=True)
+    assert (seen.reason, sorted(asked)) == (Reason.OK, ["GET /a/page", "GET /robots.txt"])
+    seen, _ = await ask(site_of({"/a/page": reply(200, body=missing)}), looks=True)
+    assert seen.reason is Reason.SOFT_404
+
+
+async def test_a_page_of_the_sample_is_known_again_and_known_to_be_another() -> None:
+    first = site_of({"/a/page": reply(200, body=page("The history of bees"))})
+    seen, _ = await ask(first, looks=True, sampled=True)
+    portrait = seen.portrait
+    assert isinstance(portrait, Portrait)
+    assert portrait.title == "The history of bees"
+    seen, _ = await ask(first, looks=True, sampled=True, earlier=portrait)
+    assert seen.reason is Reason.OK
+    casino = page(
+        "Best online slots", "spin win jackpot bonus poker roulette dealer bet now and win big every day " * 6
+    )
+    seen, _ = await ask(site_of({"/a/page": reply(200, body=casino)}), looks=True, sampled=True, earlier=portrait)
+    assert (seen.reason, seen.portrait) == (Reason.REPLACED, None)
+
+
+async def test_what_cannot_be_asked_besides_changes_nothing() -> None:
+    page_only = site_of({"/a/page": reply(200, body=page("A page")), "/robots.txt": reply(404)}, HangUp())
+    seen, _ = await ask(page_only, looks=True)
+    assert seen.reason is Reason.OK
+
+
+# --- whom to leave alone ---
+
+
+@pytest.mark.parametrize("url", ["https://archive.today/abcde", "http://archive.ph/2019/http://a.demo/"])
+async def test_an_archive_that_attacked_others_is_never_asked(url: str) -> None:
+    async with checking() as checker:
+        with pytest.raises(NotAsked):
+            await checker().ask(Question(url))
+
+
+async def test_nothing_is_asked_of_a_host_on_the_stop_list_nor_through_a_redirect(tmp_path: Path) -> None:
+    async with serve(site_of({}), ip="127.0.0.3") as stopped:
+        moved = site_of({"/a": reply(301, f"Location: {stopped.url('/b')}")})
+        async with serve(moved) as site, checking(stop=("127.0.0.3",)) as checker:
+            with pytest.raises(NotAsked):
+                await checker().ask(Question(stopped.url("/")))
+            seen = await checker().ask(Question(site.url("/a")))
+            assert seen.outcome is Outcome.DOUBTFUL
+            assert stopped.connections == 0
+
+
+async def test_in_strict_mode_robots_may_forbid_the_check_itself() -> None:
+    robots = reply(200, body=b"User-agent: weboid\nDisallow: /a", kind="text/plain")
+    script = site_of({"/robots.txt": robots, "/b": reply(200, body=page("B"))})
+    async with serve(script) as site, checking(strict=True) as checker:
+        with pytest.raises(NotAsked):
+            await checker().ask(Question(site.url("/a")))
+        assert (await checker().ask(Question(site.url("/b")))).reason is Reason.OK
+        assert site.lines() == ["GET /robots.txt", "HEAD /b"]
+
+
+async def test_in_strict_mode_a_host_that_cannot_be_reached_is_found_so() -> None:
+    async with serve(hangs_up) as site, checking(strict=True) as checker:
+        assert (await checker().ask(Question(site.url("/a")))).reason is Reason.RESET
+
+
+async def test_a_crawl_delay_is_kept_from_the_second_url_on() -> None:
+    robots = reply(200, body=b"User-agent: *\nCrawl-delay: 1\n", kind="text/plain")
+    script = site_of({"/robots.txt": robots}, reply(200, body=page("A page")))
+    async with serve(script) as site, checking() as checker:
+        begun = monotonic()
+        await checker().ask(Question(site.url("/1")))
+        for path in ("/2", "/3", "/4"):
+            await checker().ask(Question(site.url(path), follows=True))
+        assert monotonic() - begun >= 1.9
+        assert site.lines().count("GET /robots.txt") == 1
+
+
+async def test_a_host_that_asks_for_an_hour_gets_it() -> None:
+    async with serve(site_of({}, reply(503, "Retry-After: 3600"))) as site, checking() as checker:
+        seen = await checker().ask(Question(site.url("/a")))
+        assert (seen.reason, seen.retry_after_s) == (Reason.RATE_LIMIT, 3_600)
+        with pytest.raises(NotAsked):
+            await checker().ask(Question(site.url("/b")))
+
+
+async def test_a_date_to_wait_for_is_read_by_the_servers_own_clock() -> None:
+    until = ("Date: Wed, 21 Oct 2015 07:28:00 GMT", "Retry-After: Wed, 21 Oct 2015 07:30:00 GMT")
+    seen, _ = await ask(site_of({}, reply(429, *until)))
+    assert seen.retry_after_s == 120
+
+
+async def test_a_host_that_says_too_many_is_asked_half_as_often_each_time() -> None:
+    def script(asked: Asked) -> Act:
+        return reply(429)
+
+    async with serve(script) as site, checking(delay=0.1) as checker:
+        times = []
+        for path in "abcd":
+            await checker().ask(Question(site.url(f"/{path}")))
+            times.append(monotonic())
+        pauses = [later - earlier for earlier, later in pairwise(times)]
+        assert pauses[1] > 0.15
+        assert pauses[2] > 0.35

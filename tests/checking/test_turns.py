@@ -1,0 +1,108 @@
+"""At least so many seconds between two requests to one host (C-3)."""
+
+import asyncio
+from itertools import chain
+from time import monotonic
+
+import pytest
+
+from weboid.checking.turns import NotAsked, SharedSlots, Slots
+from weboid.store.db.pool import open_pool
+from weboid.store.db.rows import HostKey
+from weboid.store.schedule.turn import delete_past, lease_slots
+
+
+async def _times(slots: Slots | SharedSlots, host: str, count: int) -> list[float]:
+    """When so many turns that are wanted at once were given, in seconds from now."""
+    times: list[float] = []
+    begun = monotonic()
+
+    async def one() -> None:
+        await slots.turn(host)
+        times.append(monotonic() - begun)
+
+    await asyncio.gather(*(one() for _ in range(count)))
+    return sorted(times)
+
+
+def _keeps(times: list[float], pause: float) -> bool:
+    """Whether no turn came before its time. (On a busy machine one comes late, and the next one sooner after it.)"""
+    # An event loop's timer may fire a clock tick early.
+    return all(time >= turn * (pause - 0.005) for turn, time in enumerate(times))
+
+
+async def test_requests_to_one_host_are_a_pause_apart_even_if_all_come_at_once() -> None:
+    assert _keeps(await _times(Slots(0.05), "a.demo", 5), 0.05)
+
+
+async def test_different_hosts_do_not_wait_for_each_other() -> None:
+    slots = Slots(10.0)
+    begun = monotonic()
+    await asyncio.gather(*(_times(slots, f"h{number}.demo", 1) for number in range(100)))
+    assert monotonic() - begun < 5
+
+
+async def test_hosts_whose_pause_is_over_are_forgotten() -> None:
+    slots = Slots(0.0)
+    for number in range(100_050):
+        await slots.turn(f"h{number}.demo")
+    assert len(slots) < 100_001
+
+
+async def test_a_host_that_wants_a_rest_is_not_waited_for() -> None:
+    slots = Slots(0.0)
+    await slots.rest("a.demo", 3_600)
+    with pytest.raises(NotAsked):
+        await slots.turn("a.demo")
+    await slots.turn("b.demo")
+
+
+async def test_a_host_that_asks_for_slowness_is_asked_slowly() -> None:
+    slots = Slots(0.0)
+    slots.slow("a.demo", 0.05)
+    assert _keeps(await _times(slots, "a.demo", 4), 0.05)
+    slots.slow("a.demo", 0.01)
+    assert slots.delay_of("a.demo") == 0.01
+
+
+async def test_two_workers_ask_one_host_in_turns(database: str) -> None:
+    async with open_pool(database, size=4, part="test") as pool:
+        workers = [SharedSlots(pool, 0.1) for _ in range(2)]
+        both = await asyncio.gather(*(_times(worker, "a.demo", 4) for worker in workers))
+        times = sorted(chain.from_iterable(both))
+        assert len(times) == 8
+        # A turn is kept with some slack, for no two processes wake up quite in time.
+        assert _keeps(times, 0.1)
+
+
+async def test_workers_do_not_wait_for_each_other_at_different_hosts(database: str) -> None:
+    async with open_pool(database, size=4, part="test") as pool:
+        slots = SharedSlots(pool, 60.0)
+        begun = monotonic()
+        await asyncio.gather(*(slots.turn(f"h{number}.demo") for number in range(500)))
+        assert monotonic() - begun < 30
+
+
+async def test_a_rest_is_kept_by_all_workers(database: str) -> None:
+    async with open_pool(database, size=4, part="test") as pool:
+        one, other = SharedSlots(pool, 0.05), SharedSlots(pool, 0.05)
+        await one.rest("a.demo", 3_600)
+        for slots in (one, other):
+            with pytest.raises(NotAsked):
+                await slots.turn("a.demo")
+        await other.turn("b.demo")
+
+
+async def test_who_would_wait_too_long_takes_no_turn_from_others(database: str) -> None:
+    async with open_pool(database, size=4, part="test") as pool, pool.connection() as conn:
+        host = HostKey(1, 2)
+        waits = [await lease_slots(conn, {host: 100.0}, limit_s=150.0) for _ in range(4)]
+        assert [round(wait.get(host, -1)) for wait in waits] == [0, 100, -1, -1]
+
+
+async def test_hosts_that_are_free_again_are_forgotten(database: str) -> None:
+    async with open_pool(database, size=4, part="test") as pool, pool.connection() as conn:
+        await lease_slots(conn, {HostKey(1, 2): -61.0, HostKey(1, 3): 5.0}, limit_s=10)
+        await delete_past(conn)
+        rows = await (await conn.execute("SELECT host_key FROM slot")).fetchall()
+        assert rows == [(3,)]

@@ -1,0 +1,73 @@
+"""Bytes become characters whatever they are (C-11)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weboid.core.document.charset import decoded
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "text"),
+    [
+        (b"caf\xc3\xa9", "", "café"),
+        (b"caf\xe9", "", "café"),
+        (b"caf\xe9", "text/html; charset=ISO-8859-1", "café"),
+        (b"\x93caf\xe9\x94", "text/html; charset=latin1", "“café”"),
+        (b"caf\xc3\xa9", 'text/html;charset = "UTF-8"', "café"),
+        (b"\xef\xbb\xbfcaf\xc3\xa9", "text/html; charset=iso-8859-1", "café"),
+        ("\ufeffcafé".encode("utf-16-le"), "", "café"),
+        ("\ufeffcafé".encode("utf-16-be"), "text/html; charset=utf-8", "café"),
+        ("Привет".encode("cp1251"), "text/html; charset=windows-1251", "Привет"),
+        ("Привет".encode("koi8-r"), "text/html; charset=KOI8-R", "Привет"),
+        ("ページ".encode("cp932"), "text/html; charset=Shift_JIS", "ページ"),
+        ("ページ".encode("euc_jp"), "text/html; charset=euc-jp", "ページ"),
+        ("页面".encode("gb18030"), "text/html; charset=gb2312", "页面"),
+        ("頁面".encode("big5"), "text/html; charset=big5", "頁面"),
+        ("페이지".encode("cp949"), "text/html; charset=euc-kr", "페이지"),
+        ("łódź".encode("iso8859-2"), "text/html; charset=iso-8859-2", "łódź"),
+    ],
+)
+def test_a_page_is_read_as_it_was_written(body: bytes, content_type: str, text: str) -> None:
+    assert decoded(body, content_type) == text
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        '<meta charset="windows-1251">',
+        "<META CHARSET=windows-1251>",
+        '<meta http-equiv="Content-Type" content="text/html; charset=windows-1251">',
+        '<?xml version="1.0" encoding="windows-1251"?>',
+    ],
+)
+def test_a_page_may_declare_its_charset_itself(declaration: str) -> None:
+    assert decoded(f"{declaration}Привет".encode("cp1251"), "text/html").endswith("Привет")
+
+
+def test_the_header_outranks_the_pages_own_word() -> None:
+    assert decoded('<meta charset="windows-1251">é'.encode(), "text/html; charset=utf-8").endswith("é")
+
+
+def test_a_page_that_calls_itself_utf_16_in_ascii_is_not() -> None:
+    assert decoded('<meta charset="utf-16">é'.encode()).endswith("é")
+
+
+@pytest.mark.parametrize("name", ["idna", "rot13", "zlib", "unicode_escape", "no-such-charset", "undefined", ""])
+def test_only_charsets_of_the_web_are_believed(name: str) -> None:
+    assert decoded("é".encode(), f"text/html; charset={name}") == "é"
+
+
+def test_a_character_cut_in_two_at_the_end_is_dropped() -> None:
+    assert decoded("é€".encode()[:-1]) == "é"
+
+
+def test_broken_bytes_are_tolerated() -> None:
+    assert decoded(b"a\xffb", "text/html; charset=utf-8") == "a\ufffdb"
+
+
+@given(
+    st.binary(max_size=300), st.text(max_size=60) | st.sampled_from(["text/html; charset=iso-2022-jp", "charset=hz"])
+)
+def test_no_bytes_make_it_raise(body: bytes, content_type: str) -> None:
+    assert "\0" not in decoded(body, content_type)

@@ -1,0 +1,207 @@
+"""What a page shows of itself (C-11)."""
+
+import gc
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.pages import page, prose
+from support.shared import shared
+
+from weboid.core.document.document import MAX_BODY, document_of, is_html
+
+URL = "http://site.test/a/b.html"
+
+
+def test_a_page_tells_title_headings_text_language_and_author() -> None:
+    body = (
+        "<h1>The <b>first</b> one</h1><p>Some<i>thing</i> to&nbsp;read</p><h2>Second</h2>"
+        "<a href=/x>link</a><p>end<br>here</p>"
+    )
+    seen = document_of(
+        page(" A\n title ", body=body, head='<meta name="author" content="A. Writer">', lang="en-GB"), ""
+    )
+    assert (seen.title, seen.headings) == ("A title", ("The first one", "Second"))
+    assert seen.text == "The first one Something to read Second link end here"
+    assert (seen.language, seen.author, seen.links) == ("en-gb", "A. Writer", 1)
+    assert seen.own_text_chars < len(seen.text)
+    assert seen.is_page
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<script>word</script>",
+        "<style>word</style>",
+        "<template><p>word</p></template>",
+        "<svg><title>word</title></svg>",
+        "<select><option>word</select>",
+        "<div hidden><p>word</p><div>word</div>word</div>",
+        '<div style="color:red; display: none">word</div>',
+        "<!-- word -->",
+        "<noscript>word</noscript>",
+        "<textarea>word</textarea>",
+        "<iframe src=x>word</iframe>",
+    ],
+)
+def test_what_nobody_sees_is_no_text(hidden: str) -> None:
+    assert document_of(page(body=f"before {hidden} after")).text == "before after"
+
+
+@pytest.mark.parametrize(
+    "shown", ["<div hidden=until-found>word</div>", "<input hidden>word", "<p class=hidden>word</p>"]
+)
+def test_what_can_be_seen_is_text(shown: str) -> None:
+    assert "word" in document_of(page(body=shown)).text
+
+
+def test_a_page_hidden_until_its_scripts_run_is_read() -> None:
+    assert document_of(b'<html hidden><body style="display:none">text').text == "text"
+
+
+def test_what_stands_for_missing_scripts_is_kept_apart() -> None:
+    seen = document_of(page(body="<noscript>Please enable <b>scripts</b></noscript>"))
+    assert seen.unscripted_text.startswith("Please enable")
+    assert seen.text == ""
+
+
+@pytest.mark.parametrize(
+    ("head", "author"),
+    [
+        ('<meta name="author" content="A &amp; B">', "A & B"),
+        ('<meta name="DC.creator" content="A">', "A"),
+        ('<meta property="article:author" content="A">', "A"),
+        ('<meta content=A name=author><meta name="dc.creator" content="B">', "A"),
+        ('<meta name="author" content="">', None),
+        ('<meta name="description" content="A">', None),
+    ],
+)
+def test_authors_are_named_in_several_ways(head: str, author: str | None) -> None:
+    assert document_of(page(head=head)).author == author
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("de", "de"),
+        ("pt-BR", "pt-br"),
+        ("zh_Hant_TW", "zh-hant-tw"),
+        ("", None),
+        ("deutsch!", None),
+        ("{{lang}}", None),
+    ],
+)
+def test_a_language_is_one_or_none(language: str, expected: str | None) -> None:
+    assert document_of(page(lang=language)).language == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "target"),
+    [
+        ("0; url=/new", "http://site.test/new"),
+        ("0;URL='http://other.test/x'", "http://other.test/x"),
+        ("3, url = c.html", "http://site.test/a/c.html"),
+        ("5;c.html", "http://site.test/a/c.html"),
+        ("30; url=/new", None),
+        ("300", None),
+        ("0", None),
+        ("", None),
+        ("0; url=http://[", None),
+    ],
+)
+def test_a_refresh_that_leads_elsewhere_soon_is_a_redirect(content: str, target: str | None) -> None:
+    head = f'<meta http-equiv="Refresh" content="{content}">'
+    assert document_of(page(head=head), "", URL).refresh == target
+
+
+def test_links_are_resolved_by_the_pages_base() -> None:
+    head = '<base href="http://other.test/z/"><link rel="shortcut canonical" href="c">'
+    seen = document_of(
+        page(head=head, body='<iframe src="//frames.test/f"></iframe><script src="s.js"></script>'), "", URL
+    )
+    assert seen.canonical == "http://other.test/z/c"
+    assert seen.sources == ("http://frames.test/f", "http://other.test/z/s.js")
+
+
+@pytest.mark.parametrize(
+    ("body", "is_shell"),
+    [
+        ('<div id="root"></div><script src=app.js></script>', True),
+        ("<div class=x id=app> </div>", True),
+        ("<my-app>Loading…</my-app>", True),
+        ('<div id="root"><p>text</p></div>', False),
+        ('<div data-id="root"></div>', False),
+        ('<div id="rooted"></div>', False),
+        ("<share-button></share-button>", False),
+    ],
+)
+def test_a_page_that_scripts_fill_in_is_a_shell(body: str, is_shell: bool) -> None:
+    assert document_of(page(body=body)).is_shell is is_shell
+
+
+def test_a_form_that_asks_for_a_password_is_seen() -> None:
+    assert document_of(page(body="<form><input type=Password></form>")).asks_password
+    assert not document_of(page(body="<form><input type=text></form>")).asks_password
+
+
+def test_only_the_beginning_of_a_body_is_looked_at() -> None:
+    seen = document_of(page(body="x " * MAX_BODY + "<h1>late</h1>"))
+    assert seen.headings == ()
+    assert len(seen.text) <= MAX_BODY
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "expected"),
+    [
+        ("text/html", b"", True),
+        ("Text/HTML; charset=x", b"", True),
+        ("application/xhtml+xml", b"", True),
+        ("application/pdf", b"<html>", False),
+        ("text/plain", b"<html>", False),
+        ("", b"\n<!DOCTYPE html>", True),
+        ("", b"%PDF-1.4", False),
+    ],
+)
+def test_pages_are_told_from_other_files(content_type: str, body: bytes, expected: bool) -> None:
+    assert is_html(content_type, body) is expected
+
+
+@given(st.binary(max_size=400), st.text(max_size=40), st.text(max_size=40))
+def test_any_bytes_give_a_document(body: bytes, content_type: str, url: str) -> None:
+    seen = document_of(body, content_type, url)
+    assert len(seen.text) <= 2 * len(body)
+    assert seen.fingerprint is None or len(seen.words) > 2
+
+
+_TAGS = "<p>|</p>|<h1>|</h1>|<a href=|<title>|</title>|<div hidden>|</div>|<svg>|<!--|-->|<link rel=canonical href=x>"
+_BROKEN = "'|\"|<meta http-equiv=refresh content='0;url=|<base href=//[>|<iframe src=http://[::1>|&#x110000;|text |\0|é"
+_BITS = st.sampled_from(re.split("[|]", f"{_TAGS}|{_BROKEN}"))
+
+
+@given(st.lists(_BITS, max_size=60).map("".join))
+def test_any_markup_gives_a_document(markup: str) -> None:
+    assert document_of(markup.encode(), "text/html", URL).url == URL
+
+
+@pytest.mark.parametrize(
+    "bit", ["<", "<b id=1><p>", "<div hidden>", "<div id=root ", "<a-b>", "<p style='display:none", "&a"]
+)
+def test_a_hostile_page_costs_no_more_than_its_size(bit: str) -> None:
+    gc.collect()
+    assert len(document_of((bit * MAX_BODY)[:MAX_BODY].encode()).text) <= MAX_BODY
+
+
+def test_real_files_of_every_kind_give_documents() -> None:
+    folder: Path = shared("mime/file_tests")
+    for path in sorted(folder.iterdir()):
+        if path.is_file():
+            document_of(path.read_bytes()[:MAX_BODY], "", URL)
+
+
+def test_the_same_page_has_the_same_fingerprint_in_another_dress() -> None:
+    text = prose(300)
+    plain = document_of(page("t", body=f"<p>{text}</p>"))
+    dressed = document_of(page("t", body=f"<div class=x><!-- c --><p><b>{text}</b></p><script>x</script></div>"))
+    assert plain.fingerprint == dressed.fingerprint

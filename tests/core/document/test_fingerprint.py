@@ -1,0 +1,57 @@
+"""Fingerprints are near where texts are near, and stay as they are (C-11)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.pages import prose
+
+from weboid.core.document.fingerprint import MAX_WORDS, distance, fingerprint, words
+
+
+def of(text: str) -> int:
+    """The fingerprint of a text that has one."""
+    found = fingerprint(words(text))
+    assert found is not None
+    return found
+
+
+def test_a_stored_fingerprint_stays_comparable() -> None:
+    assert of("the quick brown fox jumps over the lazy dog") == 0x7566F07CE82FB177
+
+
+def test_case_punctuation_and_numbers_do_not_count() -> None:
+    assert of("The fox 17: jumps over dogs!") == of("the fox jumps (over) dogs 23")
+
+
+def test_a_small_change_is_near_and_another_text_is_far() -> None:
+    text = prose(400)
+    assert distance(of(text), of(text.replace("kakamikane", "changed"))) <= 6
+    assert distance(of(text), of(prose(400, start=50_000))) >= 20
+
+
+@pytest.mark.parametrize("text", ["", "one", "one two", "1 2 3 4", "\ufffd"])
+def test_too_short_a_text_has_none(text: str) -> None:
+    assert fingerprint(words(text)) is None
+
+
+def test_signs_of_scripts_without_spaces_are_words() -> None:
+    assert words("お探しの page 页面") == ["お", "探", "し", "の", "page", "页", "面"]
+    assert words("찾을 수 없습니다") == ["찾을", "수", "없습니다"]
+
+
+@given(st.text(max_size=2_000))
+def test_every_text_has_64_bits_or_none(text: str) -> None:
+    found = fingerprint(words(text))
+    assert found is None or 0 <= found < 1 << 64
+
+
+@given(st.lists(st.text("abc", min_size=1, max_size=4), min_size=3, max_size=50))
+def test_a_fingerprint_depends_on_the_words_alone(row: list[str]) -> None:
+    assert fingerprint(row) == fingerprint(list(row))
+    assert len(words(" ".join(row * 100))) <= MAX_WORDS
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
+def test_distance_is_a_distance(one: int, other: int) -> None:
+    assert distance(one, other) == distance(other, one)
+    assert (distance(one, other) == 0) == (one == other)

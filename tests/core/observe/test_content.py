@@ -1,0 +1,129 @@
+"""Where the judgements of content meet, and what an observation makes of them (C-11, U-7)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.pages import page, prose
+
+from weboid.core.observe.content import content_suspicion, document_in, wants_body
+from weboid.core.observe.observation import Answer, Hop, Observation
+from weboid.core.observe.observe import observation_of
+from weboid.core.record.reasons import Outcome, Reason
+
+ASKED = "http://site.test/deep/story-17.html"
+HTML = {"content-type": "text/html; charset=utf-8"}
+LIVING = page("A story", body=f"<h1>A story</h1><p>{prose(200)}</p>")
+MISSING = page("Page not found", body="<h1>Page not found</h1>")
+PARKED = page("site.test is for sale", body="<p>Buy this domain</p>")
+WALL = page("Just a moment...", body="<script>window._cf_chl_opt={}</script>")
+LOGIN = page("Log in", body="<input type=password>")
+
+
+def answer(code: int, body: bytes, final: str = ASKED, headers: dict[str, str] | None = None) -> Answer:
+    """The answer to GET, after a redirect if it ended elsewhere."""
+    hops = (Hop(ASKED, 302, final),) if final != ASKED else ()
+    return Answer(ASKED, final, "GET", code=code, hops=hops, headers=headers or HTML, body=body)
+
+
+def observed(code: int, body: bytes, final: str = ASKED, headers: dict[str, str] | None = None) -> Observation:
+    """The observation of such an answer."""
+    return observation_of(answer(code, body, final, headers))
+
+
+@pytest.mark.parametrize(
+    ("code", "body", "final", "reason"),
+    [
+        (200, LIVING, ASKED, "ok"),
+        (200, LIVING, "http://site.test/new.html", "moved"),
+        (200, MISSING, ASKED, "soft-404"),
+        (200, MISSING, "http://site.test/", "soft-404"),
+        (200, b"", "http://site.test/404.html", "soft-404"),
+        (200, PARKED, ASKED, "for-sale"),
+        (200, PARKED, "http://site.test/", "for-sale"),
+        (200, WALL, ASKED, "bot-wall"),
+        (403, WALL, ASKED, "bot-wall"),
+        (503, WALL, ASKED, "bot-wall"),
+        (429, WALL, ASKED, "bot-wall"),
+        (200, LOGIN, ASKED, "login"),
+        (200, LOGIN, "http://site.test/login?next=/deep", "redirect-to-login"),
+        (200, b"", "http://site.test/login?next=/deep", "redirect-to-login"),
+        (200, LIVING, "http://site.test/", "redirect-to-root"),
+        (200, b"", "https://consent.site.test/?continue=x", "ok"),
+        (200, MISSING, "https://consent.site.test/?continue=x", "ok"),
+        (404, MISSING, ASKED, "not-found"),
+        (410, PARKED, ASKED, "gone"),
+        (404, WALL, ASKED, "not-found"),
+        (500, PARKED, ASKED, "server-error"),
+        (403, LIVING, ASKED, "forbidden"),
+    ],
+)
+def test_content_has_its_say_where_a_code_says_too_little(code: int, body: bytes, final: str, reason: str) -> None:
+    assert observed(code, body, final).reason.word == reason
+
+
+def test_a_consent_page_is_no_move() -> None:
+    seen = observed(200, LIVING, "https://consent.site.test/?continue=x")
+    assert (seen.outcome, seen.target, int(seen.status)) == (Outcome.WORKING, None, 9)
+
+
+def test_a_guarded_page_that_came_is_the_page() -> None:
+    assert observed(200, LIVING, headers=HTML | {"x-datadome": "protected"}).reason is Reason.OK
+
+
+@pytest.mark.parametrize("kind", ["application/pdf", "text/plain", "image/png", "application/javascript"])
+def test_only_pages_are_read(kind: str) -> None:
+    for body in (MISSING, PARKED, WALL, LOGIN):
+        assert observed(200, body, headers={"content-type": kind}).reason is Reason.OK
+    assert not document_in(answer(200, MISSING, headers={"content-type": kind})).is_page
+
+
+def test_where_robots_forbid_it_only_a_wall_is_looked_for() -> None:
+    assert content_suspicion(answer(200, MISSING), read_body=False) is None
+    assert content_suspicion(answer(200, PARKED), read_body=False) is None
+    assert content_suspicion(answer(200, b"", "http://site.test/404.html"), read_body=False) is not None
+    assert content_suspicion(answer(200, WALL), read_body=False) is not None
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [("/", "redirect-to-root"), ("http://other.test", "redirect-to-root"), ("/404.html", "soft-404"), ("/new", "ok")],
+)
+def test_a_page_that_only_sends_on_is_judged_by_where_to(target: str, reason: str) -> None:
+    head = f'<meta http-equiv="refresh" content="0; url={target}">'
+    assert observed(200, page("Moved", head=head)).reason.word == reason
+    assert observed(200, page("Moved", head=head, body=prose(100))).reason is Reason.OK
+
+
+@pytest.mark.parametrize(
+    ("final", "headers", "expected"),
+    [
+        (ASKED, HTML, False),
+        ("http://www.site.test/deep/story-17.html", HTML, False),
+        ("http://other.test/deep/story-17.html", HTML, True),
+        ("http://site.test/", HTML, True),
+        ("http://other.test/", {"content-type": "application/pdf"}, False),
+    ],
+)
+def test_suspicious_answers_are_worth_a_look_at_the_page(final: str, headers: dict[str, str], expected: bool) -> None:
+    assert wants_body(answer(200, b"", final, headers)) is expected
+
+
+@given(
+    st.sampled_from([200, 202, 206, 299, 400, 403, 404, 405, 429, 500, 503]),
+    st.binary(max_size=200) | st.sampled_from([LIVING, MISSING, PARKED, WALL, LOGIN]).map(lambda body: body[:-9]),
+    st.sampled_from(
+        [ASKED, "http://site.test/", "http://other.test/x", "https://dan.com/?d=site.test", "http://site.test/404"]
+    ),
+    st.dictionaries(st.sampled_from(["content-type", "server", "x-datadome"]), st.text(max_size=20)),
+)
+def test_content_never_makes_a_failure(code: int, body: bytes, final: str, headers: dict[str, str]) -> None:
+    given_answer = answer(code, body, final, headers or HTML)
+    seen = content_suspicion(given_answer)
+    assert seen is None or (seen.reason.outcome in (Outcome.DOUBTFUL, Outcome.REFUSED) and seen.signals)
+    observation_of(given_answer)
+
+
+@given(st.integers(0, 500), st.integers(0, 90_000))
+def test_no_prose_is_held_against_a_page(words: int, start: int) -> None:
+    living = page(prose(6, start), body=f"<h1>{prose(4, start)}</h1><p>{prose(words, start)}</p>")
+    assert content_suspicion(answer(200, living)) is None

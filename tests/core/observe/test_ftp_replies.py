@@ -1,0 +1,194 @@
+"""What FTP's replies and paths mean (C-10)."""
+
+import pytest
+
+from weboid.core.observe.ftp_replies import (
+    Found,
+    FtpReply,
+    Hint,
+    data_port,
+    fault_observation,
+    found_by_mlst,
+    found_by_size,
+    found_observation,
+    login_folder,
+    refusal_observation,
+    remote_path,
+    told,
+    unsafe_observation,
+)
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.status import Status
+from weboid.core.verdict.judge import is_host_failure
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "status", "reason", "outcome"),
+    [
+        (550, "/file: No such file or directory", 18, "not-found", "failing"),
+        (550, "Failed to open file.", 18, "not-found", "failing"),
+        (550, "The system cannot find the file specified.", 18, "not-found", "failing"),
+        (550, "Can't access /file: No such file or directory, or permission denied", 18, "not-found", "failing"),
+        (550, "Permission denied.", 17, "forbidden", "refused"),
+        (550, "Access is denied.", 17, "forbidden", "refused"),
+        (553, "Bad name", 17, "forbidden", "refused"),
+        (530, "Login incorrect.", 17, "login", "refused"),
+        (530, "User anonymous unknown.", 17, "login", "refused"),
+        (530, "Sorry, the maximum number of allowed clients (10) already connected.", 36, "rate-limit", "refused"),
+        (532, "Need account for storing files", 17, "login", "refused"),
+        (332, "Need account for login", 17, "login", "refused"),
+        (421, "There are too many connected users, please try later.", 36, "rate-limit", "refused"),
+        (421, "50 utilisateurs (le maximum) sont déjà connectés, désolé", 36, "rate-limit", "refused"),
+        (421, "Service not available, remote server has closed connection.", 40, "unavailable", "failing"),
+        (450, "Try again later", 36, "rate-limit", "refused"),
+        (450, "Nothing doing", 40, "unavailable", "failing"),
+        (450, "/file: No such file or directory", 18, "not-found", "failing"),
+        (451, "Local error in processing", 16, "server-error", "failing"),
+        (452, "No space", 42, "server-error", "failing"),
+        (500, "OOPS: cannot change directory:/srv/ftp", 16, "server-error", "failing"),
+        (522, "Data connections must be encrypted", 40, "unavailable", "failing"),
+    ],
+)
+def test_a_refusing_reply_is_judged_like_the_http_code_that_says_the_same(
+    code: int, text: str, status: int, reason: str, outcome: str
+) -> None:
+    seen = refusal_observation(FtpReply(code, text))
+    assert (seen.status, seen.reason.word, seen.outcome) == (status, reason, outcome)
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        (200, Hint.UNKNOWN_COMMAND),
+        (202, Hint.UNKNOWN_COMMAND),
+        (500, Hint.UNKNOWN_COMMAND),
+        (502, Hint.UNKNOWN_COMMAND),
+        (504, Hint.UNKNOWN_COMMAND),
+        (550, Hint.MISSING),
+        (553, Hint.DENIED),
+        (530, Hint.DENIED),
+        (451, Hint.TROUBLE),
+    ],
+)
+def test_a_command_that_is_not_known_says_nothing_of_the_path(code: int, hint: Hint) -> None:
+    assert told(FtpReply(code)) is hint
+
+
+@pytest.mark.parametrize(
+    ("path", "remote"),
+    [
+        ("/", b""),
+        ("/pub/a.txt", b"pub/a.txt"),
+        ("/pub/", b"pub/"),
+        ("/%2Fetc/motd", b"/etc/motd"),
+        ("//etc/motd", b"/etc/motd"),
+        ("/a%20b%C3%A4", b"a b\xc3\xa4"),
+        ("/a;type=i", b"a"),
+        ("/pub/;type=D", b"pub/"),
+        ("/a;type=ii", b"a;type=ii"),
+        ("/a?b=c", b"a?b=c"),
+        ("/a%0D%0ADELE%20b", None),
+        ("/a%0Ab", None),
+        ("/a%0db", None),
+        ("/a%00b", None),
+    ],
+)
+def test_a_path_is_decoded_and_never_more_than_one_line(path: str, remote: bytes | None) -> None:
+    assert remote_path(path) == remote
+
+
+def test_an_unsafe_path_is_a_doubt() -> None:
+    assert unsafe_observation().outcome is Outcome.DOUBTFUL
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Listing a\n type=file;size=1025;modify=20200101000000; a\nEnd", Found(1025)),
+        ("Listing a\n Type=File;Size=7; a\nEnd", Found(7)),
+        ("Listing a\ntype=file;size=7; a\nEnd", Found(7)),
+        ("Listing a\n modify=20200101000000;perm=el;type=dir;unique=1; a\nEnd", Found(is_folder=True)),
+        ("Listing .\n type=cdir;size=4096; .\nEnd", Found(is_folder=True)),
+        ("Listing a\n type=file;size=-1; a\nEnd", Found()),
+        ("Listing a\n type=file;size=99999999999999999999; a\nEnd", Found()),
+        ("Listing a\n  a\nEnd", Found()),
+        ("", Found()),
+    ],
+)
+def test_mlst_tells_files_from_folders_and_their_size(text: str, found: Found) -> None:
+    assert found_by_mlst(FtpReply(250, text)) == found
+    assert found_by_mlst(FtpReply(550, text)) is None
+
+
+@pytest.mark.parametrize(("text", "size_bytes"), [("1024", 1024), (" 7 ", 7), ("-1", None), ("²", None), ("", None)])
+def test_a_size_is_a_number(text: str, size_bytes: int | None) -> None:
+    assert found_by_size(FtpReply(213, text)) == Found(size_bytes)
+
+
+@pytest.mark.parametrize(
+    ("path", "found", "mime", "size_kib"),
+    [
+        (b"a/Report.PDF", Found(1025), "pdf", 2),
+        (b"a.tar.gz", Found(0), "gzip", 0),
+        (b"a.iso", Found(), "binary", None),
+        (b"a.txt", Found(5000), None, None),
+        (b"a.html", Found(5000), None, None),
+        (b"a.jpg", Found(5000), None, None),
+        (b"README", Found(5000), None, None),
+        (b"a.zip/README", Found(5000), None, None),
+        (b"a.zip", Found(is_folder=True), None, None),
+        (b"a.\xff\xfe", Found(5000), None, None),
+    ],
+)
+def test_only_notable_files_have_a_type_and_a_size(
+    path: bytes, found: Found, mime: str | None, size_kib: int | None
+) -> None:
+    seen = found_observation(found, path)
+    assert (seen.status, seen.reason, seen.mime, seen.size_kib) == (Status.FINE, Reason.OK, mime, size_kib)
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "port"),
+    [
+        (229, "Entering Extended Passive Mode (|||6446|)", 6446),
+        (229, "Ja (!!!6446!)", 6446),
+        (229, "Entering Extended Passive Mode (||6446|)", None),
+        (229, "Entering Extended Passive Mode (|1|203.0.113.9|6446|)", None),
+        (227, "Entering Passive Mode (203,0,113,9,4,1)", 1025),
+        (227, "=203,0,113,9,4,1", 1025),
+        (227, "Entering Passive Mode", None),
+        (500, "(|||6446|)", None),
+    ],
+)
+def test_only_the_port_is_read_of_a_passive_reply(code: int, text: str, port: int | None) -> None:
+    assert data_port(FtpReply(code, text)) == port
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "folder"),
+    [
+        (257, '"/pub" is current directory', "/pub"),
+        (257, '"/a ""b""" is current directory', '/a "b"'),
+        (257, "here", "/"),
+        (550, '"/pub"', "/"),
+    ],
+)
+def test_where_the_login_leads_stands_in_quotes(code: int, text: str, folder: str) -> None:
+    assert login_folder(FtpReply(code, text)) == folder
+
+
+@pytest.mark.parametrize("fault", [Reason.CONNECTION_REFUSED, Reason.TIMEOUT, Reason.RESET, Reason.TLS])
+def test_a_closed_port_fails_the_url_and_not_its_host(fault: Reason) -> None:
+    seen = fault_observation(fault, "site.demo")
+    assert (seen.status, seen.outcome) == (Status.NETWORK, Outcome.FAILING)
+    assert not is_host_failure(seen)
+
+
+def test_a_name_that_is_gone_fails_the_host() -> None:
+    seen = fault_observation(Reason.DNS_GONE, "site.demo")
+    assert seen.status is Status.DNS_GONE
+    assert is_host_failure(seen)
+
+
+def test_a_silent_address_has_a_status_of_its_own() -> None:
+    assert fault_observation(Reason.TIMEOUT, "192.0.2.7").status is Status.IP_SILENT

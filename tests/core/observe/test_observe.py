@@ -1,0 +1,267 @@
+"""What one answer says by itself (U-4, U-5, C-8)."""
+
+from itertools import pairwise
+
+import pytest
+
+from weboid.core.observe.observation import Answer, Hop, Observation
+from weboid.core.observe.observe import observation_of
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.status import Status
+
+PAGE = "http://site.test/deep/page"
+HTML = {"content-type": "text/html; charset=utf-8"}
+PDF = {"content-type": "application/pdf", "content-length": "20481"}
+
+
+def ended(
+    code: int | None = None, headers: dict[str, str] | None = None, *, url: str = PAGE, fault: Reason | None = None
+) -> Observation:
+    """The observation of an answer without redirects."""
+    return observation_of(Answer(url, url, "GET", code=code, fault=fault, headers=HTML if headers is None else headers))
+
+
+def moved(*urls: str, codes: tuple[int, ...] = (), end: int = 200, headers: dict[str, str] = HTML) -> Observation:
+    """The observation of an answer that went from URL to URL and was followed to the last."""
+    ways = zip(urls, codes or (301,) * (len(urls) - 1), urls[1:], strict=False)
+    hops = tuple(Hop(start, code, target) for start, code, target in ways)
+    return observation_of(Answer(urls[0], urls[-1], "HEAD", code=end, hops=hops, headers=headers))
+
+
+def stopped(*urls: str) -> Observation:
+    """The observation of an answer whose last redirect was not followed."""
+    hops = tuple(Hop(start, 302, target) for start, target in pairwise(urls))
+    return observation_of(Answer(urls[0], urls[-2], "GET", code=302, hops=hops, headers=HTML))
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "reason", "outcome"),
+    [
+        (200, 1, "ok", "working"),
+        (304, 1, "ok", "working"),
+        (204, 2, "ok", "working"),
+        (206, 2, "ok", "working"),
+        (300, 2, "ok", "working"),
+        (305, 11, "redirect-broken", "failing"),
+        (306, 12, "redirect-broken", "failing"),
+        (400, 16, "bad-request", "failing"),
+        (414, 16, "bad-request", "failing"),
+        (431, 16, "bad-request", "failing"),
+        (500, 16, "server-error", "failing"),
+        (401, 17, "login", "refused"),
+        (402, 17, "payment", "refused"),
+        (403, 17, "forbidden", "refused"),
+        (407, 17, "login", "refused"),
+        (451, 17, "legal", "refused"),
+        (404, 18, "not-found", "failing"),
+        (406, 19, "bot-wall", "refused"),
+        (409, 20, "strange-code", "failing"),
+        (418, 20, "bot-wall", "refused"),
+        (499, 20, "bot-wall", "refused"),
+        (506, 20, "server-error", "failing"),
+        (410, 21, "gone", "failing"),
+        (415, 22, "strange-code", "failing"),
+        (416, 23, "bad-request", "failing"),
+        (423, 24, "strange-code", "failing"),
+        (510, 25, "server-error", "failing"),
+        (520, 26, "server-error", "failing"),
+        (600, 26, "bot-wall", "refused"),
+        (999, 26, "bot-wall", "refused"),
+        (405, 32, "method", "failing"),
+        (408, 33, "timeout", "failing"),
+        (413, 34, "bad-request", "failing"),
+        (426, 35, "bad-request", "failing"),
+        (429, 36, "rate-limit", "refused"),
+        (501, 38, "method", "failing"),
+        (502, 39, "gateway", "failing"),
+        (504, 39, "gateway", "failing"),
+        (503, 40, "unavailable", "failing"),
+        (505, 41, "server-error", "failing"),
+        (507, 42, "server-error", "failing"),
+        (509, 43, "rate-limit", "refused"),
+    ],
+)
+def test_every_code_has_its_status_and_its_reason(code: int, status: int, reason: str, outcome: str) -> None:
+    seen = ended(code)
+    assert (seen.status, seen.reason.word, seen.outcome.value) == (status, reason, outcome)
+
+
+@pytest.mark.parametrize(
+    ("fault", "url", "status"),
+    [
+        (Reason.DNS_GONE, PAGE, 66),
+        (Reason.DNS_ERROR, PAGE, 65),
+        (Reason.CONNECTION_REFUSED, PAGE, 64),
+        (Reason.RESET, PAGE, 64),
+        (Reason.TIMEOUT, PAGE, 64),
+        (Reason.UNREACHABLE, PAGE, 64),
+        (Reason.PROTOCOL, PAGE, 64),
+        (Reason.TLS, PAGE, 64),
+        (Reason.CERTIFICATE_EXPIRED, PAGE, 64),
+        (Reason.NOT_PUBLIC, PAGE, 64),
+        (Reason.TIMEOUT, "http://192.0.2.7/", 67),
+        (Reason.CONNECTION_REFUSED, "http://[2001:db8::7]:8080/", 67),
+        (Reason.RESET, "http://192.0.2.7/", 64),
+    ],
+)
+def test_faults_are_network_statuses_that_keep_their_reason(fault: Reason, url: str, status: int) -> None:
+    seen = ended(fault=fault, url=url)
+    assert (seen.status, seen.reason) == (status, fault)
+
+
+def test_an_answer_without_code_or_fault_is_a_bug() -> None:
+    with pytest.raises(ValueError):
+        ended()
+
+
+def test_a_431_with_the_fewest_headers_has_a_status_of_its_own() -> None:
+    seen = observation_of(Answer(PAGE, PAGE, "GET", code=431, bare=True))
+    assert (seen.status, seen.reason) == (Status.HEADERS_TOO_LARGE, Reason.BAD_REQUEST)
+    assert observation_of(Answer(PAGE, PAGE, "GET", code=404, bare=True)).status is Status.NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    ("code", "headers", "reason"),
+    [
+        (404, PDF, "code-corrected"),
+        (410, {"content-type": "image/png", "content-length": "9000"}, "code-corrected"),
+        (404, {"content-type": "text/html", "content-length": str(900 * 1024)}, "code-corrected"),
+        (500, PDF | {"server": "Apache"}, "code-corrected"),
+        (500, PDF, "server-error"),
+        (404, HTML, "not-found"),
+        (404, HTML | {"content-length": "30000"}, "not-found"),
+        (404, HTML | {"content-length": "9" * 30}, "not-found"),
+        (404, {}, "not-found"),
+        (404, {"content-type": "application/json"}, "not-found"),
+        (404, {"content-type": "Application/Problem+JSON; charset=utf-8"}, "not-found"),
+        (410, {"content-type": "application/xhtml+xml"}, "gone"),
+        (500, HTML | {"content-length": str(900 * 1024), "server": "x"}, "server-error"),
+        (503, PDF | {"server": "x", "retry-after": "5"}, "rate-limit"),
+    ],
+)
+def test_a_failure_over_content_is_corrected(code: int, headers: dict[str, str], reason: str) -> None:
+    assert ended(code, headers).reason.word == reason
+
+
+def test_a_corrected_code_keeps_type_and_size() -> None:
+    seen = ended(404, PDF)
+    assert (seen.status, seen.mime, seen.size_kib) == (Status.CORRECTED, "pdf", 21)
+
+
+@pytest.mark.parametrize(
+    ("code", "headers"),
+    [
+        (403, {"cf-mitigated": "challenge"}),
+        (503, {"cf-mitigated": "challenge"}),
+        (403, {"x-datadome": "protected"}),
+        (405, {"x-amzn-waf-action": "captcha"}),
+        (429, {"x-datadome": "protected"}),
+    ],
+)
+def test_a_challenge_is_a_bot_wall(code: int, headers: dict[str, str]) -> None:
+    assert ended(code, headers).reason is Reason.BOT_WALL
+
+
+@pytest.mark.parametrize("code", [404, 500, 502, 503])
+def test_who_says_when_to_come_again_is_not_failing(code: int) -> None:
+    assert ended(code, {"retry-after": "120"}).outcome is Outcome.REFUSED
+
+
+@pytest.mark.parametrize(("code", "status"), [(301, 8), (302, 9), (303, 10), (307, 13), (308, 13)])
+def test_a_redirect_that_ends_well_is_recorded_by_its_first_code_and_last_target(code: int, status: int) -> None:
+    target = "http://other.test/deep/page"
+    seen = moved(PAGE, "http://site.test/x", target, codes=(code, 302))
+    assert (seen.status, seen.reason, seen.target) == (status, Reason.MOVED, target)
+
+
+@pytest.mark.parametrize("code", [404, 410, 500, 403])
+def test_a_redirect_that_ends_badly_is_that_end(code: int) -> None:
+    seen = moved(PAGE, "http://other.test/x", end=code)
+    assert seen.status == ended(code).status
+    assert seen.target is None
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "reason"),
+    [
+        (PAGE, "http://site.test/", "redirect-to-root"),
+        (PAGE, "https://www.site.test/", "redirect-to-root"),
+        ("http://site.test/?id=7", "http://site.test/", "redirect-to-root"),
+        (PAGE, "http://other.test/", "redirect-to-root"),
+        ("http://site.test/", "https://www.site.test/", "moved"),
+        ("http://site.test/", "http://site.test/de/start", "moved"),
+        (PAGE, "https://site.test/deep/page", "moved"),
+        (PAGE, "http://site.test/?p=7", "moved"),
+        (PAGE, "http://site.test/user/login?next=/deep/page", "redirect-to-login"),
+        (PAGE, "http://sso.site.test/Login.aspx", "redirect-to-login"),
+        (PAGE, "http://site.test/anmelden", "redirect-to-login"),
+        ("http://site.test/login/help", "http://site.test/en/login/help", "moved"),
+        (PAGE, "http://site.test/blogging", "moved"),
+    ],
+)
+def test_where_a_redirect_leads_decides_what_it_is_worth(start: str, end: str, reason: str) -> None:
+    assert moved(start, end).reason.word == reason
+
+
+def test_a_redirect_that_was_not_followed_is_a_loop_or_too_many() -> None:
+    a, b, c = (f"http://site.test/{letter}" for letter in "abc")
+    for urls in ((a, a), (a, b, a), (a, b, c, b)):
+        assert stopped(*urls).reason is Reason.REDIRECT_LOOP
+    seen = stopped(*(f"http://site.test/{n}" for n in range(12)))
+    assert (seen.status, seen.reason, seen.target) == (Status.STRANGE, Reason.TOO_MANY_REDIRECTS, None)
+
+
+def test_an_unremarkable_page_has_neither_type_nor_size() -> None:
+    seen = ended(200, HTML | {"content-length": "5000"})
+    assert (seen.mime, seen.size_kib) == (None, None)
+
+
+@pytest.mark.parametrize(("length", "kib"), [("0", 0), ("1", 1), ("1024", 1), ("1025", 2), ("-1", None), ("²", None)])
+def test_the_size_is_stated_in_full_kib(length: str, kib: int | None) -> None:
+    assert ended(200, {"content-type": "application/pdf", "content-length": length}).size_kib == kib
+
+
+def test_a_redirect_to_itself_that_ends_well_is_no_move() -> None:
+    seen = moved(PAGE, PAGE, codes=(302,))
+    assert (seen.status, seen.reason, seen.target) == (Status.FINE, Reason.OK, None)
+
+
+@pytest.mark.parametrize(("code", "status"), [(305, 11), (306, 12)])
+def test_a_code_that_nobody_follows_is_broken_after_a_redirect_too(code: int, status: int) -> None:
+    seen = moved(PAGE, "http://site.test/x", end=code)
+    assert (seen.status, seen.reason) == (status, Reason.REDIRECT_BROKEN)
+
+
+def test_a_redirect_that_leads_nowhere_is_no_network_problem() -> None:
+    assert ended(fault=Reason.REDIRECT_BROKEN).status is Status.STRANGE
+
+
+def test_a_redirect_to_another_scheme_is_recorded_as_a_redirect_with_its_target() -> None:
+    hops = (Hop(PAGE, 302, "mailto:somebody@site.test"),)
+    seen = observation_of(Answer(PAGE, PAGE, "GET", fault=Reason.REDIRECT_TO_SCHEME, hops=hops))
+    assert (seen.status, seen.target, seen.outcome) == (Status.FOUND, "mailto:somebody@site.test", Outcome.DOUBTFUL)
+
+
+def test_a_challenge_is_a_bot_wall_even_if_it_is_called_accepted() -> None:
+    assert ended(202, {"x-amzn-waf-action": "challenge"}).reason is Reason.BOT_WALL
+
+
+@pytest.mark.parametrize("kind", ["application/vnd.api+json", "application/hal+json", "application/atom+xml"])
+def test_an_error_page_of_an_api_is_not_content(kind: str) -> None:
+    assert ended(404, {"content-type": kind}).reason is Reason.NOT_FOUND
+
+
+def test_an_empty_body_is_not_content() -> None:
+    assert ended(404, {"content-type": "application/octet-stream", "content-length": "0"}).reason is Reason.NOT_FOUND
+
+
+@pytest.mark.parametrize("name", ["index.html", "index.php", "default.aspx"])
+def test_from_the_index_page_to_the_root_is_a_plain_move(name: str) -> None:
+    assert moved(f"http://site.test/{name}", "http://site.test/").reason is Reason.MOVED
+
+
+def test_a_failure_behind_a_redirect_to_another_host_is_that_hosts() -> None:
+    hop = (Hop(PAGE, 302, "http://other.test/x"),)
+    seen = observation_of(Answer(PAGE, "http://other.test/x", "GET", fault=Reason.TIMEOUT, hops=hop))
+    assert seen.elsewhere
+    assert not moved(PAGE, "http://site.test/gone", end=502).elsewhere

@@ -1,0 +1,61 @@
+"""The status byte in both directions (U-4) and the reason of every code."""
+
+import pytest
+
+from weboid.core.record.reasons import BY_NUMBER, BY_WORD, Outcome, Reason, code_reason, network_status
+from weboid.core.record.status import REDIRECTS, Status, http_code, http_codes, status_of
+
+# The table of U-4, written down a second time on purpose: a slip in the program must not go unseen.
+TABLE = {
+    1: (200, 304), 2: (*range(201, 300), 300),
+    8: (301,), 9: (302,), 10: (303,), 11: (305,), 12: (306,), 13: (307, 308),
+    16: (400, 414, 422, 431, 500), 17: (401, 402, 403, 407, 451), 18: (404,), 19: (406,),
+    20: (409, 411, 412, 417, 418, 420, 424, 425, 428, 430, 444, 449, 499, 506, 508),
+    21: (410,), 22: (415,), 23: (416,), 24: (423,), 25: (510,), 26: (0, 99, 100, 309, 511, 599, 600, 999),
+    32: (405,), 33: (408,), 34: (413,), 35: (426,), 36: (429,), 38: (501,), 39: (502, 504), 40: (503,), 41: (505,),
+    42: (507,), 43: (509,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("byte", "code"), [(byte, code) for byte, codes in TABLE.items() for code in codes])
+def test_every_code_has_the_byte_of_the_table(byte: int, code: int) -> None:
+    assert status_of(code) == byte
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_the_representative_code_leads_back_to_its_status(status: Status) -> None:
+    code = http_code(status)
+    if code is None:
+        assert http_codes(status) == ()
+    elif status is Status.HEADERS_TOO_LARGE:
+        assert code == 431
+    else:
+        assert status_of(code) is status
+        assert http_codes(status)[0] == code
+
+
+def test_words_and_numbers_of_reasons_are_unique_and_lead_back() -> None:
+    assert len(BY_NUMBER) == len(BY_WORD) == len(Reason)
+    assert BY_WORD["not-found"] is Reason.NOT_FOUND
+    assert Reason.NOT_FOUND.word == "not-found"
+
+
+@pytest.mark.parametrize("code", [401, 402, 403, 407, 429, 451, 999])
+def test_a_refusal_is_never_a_failure(code: int) -> None:
+    assert code_reason(code).outcome is Outcome.REFUSED
+
+
+@pytest.mark.parametrize("code", [404, 410, 400, 405, 409, 500, 501, 502, 503, 504, 505, 511, 599, 302])
+def test_everything_else_that_is_no_success_fails(code: int) -> None:
+    assert code_reason(code).outcome is Outcome.FAILING
+
+
+def test_network_faults_have_the_bytes_64_to_67() -> None:
+    assert network_status(Reason.TIMEOUT, host_is_ip=False) is Status.NETWORK
+    assert network_status(Reason.TIMEOUT, host_is_ip=True) is Status.IP_SILENT
+    assert network_status(Reason.DNS_ERROR, host_is_ip=False) is Status.DNS_ERROR
+    assert network_status(Reason.DNS_GONE, host_is_ip=False) is Status.DNS_GONE
+
+
+def test_redirects_are_exactly_8_to_13() -> None:
+    assert {int(status) for status in REDIRECTS} == {8, 9, 10, 11, 12, 13}

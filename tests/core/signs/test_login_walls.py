@@ -1,0 +1,97 @@
+"""Pages that ask who one is, or for consent (C-8)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.pages import page, prose
+
+from weboid.core.document.document import Document, document_of
+from weboid.core.record.reasons import Reason
+from weboid.core.signs.login_walls import is_consent_url, is_login_url, login_suspicion
+
+ASKED = "http://site.test/deep/page"
+FORM = "<form><input name=u><input type=password name=p></form>"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://login.site.test/",
+        "https://accounts.site.test/ServiceLogin?continue=x",
+        "http://site.test/user/login?next=/deep/page",
+        "http://site.test/Login.aspx",
+        "http://site.test/anmelden",
+        "http://site.test/oauth2/auth?redirect_uri=x",
+        "http://site.test/users/sign_in",
+        "http://site.test/auth/?returnUrl=%2Fdeep",
+        "https://idp.site.test/idp/profile/SAML2/Redirect/SSO?SAMLRequest=x",
+    ],
+)
+def test_login_pages_are_known_by_their_address(url: str) -> None:
+    assert is_login_url(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        ASKED,
+        "http://site.test/blogging",
+        "http://site.test/users/anna",
+        "http://site.test/account-of-a-journey",
+        "http://site.test/auth/story",
+        "http://site.test/?next=2",
+        "http://catalogin.test/",
+    ],
+)
+def test_other_pages_are_not(url: str) -> None:
+    assert not is_login_url(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://consent.site.test/m?continue=http://site.test/",
+        "https://myprivacy.publisher.test/consent?siteKey=1",
+        "https://guce.site.test/consent?x=1",
+        "http://site.test/v2/collectConsent?sessionId=1",
+        "http://site.test/privacy-gate?x",
+        "http://site.test/cookiewall/",
+    ],
+)
+def test_consent_pages_are_known_by_their_address(url: str) -> None:
+    assert is_consent_url(url)
+
+
+@pytest.mark.parametrize("url", [ASKED, "http://site.test/consent-and-law", "http://site.test/age-of-consent.html"])
+def test_pages_about_consent_are_not(url: str) -> None:
+    assert not is_consent_url(url)
+
+
+@pytest.mark.parametrize("title", ["Log in", "Site | Sign in", "Anmelden – Site", "Connexion", "Вход", "ログイン"])
+def test_a_login_form_in_place_of_a_page_is_a_refusal(title: str) -> None:
+    seen = login_suspicion(ASKED, document_of(page(title, body=FORM)))
+    assert seen is not None
+    assert seen.reason is Reason.LOGIN
+
+
+@pytest.mark.parametrize(
+    ("asked", "title", "body"),
+    [
+        (ASKED, "A story", f"<p>{prose(60)}</p>{FORM}"),
+        (ASKED, "Log in", f"<p>{prose(300)}</p>{FORM}"),
+        (ASKED, "Log in", "<p>How to log in</p>"),
+        (ASKED, "Log in and write", FORM),
+        ("http://site.test/login", "Log in", FORM),
+        ("http://site.test/", "Log in", FORM),
+    ],
+)
+def test_a_page_that_only_has_a_login_form_is_itself(asked: str, title: str, body: str) -> None:
+    assert login_suspicion(asked, document_of(page(title, body=body))) is None
+
+
+@given(st.text(max_size=80))
+def test_nothing_makes_it_raise(text: str) -> None:
+    url = f"http://site.test/{text}?{text}"
+    assert is_login_url(url) in (True, False)
+    assert is_consent_url(url) in (True, False)
+    login_suspicion(url, Document(title=text, asks_password=True))

@@ -1,0 +1,237 @@
+"""Pages that were sent as found and say that nothing was found (C-11)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.pages import page, prose
+
+from weboid.core.document.document import Document, document_of
+from weboid.core.signs.missing_words import LANGUAGES
+from weboid.core.signs.soft404 import Saying, document_suspicion, redirect_suspicion, saying, says_missing
+
+ASKED = "http://site.test/deep/story-17.html"
+
+PLAIN = [
+    ("en", "Page not found"),
+    ("en", "404 Not Found"),
+    ("en", "Error 404: File not found"),
+    ("en", "Oops! That page can’t be found."),
+    ("en", "Sorry, the page you are looking for could not be found."),
+    ("en", "The requested URL was not found on this server."),
+    ("en", "This page no longer exists"),
+    ("de", "Seite nicht gefunden"),
+    ("de", "Die angeforderte Seite wurde nicht gefunden"),
+    ("de", "Diese Seite existiert nicht (mehr)"),
+    ("fr", "Page introuvable"),
+    ("fr", "Désolé, la page que vous recherchez n’existe pas"),
+    ("es", "Página no encontrada"),
+    ("es", "La página que buscas no existe"),
+    ("it", "Pagina non trovata"),
+    ("pt", "Página não encontrada"),
+    ("nl", "Pagina niet gevonden"),
+    ("pl", "Strona nie została znaleziona"),
+    ("ru", "Страница не найдена"),
+    ("uk", "Сторінку не знайдено"),
+    ("ja", "ページが見つかりません"),
+    ("ja", "お探しのページは見つかりませんでした。"),
+    ("zh", "抱歉，您访问的页面不存在"),
+    ("zh", "找不到頁面"),
+    ("ko", "요청하신 페이지를 찾을 수 없습니다."),
+    ("ar", "الصفحة غير موجودة"),
+    ("fa", "صفحه مورد نظر یافت نشد"),
+    ("tr", "Aradığınız sayfa bulunamadı"),
+    ("tr", "SAYFA BULUNAMADI"),
+    ("sv", "Sidan kunde inte hittas"),
+    ("cs", "Stránka nenalezena"),
+    ("hu", "Az oldal nem található"),
+    ("vi", "Không tìm thấy trang"),
+    ("id", "Halaman tidak ditemukan"),
+    ("he", "הדף לא נמצא"),
+    ("fi", "Sivua ei löydy"),
+    ("da", "Siden blev ikke fundet"),
+    ("no", "Siden ble ikke funnet"),
+    ("el", "Η σελίδα δεν βρέθηκε"),
+    ("ro", "Pagina nu a fost găsită"),
+]
+LIVING = [
+    "",
+    "--",
+    "Page",
+    "404 Media",
+    "Bus line 404",
+    "Article 404",
+    "Peugeot 404",
+    "How to fix the error page not found",
+    "Found not guilty",
+    "The missing link",
+    "Nothing found? Search again",
+    "Product not available",
+    "This video is not available in your country",
+    "Error handling in Go",
+    "HTTP 404 in Wikipedia",
+    "「ページが見つかりません」エラーの対処法",
+    "如何处理页面不存在的问题",
+    "Seite 404 von 500",
+    "Die Seite der Anderen",
+]
+
+
+def found(title: str, *, h1: str = "", words: int = 0, asked: str = ASKED, head: str = "") -> tuple[str, ...]:
+    """The signals of a page with a title, a heading and so many words of text."""
+    heading = f"<h1>{h1}</h1>" if h1 else ""
+    seen = document_suspicion(asked, document_of(page(title, body=f"{heading}<p>{prose(words)}</p>", head=head)))
+    return seen.signals if seen else ()
+
+
+@pytest.mark.parametrize(("language", "text"), PLAIN)
+def test_every_language_says_it_plainly(language: str, text: str) -> None:
+    assert saying(text) is Saying.PLAIN
+    assert found(f"{text} – Site") == ("title",)
+    assert found("Site", h1=text, words=100) == ("heading",)
+
+
+def test_no_language_of_the_table_is_without_an_example() -> None:
+    assert {language for language, _ in PLAIN} == LANGUAGES
+
+
+@pytest.mark.parametrize("text", LIVING)
+def test_a_text_that_says_something_else_is_no_error(text: str) -> None:
+    assert saying(text) is Saying.NOTHING
+    assert found(text, h1=text, words=30) == ()
+
+
+@pytest.mark.parametrize("text", ["404", "Error 404", "HTTP 404", "Not found", "Nicht gefunden"])
+def test_a_bare_number_or_word_could_be_a_name(text: str) -> None:
+    assert saying(text) is Saying.BARE
+    assert found(text, words=30) == ()
+    assert found(text, h1="Bus timetable", words=30) == ()
+
+
+def test_a_bare_title_counts_if_the_page_says_it_too() -> None:
+    nothing = page("404", body="<h1>404</h1><p>The page was not found on this server.</p>")
+    seen = document_suspicion(ASKED, document_of(nothing))
+    assert seen is not None
+    assert seen.signals == ("title", "heading", "text")
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Page not found | Site",
+        "Site - Page not found",
+        "Site: Page not found",
+        "404 » Page not found « Site",
+        "Page not found",
+    ],
+)
+def test_a_title_is_read_part_by_part(title: str) -> None:
+    assert found(title, words=100)
+
+
+def test_a_site_that_is_called_so_lives() -> None:
+    assert found("How I met my cat | Page Not Found", h1="How I met my cat", words=300) == ()
+
+
+def test_a_long_page_needs_a_heading_beside_its_title() -> None:
+    assert found("Page not found", words=900) == ()
+    assert found("Page not found", h1="Page not found", words=900) == ("title",)
+
+
+def test_a_heading_alone_counts_on_short_pages_only() -> None:
+    assert found("Site", h1="Page not found", words=600) == ()
+
+
+def test_a_page_of_one_sentence_is_what_it_says() -> None:
+    seen = document_suspicion(ASKED, document_of(b"<p>File not found.</p>", "text/html"))
+    assert seen is not None
+    assert seen.signals == ("text",)
+
+
+def test_an_article_that_says_when_it_was_published_lives() -> None:
+    head = '<meta property="article:published_time" content="2026-01-01">'
+    assert found("Page not found", h1="Page not found", words=100, head=head) == ()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "http://site.test/notfound",
+        "http://site.test/en/page-not-found/",
+        "http://site.test/wiki/HTTP_404",
+        "http://site.test/404.html",
+        "http://site.test/demo?page=NotFound",
+        "http://site.test/wiki/Page_not_found",
+        "http://site.test/hilfe/seite-nicht-gefunden",
+        "http://site.test/errors/1",
+    ],
+)
+def test_a_page_whose_own_address_speaks_of_errors_lives(asked: str) -> None:
+    assert says_missing(asked)
+    assert found("404 - Page not found", h1="Page not found", words=20, asked=asked) == ()
+    assert redirect_suspicion(asked, "http://site.test/404") is None
+
+
+def test_a_page_whose_address_holds_its_title_lives() -> None:
+    asked = "http://site.test/wiki/P%C3%A1gina_inexistente"
+    assert not says_missing(asked)
+    assert found("Página inexistente", words=50, asked=asked) == ()
+
+
+@pytest.mark.parametrize("asked", ["http://site.test/2404/14041.html", "http://site.test/a/foundation"])
+def test_numbers_and_words_that_only_contain_it_do_not_speak_of_errors(asked: str) -> None:
+    assert not says_missing(asked)
+
+
+@pytest.mark.parametrize(
+    "final",
+    [
+        "http://site.test/404",
+        "http://site.test/404.html",
+        "https://www.site.test/en/page-not-found/",
+        "http://site.test/errors/404/",
+        "http://site.test/NotFound.aspx?x=1",
+        "http://site.test/Error.aspx?aspxerrorpath=/deep/story-17.html",
+        "http://site.test/error.php",
+        "http://site.test/pagina-no-encontrada",
+    ],
+)
+def test_a_redirect_to_an_error_page_is_one(final: str) -> None:
+    seen = redirect_suspicion(ASKED, final)
+    assert seen is not None
+    assert seen.signals[0].startswith("redirect:")
+
+
+@pytest.mark.parametrize(
+    "final",
+    [
+        "http://site.test/new/story-17.html",
+        "http://site.test/",
+        "http://site.test/404-media/story",
+        "http://site.test/a/1404",
+        "http://site.test/terror.html",
+        "http://site.test/trial-and-error",
+    ],
+)
+def test_another_redirect_is_none(final: str) -> None:
+    assert redirect_suspicion(ASKED, final) is None
+
+
+def test_a_suspended_account_is_told_by_its_host() -> None:
+    body = "<h1>This Account has been suspended.</h1><p>Contact your hosting provider for more information.</p>"
+    seen = document_suspicion(ASKED, document_of(page("Account Suspended", body=body)))
+    assert seen is not None
+    assert seen.signals == ("suspended",)
+    assert found("Account suspended: what now?", h1="What to do", words=100) == ()
+
+
+@given(st.text(max_size=250))
+def test_nothing_makes_it_raise(text: str) -> None:
+    assert saying(text) in Saying
+    document_suspicion(f"http://site.test/{text}", Document(title=text, headings=(text,), text=text))
+
+
+@given(st.integers(20, 400), st.integers(0, 90_000))
+def test_no_prose_is_an_error_page(words: int, start: int) -> None:
+    text = prose(words, start)
+    seen = document_of(page(prose(5, start), body=f"<h1>{prose(4, start)}</h1><p>{text}</p>"))
+    assert document_suspicion(ASKED, seen) is None

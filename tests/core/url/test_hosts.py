@@ -1,0 +1,105 @@
+"""Hosts: reversed names, registrable domains, the pinned list."""
+
+from importlib.metadata import version
+from ipaddress import IPv6Address
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weboid.core.url.hosts import (
+    SUFFIX_VERSION,
+    InvalidReason,
+    InvalidUrl,
+    host_form,
+    is_ip,
+    registrable_domain,
+    reversed_name,
+)
+
+
+@given(st.ip_addresses(v=6))
+def test_ipv6_is_written_as_rfc_5952_has_it(address: IPv6Address) -> None:
+    form = host_form(f"[{address.exploded}]")
+    assert IPv6Address(form) == address
+    assert len(form) <= len(address.exploded)
+    assert host_form(f"[{form}]") == form
+
+
+@pytest.mark.parametrize(
+    ("given_", "form"),
+    [
+        ("10:0:0:0::", "10::"),
+        ("1:0:0:2:0:0:0:3", "1:0:0:2::3"),
+        ("1:0:0:2:3:0:0:4", "1::2:3:0:0:4"),
+        ("1:2:3:4:5:6:7::", "1:2:3:4:5:6:7:0"),
+        ("0:0:0:0:0:0:0:0", "::"),
+        ("::FFFF:192.0.2.7", "::ffff:c000:207"),
+    ],
+)
+def test_ipv6_leaves_out_the_first_longest_run_of_zeros(given_: str, form: str) -> None:
+    assert host_form(f"[{given_}]") == form
+
+
+def test_a_name_may_have_253_characters_and_a_label_63() -> None:
+    longest = ".".join(["a" * 63, "b" * 63, "c" * 63, "d" * 57, "de"])
+    assert len(longest) == 252
+    assert host_form(f"{longest}x.") == f"{longest}x"
+    for name, reason in (
+        (f"{longest}xx", InvalidReason.TOO_LONG),
+        ("a" * 64 + ".de", InvalidReason.LABEL),
+        ("ü" * 59 + ".de", InvalidReason.LABEL),
+    ):
+        with pytest.raises(InvalidUrl) as refused:
+            host_form(name)
+        assert refused.value.reason is reason
+
+
+@pytest.mark.parametrize(
+    ("host", "reversed_"),
+    [
+        ("www.example.org", "org.example.www."),
+        ("192.0.2.7", "V4.192.0.2.7."),
+        ("2001:db8::1", "V6.2001.DB8.0.0.0.0.0.1."),
+    ],
+)
+def test_reversed_names_read_as_in_mediawikis_index(host: str, reversed_: str) -> None:
+    assert reversed_name(host) == reversed_
+
+
+def test_a_domain_and_all_below_it_share_a_prefix_that_nobody_else_has() -> None:
+    prefix = reversed_name("example.org")
+    assert reversed_name("a.b.example.org").startswith(prefix)
+    assert not reversed_name("example-shop.org").startswith(prefix)
+    assert not reversed_name("notexample.org").startswith(prefix)
+
+
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        ("www.bbc.co.uk", "bbc.co.uk"),
+        ("3sat.de", "3sat.de"),
+        ("a.b.3sat.de", "3sat.de"),
+        ("someone.github.io", "someone.github.io"),
+        ("x.y.someone.blogspot.com", "someone.blogspot.com"),
+        ("a_b.tumblr.com", "tumblr.com"),
+        ("github.io", "github.io"),
+        ("www.xn--85x722f.xn--55qx5d.cn", "xn--85x722f.xn--55qx5d.cn"),
+        ("www.name.unheard-of-tld", "name.unheard-of-tld"),
+        ("192.0.2.7", "192.0.2.7"),
+        ("2001:db8::1", "2001:db8::1"),
+    ],
+)
+def test_the_registrable_domain(host: str, domain: str) -> None:
+    assert registrable_domain(host) == domain
+
+
+def test_addresses_are_told_from_names() -> None:
+    assert is_ip("192.0.2.7")
+    assert is_ip("::1")
+    assert not is_ip("3sat.de")
+    assert not is_ip("1.e2")
+
+
+def test_the_installed_suffix_list_is_the_pinned_one() -> None:
+    assert version("publicsuffixlist") == SUFFIX_VERSION

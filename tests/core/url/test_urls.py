@@ -1,0 +1,117 @@
+"""The normal form: shared vectors and properties. Real wikis: test_urls_real; public vectors: test_urls_public."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from weboid.core.url.classify import UrlClass, classify
+from weboid.core.url.farms import WMF
+from weboid.core.url.urls import MAX_URL, InvalidReason, InvalidUrl, Url, normal, parse, scheme_of, suspicious
+
+_VECTORS: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parents[2] / "vectors" / "urls.json").read_text(encoding="utf-8")
+)
+
+_CHARACTERS = "%%%%0123456789abcdefABCDEF/.?#&=+;:@[]\\ \t\n\"<>^`{|}~_-x'ä€😀\ud800\x00\u200b"
+_SEQUENCES = ("%41", "%2e", "%2F", "%25", "%3f", "%c3%a4", "%E2%80%AE", "/../", "/./")
+_TAILS = st.lists(st.sampled_from([*_CHARACTERS, *_SEQUENCES]), max_size=30).map("".join)
+_HOSTS = ("3sat.de", "Müller.de", "u:p@3sat.de.:8080", "[::1]", "[2001:DB8::7]:80", "192.0.2.7", "a_b.tumblr.com")
+_HOST_PARTS = ("3sat", "Ä", "ß", "%C3%A4", "\u200c", "\uff10", "\u3002", ".", "-", "xn--", "de", "%2e", "ﷺ")
+_AUTHORITIES = st.one_of(
+    st.sampled_from(_HOSTS),
+    st.ip_addresses(v=6).map(lambda address: f"[{address.exploded}]"),
+    st.lists(st.sampled_from(_HOST_PARTS), max_size=8).map("".join),
+)
+_URLS = st.builds(
+    "{}{}{}".format, st.sampled_from(["http://", "HTTPS://", "//", " ftp://"]), _AUTHORITIES, st.just("/") | _TAILS
+)
+
+
+@pytest.mark.parametrize("vector", _VECTORS, ids=lambda vector: ascii(vector["url"])[:60])
+def test_a_vector_of_the_shared_file_holds(vector: dict[str, Any]) -> None:
+    found = classify(vector["url"], WMF)
+    assert {
+        "url": found.given,
+        "normal": str(found.url) if found.url else None,
+        "class": found.kind,
+        "reason": found.reason,
+        "note": found.note,
+    } == {"note": False, **vector}
+
+
+def test_the_vectors_cover_every_class_and_every_reason() -> None:
+    assert {vector["class"] for vector in _VECTORS} == set(UrlClass)
+    assert {vector["reason"] for vector in _VECTORS} - {None} == set(InvalidReason) - {InvalidReason.PROTOCOL}
+    assert len({vector["url"] for vector in _VECTORS}) == len(_VECTORS)
+
+
+@given(_URLS | st.text())
+@example("http://3sat.de/%%34%31")
+@example("http://3sat.de/?%4%31")
+@example("http://3sat.de./%%%33%34%35")
+def test_a_normal_form_is_its_own_normal_form(url: str) -> None:
+    try:
+        form = parse(url)
+    except InvalidUrl:
+        return
+    assert parse(str(form)) == form
+    assert normal(str(form)) == str(form)
+    assert str(form).isascii()
+    assert len(str(form)) <= MAX_URL
+    assert form.path.startswith("/")
+    assert "#" not in form.path
+
+
+@given(_URLS | st.text() | st.text(alphabet=st.characters(categories=["Cs", "Cc", "Cf", "Nd", "Lu"])))
+def test_classify_has_an_answer_for_every_text(url: str) -> None:
+    for farm in (WMF, None):
+        found = classify(url, farm)
+        assert found.given == url
+        assert (found.url is None) == (found.kind in (UrlClass.IGNORED, UrlClass.INVALID))
+        assert (found.reason is None) == (found.kind is not UrlClass.INVALID)
+        assert found.url is not None or not found.note
+
+
+@given(_TAILS)
+def test_fragment_userinfo_and_default_port_never_matter(tail: str) -> None:
+    try:
+        plain = normal(f"https://3sat.de/{tail.strip()}x")
+    except InvalidUrl:
+        return
+    assert normal(f"https://user:pw@3SAT.de.:443/{tail.strip()}x#{tail}") == plain
+
+
+def test_megabytes_are_refused_without_work() -> None:
+    assert classify("http://3sat.de/" + "ä" * 1_000_000, None).reason is InvalidReason.TOO_LONG
+    assert classify("http://" + "[" * 7_000, None).reason is InvalidReason.TOO_LONG
+    assert classify("http://" + "a." * 3_900, None).reason is InvalidReason.TOO_LONG
+    assert classify("http://3sat.de:" + "9" * 7_000, None).reason is InvalidReason.PORT
+    assert classify("http://" + "@" * 7_000, None).reason is InvalidReason.NO_HOST
+
+
+def test_a_url_has_four_parts() -> None:
+    assert parse("HTTPS://u@[2001:DB8::1]:8443?q#f") == Url("https", "2001:db8::1", 8443, "/?q")
+    assert parse("http://3sat.de:80").port == 0
+
+
+def test_what_is_no_resource_is_a_reason_of_its_own() -> None:
+    with pytest.raises(InvalidUrl) as refused:
+        parse("mailto:a@3sat.de")
+    assert refused.value.reason is InvalidReason.PROTOCOL
+    assert scheme_of(" MailTo:a@3sat.de") == "mailto"
+    assert scheme_of("//3sat.de") == "https"
+    assert scheme_of("3sat.de") is None
+
+
+@pytest.mark.parametrize("path", ["/%E2%80%AE", "/x?%0D%0A", "/%C2%AD", "/%E2%80%8B", "/%7F", "/%00", "/%E4%0A"])
+def test_hidden_characters_make_a_path_suspicious(path: str) -> None:
+    assert suspicious(path)
+
+
+@pytest.mark.parametrize("path", ["/", "/%C3%A4", "/%20", "/100%", "/%E2%80%8C", "/%C2%AD%FF", "/%F0%9F%98%80"])
+def test_other_languages_and_encodings_are_not_suspicious(path: str) -> None:
+    assert not suspicious(path)

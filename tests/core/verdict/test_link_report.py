@@ -1,0 +1,185 @@
+"""The values of an answer: order, extents, the dictionary form of a link."""
+
+import json
+from dataclasses import dataclass, replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weboid.core.record.days import iso
+from weboid.core.record.history import Entry
+from weboid.core.record.reasons import Reason
+from weboid.core.record.record import UNKNOWN_HOST, HostRecord, Row, UrlRecord
+from weboid.core.record.status import Status
+from weboid.core.url.classify import classify
+from weboid.core.url.farms import WMF, WikiName
+from weboid.core.url.keys import key_of
+from weboid.core.verdict.claims import NONE, Notes
+from weboid.core.verdict.link_report import (
+    Extent,
+    LinkReport,
+    PageReport,
+    is_told,
+    keyed_link,
+    link_as_json,
+    link_report,
+    link_reports,
+    page_as_json,
+    watched_keys,
+)
+from weboid.core.verdict.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Stored:
+    record: UrlRecord
+    host: HostRecord = UNKNOWN_HOST
+    due: int = 130
+    notes: Notes = NONE
+
+
+DEAD = Stored(
+    UrlRecord((Entry(Status.NOT_FOUND, 100, 120), Entry(Status.FINE, 90, 97)), Row(5, 100, 120), Reason.NOT_FOUND)
+)
+WALL = Stored(UrlRecord((Entry(Status.NO_ACCESS, 100, 120),), reason=Reason.FORBIDDEN))
+MOVED = Stored(UrlRecord((Entry(Status.MOVED_PERMANENTLY, 1, 2),), reason=Reason.MOVED, target="http://b.demo/"))
+
+
+def report(url: str, known: Stored | None = None) -> LinkReport:
+    return link_report(classify(url, WMF), known)
+
+
+def test_links_come_by_domain_from_the_top_level_down_then_port_scheme_and_path() -> None:
+    urls = [
+        "http://a.demo/",
+        "http://a.demo/1",
+        "https://a.demo/",
+        "http://a.demo:8080/",
+        "http://www.a.demo/",
+        "http://a-b.demo/",
+        "http://b.demo/",
+        "http://a.zone/",
+        "http://no-dot/",
+        "mailto:a@b.demo",
+    ]
+    links = link_reports([classify(url, None) for url in reversed(urls)], {})
+    assert [link.given[0] for link in links] == urls
+
+
+def test_forms_of_one_url_are_one_link() -> None:
+    forms = ["http://a.demo/x#1", "http://A.demo/x", "http://a.demo/%78"]
+    (link,) = link_reports([classify(url, None) for url in forms], {})
+    assert (link.normal, link.given) == ("http://a.demo/x", tuple(sorted(forms)))
+
+
+def test_findings_are_dead_doubtful_invalid_and_suspicious_links() -> None:
+    told = {
+        "dead": (report("http://a.demo/", DEAD), True, True),
+        "wall": (report("http://a.demo/", WALL), False, True),
+        "invalid": (report("http://no-dot/"), False, True),
+        "suspicious": (report("http://a.demo/%E2%80%AE"), False, True),
+        "moved": (report("http://a.demo/", MOVED), False, False),
+        "new": (report("http://a.demo/"), False, False),
+        "ignored": (report("mailto:a@b.demo"), False, False),
+        "own": (report("https://de.wikipedia.org/"), False, False),
+    }
+    for name, (link, dead, finding) in told.items():
+        assert (is_told(link, Extent.DEAD), is_told(link, Extent.FINDINGS)) == (dead, finding), name
+        assert is_told(link, Extent.ALL)
+
+
+def test_only_watched_links_are_looked_up() -> None:
+    links = [classify(url, WMF) for url in ("http://a.demo/", "https://de.wikipedia.org/", "http://no-dot/", "x:y")]
+    assert links[0].url
+    assert watched_keys(map(keyed_link, links)) == {key_of(links[0].url)}
+
+
+def test_a_dead_link_as_json() -> None:
+    assert link_as_json(report("http://A.demo", DEAD)) == {
+        "normal": "http://a.demo/",
+        "given": ["http://A.demo"],
+        "class": "watched",
+        "verdict": "dead",
+        "reason": "not-found",
+        "since": "2017-04-11",
+        "status": 18,
+        "http": 404,
+        "state": "not-found",
+        "asked": "2017-05-01",
+        "due": "2017-05-11",
+        "strikes": 5,
+        "target": None,
+        "mime": None,
+        "kib": None,
+        "suspicious": False,
+        "reported": None,
+        "assumed": None,
+        "replacement": None,
+        "archives": [],
+        "history": [
+            {"status": 18, "http": 404, "state": "not-found", "first": "2017-04-11", "last": "2017-05-01"},
+            {"status": 1, "http": 200, "state": "fine", "first": "2017-04-01", "last": "2017-04-08"},
+        ],
+    }
+
+
+def test_an_invalid_link_says_what_is_wrong_and_a_new_one_that_nobody_asked() -> None:
+    invalid, new = link_as_json(report("http://no-dot/")), link_as_json(report("http://a.demo/"))
+    assert (invalid["verdict"], invalid["reason"], invalid["state"]) == ("invalid", "no-dot", "invalid")
+    assert (new["verdict"], new["reason"], new["status"], new["state"]) == ("unknown", None, 0, "untried")
+
+
+def test_a_dead_host_is_told_as_the_reason() -> None:
+    silent = Stored(
+        UrlRecord((Entry(Status.DNS_GONE, 119, 120),), Row(), Reason.DNS_GONE),
+        HostRecord(Row(4, 100, 120), Reason.DNS_GONE),
+    )
+    told = link_as_json(report("http://a.demo/", silent))
+    assert (told["verdict"], told["reason"], told["status"], told["http"]) == ("dead", "host-down", 66, None)
+
+
+def test_a_page_counts_all_its_links_and_tells_those_of_the_extent() -> None:
+    links = [classify(url, WMF) for url in ("http://a.demo/", "http://b.demo/")]
+    assert links[0].url
+    page = PageReport(
+        WikiName("dewiki", "WMF"), 1, 0, "T", 9, link_reports(links, {key_of(links[0].url): DEAD}), 120, True
+    )
+    told = page_as_json(page, Extent.DEAD)
+    assert [link["normal"] for link in told["links"]] == ["http://a.demo/"]
+    assert {verdict: count for verdict, count in told["counts"].items() if count} == {"dead": 1, "unknown": 1}
+    assert (told["wiki"], told["read"]) == ("dewiki@WMF", "2017-05-01")
+
+
+def test_every_status_has_a_word_of_its_own() -> None:
+    words = {link_as_json(reported(status))["state"] for status in Status if status is not Status.INVALID}
+    assert len(words) == len(Status) - 1
+
+
+def reported(status: Status) -> LinkReport:
+    return report("http://a.demo/", Stored(UrlRecord((Entry(status, 1, 2),), reason=Reason.OK)))
+
+
+@given(st.lists(st.text(max_size=30).map(lambda text: f"http://{text}"), max_size=20))
+def test_whatever_a_page_holds_can_be_sorted_and_told(urls: list[str]) -> None:
+    links = link_reports([classify(url, WMF) for url in urls], {})
+    assert {given for link in links for given in link.given} == set(urls)
+    assert all({verdict.word for verdict in Verdict} >= {link.finding.verdict.word} for link in links)
+    json.dumps([link_as_json(link) for link in links])
+
+
+def test_a_link_of_a_domain_that_counts_as_reachable_is_doubtful_instead_of_dead() -> None:
+    told = report("http://a.demo/", replace(DEAD, notes=Notes(assumed=110)))
+    assert (told.finding.verdict, told.finding.reason, told.finding.since) == (Verdict.DOUBTFUL, Reason.REPORTED, 100)
+
+
+def test_what_one_person_reports_is_told_beside_the_verdict_and_does_not_change_it() -> None:
+    told = report("http://a.demo/", replace(DEAD, notes=Notes(reported=110, replacement="http://b.demo/")))
+    assert told.finding.verdict is Verdict.DEAD
+    shown = link_as_json(told)
+    assert shown["reported"] == iso(110)
+    assert (shown["assumed"], shown["replacement"], shown["archives"]) == (None, "http://b.demo/", [])
+
+
+def test_no_note_makes_a_working_link_look_worse() -> None:
+    told = report("http://a.demo/", replace(MOVED, notes=Notes(reported=110, assumed=110)))
+    assert told.finding.verdict is Verdict.WORKING

@@ -1,0 +1,223 @@
+"""What a reply is made of, however it is cut into pieces on the way, and where reading it ends (C-1, C-13)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weboid.net.response_parser import HEADER_LINES, LINES_A_HEAD, BrokenReply, Incoming
+
+LINE = 1000
+BODY = 100
+
+
+def read(*pieces: bytes, method: str = "GET") -> tuple[Incoming, bool]:
+    """A reply that came in pieces, b"" being the end of the connection; and whether no more was wanted."""
+    coming = Incoming(method, line_bytes=LINE, body_bytes=BODY)
+    done = False
+    for piece in pieces:
+        assert not done
+        done = coming.take(piece)
+    return coming, done
+
+
+def body_of(*pieces: bytes) -> bytes:
+    coming, done = read(*pieces)
+    assert done
+    return coming.body
+
+
+def test_a_reply_with_a_length() -> None:
+    coming, done = read(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nX-A:  a b \r\nx-a: c\r\n\r\nbody")
+    assert (coming.code, coming.headers, coming.body) == (200, {"content-length": "4", "x-a": "a b"}, b"body")
+    assert done
+    assert coming.is_clean
+
+
+REPLIES = [
+    b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789",
+    b"HTTP/1.1 404 No\r\nTransfer-Encoding: chunked\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n\r\n"
+    b"3\r\nabc\r\n1;x=y\r\nd\r\nA \r\n0123456789\r\n0\r\n\r\n",
+    b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nLink: </a>\r\n\r\nHTTP/1.0 200 OK\nFolded: a\n b\n\nthe end",
+    b"\r\n\r\nHTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 3\r\n\r\nhay",
+    b"HTTP/1.1 204 No Content\r\n\r\n",
+    b"HTTP/1.1 200\r\nNo colon here\r\n: no name\r\nA b : c\r\nContent-Length: 0\r\n\r\n",
+]
+
+
+@pytest.mark.parametrize("reply", REPLIES)
+@given(st.data())
+def test_how_a_reply_is_cut_makes_no_difference(reply: bytes, data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(reply) - 1), max_size=20)))
+    pieces = [reply[start:end] for start, end in zip([0, *cuts], [*cuts, len(reply)], strict=True)]
+    whole, cut = (Incoming("GET", line_bytes=LINE, body_bytes=BODY) for _ in range(2))
+    for piece in (reply, b""):
+        if whole.take(piece):
+            break
+    for piece in (*pieces, b""):
+        if cut.take(piece):
+            break
+    assert (cut.code, cut.headers, cut.cookies) == (whole.code, whole.headers, whole.cookies)
+    if whole.code != 302:  # whose body is not waited for
+        assert cut.body == whole.body
+
+
+def test_steps_on_the_way_are_not_the_reply() -> None:
+    coming, _ = read(b"HTTP/1.1 100 Go\r\nX: 1\r\n\r\nHTTP/1.1 103 Hints\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n")
+    assert (coming.code, coming.headers) == (200, {})
+
+
+def test_a_change_of_protocol_is_the_reply_and_the_last_one() -> None:
+    coming, done = read(b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n\x00\x01")
+    assert (coming.code, done, coming.is_clean) == (101, True, False)
+
+
+@pytest.mark.parametrize(
+    ("start", "code"),
+    [
+        (b"HTTP/1.1 200 OK", 200),
+        (b"HTTP/1.1 200", 200),
+        (b"HTTP/1.0 404 Not Found", 404),
+        (b"HTTP/2 200", 200),
+        (b"HTTP/1.1  200\tOK", 200),
+        (b"HTTP/1.1 999 Denied", 999),
+        (b"HTTP/1.1 200 caf\xe9 \xff", 200),
+        (b"ICY 200 OK", 200),  # a radio station
+    ],
+)
+def test_first_lines_that_browsers_read_are_read(start: bytes, code: int) -> None:
+    assert read(start + b"\r\n\r\n")[0].code == code
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"nonsense\r\n\r\n",
+        b"<html>HTTP/0.9</html>\r\n\r\n",
+        b"HTTP/1.1 99999 What\r\n\r\n",
+        b"HTTP/1.1 20 What\r\n\r\n",
+        b"HTTP/1.1 OK\r\n\r\n",
+        b"http/1.1 200 OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX: a\x00b\r\n\r\n",
+        b"SSH-2.0-Other\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * (HEADER_LINES + 1) + b"\r\n",
+        b"HTTP/1.1 200 OK\r\nX: " + b"y" * LINE + b"\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * (HEADER_LINES + 1),
+    ],
+)
+def test_what_is_no_reply_is_broken(head: bytes) -> None:
+    with pytest.raises(BrokenReply):
+        read(head)
+
+
+@pytest.mark.parametrize("piece", [b"x" * 100, b"\r\n" * 50, b"HTTP/1.1 102 Wait\r\n\r\n"])
+def test_what_never_becomes_a_reply_is_not_read_for_ever(piece: bytes) -> None:
+    with pytest.raises(BrokenReply):
+        read(*[piece] * (LINES_A_HEAD * LINE // len(piece) + 2))
+
+
+@pytest.mark.parametrize("begun", [(), (b"HTTP/1.1 200 OK\r\nContent-",), (b"HTTP/1.1 100 Continue\r\n\r\n",)])
+def test_an_end_before_the_head_is_a_reset(begun: tuple[bytes, ...]) -> None:
+    with pytest.raises(ConnectionResetError):
+        read(*begun, b"")
+
+
+@pytest.mark.parametrize(("method", "code"), [("HEAD", 200), ("HEAD", 404), ("GET", 204), ("GET", 304)])
+def test_what_has_no_body_is_done_with_its_head(method: str, code: int) -> None:
+    head = b"HTTP/1.1 %d Word\r\nContent-Length: 10\r\n\r\n" % code
+    coming, done = read(head, method=method)
+    assert (done, coming.is_clean, coming.body) == (True, True, b"")
+    coming, done = read(head + b"a body all the same", method=method)
+    assert (done, coming.is_clean, coming.body) == (True, False, b"")
+
+
+@pytest.mark.parametrize(
+    ("version", "connection", "keeps"),
+    [
+        (b"1.1", b"", True),
+        (b"1.1", b"Connection: Keep-Alive\r\n", True),
+        (b"1.1", b"Connection: Close\r\n", False),
+        (b"1.0", b"", False),
+        (b"1.0", b"Connection: Keep-Alive\r\n", True),
+    ],
+)
+def test_who_keeps_the_connection(version: bytes, connection: bytes, keeps: bool) -> None:
+    coming, done = read(b"HTTP/" + version + b" 200 OK\r\n" + connection + b"Content-Length: 2\r\n\r\nok")
+    assert (done, coming.is_clean) == (True, keeps)
+
+
+def test_nothing_beyond_the_length_is_taken_for_the_body_or_the_next_reply() -> None:
+    coming, done = read(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\n\r\n")
+    assert (done, coming.is_clean, coming.body) == (True, False, b"ok")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        b"",
+        b"Content-Length: -1\r\n",
+        b"Content-Length: 2, 2\r\n",
+        b"Content-Length: 0x2\r\n",
+        b"Transfer-Encoding: gzip\r\n",
+        b"Transfer-Encoding: identity\r\nContent-Length: 2\r\n",
+    ],
+)
+def test_without_a_length_that_can_be_read_the_body_ends_with_the_connection(lines: bytes) -> None:
+    coming, done = read(b"HTTP/1.1 200 OK\r\n" + lines + b"\r\nlonger", b" than two", b"")
+    assert (done, coming.is_clean, coming.body) == (True, False, b"longer than two")
+
+
+def test_a_long_body_is_read_to_the_bound_only() -> None:
+    coming, done = read(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n", b"x" * 60, b"x" * 60)
+    assert (done, coming.is_clean, len(coming.body)) == (True, False, BODY)
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("chunks", "body", "is_clean"),
+    [
+        (b"3\r\nabc\r\n0\r\n\r\n", b"abc", True),
+        (b"3\nabc\n0\n\n", b"abc", True),
+        (b' 03 ; ext="1"\r\nabc\r\n000\r\n\r\n', b"abc", True),
+        (b"3\r\nabc0\r\n\r\n", b"abc", True),  # the line end after the chunk forgotten
+        (b"3\r\nabc\r\n0\r\nTrailer: x\r\n\r\n", b"abc", False),
+        (b"3\r\nabc\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n", b"abc", False),
+        (b"3\r\nabc\r\nnonsense\r\nxyz", b"abc", False),
+        (b"3\r\nabc\r\n-1\r\nxyz", b"abc", False),
+        (b"3\r\nabc\r\n\r\n\r\n", b"abc", False),
+        (b"<!doctype html>\r\n", b"", False),
+        (b"ffffffffffffffff\r\nabc", b"", False),
+        (b"3\r\nabc\r\n" + b"9" * 5000, b"abc", False),
+    ],
+)
+def test_chunks_and_what_is_none(chunks: bytes, body: bytes, is_clean: bool) -> None:
+    coming, done = read(CHUNKED + chunks)
+    assert (done, coming.body, coming.is_clean) == (True, body, is_clean)
+
+
+def test_chunks_that_break_off_leave_what_came() -> None:
+    assert body_of(CHUNKED + b"10\r\nabc", b"def", b"") == b"abcdef"
+
+
+def test_endless_chunks_are_read_to_the_bound_only() -> None:
+    coming = Incoming("GET", line_bytes=LINE, body_bytes=BODY)
+    assert not coming.take(CHUNKED)
+    taken = 0
+    while not coming.take(b"1\r\nx\r\n"):
+        taken += 1
+    assert taken < BODY + 2
+    assert len(coming.body) == BODY
+
+
+@given(st.binary(max_size=300))
+def test_whatever_comes_in_is_read_or_refused(data: bytes) -> None:
+    for start in (b"", b"HTTP/1.1 200 OK\r\n", CHUNKED):
+        coming = Incoming("GET", line_bytes=LINE, body_bytes=BODY)
+        try:
+            done = coming.take(start + data) if start + data else False
+        except BrokenReply:
+            continue
+        assert done or coming.code == 0 or len(coming.body) < BODY
+        for value in coming.headers.values():
+            value.encode("utf-8", "surrogateescape")

@@ -1,0 +1,145 @@
+"""Migrations are applied once, in order, by one program at a time, and end in ``sql/schema.sql``."""
+
+import asyncio
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import AsyncConnection, sql
+
+from weboid.assets import asset
+from weboid.errors import StoreError
+from weboid.store.db.migrate import migrate, migrations
+
+_CATALOGUE = """
+SELECT 'column', c.relname, a.attnum::text, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull::text,
+    a.attidentity::text, a.attgenerated::text, coalesce(pg_get_expr(d.adbin, d.adrelid), ''), a.attcollation::text
+FROM pg_attribute AS a
+JOIN pg_class AS c ON c.oid = a.attrelid
+LEFT JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')
+    AND a.attnum > 0 AND NOT a.attisdropped
+UNION ALL
+SELECT 'relation', relname, relkind::text, array_to_string(reloptions, ','), relpersistence::text, '', '', '', '', ''
+FROM pg_class WHERE relnamespace = 'public'::regnamespace
+UNION ALL
+SELECT 'index', tablename, indexname, indexdef, '', '', '', '', '', '' FROM pg_indexes WHERE schemaname = 'public'
+UNION ALL
+SELECT 'constraint', conrelid::regclass::text, conname, pg_get_constraintdef(oid), '', '', '', '', '', ''
+FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+UNION ALL
+SELECT 'view', viewname, definition, '', '', '', '', '', '', '' FROM pg_views WHERE schemaname = 'public'
+UNION ALL
+SELECT 'trigger', tgrelid::regclass::text, tgname, pg_get_triggerdef(oid), '', '', '', '', '', ''
+FROM pg_trigger WHERE NOT tgisinternal
+UNION ALL
+SELECT 'function', proname, pg_get_functiondef(oid), '', '', '', '', '', '', ''
+FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prokind IN ('f', 'p')
+UNION ALL
+SELECT 'type', typname, typtype::text, '', '', '', '', '', '', ''
+FROM pg_type WHERE typnamespace = 'public'::regnamespace AND typtype IN ('d', 'e', 'r')
+ORDER BY 1, 2, 3, 4
+"""
+_TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two small migrations."""
+    (tmp_path / "0001_first.sql").write_text("CREATE TABLE a (n int);\nINSERT INTO a VALUES (1);  -- 100 %\n")
+    (tmp_path / "0002_second_step.sql").write_text("ALTER TABLE a ADD m int;\n")
+    return tmp_path
+
+
+async def _migrate(dsn: str, folder: Path) -> list[str]:
+    async with await AsyncConnection.connect(dsn) as connection:
+        return await migrate(connection, folder)
+
+
+def _rows(dsn: str, query: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(dsn) as connection:
+        return connection.execute(query.encode()).fetchall()
+
+
+async def test_all_steps_are_applied_in_order_and_a_second_time_none(empty_database: str, folder: Path) -> None:
+    assert await _migrate(empty_database, folder) == ["0001_first", "0002_second_step"]
+    assert await _migrate(empty_database, folder) == []
+    assert _rows(empty_database, "SELECT n, m FROM a") == [(1, None)]
+
+
+async def test_only_new_steps_are_applied_later(empty_database: str, folder: Path) -> None:
+    await _migrate(empty_database, folder)
+    (folder / "0003_more.sql").write_text("CREATE TABLE b ();")
+    assert await _migrate(empty_database, folder) == ["0003_more"]
+
+
+async def test_two_programs_at_once_apply_each_step_once(empty_database: str, folder: Path) -> None:
+    (folder / "0001_first.sql").write_text("CREATE TABLE a (n int); SELECT pg_sleep(0.1);")
+    applied = await asyncio.gather(*(_migrate(empty_database, folder) for _ in range(4)))
+    assert sorted(name for names in applied for name in names) == ["0001_first", "0002_second_step"]
+
+
+async def test_a_failing_step_leaves_no_trace_and_keeps_those_before_it(empty_database: str, folder: Path) -> None:
+    (folder / "0002_second_step.sql").write_text("CREATE TABLE b (); SELECT 1 / 0;")
+    with pytest.raises(StoreError, match=r"0002_second_step failed.*division by zero"):
+        await _migrate(empty_database, folder)
+    assert _rows(empty_database, "SELECT number, to_regclass('b') FROM migration") == [(1, None)]
+
+
+async def test_a_step_may_take_longer_than_the_statement_timeout(empty_database: str, folder: Path) -> None:
+    (folder / "0001_first.sql").write_text("CREATE TABLE a (); SELECT pg_sleep(0.1);")
+    async with await AsyncConnection.connect(empty_database, options="-c statement_timeout=50") as connection:
+        assert len(await migrate(connection, folder)) == 2
+
+
+async def test_an_applied_file_that_has_changed_is_refused(empty_database: str, folder: Path) -> None:
+    await _migrate(empty_database, folder)
+    (folder / "0001_first.sql").write_text("CREATE TABLE a (n bigint);")
+    with pytest.raises(StoreError, match=r"migration 1 .* restore the file"):
+        await _migrate(empty_database, folder)
+
+
+async def test_other_line_ends_are_no_change(empty_database: str, folder: Path) -> None:
+    await _migrate(empty_database, folder)
+    first = folder / "0001_first.sql"
+    first.write_bytes(first.read_bytes().replace(b"\n", b"\r\n"))
+    assert await _migrate(empty_database, folder) == []
+
+
+async def test_a_database_newer_than_the_program_is_refused(empty_database: str, folder: Path) -> None:
+    await _migrate(empty_database, folder)
+    (folder / "0002_second_step.sql").unlink()
+    with pytest.raises(StoreError, match="made by a newer weboid"):
+        await _migrate(empty_database, folder)
+
+
+@pytest.mark.parametrize("name", ["0003_gap.sql", "0001_twice.sql", "2_short.sql", "0002 space.sql"])
+def test_numbers_are_one_two_three_without_gaps(tmp_path: Path, name: str) -> None:
+    (tmp_path / "0001_first.sql").touch()
+    (tmp_path / name).touch()
+    with pytest.raises(StoreError, match=r"000\d_words\.sql"):
+        migrations(tmp_path)
+
+
+async def test_the_migrations_lead_to_the_schema(empty_database: str, database: str) -> None:
+    with psycopg.connect(empty_database) as connection:
+        connection.execute((asset("sql") / "schema.sql").read_bytes())
+    migrated, written = (
+        [row for row in _rows(dsn, _CATALOGUE) if not str(row[1]).startswith("migration")]
+        for dsn in (database, empty_database)
+    )
+    assert migrated == written
+    assert len(written) > 50
+
+
+async def test_the_migrations_fill_the_tables_as_the_schema_does(empty_database: str, database: str) -> None:
+    with psycopg.connect(empty_database) as connection:
+        connection.execute((asset("sql") / "schema.sql").read_bytes())
+    tables = [str(name) for (name,) in _rows(empty_database, _TABLES)]
+    assert [_contents(database, table) for table in tables] == [_contents(empty_database, table) for table in tables]
+
+
+def _contents(dsn: str, table: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(dsn) as connection:
+        query = sql.SQL("SELECT count(*), min(t::text), max(t::text) FROM {} AS t").format(sql.Identifier(table))
+        return connection.execute(query).fetchall()

@@ -1,0 +1,106 @@
+"""The named statements: how a file is read, and that every statement of ours works on the real tables."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import weboid.store
+from weboid.assets import asset
+from weboid.store.db.statements import Statements, blocks, statements
+
+_QUERIES = asset("sql") / "queries"
+_FILES = sorted(_QUERIES.rglob("*.sql"))
+_ALL = [
+    (path.relative_to(_QUERIES).with_suffix("").as_posix(), name, text)
+    for path in _FILES
+    for name, text in blocks(path).items()
+]
+_IDS = [f"{noun}-{name}" for noun, name, _ in _ALL]
+_BIG_TABLES = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+(?:ONLY\s+)?(?:url|host|link|dead)\b", re.IGNORECASE)
+
+
+def _file(folder: Path, text: str) -> Path:
+    path = folder / "noun.sql"
+    path.write_text(text)
+    return path
+
+
+def test_a_statement_has_its_name_and_loses_its_comments(tmp_path: Path) -> None:
+    path = _file(
+        tmp_path,
+        "-- What it is.\n\n-- name: find one\n-- why: 100 %\nSELECT 1\n  -- more\nFROM a;\n\n-- name: b\nSELECT 2",
+    )
+    assert Statements(path) == {"find one": "SELECT 1\nFROM a", "b": "SELECT 2"}
+    assert "100 %" in blocks(path)["find one"]
+
+
+def test_an_unknown_name_tells_the_file(tmp_path: Path) -> None:
+    with pytest.raises(LookupError, match=r"noun\.sql has no statement named 'c'"):
+        Statements(_file(tmp_path, "-- name: b\nSELECT 2"))["c"]
+
+
+@pytest.mark.parametrize(
+    "text", ["SELECT 1", "SELECT 1;\n-- name: b\nSELECT 2", "-- name: b\nSELECT 1\n-- name: b\nSELECT 2"]
+)
+def test_every_statement_needs_a_name_of_its_own(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ValueError, match="a name of its own"):
+        Statements(_file(tmp_path, text))
+
+
+def test_there_are_statements() -> None:
+    assert len(_ALL) > 20
+
+
+@pytest.mark.parametrize(("noun", "name", "text"), _ALL, ids=_IDS)
+def test_every_statement_can_be_planned(empty_tables: str, noun: str, name: str, text: str) -> None:
+    if statements(noun)[name].startswith("COPY"):
+        pytest.skip("COPY has no plan")
+    with psycopg.connect(empty_tables) as connection:
+        query, count = _numbered(statements(noun)[name])
+        # The generic plan, as that for NULLs would do nothing. (EXPLAIN has an option for it only since PostgreSQL 16.)
+        connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        connection.execute(b"PREPARE statement AS " + query.encode())
+        nulls = f"({', '.join(['NULL'] * count)})" if count else ""
+        assert connection.execute(f"EXPLAIN EXECUTE statement{nulls}".encode()).fetchall()
+
+
+@pytest.mark.parametrize(("noun", "name", "text"), _ALL, ids=_IDS)
+def test_a_statement_on_the_big_tables_names_its_bucket_or_says_why_not(noun: str, name: str, text: str) -> None:
+    if _BIG_TABLES.search(statements(noun)[name]):
+        assert re.search(r"\bbucket\b", statements(noun)[name]) or re.search(r"^-- fan-out: \w", text, re.MULTILINE)
+
+
+def test_every_statement_that_a_module_looks_up_exists() -> None:
+    used = {use for path in weboid.store.__path__ for module in Path(path).rglob("*.py") for use in _uses(module)}
+    assert used <= {(noun, name) for noun, name, _ in _ALL}
+    assert len(used) > 20
+
+
+def _numbered(text: str) -> tuple[str, int]:
+    """The statement with ``$1`` for ``%(name)s``, as PREPARE wants it, and how many parameters it has."""
+    names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", text)))
+    query = re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", text)
+    return query.replace("%%", "%"), len(names)
+
+
+def _uses(module: Path) -> Iterator[tuple[str, str]]:
+    """The (noun, name) that a module looks up, by its constants ``X = statements("noun")`` and their ``X["name"]``."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    nouns: dict[str, str] = {}
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name(variable)], value=value)
+                | ast.AnnAssign(target=ast.Name(variable), value=value)
+            ):
+                match value:
+                    case ast.Call(func=ast.Name("statements"), args=[ast.Constant(str(noun))]):
+                        nouns[variable] = noun
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=ast.Name(variable), slice=ast.Constant(str(name))) if variable in nouns:
+                yield nouns[variable], name

@@ -1,0 +1,150 @@
+"""What people did and how much they may do (H-2, H-4), on a real database with many connections at once."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from datetime import date
+
+import pytest
+
+from weboid.core.record.days import day_of
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.people.audit import (
+    AUDIT_DAYS,
+    NEWEST,
+    NOBODY,
+    Action,
+    AuditEntry,
+    Refusal,
+    delete_block,
+    expire_audit,
+    find_block,
+    find_refusal,
+    list_audit,
+    list_blocks,
+    record_audit,
+    record_block,
+)
+
+
+@pytest.fixture
+async def pool(database: str) -> AsyncIterator[Pool]:
+    async with open_pool(database, size=8, part="test") as pool:
+        yield pool
+
+
+async def attempt(pool: Pool, action: Action, subject: str, *, daily: int = 100) -> Refusal | None:
+    """Does something in a transaction, if it may be done."""
+    async with pool.connection() as conn:
+        refusal = await find_refusal(conn, action, subject, daily=daily)
+        if refusal is None:
+            await asyncio.sleep(0)  # others get their turn between asking and noting
+            await record_audit(conn, action, subject, f"Name of {subject}", "http://a.demo/")
+        return refusal
+
+
+async def wait(pool: Pool, seconds: int) -> None:
+    """As if so much time had gone by since all that was done."""
+    async with pool.connection() as conn:
+        await conn.execute("UPDATE audit SET moment = moment - make_interval(secs => %s)", (seconds,))
+
+
+async def test_of_many_attempts_at_once_one_a_minute_passes(pool: Pool) -> None:
+    found = await asyncio.gather(*(attempt(pool, Action.REPORT, "7") for _ in range(30)))
+    assert Counter(found) == {None: 1, Refusal.MINUTE: 29}
+    await wait(pool, 58)
+    assert await attempt(pool, Action.REPORT, "7") in (Refusal.MINUTE, None)  # unless the test took two seconds
+    await wait(pool, 61)
+    assert await attempt(pool, Action.REPORT, "7") is None
+
+
+async def test_the_minute_is_a_persons_own_and_each_kind_of_action_has_one(pool: Pool) -> None:
+    assert await attempt(pool, Action.REPORT, "7") is None
+    assert await attempt(pool, Action.REPORT_DOMAIN, "7") is Refusal.MINUTE
+    assert await attempt(pool, Action.REPORT_DOMAIN, "8") is None
+    for action in (Action.REPLACE, Action.CHECK, Action.REMOVE_REPORT):
+        assert await attempt(pool, action, "7") is None
+        assert await attempt(pool, action, "7") is Refusal.MINUTE
+    assert await attempt(pool, Action.REMOVE_REPLACEMENT, "7") is Refusal.MINUTE
+
+
+async def test_of_many_attempts_at_once_as_many_pass_as_a_day_has(database: str) -> None:
+    async def process(number: int) -> list[Refusal | None]:
+        async with open_pool(database, size=4, part=f"process {number}") as pool:
+            attempts = (attempt(pool, Action.REPORT, f"{number}-{person}", daily=17) for person in range(15))
+            return await asyncio.gather(*attempts)
+
+    found = await asyncio.gather(*(process(number) for number in range(3)))
+    assert Counter(each for part in found for each in part) == {None: 17, Refusal.DAY: 28}
+
+
+async def test_reports_and_replacements_share_a_day_while_removals_and_checks_have_their_own(pool: Pool) -> None:
+    assert await attempt(pool, Action.REPORT, "1", daily=2) is None
+    assert await attempt(pool, Action.REPLACE, "2", daily=2) is None
+    assert await attempt(pool, Action.REPORT_DOMAIN, "3", daily=2) is Refusal.DAY
+    assert await attempt(pool, Action.CHECK, "3", daily=2) is None
+    assert await attempt(pool, Action.REMOVE_REPORT, "3", daily=2) is None
+    await wait(pool, 86_400)
+    assert await attempt(pool, Action.REPORT_DOMAIN, "3", daily=2) is None
+
+
+async def test_people_without_a_name_have_no_minute_but_a_day_of_their_own(pool: Pool) -> None:
+    found = [await attempt(pool, Action.REMOVE_REPORT, NOBODY, daily=3) for _ in range(4)]
+    assert found == [None, None, None, Refusal.DAY]
+    assert await attempt(pool, Action.REMOVE_REPORT, "7", daily=3) is None
+
+
+async def test_nobody_may_do_anything_on_a_day_of_none(pool: Pool) -> None:
+    assert await attempt(pool, Action.REPORT, "7", daily=0) is Refusal.DAY
+
+
+async def test_an_attempt_that_comes_to_nothing_does_not_count(pool: Pool) -> None:
+    async with pool.connection() as conn:
+        assert await find_refusal(conn, Action.REPORT, "7", daily=1) is None
+        await record_audit(conn, Action.REPORT, "7", "Name", "http://a.demo/")
+        await conn.rollback()
+    assert await attempt(pool, Action.REPORT, "7", daily=1) is None
+
+
+async def test_who_is_blocked_may_do_nothing_until_unblocked(pool: Pool) -> None:
+    async with pool.connection() as conn:
+        await record_block(conn, "7", "Vandal", 100, blocker="1", reason="spam")
+        await record_block(conn, "8", "Other", 101, blocker="1", reason="")
+        await record_block(conn, "7", "Vandal", 100, blocker="2", reason="more spam")
+        block = await find_block(conn, "7")
+        assert block is not None
+        assert (block.blocker, block.reason, block.day) == ("2", "more spam", 100)
+        assert [each.subject for each in await list_blocks(conn)] == ["8", "7"]
+    for action in (Action.REPORT, Action.REPLACE, Action.CHECK, Action.REMOVE_REPORT):
+        assert await attempt(pool, action, "7") is Refusal.BLOCKED
+    async with pool.connection() as conn:
+        assert await delete_block(conn, "7")
+        assert not await delete_block(conn, "7")
+    assert await attempt(pool, Action.REPORT, "7") is None
+
+
+async def test_the_log_is_kept_for_a_year(pool: Pool) -> None:
+    async with pool.connection() as conn:
+        kept = await record_audit(conn, Action.CHECK, "7", "Anna", "http://new.demo/")
+        old = [await record_audit(conn, Action.CHECK, "7", "Anna", f"http://{each}.demo/") for each in range(5)]
+        await conn.execute("UPDATE audit SET moment = '2026-11-20T23:59:59Z' WHERE audit = ANY(%s)", (old,))
+        await conn.execute("UPDATE audit SET moment = '2026-11-21T00:00:01Z' WHERE audit = %s", (kept,))
+        day = day_of(date(2026, 11, 21)) + AUDIT_DAYS
+        assert await expire_audit(conn, day - 1, limit=9) == 0
+        assert [await expire_audit(conn, day, limit=3) for _ in range(3)] == [3, 2, 0]
+        assert [entry.audit for entry in await list_audit(conn)] == [kept]
+
+
+async def test_the_log_is_told_newest_first_in_parts_of_all_or_of_one(pool: Pool) -> None:
+    async with pool.connection() as conn:
+        numbers = [
+            await record_audit(conn, Action.CHECK, str(each % 2), "", f"http://{each}.demo/", "why")
+            for each in range(7)
+        ]
+        told: list[AuditEntry] = []
+        while part := await list_audit(conn, limit=3, before=told[-1].audit if told else NEWEST):
+            told += part
+        assert [entry.audit for entry in told] == numbers[::-1]
+        assert (told[0].action, told[0].object, told[0].detail) == ("check", "http://6.demo/", "why")
+        of_one = await list_audit(conn, subject="1", before=numbers[5])
+        assert [entry.object for entry in of_one] == ["http://3.demo/", "http://1.demo/"]

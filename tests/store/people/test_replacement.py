@@ -1,0 +1,157 @@
+"""Replacements in the store: one a kind, leased by one worker, changed by checks of the same target only (A-4)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from support.stored import FINE, LOST, WikiInStore, key, open_wiki
+
+from weboid.store.people.audit import delete_claims
+from weboid.store.people.replacement import (
+    Replacement,
+    delete_replacement,
+    find_replacements,
+    lease_replacements,
+    record_checked,
+    record_replacement,
+)
+from weboid.store.people.report import delete_with_urls
+
+URL = "http://dead.demo/a"
+WAYBACK = 1
+
+
+@pytest.fixture
+async def wiki(database: str) -> AsyncIterator[WikiInStore]:
+    async with open_wiki(database, {1: [URL, *(f"http://dead.demo/{number}" for number in range(30))]}) as stored:
+        yield stored
+
+
+async def suggest(
+    wiki: WikiInStore, target: str, *, url: str = URL, archive: int = 0, day: int = 100, subject: str = "7"
+) -> bool:
+    async with wiki.pool.connection() as conn:
+        return await record_replacement(
+            conn, key(url), archive=archive, target=target, day=day, subject=subject, name="Ann"
+        )
+
+
+async def found(wiki: WikiInStore, url: str = URL) -> list[Replacement]:
+    async with wiki.pool.connection() as conn:
+        return await find_replacements(conn, key(url))
+
+
+async def leased(wiki: WikiInStore, day: int, limit: int = 100) -> list[Replacement]:
+    async with wiki.pool.connection() as conn:
+        return await lease_replacements(conn, day, limit=limit)
+
+
+async def test_a_suggestion_waits_for_its_check(wiki: WikiInStore) -> None:
+    assert await suggest(wiki, "http://new.demo/")
+    assert await found(wiki) == [
+        Replacement(key(URL), 0, "http://new.demo/", 100, None, 100, 0, works=False, subject="7", name="Ann")
+    ]
+
+
+async def test_there_is_exactly_one_of_each_kind_and_the_newest_counts(wiki: WikiInStore) -> None:
+    await suggest(wiki, "http://web.archive.org/web/2011/http://dead.demo/a", archive=WAYBACK)
+    await suggest(wiki, "http://old.demo/")
+    [old] = await leased(wiki, 100, 1)
+    async with wiki.pool.connection() as conn:
+        assert await record_checked(conn, old, asked=100, due=128, strikes=0, works=True)
+    assert await suggest(wiki, "http://new.demo/", day=101, subject="8")
+    assert await suggest(wiki, "http://arquivo.pt/wayback/2011/http://dead.demo/a", archive=6)
+    told = {each.archive: each for each in await found(wiki)}
+    assert list(told) == [0, WAYBACK, 6]
+    plain = told[0]
+    assert (plain.target, plain.day, plain.asked, plain.due) == ("http://new.demo/", 101, None, 101)
+    assert (plain.strikes, plain.works, plain.subject) == (0, False, "8")
+
+
+async def test_the_same_target_again_changes_nothing(wiki: WikiInStore) -> None:
+    await suggest(wiki, "http://new.demo/")
+    assert not await suggest(wiki, "http://new.demo/", day=105, subject="8")
+    [told] = await found(wiki)
+    assert (told.day, told.subject) == (100, "7")
+
+
+async def test_nobody_suggests_anything_for_what_is_not_watched(wiki: WikiInStore) -> None:
+    assert not await suggest(wiki, "http://new.demo/", url="http://nowhere.demo/")
+    assert await wiki.rows("SELECT count(*) FROM replacement") == [(0,)]
+    assert await wiki.rows("SELECT count(*) FROM url WHERE path = '/'") == [(0,)]
+
+
+async def test_what_is_taken_is_due_again_the_next_day(wiki: WikiInStore) -> None:
+    await suggest(wiki, "http://new.demo/")
+    assert await leased(wiki, 99) == []
+    [taken] = await leased(wiki, 100)
+    assert taken.due == 101
+    assert await leased(wiki, 100) == []
+    assert len(await leased(wiki, 101)) == 1
+
+
+async def test_workers_at_the_same_moment_never_take_the_same_one(wiki: WikiInStore) -> None:
+    for number in range(30):
+        await suggest(wiki, "http://new.demo/", url=f"http://dead.demo/{number}")
+    both = asyncio.Barrier(2)
+
+    async def take() -> list[Replacement]:
+        async with wiki.pool.connection() as conn:
+            taken = await lease_replacements(conn, 100, limit=10)
+            # Neither transaction ends before both have taken theirs.
+            await both.wait()
+            return taken
+
+    async with asyncio.timeout(60):
+        one, other = await asyncio.gather(take(), take())
+    keys = [each.key for each in (*one, *other)]
+    assert (len(one), len(other), len(set(keys))) == (10, 10, 20)
+    assert len(await leased(wiki, 100)) == 10
+
+
+async def test_a_check_of_what_was_replaced_meanwhile_is_not_written(wiki: WikiInStore) -> None:
+    await suggest(wiki, "http://old.demo/")
+    [taken] = await leased(wiki, 100)
+    await suggest(wiki, "http://new.demo/")
+    async with wiki.pool.connection() as conn:
+        assert not await record_checked(conn, taken, asked=100, due=128, strikes=0, works=True)
+        assert not await delete_replacement(conn, key(URL), archive=0, target="http://old.demo/")
+    [told] = await found(wiki)
+    assert (told.target, told.works) == ("http://new.demo/", False)
+
+
+async def test_a_suggestion_is_taken_back_alone(wiki: WikiInStore) -> None:
+    await suggest(wiki, "http://new.demo/")
+    await suggest(wiki, "http://web.archive.org/web/2011/http://dead.demo/a", archive=WAYBACK)
+    async with wiki.pool.connection() as conn:
+        assert await delete_replacement(conn, key(URL), archive=0, target="http://new.demo/")
+        assert not await delete_replacement(conn, key(URL), archive=0, target="http://new.demo/")
+    assert [each.archive for each in await found(wiki)] == [WAYBACK]
+
+
+async def test_all_of_one_person_can_be_undone_and_a_url_goes_with_its_suggestions(wiki: WikiInStore) -> None:
+    await suggest(wiki, "http://new.demo/", subject="7")
+    await suggest(wiki, "http://new.demo/", url="http://dead.demo/1", subject="8")
+    async with wiki.pool.connection() as conn:
+        assert (await delete_claims(conn, "7", 100)).replacements == 1
+    assert await found(wiki) == []
+    assert len(await found(wiki, "http://dead.demo/1")) == 1
+    async with wiki.pool.connection() as conn:
+        await delete_with_urls(conn, [key("http://dead.demo/1")])
+    assert await found(wiki, "http://dead.demo/1") == []
+
+
+async def test_only_what_works_is_told_and_only_beside_what_fails(wiki: WikiInStore) -> None:
+    snapshot = "http://web.archive.org/web/2011/http://dead.demo/a"
+    await suggest(wiki, "http://new.demo/")
+    await suggest(wiki, snapshot, archive=WAYBACK)
+    await wiki.round(100, lambda url, day: LOST)
+    notes = (await wiki.known(URL)).notes
+    assert (notes.replacement, notes.archives) == (None, ())
+    for taken in await leased(wiki, 100):
+        async with wiki.pool.connection() as conn:
+            await record_checked(conn, taken, asked=100, due=128, strikes=0, works=True)
+    notes = (await wiki.known(URL)).notes
+    assert (notes.replacement, notes.archives) == ("http://new.demo/", (snapshot,))
+    await wiki.round(103, lambda url, day: FINE)
+    assert (await wiki.known(URL)).notes.replacement is None

@@ -1,0 +1,373 @@
+"""Rekeying a real store (O-10): it ends as one that was filled with the new keys from the start, also when killed."""
+
+import asyncio
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from support.killing import is_done_before
+from support.stored import FINE, LOST, SILENT, WikiInStore, key, open_wiki
+
+from weboid.core.document.likeness import Portrait
+from weboid.core.observe.observation import Observation
+from weboid.core.record.specials import Special
+from weboid.core.url import keys
+from weboid.core.url.hosts import InvalidReason, InvalidUrl
+from weboid.core.url.keys import UrlKey
+from weboid.core.url.urls import Url, parse
+from weboid.core.verdict.verdict import Verdict
+from weboid.errors import StoreError
+from weboid.store.db.keyform import OURS, KeyForm, has_form, note_form, require_form
+from weboid.store.db.migrate import migrate
+from weboid.store.db.pool import Connection, open_pool
+from weboid.store.db.rows import HostKey
+from weboid.store.pages.page import record_added
+from weboid.store.pages.spam import record_spam_added
+from weboid.store.pages.use import unpacked_keys
+from weboid.store.people import report
+from weboid.store.people.report import find_locked_url, record_domain_report, record_report
+from weboid.store.schedule.lease import lease_buckets, record_release
+from weboid.store.upkeep.rekey import Rekeyed, rekey
+from weboid.store.urls.portrait import DatedPortrait, record_portraits
+from weboid.store.urls.special import HostSpecial, record_specials
+from weboid.store.urls.verdict_log import list_changes
+
+DAYS = (100, 103, 107, 110, 114, 115, 116)
+TABLES = (
+    "SELECT bucket, host_key, url_key, due, status, since, asked, strikes, failing_since, failing_until, reason, "
+    "orphaned, mime, scheme, port, size_kib, path, target, older FROM url",
+    "SELECT bucket, host_key, next_day, strikes, failing_since, failing_until, reason, host, reversed FROM host",
+    "SELECT wiki, page, urls, title FROM page",
+    "SELECT wiki, page, bucket, host_key, url_key FROM link",
+    "SELECT wiki, page, bucket, host_key, url_key, since FROM dead",
+    "SELECT bucket, host_key, url_key, day, before, after, reason FROM change",
+    "SELECT bucket, host_key, kind, since, until FROM special",
+    "SELECT bucket, host_key, url_key, fingerprint, day, words, title FROM portrait",
+    "SELECT wiki, page, bucket, host_key, url_key FROM spam_link",
+    "SELECT bucket, host_key, url_key, day, subject, name FROM report",
+    "SELECT bucket, host_key, url_key, archive, day, target, works FROM replacement",
+    "SELECT bucket, domain, day, subject FROM domain_report",
+)
+
+
+def other_bucket(host: str) -> int:
+    """As with a suffix list that knows no registrable domains."""
+    return keys._hash(f"another list {host}") % keys.BUCKETS
+
+
+def other_key(url: Url) -> UrlKey:
+    return UrlKey(other_bucket(url.host), keys.host_key(url.host), keys.url_key(str(url)))
+
+
+def without_www(url: str) -> Url:
+    form = parse(url)
+    return replace(form, host=form.host.removeprefix("www."))
+
+
+def without_ftp(url: str) -> Url:
+    if url.startswith("ftp"):
+        raise InvalidUrl(InvalidReason.PROTOCOL)
+    return parse(url)
+
+
+BUCKETS = KeyForm(suffix_version="another", key=other_key)
+NO_WWW = KeyForm(form_version=2, form=without_www)
+NO_FTP = KeyForm(form_version=3, form=without_ftp)
+
+
+@contextmanager
+def other_buckets(patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A program with another suffix list."""
+    keys._host_part.cache_clear()
+    with patch.context() as inside:
+        inside.setattr(keys, "bucket", other_bucket)
+        inside.setattr(report, "bucket_of", other_bucket)
+        yield
+    keys._host_part.cache_clear()
+
+
+def links(*hosts: str) -> dict[int, list[str]]:
+    """Pages that use the URLs of so many sites."""
+    urls = [f"https://{host}site{site}.demo/{path}" for site in range(12) for host in hosts for path in "ab"]
+    choose = random.Random(1)
+    return {page: choose.sample(urls, 9) for page in range(1, 13)}
+
+
+def answer(url: str, day: int) -> Observation:
+    """Some sites die, some fall silent, some URLs are gone."""
+    site = int(url.split("site")[1].split(".")[0])
+    return SILENT if site % 5 == 1 else LOST if site % 5 == 2 and url.endswith("/a") else FINE
+
+
+async def fill(stored: WikiInStore, *hosts: str) -> None:
+    """Three weeks of rounds; then two pages lose their links, and a last round finds out what is not due any more."""
+    pages = links(*hosts)
+    for day in DAYS:
+        await stored.round(day, answer)
+    await stored.take_in({1: [], 2: []}, 117, latest=2)
+    await stored.round(150, answer)
+    known = sorted({url for urls in pages.values() for url in urls})
+    async with stored.pool.connection() as conn:
+        for number, url in enumerate(known):
+            portrait = Portrait(f"Title {number}", None, None, number, number)
+            await record_portraits(conn, {key(url): DatedPortrait(100 + number, portrait)})
+            await record_specials(conn, {HostSpecial(HostKey(*key(url)[:2]), Special.NEEDS_GET): 100})
+            await record_claims(conn, url, 100 + number)
+        spam = sorted(known)[0]
+        await record_spam_added(conn, stored.wiki.wiki, {99: {key(spam): spam}})
+
+
+async def record_claims(conn: Connection, url: str, day: int) -> None:
+    """What people may say of a URL: that it works, that its domain does, what stands in for it."""
+    if stored := await find_locked_url(conn, key(url)):
+        await record_report(conn, stored, day, "7", f"Name {day}")
+        await record_domain_report(conn, stored.url.host.removeprefix("www."), 300, "8", "Name")
+    row = {**key(url)._asdict(), "day": day, "target": "http://new.demo/"}
+    await conn.execute(
+        "INSERT INTO replacement (bucket, host_key, url_key, archive, day, due, target, subject, name) VALUES "
+        "(%(bucket)s, %(host_key)s, %(url_key)s, 0, %(day)s, 400, %(target)s, '9', 'Name')",
+        row,
+    )
+
+
+async def contents(stored: WikiInStore) -> list[set[tuple[object, ...]]]:
+    """All that has to do with keys."""
+    return [set(await rows_of(stored, query)) for query in TABLES]
+
+
+async def rows_of(stored: WikiInStore, query: str) -> list[tuple[object, ...]]:
+    async with stored.pool.connection() as conn:
+        return await (await conn.execute(query.encode())).fetchall()
+
+
+async def fresh(dsn: str, *hosts: str) -> list[set[tuple[object, ...]]]:
+    """What a store looks like that was filled by the program as it is now."""
+    async with open_pool(dsn, size=1, part="test") as pool, pool.connection() as conn:
+        await migrate(conn)
+    async with open_wiki(dsn, links(*hosts)) as stored:
+        await fill(stored, *hosts)
+        return await contents(stored)
+
+
+def differing(found: list[set[tuple[object, ...]]], wanted: list[set[tuple[object, ...]]]) -> list[str]:
+    """Queries whose rows differ."""
+    return [query for query, one, other in zip(TABLES, found, wanted, strict=True) if one != other]
+
+
+@pytest.mark.parametrize("batch", [7, 500])
+async def test_with_another_suffix_list_a_store_ends_as_one_filled_anew(
+    database: str, empty_database: str, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    with other_buckets(monkeypatch):
+        wanted = await fresh(empty_database, "www.", "")
+    async with open_wiki(database, links("www.", "")) as stored:
+        await fill(stored, "www.", "")
+        before = await contents(stored)
+        assert all(before)
+        assert len(differing(before, wanted)) == len(TABLES)
+        done = await rekey(stored.pool, 200, BUCKETS, batch=batch)
+        assert (done.merged, done.dropped, done.spam_links) == (0, 0, 1)
+        assert differing(await contents(stored), wanted) == []
+        assert await rekey(stored.pool, 200, BUCKETS) == Rekeyed()
+
+
+async def test_with_another_normal_form_a_store_ends_as_one_filled_anew(database: str, empty_database: str) -> None:
+    wanted = await fresh(empty_database, "")
+    async with open_wiki(database, links("www.")) as stored:
+        await fill(stored, "www.")
+        await rekey(stored.pool, 200, NO_WWW, batch=7)
+        assert differing(await contents(stored), wanted) == []
+
+
+async def move_buckets(dsn: str) -> None:
+    """What is killed."""
+    async with open_pool(dsn, size=1, part="test") as pool:
+        await rekey(pool, 200, BUCKETS, batch=10)
+
+
+async def test_a_rekey_killed_ten_times_comes_to_the_same_end(
+    database: str, empty_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with other_buckets(monkeypatch):
+        wanted = await fresh(empty_database, "www.", "")
+    async with open_wiki(database, links("www.", "")) as stored:
+        await fill(stored, "www.", "")
+        for statement in (5, 9, 12, 15, 19, 23, 26, 30, 33, 37):
+            assert not await is_done_before(move_buckets, database, statement)
+        async with stored.pool.connection() as conn:
+            assert not await has_form(conn, OURS)
+            assert not await has_form(conn, BUCKETS)
+        await move_buckets(database)
+        assert differing(await contents(stored), wanted) == []
+
+
+WITH, WITHOUT = "https://www.one.demo/", "https://one.demo/"
+
+
+@pytest.mark.parametrize(("first", "last"), [(WITH, WITHOUT), (WITHOUT, WITH)])
+@pytest.mark.parametrize("is_dead_last", [False, True])
+async def test_of_urls_that_fall_together_the_one_asked_last_keeps_its_record_and_all_uses_stay(
+    database: str, first: str, last: str, is_dead_last: bool
+) -> None:
+    dead, fine = (last, first) if is_dead_last else (first, last)
+
+    def script(url: str, day: int) -> Observation:
+        return LOST if url == dead else FINE
+
+    async with open_wiki(database, {2: ["https://beside.demo/"]}) as stored:
+        if is_dead_last:
+            await stored.take_in({3: [fine]}, 95)
+            await stored.round(95, script)
+        await stored.take_in({1: [dead], 2: [dead, "https://beside.demo/"]}, 100, latest=2)
+        for day in DAYS:
+            await stored.round(day, script)
+        assert (await stored.finding(dead)).verdict.word == "dead"
+        if not is_dead_last:
+            await stored.take_in({3: [fine]}, 117)
+            await stored.round(117, script)
+        await stored.take_in({4: [fine, dead]}, 118)
+        asked = (await stored.known(last)).record.asked
+        assert asked is not None
+        assert asked > ((await stored.known(first)).record.asked or 0)
+        log = await changes_of(stored, last)
+        assert (await rekey(stored.pool, 200, NO_WWW)).merged == 1
+        one = key(WITHOUT)
+        assert (await stored.known(WITHOUT)).record.asked == asked
+        assert {page for page, each in await uses(stored) if each == one} == {1, 2, 3, 4}
+        assert len(await uses(stored)) == 5
+        assert await stored.dead() == ({(page, one) for page in (1, 2, 3, 4)} if is_dead_last else set())
+        assert await changes_of(stored, WITHOUT) == log
+        assert len(await stored.rows("SELECT FROM url")) == 2
+        assert len(await stored.rows("SELECT FROM host")) == 2
+
+
+async def changes_of(stored: WikiInStore, url: str) -> list[tuple[int, Verdict, Verdict]]:
+    """The log of a URL, newest first."""
+    async with stored.pool.connection() as conn:
+        return [(change.day, change.before, change.after) for change in await list_changes(conn, key(url))]
+
+
+async def uses(stored: WikiInStore) -> set[tuple[int, UrlKey]]:
+    """(page, URL) as the pages themselves tell it; the links tell the same."""
+    pages = await rows_of(stored, "SELECT page, urls FROM page")
+    told = {(page, each) for page, urls in pages for each in unpacked_keys(urls)}  # type: ignore[arg-type]
+    links = await rows_of(stored, "SELECT page, bucket, host_key, url_key FROM link")
+    assert told == {(row[0], UrlKey(*row[1:])) for row in links}  # type: ignore[arg-type]
+    return told  # type: ignore[return-value]
+
+
+async def test_when_hosts_fall_together_the_verdicts_follow_the_one_that_answers(database: str) -> None:
+    silent, late = "https://www.one.demo/a", "https://www.one.demo/late"
+
+    def script(url: str, day: int) -> Observation:
+        return SILENT if "www.one" in url else FINE
+
+    async with open_wiki(database, {1: [silent], 2: ["https://one.demo/b", "https://beside.demo/"]}) as stored:
+        for day in (*DAYS, 117):
+            await stored.round(day, script)
+        await stored.take_in({3: [late]}, 118)
+        await stored.round(118, script)
+        assert await stored.dead() == {(1, key(silent)), (3, key(late))}
+        await rekey(stored.pool, 200, NO_WWW, batch=1)
+        silent, late = "https://one.demo/a", "https://one.demo/late"
+        assert (await stored.known(late)).host.row.strikes == 0
+        assert (await stored.finding(late)).verdict is Verdict.DOUBTFUL
+        assert (await changes_of(stored, late))[0] == (200, Verdict.DEAD, Verdict.DOUBTFUL)
+        assert (await stored.finding(silent)).verdict is Verdict.DEAD  # by its own row
+        assert await stored.dead() == {(1, key(silent))}
+
+
+async def test_a_host_that_answers_clears_those_of_its_name_that_were_there_before(database: str) -> None:
+    silent, late, answering = "https://one.demo/a", "https://one.demo/late", "https://www.one.demo/b"
+
+    def script(url: str, day: int) -> Observation:
+        return SILENT if "/one" in url else FINE
+
+    async with open_wiki(database, {1: [silent], 2: [answering, "https://beside.demo/"]}) as stored:
+        for day in (*DAYS, 117):
+            await stored.round(day, script)
+        await stored.take_in({3: [late]}, 118)
+        await stored.round(118, script)
+        assert await stored.dead() == {(1, key(silent)), (3, key(late))}
+        assert (await rekey(stored.pool, 200, NO_WWW)).moved == 1
+        assert (await stored.finding(late)).verdict is Verdict.DOUBTFUL
+        assert (await changes_of(stored, late))[0] == (200, Verdict.DEAD, Verdict.DOUBTFUL)
+        assert await stored.dead() == {(1, key(silent))}
+
+
+async def test_what_is_invalid_now_is_dropped_with_its_uses(database: str) -> None:
+    async with open_wiki(database, {1: ["ftp://one.demo/", "https://one.demo/"], 2: ["ftp://two.demo/"]}) as stored:
+        for day in DAYS:
+            await stored.round(day, lambda url, day: LOST)
+        assert len(await stored.dead()) == 3
+        assert await rekey(stored.pool, 200, NO_FTP) == Rekeyed(urls=3, dropped=2)
+        one = key("https://one.demo/")
+        assert await uses(stored) == {(1, one)}
+        assert await stored.dead() == {(1, one)}
+        for table in ("url", "change", "host"):
+            assert {row[:2] for row in await stored.rows(f"SELECT bucket, host_key FROM {table}")} == {one[:2]}  # noqa: S608
+
+
+async def test_a_dry_run_counts_and_writes_nothing(database: str) -> None:
+    async with open_wiki(database, links("www.", "")) as stored:
+        await fill(stored, "www.", "")
+        before = await contents(stored)
+        done = await rekey(stored.pool, 200, BUCKETS, batch=7, dry_run=True)
+        assert done.moved == done.urls == len(before[0])
+        assert await contents(stored) == before
+        async with stored.pool.connection() as conn:
+            await require_form(conn)
+
+
+async def test_while_a_worker_is_at_work_nothing_is_moved(database: str) -> None:
+    async with open_wiki(database, {1: ["https://one.demo/"]}) as stored:
+        async with stored.pool.connection() as conn:
+            held = await lease_buckets(conn, "worker 7", day=100, limit=1, lease_s=300, rest_s=0)
+        with pytest.raises(StoreError, match="worker 7"):
+            await rekey(stored.pool, 200, BUCKETS)
+        async with stored.pool.connection() as conn:
+            await require_form(conn)
+            await record_release(conn, held)
+        assert (await rekey(stored.pool, 200, BUCKETS)).moved == 1
+        async with stored.pool.connection() as conn:
+            with pytest.raises(StoreError, match="weboid rekey"):
+                await require_form(conn)
+            await require_form(conn, BUCKETS)
+            assert await lease_buckets(conn, "worker 8", day=100, limit=1, lease_s=300, rest_s=0)
+
+
+async def test_an_intake_under_way_is_waited_for_and_the_next_one_of_that_program_is_refused(database: str) -> None:
+    added = "https://two.demo/"
+    async with open_wiki(database, {1: ["https://one.demo/"]}) as stored:
+        async with stored.pool.connection() as conn:
+            await note_form(conn)  # as the program does when it opens a store
+        async with stored.pool.connection() as conn:
+            await record_added(conn, stored.wiki.wiki, {1: ({key(added): parse(added)}, {})}, 100)
+            moving = asyncio.create_task(rekey(stored.pool, 200, BUCKETS))
+            while not await stored.rows(
+                "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            ):
+                await asyncio.sleep(0.01)
+        assert (await moving).moved == 2
+        with pytest.raises(StoreError, match="weboid rekey"):
+            await stored.take_in({2: [added]}, 201)
+        assert len(await uses(stored)) == 2
+
+
+async def test_two_rekeys_at_once_do_not_disturb_each_other(database: str) -> None:
+    async with open_wiki(database, links("www.", "")) as stored:
+        both = await asyncio.gather(*(rekey(stored.pool, 200, BUCKETS, batch=3) for _ in range(2)))
+        assert sum(done.moved for done in both) == len(await stored.rows("SELECT FROM url"))
+        async with stored.pool.connection() as conn:
+            await require_form(conn, BUCKETS)
+        moved = {other_key(parse(url)) for urls in links("www.", "").values() for url in urls}
+        assert {each for _, each in await uses(stored)} == moved
+
+
+async def test_an_empty_store_takes_on_the_form_of_the_program(database: str) -> None:
+    async with open_pool(database, size=1, part="test") as pool, pool.connection() as conn:
+        await note_form(conn)
+        assert await has_form(conn)
+        assert not await has_form(conn, BUCKETS)

@@ -1,0 +1,18 @@
+"""Where the tests find real data: the folder ``shared/data`` beside the checkout, which need not exist.
+
+One law: a test that needs such data skips with a reason where it is absent.
+"""
+
+from pathlib import Path
+
+import pytest
+
+_DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+def shared(relative: str) -> Path:
+    """The path of a file of the shared data, e.g. ``shared("wiki/page.sql.gz")``; skips the test where it is absent."""
+    path = _DATA / relative
+    if not path.exists():
+        pytest.skip(f"../shared/data/{relative} is not beside this checkout")
+    return path

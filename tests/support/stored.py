@@ -1,0 +1,122 @@
+"""For tests that need a store with something in it: a pool, a wiki, pages with links, and rounds with scripted answers.
+
+One law: everything goes through the program's own functions; no test writes a table by itself.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from weboid.config import CrawlConfig
+from weboid.core.observe.check_request import Question
+from weboid.core.observe.observation import Observation
+from weboid.core.record.policy import DEFAULT
+from weboid.core.record.reasons import Reason
+from weboid.core.record.status import Status
+from weboid.core.url.classify import classify
+from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.core.url.keys import UrlKey, key_of
+from weboid.core.url.urls import parse
+from weboid.core.verdict.verdict import Finding, finding_of
+from weboid.crawl.round import Round
+from weboid.crawl.visit import Elsewhere
+from weboid.feed.intake import page_urls
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.db.rows import KnownUrl
+from weboid.store.pages.page import Intake, record_pages
+from weboid.store.pages.wiki import StoredWiki, record_wiki
+from weboid.store.results.record import Tally
+from weboid.store.urls.url import find_urls
+from weboid.wiki.source import PageLinks
+
+FINE = Observation(Status.FINE, Reason.OK)
+LOST = Observation(Status.NOT_FOUND, Reason.NOT_FOUND)
+WALL = Observation(Status.NO_ACCESS, Reason.FORBIDDEN)
+SILENT = Observation(Status.NETWORK, Reason.TIMEOUT)
+NO_NAME = Observation(Status.DNS_GONE, Reason.DNS_GONE)
+
+Script = Callable[[str, int], Observation | Awaitable[Observation]]
+"""What a URL in normal form answers on a day."""
+
+
+@asynccontextmanager
+async def open_wiki(
+    dsn: str, pages: Mapping[int, Iterable[str]], day: int = 100, latest: int = 1
+) -> AsyncIterator["WikiInStore"]:
+    """A wiki whose pages with these links have been taken in on `day`."""
+    async with open_pool(dsn, size=4, part="test") as pool:
+        async with pool.connection() as conn:
+            wiki = await record_wiki(conn, WMFLABS, WikiName("testwiki", "wmflabs"))
+        stored = WikiInStore(pool, wiki)
+        await stored.take_in(pages, day, latest)
+        yield stored
+
+
+class WikiInStore:
+    """A wiki at hand, with its pool."""
+
+    def __init__(self, pool: Pool, wiki: StoredWiki) -> None:
+        self.pool = pool
+        self.wiki = wiki
+        self.asked: list[tuple[int, str]] = []
+        self.questions: list[Question] = []
+
+    async def take_in(self, pages: Mapping[int, Iterable[str]], day: int, latest: int = 1) -> Intake:
+        """Takes in pages as an intake does."""
+        links = [PageLinks(page, 0, f"Page {page}", latest, None, tuple(sorted(urls))) for page, urls in pages.items()]
+        async with self.pool.connection() as conn:
+            return await record_pages(conn, self.wiki.wiki, [page_urls(link, WMFLABS) for link in links], day)
+
+    async def round(self, day: int, script: Script, **config: Any) -> Tally:
+        """A whole round on one day; what was asked is noted in `asked`."""
+        return await self.new_round(day, script, **config).run()
+
+    def new_round(
+        self, day: int, script: Script, worker: str = "test", elsewhere: Elsewhere | None = None, **config: Any
+    ) -> Round:
+        """A round that is not running yet; `config` as in CrawlConfig."""
+
+        async def ask(question: Question) -> Observation:
+            self.asked.append((day, question.url))
+            self.questions.append(question)
+            answer = script(question.url, day)
+            return answer if isinstance(answer, Observation) else await answer
+
+        return Round(
+            self.pool,
+            ask,
+            worker=worker,
+            today=lambda: day,
+            config=CrawlConfig(**{"delay": 0.0, **config}),
+            connections=10,
+            policy=DEFAULT,
+            elsewhere=elsewhere,
+        )
+
+    async def known(self, url: str) -> KnownUrl:
+        """What is known of a watched URL."""
+        key = key_of(parse(url))
+        async with self.pool.connection() as conn:
+            return (await find_urls(conn, [key]))[key]
+
+    async def finding(self, url: str) -> Finding:
+        """The verdict on a watched URL."""
+        known = await self.known(url)
+        return finding_of(known.record, known.host)
+
+    async def rows(self, query: str) -> list[tuple[object, ...]]:
+        """The rows of a query, sorted."""
+        async with self.pool.connection() as conn:
+            return sorted(await (await conn.execute(query.encode())).fetchall())
+
+    async def dead(self) -> set[tuple[int, UrlKey]]:
+        """(page, URL) of all dead links as stored."""
+        rows = await self.rows("SELECT page, bucket, host_key, url_key FROM dead")
+        return {(page, UrlKey(*key)) for page, *key in rows}  # type: ignore[misc, arg-type]
+
+
+def key(url: str) -> UrlKey:
+    """The key of a URL."""
+    link = classify(url, None)
+    assert link.url
+    return key_of(link.url)

@@ -1,0 +1,200 @@
+"""For tests: a webservice on loopback over a real database; its one wiki has lived through some weeks of rounds."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import aiohttp
+from support.stored import FINE, LOST, WALL, WikiInStore, open_wiki
+
+from weboid.config import Config, load_config
+from weboid.core.observe.observation import Observation
+from weboid.core.record.reasons import Reason
+from weboid.core.record.status import Status
+from weboid.core.url.classify import classify
+from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.core.verdict.judge import judge
+from weboid.core.verdict.link_report import keyed_link, watched_keys
+from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.errors import SourceError
+from weboid.store.db.pool import Connection
+from weboid.store.pages.wiki import record_wiki
+from weboid.store.urls.check import Change, CheckedUrl, record_changes, record_checks
+from weboid.store.urls.url import find_urls
+from weboid.web.app import make_app
+from weboid.web.http.server import open_site
+from weboid.wiki.source import Members, PageLinks
+
+TODAY = 120
+UNLIMITED = {"WEBOID_WEB_RATE": "1000000", "WEBOID_WEB_BURST": "1000000"}
+DEAD = "http://dead.demo/gone?a=1&b=%22x%22"
+MOVED = "http://a.demo/old"
+PDF = "https://b.demo:8443/paper.pdf"
+WALLED = "http://b.demo/wall"
+SPOOFED = "http://a.demo/%E2%80%AEfdp.exe"
+BROKEN = "http://no-dot/</script><script>alert(1)</script>"
+MAIL = "mailto:nobody@nowhere.demo"
+SCRIPT = "javascript:alert(1)"
+EXAMPLE = "http://example.org/"
+HOSTILE_TITLE = '"><script>alert(1)</script>\u202egnp.\u2028 & <b>'
+
+
+_WIKI = "dbname=testwiki@wmflabs"
+PAGES: Final = {
+    "start": "/",
+    "links": f"/externalLinkInfo?{_WIKI}&pageid=1&all=1",
+    "hostile": f"/externalLinkInfo?{_WIKI}&pageid=3",
+    "problem": "/externalLinkInfo?dbname=nowiki@wmflabs&pageid=1",
+    "url": f"/url?url={DEAD.replace('&', '%26')}&{_WIKI}",
+    "dead": f"/lists/dead?{_WIKI}",
+    "doubtful": f"/lists/dead?{_WIKI}&verdict=doubtful",
+    "spam": f"/lists/spam?{_WIKI}",
+    "search": "/search",
+    "report": f"/report?url={DEAD.replace('&', '%26')}&{_WIKI}",
+    "replacement": f"/replacement?url={DEAD.replace('&', '%26')}&{_WIKI}",
+    "account": "/account",
+    "admin": "/admin",
+    "status": "/status",
+    "data": "/data",
+    "help": "/help",
+    "bot": "/bot",
+    "privacy": "/privacy",
+    "policy": "/policy",
+}
+"""The addresses of all pages for people."""
+
+
+@dataclass
+class FixedSource:
+    """A wiki that says what it is told to say, after a pause, or not at all."""
+
+    found: dict[int, PageLinks] = field(default_factory=dict)
+    members: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    members_at_once: int = 500
+    asked: int = 0
+    pause_s: float = 0.0
+    silent: bool = False
+
+    async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
+        self.asked += 1
+        await asyncio.sleep(self.pause_s)
+        if self.silent:
+            raise SourceError("it does not answer")
+        return [page for page in self.found.values() if page.page in ids or page.title in titles]
+
+    async def find_titled(self, titles: Sequence[str]) -> dict[str, PageLinks]:
+        found = {page.title: page for page in await self.find_pages(titles=titles)}
+        return {title: found[title] for title in titles if title in found}
+
+    async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
+        self.asked += 1
+        await asyncio.sleep(self.pause_s)
+        if self.silent:
+            raise SourceError("it does not answer")
+        begin = int(place or 0)
+        end = begin + min(limit, self.members_at_once)
+        pages = self.members.get(category, ())
+        return Members(pages[begin:end], str(end) if end < len(pages) else "")
+
+    async def close(self) -> None:
+        pass
+
+
+@dataclass
+class Site:
+    """The running service, and what stands behind it."""
+
+    url: str
+    client: aiohttp.ClientSession
+    source: FixedSource
+    wiki: WikiInStore
+    config: Config
+
+    async def fetch(self, path: str, *, method: str = "GET", **headers: str) -> tuple[int, str, aiohttp.ClientResponse]:
+        """Status, body and the whole response."""
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        async with self.client.request(method, self.url + path, headers=given) as response:
+            return response.status, await response.text(), response
+
+
+def answer_of(url: str) -> Observation:
+    """How the world answers."""
+    match url:
+        case _ if url.startswith("http://dead.demo/"):
+            return LOST
+        case _ if url == WALLED:
+            return WALL
+        case _ if url == MOVED:
+            return Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, target="javascript:alert(2)")
+        case _ if url == PDF:
+            return Observation(Status.FINE, Reason.OK, mime="pdf", size_kib=1234)
+    return FINE
+
+
+async def record_weeks(conn: Connection, urls: Iterable[str]) -> None:
+    """What rounds every third day would have left behind; the rounds themselves take half a second a test."""
+    known = await find_urls(conn, sorted(watched_keys([keyed_link(classify(url, WMFLABS)) for url in urls])))
+    checks, changes = [], []
+    for key, stored in known.items():
+        record, due = stored.record, stored.due
+        for day in range(100, TODAY, 3):
+            record, due = judge(record, answer_of(str(stored.url)), day)
+        found = finding_of(record)
+        checks.append(CheckedUrl(key, record, due))
+        changes.append(Change(key, TODAY - 1, Verdict.UNKNOWN, found.verdict, found.reason, found.since))
+    await record_checks(conn, checks)
+    await record_changes(conn, changes)
+
+
+@asynccontextmanager
+async def open_service(
+    database: str,
+    folder: Path,
+    *,
+    budget_s: float = 0.2,
+    environ: Mapping[str, str] | None = None,
+    way: aiohttp.ClientSession | None = None,
+    public_url: str = "https://weboid.demo/",
+    port: int = 0,
+) -> AsyncIterator[Site]:
+    """The service over a wiki of three pages; page 3 is new and has not been taken in.
+
+    `environ` is its configuration; unless that says otherwise, no test reaches the limits. `way` is that to the OAuth
+    provider: without it nobody can sign in. It says that it is at `public_url` and is at `port`, 0 = any free one.
+    """
+    links = {
+        1: sorted([DEAD, MOVED, PDF, WALLED, SPOOFED, BROKEN, MAIL, SCRIPT, EXAMPLE, f"{WALLED}#part"]),
+        2: ["http://fine.demo/"],
+        3: [BROKEN],
+    }
+    source = FixedSource(
+        {
+            page: PageLinks(page, 0, HOSTILE_TITLE if page == 3 else f"Page {page}", 7, None, tuple(urls))
+            for page, urls in links.items()
+        }
+    )
+    config = load_config(None, {**UNLIMITED, **(environ or {})}, data=folder)
+    async with open_wiki(database, {page: links[page] for page in (1, 2)}) as wiki:
+        async with wiki.pool.connection() as conn:
+            await record_weeks(conn, {*links[1], *links[2]})
+            await record_wiki(
+                conn,
+                config.farms[0],
+                WikiName(wiki.wiki.dbname, "wmflabs"),
+                api="http://wiki.demo/w/api.php",
+                article=None,
+            )
+        app = make_app(
+            config,
+            wiki.pool,
+            today=lambda: TODAY,
+            sources=lambda _: source,
+            live_budget_s=budget_s,
+            public_url=public_url,
+            client=way,
+        )
+        async with open_site(app, "127.0.0.1", port) as url, aiohttp.ClientSession() as client:
+            yield Site(url, client, source, wiki, config)

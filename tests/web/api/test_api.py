@@ -1,0 +1,181 @@
+"""W-1 and W-8: the answers for machines, and what all formats have in common."""
+
+import json
+import re
+
+import pytest
+from lxml import etree
+from support.stored import key
+from support.webservice import BROKEN, DEAD, HOSTILE_TITLE, PDF, TODAY, WALLED, Site
+
+from weboid.core.record.days import iso
+from weboid.store.pages.spam import record_spam_links
+
+API = "/api/page?dbname=testwiki@wmflabs"
+CALL = "/externalLinkProblem?dbname=testwiki@wmflabs"
+
+
+async def json_of(site: Site, path: str, **headers: str) -> dict[str, object]:
+    status, body, response = await site.fetch(path, **headers)
+    assert response.content_type == "application/json", (status, body)
+    told = json.loads(body)
+    assert isinstance(told, dict)
+    return told
+
+
+def links_of(document: object) -> list[dict[str, object]]:
+    match document:
+        case {"pages": [{"links": list(links)}]}:
+            return links
+    raise AssertionError(document)
+
+
+async def test_json_tells_dead_links_only_unless_all_are_asked_for(site: Site) -> None:
+    document = await json_of(site, f"{API}&pageid=1")
+    assert [link["normal"] for link in links_of(document)] == [DEAD]
+    assert (document["version"], document["extent"], document["day"]) == (1, "dead", iso(TODAY))
+    assert len(links_of(await json_of(site, f"{API}&curid=1&all=1"))) == 9
+
+
+@pytest.mark.parametrize("silent", [False, True])
+async def test_what_is_spam_on_a_page_is_told_of_that_page_alone(site: Site, silent: bool) -> None:
+    async with site.wiki.pool.connection() as conn:
+        await record_spam_links(conn, site.wiki.wiki.wiki, {1: {key(PDF): PDF}, 2: {key(WALLED): WALLED}})
+    site.source.silent = silent
+    links = {link["normal"]: link["verdict"] for link in links_of(await json_of(site, f"{API}&pageid=1&all=1"))}
+    assert (links[PDF], links[WALLED]) == ("spam", "doubtful")
+
+
+async def test_the_call_holds_the_same_text_as_json(site: Site) -> None:
+    _, plain, _ = await site.fetch(f"{API}&pageid=1")
+    status, call, response = await site.fetch(f"{CALL}&pageid=1")
+    assert (status, response.content_type) == (200, "text/javascript")
+    assert call == f"/**/weboid.externalLinkProblem({plain});\n"
+
+
+async def test_the_call_never_holds_anything_but_dead_links(site: Site) -> None:
+    _, call, _ = await site.fetch(f"{CALL}&pageid=1&all=1")
+    assert DEAD.partition("?")[0] in call
+    assert WALLED not in call
+
+
+async def test_xml_has_the_findings_that_the_page_has_and_says_what_json_says(site: Site) -> None:
+    status, body, response = await site.fetch(f"{API}&pageid=1&format=xml")
+    assert (status, response.content_type) == (200, "application/xml")
+    tree = etree.fromstring(body.encode())
+    assert [link.get("normal") for link in tree.iter("link")][1:] == [WALLED, DEAD, None]
+    _, body, _ = await site.fetch(f"{API}&pageid=1&format=xml&all=1")
+    tree = etree.fromstring(body.encode())
+    for element, link in zip(tree.iter("link"), links_of(await json_of(site, f"{API}&pageid=1&all=1")), strict=True):
+        single = {key: value for key, value in link.items() if value is not None and not isinstance(value, list)}
+        told = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in single.items()}
+        assert {str(key): str(value) for key, value in element.attrib.items()} == told
+        assert [given.text for given in element.iter("given")] == link["given"]
+        assert len(list(element.iter("entry"))) == len(link["history"])  # type: ignore[arg-type]
+
+
+async def test_many_pages_come_in_the_order_asked_for_and_missing_ones_are_named(site: Site) -> None:
+    document = await json_of(site, f"{API}&pageid=2|77|1|2")
+    assert [page["id"] for page in document["pages"]] == [2, 1]  # type: ignore[attr-defined]
+    assert document["missing"] == ["77"]
+
+
+@pytest.mark.parametrize(
+    ("accept", "kind"),
+    [
+        ("", "application/json"),
+        ("*/*", "application/json"),
+        ("text/xml, application/json;q=0.5", "application/xml"),
+        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html"),
+        ("image/png", "application/json"),
+        ("application/json;q=0, application/xml;q=0.1", "application/xml"),
+        ("nonsense;;;,/," + "a/b," * 500, "application/json"),
+    ],
+)
+async def test_the_format_follows_accept(site: Site, accept: str, kind: str) -> None:
+    status, _, response = await site.fetch(f"{API}&pageid=1", Accept=accept)
+    assert (status, response.content_type) == (200, kind)
+    assert "Accept" in response.headers["Vary"].split(", ")
+
+
+async def test_words_are_in_the_language_named_never_in_the_browsers(site: Site) -> None:
+    (link,) = links_of(await json_of(site, f"{API}&pageid=1", Accept_Language="de"))
+    assert link["words"] == "dead for 3 weeks: The server says that there is no such page."
+    (link,) = links_of(await json_of(site, f"{API}&pageid=1&lang=de"))
+    assert link["words"] == "tot seit 3 Wochen: Der Server meldet, dass es die Seite nicht gibt."
+
+
+async def test_nothing_hostile_gets_out_unescaped(site: Site) -> None:
+    for path in (f"{API}&pageid=1|3&all=1", f"{CALL}&pageid=3"):
+        _, body, _ = await site.fetch(path)
+        assert body.isascii()
+        assert not re.search("[<>&]", body)
+    document = await json_of(site, f"{API}&pageid=3&all=1")
+    assert document["pages"][0]["title"] == HOSTILE_TITLE  # type: ignore[index]
+    _, body, _ = await site.fetch(f"{API}&pageid=3&format=xml")
+    page = etree.fromstring(body.encode()).find("page")
+    assert page is not None
+    assert page.get("title") == HOSTILE_TITLE
+    assert [given.text for given in page.iter("given")] == [BROKEN]
+
+
+@pytest.mark.parametrize("name", ["f", "$.a_1.B", "a" * 64])
+async def test_another_function_can_be_called(site: Site, name: str) -> None:
+    _, body, _ = await site.fetch(f"{CALL}&pageid=1&callback={name}")
+    assert body.startswith(f"/**/{name}({{")
+
+
+@pytest.mark.parametrize(
+    "name", ["a" * 65, "a.", ".a", "1a", "alert(1);f", "a[0]", "a%0Ab", "%C3%A4", "f%EF%BC%8Eg", "a..b", "f%00"]
+)
+async def test_a_callback_that_is_no_dotted_identifier_is_refused(site: Site, name: str) -> None:
+    status, body, response = await site.fetch(f"{CALL}&pageid=1&callback={name}")
+    assert (status, response.content_type) == (400, "text/javascript")
+    assert body.startswith('/**/void {"version":1,"error":{"key":"weboid-error-callback"')
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "key"),
+    [
+        ("", 400, "no-wiki"),
+        ("dbname=testwiki@wmflabs", 400, "no-page"),
+        ("dbname=Test wiki&pageid=1", 400, "wiki"),
+        ("dbname=x';DROP TABLE url--&pageid=1", 400, "wiki"),
+        ("dbname=testwiki@Nowhere&pageid=1", 404, "unknown-wiki"),
+        ("dbname=otherwiki@wmflabs&pageid=1", 404, "unknown-wiki"),
+        ("dbname=testwiki@wmflabs&pageid=0", 400, "page-id"),
+        ("dbname=testwiki@wmflabs&pageid=-1", 400, "page-id"),
+        ("dbname=testwiki@wmflabs&pageid=1||2", 400, "page-id"),
+        ("dbname=testwiki@wmflabs&pageid=٣", 400, "page-id"),
+        ("dbname=testwiki@wmflabs&pageid=99999999999999999999", 400, "page-id"),
+        ("dbname=testwiki@wmflabs&pageid=9999999999", 404, "unknown-page"),
+        ("dbname=testwiki@wmflabs&pageid=" + "|".join(map(str, range(1, 52))), 400, "too-many"),
+        ("dbname=testwiki@wmflabs&pageid=1&title=x", 400, "two-pages"),
+        ("dbname=testwiki@wmflabs&pageid=1&pageid=2", 400, "twice"),
+        ("dbname=testwiki@wmflabs&title=a%00b", 400, "title"),
+        ("dbname=testwiki@wmflabs&title=a|b", 404, "unknown-page"),
+        ("dbname=testwiki@wmflabs&title=" + "a" * 301, 400, "title"),
+        ("dbname=testwiki@wmflabs&title=Nowhere", 404, "unknown-page"),
+        ("dbname=testwiki@wmflabs&pageid=1&all=yes", 400, "all"),
+        ("dbname=testwiki@wmflabs&pageid=1&lang=<b>", 400, "lang"),
+        ("dbname=testwiki@wmflabs&pageid=1&format=exe", 400, "format"),
+        ("dbname=testwiki@wmflabs&pageid=1&_=" + "1" * 4000, 414, "too-long"),
+    ],
+)
+async def test_wrong_input_gets_a_key_and_a_text(site: Site, query: str, status: int, key: str) -> None:
+    got, body, response = await site.fetch(f"/api/page?{query}")
+    assert (got, json.loads(body)["error"]["key"]) == (status, f"weboid-error-{key}")
+    assert json.loads(body)["error"]["text"]
+    assert response.headers["Cache-Control"] == "no-store"
+
+
+async def test_errors_come_in_the_format_and_language_asked_for(site: Site) -> None:
+    _, body, _ = await site.fetch("/api/page?format=xml&lang=de")
+    assert 'text="Nenne ein Wiki' in body
+    _, body, response = await site.fetch("/api/page?format=html&lang=de")
+    assert response.content_type == "text/html"
+    assert "Nenne ein Wiki" in body
+
+
+async def test_parameters_that_nobody_knows_are_passed_over(site: Site) -> None:
+    assert (await site.fetch(f"{API}&pageid=1&_=123&_=456&title="))[0] == 200

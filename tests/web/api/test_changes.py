@@ -1,0 +1,340 @@
+"""What has changed in a wiki: the log for programs (W-14) and the Atom feed (W-12)."""
+
+import asyncio
+import re
+from email.utils import parsedate_to_datetime
+from functools import partial
+from typing import Any
+
+import pytest
+from lxml import etree
+from support.listed import WIKI, add_pages, key_of_error, told
+from support.stored import key
+from support.webservice import DEAD, HOSTILE_TITLE, PDF, TODAY, Site
+
+from weboid.core.record.days import date_of, iso
+from weboid.core.record.reasons import Reason
+from weboid.core.url.farms import WMF
+from weboid.core.verdict.verdict import Verdict
+from weboid.store.db.pool import Connection
+from weboid.store.lists.changes import find_settled
+from weboid.store.pages.page import release_pages
+from weboid.store.urls.check import Change, record_changes
+
+CHANGES = f"/changes?{WIKI}"
+FEED = f"/feeds/dead?{WIKI}"
+ATOM = {"a": "http://www.w3.org/2005/Atom"}
+
+
+async def log(conn: Connection, url: str, day: int, after: Verdict = Verdict.DEAD) -> None:
+    """A line of the log: a link that worked is dead, or one that was dead is not."""
+    before = Verdict.WORKING if after is Verdict.DEAD else Verdict.DEAD
+    reason = Reason.GONE if after is Verdict.DEAD else Reason.OK
+    await record_changes(conn, [Change(key(url), day, before, after, reason, day)])
+
+
+async def log_all(site: Site, *lines: tuple[str, int, Verdict]) -> None:
+    async with site.wiki.pool.connection() as conn:
+        for line in lines:
+            await log(conn, *line)
+
+
+async def followed(site: Site, path: str = f"{CHANGES}&since=0") -> list[dict[str, Any]]:
+    """All changes from the beginning, going on by `next`."""
+    found: list[dict[str, Any]] = []
+    for _ in range(100):
+        document = await told(site, path)
+        found += document["changes"]
+        path = f"{CHANGES}&since={document['next']}"
+        if not document["more"]:
+            return found
+    raise AssertionError("it never ends")
+
+
+def entries(body: str) -> list[dict[str, str]]:
+    feed = etree.fromstring(body.encode())
+    return [
+        {
+            **{
+                name: str(entry.findtext(f"a:{name}", namespaces=ATOM))
+                for name in ("id", "title", "updated", "summary")
+            },
+            "link": str(entry.find("a:link", ATOM).get("href")),  # type: ignore[union-attr]
+        }
+        for entry in feed.iterfind("a:entry", ATOM)
+    ]
+
+
+async def test_links_that_died_or_came_back_are_told_in_the_order_of_the_log(site: Site) -> None:
+    await log_all(site, (PDF, 118, Verdict.DEAD), (PDF, 120, Verdict.WORKING))
+    document = await told(site, CHANGES)
+    assert [
+        (change["day"], change["before"], change["after"], change["link"]["normal"]) for change in document["changes"]
+    ] == [
+        (iso(TODAY - 1), "unknown", "dead", DEAD),
+        (iso(118), "working", "dead", PDF),
+        (iso(120), "dead", "working", PDF),
+    ]
+    numbers = [change["change"] for change in document["changes"]]
+    assert numbers == sorted(numbers)
+    assert document["changes"][1]["reason"] == "gone"
+    assert document["changes"][0]["pages"] == [{"id": 1, "namespace": 0, "title": "Page 1"}]
+    assert document["changes"][0]["link"]["words"].startswith("dead for 3 weeks")
+    assert (document["more"], document["changes"][0]["more"]) == (False, False)
+    assert await told(site, f"{CHANGES}&since={document['next']}") == {
+        **document,
+        "since": document["next"],
+        "changes": [],
+    }
+
+
+async def test_each_change_is_told_once_however_small_the_parts(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    urls = [f"http://many.demo/{number}" for number in range(23)]
+    await add_pages(site, {9: ("P9", urls)})
+    await add_pages(site, {5: ("Elsewhere", ["http://else.demo/"])}, "aawiki", WMF)
+    lines = [(url, 100 + place, Verdict.DEAD) for place, url in enumerate(urls)]
+    await log_all(site, *(line for pair in lines for line in (pair, ("http://else.demo/", 101, Verdict.DEAD))))
+    whole = [change["change"] for change in await followed(site)]
+    assert len(whole) == 24
+    for most, budget in ((1, 5000), (4, 3), (100, 2), (3, 7)):
+        monkeypatch.setattr("weboid.web.api.changes.MOST_CHANGES", most)
+        monkeypatch.setattr("weboid.store.lists.changes.BUDGET", budget)
+        assert [change["change"] for change in await followed(site)] == whole
+    elsewhere = await told(site, "/changes?dbname=aawiki&since=0")
+    assert elsewhere["next"] >= whole[0]
+
+
+async def test_changes_can_be_asked_for_from_a_day_on(site: Site) -> None:
+    await log_all(site, (PDF, 119, Verdict.DEAD), (PDF, 125, Verdict.WORKING), (PDF, 130, Verdict.DEAD))
+    for day, count in ((0, 4), (119, 4), (120, 2), (125, 2), (126, 1), (131, 0)):
+        document = await told(site, f"{CHANGES}&since={iso(day)}")
+        assert len(document["changes"]) == count, day
+    whole = await told(site, CHANGES)
+    assert (await told(site, f"{CHANGES}&since=9999-12-31"))["next"] == whole["next"]
+    assert (await told(site, f"{CHANGES}&since=0001-01-01"))["changes"] == whole["changes"]
+
+
+async def test_a_change_with_a_lower_number_that_is_committed_later_is_not_missed(site: Site) -> None:
+    since = (await told(site, CHANGES))["next"]
+    async with site.wiki.pool.connection() as slow:
+        await log(slow, DEAD, 120)
+        await log_all(site, (PDF, 120, Verdict.DEAD))
+        asked = asyncio.create_task(told(site, f"{CHANGES}&since={since}"))
+        await asyncio.sleep(0.2)
+        assert not asked.done()
+    assert [change["link"]["normal"] for change in (await asked)["changes"]] == [DEAD, PDF]
+
+
+async def test_while_somebody_writes_for_long_the_caller_is_asked_to_come_again(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weboid.web.api.changes.find_settled", partial(find_settled, patience_s=0.05))
+    async with site.wiki.pool.connection() as slow:
+        await log(slow, DEAD, 120)
+        status, _, response = await site.fetch(CHANGES)
+        assert (status, response.headers["Retry-After"]) == (503, "30")
+    assert (await site.fetch(CHANGES))[0] == 200
+
+
+async def test_a_change_names_some_pages_and_says_if_there_are_more(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await add_pages(site, {page: (f"P{page}", [PDF]) for page in range(10, 20)})
+    await log_all(site, (PDF, 120, Verdict.DEAD))
+    change = (await told(site, CHANGES))["changes"][-1]
+    assert ([page["id"] for page in change["pages"]], change["more"]) == ([1, *range(10, 20)], False)
+    monkeypatch.setattr("weboid.store.lists.changes.MOST_PAGES", 4)
+    change = (await told(site, CHANGES))["changes"][-1]
+    assert ([page["id"] for page in change["pages"]], change["more"]) == ([1, 10, 11, 12], True)
+
+
+async def test_xml_says_what_json_says(site: Site) -> None:
+    document = await told(site, CHANGES)
+    _, body, response = await site.fetch(f"{CHANGES}&format=xml")
+    assert response.content_type == "application/xml"
+    (change,) = etree.fromstring(body.encode()).iter("change")
+    assert change.get("change") == str(document["changes"][0]["change"])
+    assert [page.get("title") for page in change.iter("page")] == ["Page 1"]
+    assert [link.get("normal") for link in change.iter("link")] == [DEAD]
+
+
+async def test_the_feed_is_atom_with_the_newest_first(site: Site) -> None:
+    await add_pages(site, {9: (HOSTILE_TITLE, ["http://dead.demo/</title>"])})
+    status, body, response = await site.fetch(f"{FEED}&lang=en")
+    assert (status, response.content_type) == (200, "application/atom+xml")
+    feed = etree.fromstring(body.encode())
+    newest, other = entries(body)
+    assert feed.findtext("a:title", namespaces=ATOM) == "Newly dead weblinks in testwiki@wmflabs"
+    assert feed.findtext("a:id", namespaces=ATOM) == "tag:weboid.demo,2017:dead/testwiki@wmflabs"
+    assert feed.findtext("a:author/a:name", namespaces=ATOM) == "Weboid"
+    assert feed.findtext("a:updated", namespaces=ATOM) == newest["updated"] == f"{iso(TODAY - 1)}T00:00:00Z"
+    assert newest["title"].startswith('http://dead.demo/%3C/title%3E on “"><script>alert(1)</script>⟨U+202E⟩')
+    assert other["title"] == f"{DEAD} on “Page 1”"
+    assert other["summary"] == "The server says that there is no such page. Used on: Page 1."
+    assert re.fullmatch(r"tag:weboid\.demo,2017:dead/testwiki@wmflabs/change/[0-9]+", other["id"])
+    assert all(link.get("href").startswith("https://weboid.demo/") for link in feed.iter("{*}link"))  # type: ignore[union-attr]
+    assert not re.search("[\u202a-\u202e\u2028]", body)
+    path = other["link"].removeprefix("https://weboid.demo")
+    assert (await site.fetch(path))[0] == 200
+
+
+async def test_the_feed_of_a_page_has_its_links_alone(site: Site) -> None:
+    await add_pages(site, {9: ("P9", ["http://dead.demo/9"])})
+    for name in ("page", "pageid", "curid"):
+        _, body, _ = await site.fetch(f"{FEED}&{name}=9&lang=de")
+        assert [entry["title"] for entry in entries(body)] == ["http://dead.demo/9 auf „P9“"]
+    assert "Neue tote Weblinks auf „P9“" in body
+    _, whole, _ = await site.fetch(FEED)
+    assert entries(body)[0]["id"] in {entry["id"] for entry in entries(whole)}
+
+
+async def test_the_log_can_be_told_of_one_page_or_of_a_category(site: Site) -> None:
+    await add_pages(site, {8: ("P8", [PDF]), 9: ("P9", ["http://nine.demo/"])})
+    await log_all(site, (PDF, 118, Verdict.DEAD), ("http://nine.demo/", 119, Verdict.DEAD))
+    site.source.members |= {"Two": (8, 9), "One": (9, 77, 9999999999)}
+
+    async def urls(query: str) -> list[tuple[str, list[int]]]:
+        return [
+            (change["link"]["normal"], [page["id"] for page in change["pages"]])
+            for change in (await told(site, f"{CHANGES}&{query}"))["changes"]
+        ]
+
+    assert await urls("pageid=8") == [(PDF, [8])]
+    assert await urls("page=1") == [(DEAD, [1]), (PDF, [1])]
+    assert await urls("category=Two") == [(PDF, [8]), ("http://nine.demo/", [9])]
+    assert await urls("category=Category:One") == [("http://nine.demo/", [9])]
+    assert await urls("category=None") == []
+    document = await told(site, f"{CHANGES}&category=Two&since=0")
+    assert (document["category"], document["members"], document["partial"]) == ("Two", 2, False)
+    assert (await told(site, f"{CHANGES}&category=Two&since={document['next']}"))["changes"] == []
+    assert (await told(site, f"{CHANGES}&pageid=8"))["page"] == 8
+
+
+async def test_the_feed_of_a_category_has_its_pages_links_alone(site: Site) -> None:
+    await add_pages(site, {9: ("P9", [DEAD, "http://nine.demo/"])})
+    site.source.members |= {"Gone & lost": (1, 9), "Empty": ()}
+    path = f"{FEED}&category=Gone_%26_lost"
+    status, body, response = await site.fetch(path)
+    assert (status, response.content_type) == (200, "application/atom+xml")
+    (entry,) = entries(body)
+    assert "Page 1, P9" in entry["summary"]
+    feed = etree.fromstring(body.encode())
+    assert str(feed.findtext("a:id", namespaces=ATOM)).endswith("/category/Gone%20%26%20lost")
+    assert "category=Gone+%26+lost" in str(feed.find("a:link[@rel='self']", ATOM).get("href"))  # type: ignore[union-attr]
+    assert "Gone & lost" in str(feed.findtext("a:title", namespaces=ATOM))
+    assert (await site.fetch(path, If_None_Match=response.headers["ETag"]))[0] == 304
+    assert entries((await site.fetch(f"{FEED}&category=Empty"))[1]) == []
+
+
+async def test_who_is_in_a_category_is_asked_once_in_a_while(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.source.members["A"] = (1,)
+    for path in (CHANGES, FEED, CHANGES):
+        assert (await site.fetch(f"{path}&category=A"))[0] == 200
+    assert site.source.asked == 1
+    monkeypatch.setattr("weboid.web.answer.live_pages._CATEGORY_KEPT_S", 0.0)
+    site.source.silent = True
+    status, _, response = await site.fetch(f"{CHANGES}&category=A")
+    assert (status, response.headers["Retry-After"]) == (503, "30")
+    assert await key_of_error(site, f"{CHANGES}&category=A") == (503, "wiki-silent")
+
+
+async def test_of_a_large_category_the_first_pages_are_told_and_that_there_are_more(site: Site) -> None:
+    site.source.members["A"] = (1, 2, 3)
+    site.source.members_at_once = 2
+    document = await told(site, f"{CHANGES}&category=A")
+    assert (document["members"], document["partial"]) == (2, True)
+
+
+async def test_what_came_back_leaves_the_feed_and_what_died_twice_stands_there_once(site: Site) -> None:
+    await log_all(site, (DEAD, 119, Verdict.WORKING), (DEAD, 120, Verdict.DEAD))
+    _, body, _ = await site.fetch(FEED)
+    assert [entry["updated"] for entry in entries(body)] == [f"{iso(120)}T00:00:00Z"]
+    await log_all(site, (PDF, 118, Verdict.DEAD))
+    _, body, _ = await site.fetch(FEED)
+    # Logged, but the record says that it works.
+    assert [entry["title"].split()[0] for entry in entries(body)] == [DEAD]
+
+
+async def test_a_feed_has_a_hundred_entries_at_most(site: Site) -> None:
+    urls = [f"http://dead.demo/{number}" for number in range(120)]
+    await add_pages(site, {9: ("P9", urls)})
+    for path in (FEED, f"{FEED}&page=9"):
+        _, body, _ = await site.fetch(path)
+        found = entries(body)
+        assert len(found) == 100
+        assert len({entry["id"] for entry in found}) == 100
+
+
+async def test_an_empty_feed_is_a_feed(site: Site) -> None:
+    await add_pages(site, {5: ("P5", [])}, "aawiki", WMF)
+    status, body, _ = await site.fetch("/feeds/dead?dbname=aawiki")
+    assert (status, entries(body)) == (200, [])
+    assert etree.fromstring(body.encode()).findtext("a:updated", namespaces=ATOM) == "2017-01-01T00:00:00Z"
+
+
+async def test_who_has_the_feed_gets_304(site: Site) -> None:
+    _, _, response = await site.fetch(FEED)
+    tag, modified = response.headers["ETag"], response.headers["Last-Modified"]
+    # The newest change is of yesterday: its day is over, nothing can be added to it.
+    assert parsedate_to_datetime(modified).date() == date_of(TODAY)
+    for headers in ({"If_None_Match": tag}, {"If_Modified_Since": modified}):
+        status, body, response = await site.fetch(FEED, **headers)
+        assert (status, body, response.headers["ETag"]) == (304, "", tag), headers
+    assert (await site.fetch(FEED, If_None_Match='"other"', If_Modified_Since=modified))[0] == 200
+    assert (await site.fetch(FEED, If_Modified_Since="Sat, 01 Apr 2017 00:00:00 GMT"))[0] == 200
+    await log_all(site, (DEAD, TODAY, Verdict.DEAD))
+    status, _, response = await site.fetch(FEED, If_None_Match=tag, If_Modified_Since=modified)
+    # Today may bring more: its day says nothing yet.
+    assert (status, "Last-Modified" in response.headers) == (200, False)
+
+
+async def test_pages_that_are_gone_are_told_no_more(site: Site) -> None:
+    async with site.wiki.pool.connection() as conn:
+        await release_pages(conn, site.wiki.wiki.wiki, [1], 120)
+    assert (await told(site, CHANGES))["changes"] == []
+    assert entries((await site.fetch(FEED))[1]) == []
+    assert await key_of_error(site, f"{FEED}&page=1") == (404, "unknown-page")
+
+
+async def test_the_log_holds_no_hostile_text(site: Site) -> None:
+    await add_pages(site, {9: (HOSTILE_TITLE, ["http://dead.demo/</script>"])})
+    _, body, _ = await site.fetch(CHANGES)
+    assert body.isascii()
+    assert not re.search("[<>&]", body)
+
+
+@pytest.mark.parametrize(
+    ("path", "http", "name"),
+    [
+        ("/changes?x=1", 400, "no-wiki"),
+        ("/changes?dbname=x';--", 400, "wiki"),
+        ("/changes?dbname=nowiki", 404, "unknown-wiki"),
+        (f"{CHANGES}&since=-1", 400, "since"),
+        (f"{CHANGES}&since=yesterday", 400, "since"),
+        (f"{CHANGES}&since=2026-13-01", 400, "since"),
+        (f"{CHANGES}&since=1e5", 400, "since"),
+        (f"{CHANGES}&since=9999999999999999999", 400, "since"),
+        (f"{CHANGES}&since=1&since=2", 400, "twice"),
+        (f"{CHANGES}&format=html", 400, "format"),
+        ("/feeds/dead?x=1", 400, "no-wiki"),
+        (f"{FEED}&page=x", 400, "page-id"),
+        (f"{FEED}&page=1&pageid=1", 400, "two-pages"),
+        (f"{FEED}&page=77", 404, "unknown-page"),
+        (f"{FEED}&page=9999999999", 404, "unknown-page"),
+        (f"{CHANGES}&pageid=77", 404, "unknown-page"),
+        (f"{CHANGES}&pageid=1&category=A", 400, "page-or-category"),
+        (f"{FEED}&category=A%7CB", 400, "category"),
+        (f"{FEED}&category=_", 400, "category"),
+    ],
+)
+async def test_wrong_input_gets_a_message(site: Site, path: str, http: int, name: str) -> None:
+    assert await key_of_error(site, path) == (http, name)
+
+
+async def test_a_number_of_the_future_is_no_error(site: Site) -> None:
+    document = await told(site, f"{CHANGES}&since=999999999999999999")
+    assert (document["changes"], document["next"]) == ([], 999999999999999999)
+
+
+def test_the_statements_name_the_verdict_dead_by_its_number() -> None:
+    assert Verdict.DEAD.value == 3

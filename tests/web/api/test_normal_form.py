@@ -1,0 +1,74 @@
+"""L-3 to L-6 over HTTP: the normal form of a URL, its class, and what is wrong with it."""
+
+import json
+from urllib.parse import quote
+
+import pytest
+from lxml import etree
+from support.webservice import Site
+
+from weboid.core.url.urls import FORM_VERSION
+
+
+async def normal_of(site: Site, url: str, more: str = "") -> dict[str, object]:
+    status, body, response = await site.fetch(f"/api/normal?url={quote(url, safe='')}{more}")
+    assert (status, response.content_type) == (200, "application/json"), body
+    told = json.loads(body)
+    assert isinstance(told, dict)
+    return told
+
+
+@pytest.mark.parametrize(
+    ("url", "normal", "kind", "reason", "suspicious"),
+    [
+        ("HTTP://Fine.DEMO:80/a/../b?c#d", "http://fine.demo/b?c", "watched", None, False),
+        ("//fine.demo", "https://fine.demo/", "watched", None, False),
+        ("http://a.demo/\u202efdp.exe", "http://a.demo/%E2%80%AEfdp.exe", "watched", None, True),
+        ("http://example.org/", "http://example.org/", "example", None, False),
+        ("http://no-dot/", None, "invalid", "no-dot", False),
+        ("mailto:a@b.demo", None, "ignored", None, False),
+        ("<script>", None, "ignored", None, False),
+    ],
+)
+async def test_a_url_has_a_form_a_class_and_perhaps_a_fault(
+    site: Site, url: str, normal: str | None, kind: str, reason: str | None, suspicious: bool
+) -> None:
+    told = await normal_of(site, url)
+    assert (told["url"], told["normal"], told["class"]) == (url, normal, kind)
+    assert (told["reason"], told["suspicious"], told["form"]) == (reason, suspicious, FORM_VERSION)
+
+
+async def test_a_wikis_own_farm_is_told_apart(site: Site) -> None:
+    url = "https://de.wikipedia.org/wiki/A"
+    assert (await normal_of(site, url))["class"] == "watched"
+    assert (await normal_of(site, url, "&dbname=dewiki"))["class"] == "own-farm"
+
+
+async def test_it_comes_as_xml_too_and_costs_a_304_the_second_time(site: Site) -> None:
+    path = "/api/normal?url=http://Fine.demo&format=xml"
+    _, body, response = await site.fetch(path)
+    assert etree.fromstring(body.encode()).get("normal") == "http://fine.demo/"
+    assert (await site.fetch(path, If_None_Match=response.headers["ETag"]))[0] == 304
+    assert (await site.fetch(path, method="HEAD"))[:2] == (200, "")
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "key"),
+    [
+        ("", 400, "no-url"),
+        ("url=http://a.demo&url=http://b.demo", 400, "twice"),
+        ("url=http://a.demo&format=html", 400, "format"),
+        ("url=http://a.demo&dbname=a b", 400, "wiki"),
+        ("url=http://a.demo&dbname=awiki@Nowhere", 404, "unknown-wiki"),
+        ("url=http://a.demo/" + "a" * 4000, 414, "too-long"),
+    ],
+)
+async def test_what_cannot_be_told_gets_a_key(site: Site, query: str, status: int, key: str) -> None:
+    got, body, _ = await site.fetch(f"/api/normal?{query}")
+    assert (got, json.loads(body)["error"]["key"]) == (status, f"weboid-error-{key}")
+
+
+async def test_neither_the_database_nor_a_wiki_is_needed(site: Site) -> None:
+    await site.wiki.pool.close()
+    assert (await normal_of(site, "http://a.demo", "&dbname=dewiki"))["normal"] == "http://a.demo/"
+    assert site.source.asked == 0

@@ -1,0 +1,129 @@
+"""W-3 and W-4: the pages for people."""
+
+import re
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from lxml import html
+from support.webservice import BROKEN, DEAD, EXAMPLE, HOSTILE_TITLE, PDF, SCRIPT, SPOOFED, WALLED, Site
+
+PAGE = "/externalLinkInfo?dbname=testwiki@wmflabs"
+
+
+def nodes(body: str, path: str) -> Any:
+    """What an XPath finds in a page; the stubs know no better type."""
+    return html.document_fromstring(body).xpath(path)
+
+
+def shown(body: str) -> list[str]:
+    """The URLs of a page, in order."""
+    links = nodes(body, '//ul[@class="links"]/li/p[@class="what"]/*[@class="url"]')
+    return [link.text_content() for link in links]
+
+
+async def test_findings_are_listed_by_domain_from_the_top_level_down(site: Site) -> None:
+    status, body, _ = await site.fetch(f"{PAGE}&pageid=1")
+    assert status == 200
+    assert shown(body) == [SPOOFED, WALLED, DEAD, BROKEN]
+
+
+async def test_all_links_are_listed_when_asked_for(site: Site) -> None:
+    _, body, _ = await site.fetch(f"{PAGE}&pageid=1&all=1")
+    assert len(shown(body)) == 9
+    assert {PDF, EXAMPLE, SCRIPT} <= set(shown(body))
+    assert "pdf, 1,234 KiB" in body
+
+
+async def test_verdict_duration_reason_and_history_are_told_in_words(site: Site) -> None:
+    _, body, _ = await site.fetch(f"{PAGE}&pageid=1&lang=en")
+    assert "dead for 3 weeks" in body
+    assert "The server says that there is no such page." in body
+    assert "page not found (HTTP 404)" in body
+    _, body, _ = await site.fetch(f"{PAGE}&pageid=1&lang=de")
+    assert "tot seit 3 Wochen" in body
+    assert "Seite nicht gefunden (HTTP 404)" in body
+    assert '<html lang="de" dir="ltr">' in body
+
+
+async def test_the_language_is_the_browsers_unless_one_is_named(site: Site) -> None:
+    _, body, response = await site.fetch(f"{PAGE}&pageid=1", Accept_Language="de-LI, en;q=0.5")
+    assert '<html lang="de"' in body
+    assert "Accept-Language" in response.headers["Vary"]
+    _, body, _ = await site.fetch(f"{PAGE}&pageid=1&uselang=qqx")
+    assert "(weboid-page-title)" in body
+
+
+async def test_the_form_is_filled_in_and_keeps_the_choice(site: Site) -> None:
+    _, body, _ = await site.fetch(f"{PAGE}&pageid=1&all=1&lang=de")
+    (form,) = nodes(body, "//form")
+    fields = {name: value for name, value in form.form_values() if value}
+    assert fields == {"dbname": "testwiki@wmflabs", "pageid": "1", "lang": "de", "all": "1"}
+    assert (form.method, form.action) == ("GET", "/externalLinkInfo")
+
+
+async def test_the_start_page_names_wikis_and_pages_with_their_dead_links(site: Site) -> None:
+    status, body, _ = await site.fetch("/")
+    assert status == 200
+    lists = nodes(body, '//section[@class="wiki"]/p/a/@href')
+    assert lists == [f"/{name}?dbname=testwiki%40wmflabs" for name in ("lists/dead", "lists/spam", "feeds/dead")]
+    links = nodes(body, '//section[@class="wiki"]//li/a/@href')
+    assert links == [f"/externalLinkInfo?dbname=testwiki%40wmflabs&pageid={page}" for page in (1, 2)]
+    assert "1 dead" in body
+    assert (await site.fetch("/externalLinkInfo"))[0] == 200
+
+
+async def test_a_page_can_be_named_by_its_title(site: Site) -> None:
+    status, body, _ = await site.fetch(f"{PAGE}&title=Page_2&all=1")
+    assert (status, shown(body)) == (200, ["http://fine.demo/"])
+
+
+async def test_the_title_of_an_answer_names_the_page_so_that_tabs_can_be_told_apart(site: Site) -> None:
+    for page, name in ((1, "Page 1"), (3, '"><script>alert(1)</script>⟨U+202E⟩gnp.⟨U+2028⟩ & <b>')):
+        _, body, _ = await site.fetch(f"{PAGE}&pageid={page}")
+        assert nodes(body, "//title/text()") == [f"{name} – Weblinks and what is known of them"]
+    _, body, _ = await site.fetch(f"{PAGE}&pageid=1|2")
+    assert nodes(body, "//title/text()") == ["Weblinks and what is known of them"]
+
+
+async def test_a_page_without_findings_says_so(site: Site) -> None:
+    _, body, _ = await site.fetch(f"{PAGE}&pageid=2")
+    assert shown(body) == []
+    assert "nothing to complain about" in body
+
+
+async def test_only_addresses_of_the_web_can_be_clicked(site: Site) -> None:
+    for path in (f"{PAGE}&pageid=1&all=1", f"{PAGE}&pageid=3&all=1", "/"):
+        _, body, _ = await site.fetch(path)
+        for link in nodes(body, "//@href | //@src | //@action"):
+            assert re.match(r"https?://[a-z0-9.:-]+/|/|\?|#main$", link), link
+        for link in nodes(body, '//ul[@class="links"]//a'):
+            assert link.get("rel") == "nofollow noopener noreferrer"
+        assert not nodes(body, "//script | //style | //@style | //@onclick")
+
+
+async def test_hostile_titles_and_urls_stay_text_and_hide_nothing(site: Site) -> None:
+    _, body, _ = await site.fetch(f"{PAGE}&pageid=3")
+    assert not nodes(body, "//script | //b")
+    assert "⟨U+202E⟩gnp.⟨U+2028⟩" in nodes(body, "//h2")[0].text_content()
+    assert not re.search("[\u202a-\u202e\u2028]", body)
+    assert shown(body) == [BROKEN]
+
+
+@pytest.mark.parametrize("value", ['"><script>', "\u202e", "a\x00b", "<!--", "\ud800"])
+async def test_what_was_asked_comes_back_escaped(site: Site, value: str) -> None:
+    for name in ("dbname", "title", "pageid", "lang", "all"):
+        query = quote(value, safe="", errors="surrogatepass")
+        status, body, _ = await site.fetch(f"/externalLinkInfo?{name}={query}")
+        assert status == 400, name
+        assert not nodes(body, "//script")
+        assert HOSTILE_TITLE not in body
+
+
+@pytest.mark.parametrize(("language", "heading"), [("en", "Who is asking?"), ("de", "Wer fragt da?")])
+async def test_site_owners_are_told_who_asks_and_how_to_be_left_alone(site: Site, language: str, heading: str) -> None:
+    status, body, _ = await site.fetch(f"/bot?lang={language}")
+    text = str(nodes(body, "string()"))
+    assert status == 200
+    for fact in (heading, "robots.txt", "Retry-After", "Crawl-delay", "Weboid/", "64 KiB"):
+        assert fact in text

@@ -1,0 +1,407 @@
+"""How it goes, for everybody (O-5): the page, its JSON, the metrics; what is told to whom, and what a flood costs."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from lxml import etree, html
+from prometheus_client.parser import text_string_to_metric_families
+from support.webservice import TODAY, Site
+
+from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.core.url.spam_lines import parse_lines
+from weboid.errors import StoreError
+from weboid.maintain.alarms import AlarmKind
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.pages.page_pass import Place, record_end, record_place, record_start
+from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
+from weboid.store.pages.stream import Position, record_position
+from weboid.store.pages.wiki import record_wiki
+from weboid.store.upkeep.alarm import raise_alarm
+from weboid.web.health import pages
+from weboid.web.health.metrics import KINDS, Metrics
+from weboid.web.health.reader import Shared, StatusReader
+
+HOSTILE = [
+    "testwiki@wmflabs'; DROP TABLE wiki; --",
+    '"><script>alert(1)</script>@wmflabs',
+    "../../etc/passwd",
+    "%00",
+    "a\r\nSet-Cookie: x",
+    "\N{RIGHT-TO-LEFT OVERRIDE}wiki",
+    "x" * 3_000,
+]
+SECRET = "(secret-line-of-another-wiki"
+FARMS = "(line-of-the-farm<script>alert(1)</script>"
+OWN = "(line-of-our-own"
+OTHER = WikiName("otherwiki", "wmflabs")
+
+
+async def document(site: Site, query: str = "") -> dict[str, Any]:
+    status, body, _ = await site.fetch(f"/status?format=json{query}")
+    assert status == 200, body
+    found = json.loads(body)
+    assert isinstance(found, dict)
+    return found
+
+
+async def samples(site: Site) -> dict[tuple[str, tuple[str, ...]], float]:
+    """The metrics by name and values of labels."""
+    status, body, response = await site.fetch("/metrics")
+    assert status == 200
+    assert response.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    return {
+        (sample.name, tuple(value for _, value in sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(body)
+        for sample in family.samples
+    }
+
+
+def nodes(body: str, path: str) -> Any:
+    """What an XPath finds in a page; the stubs know no better type."""
+    return html.document_fromstring(body).xpath(path)
+
+
+def text_of(body: str) -> str:
+    """What a reader sees of a page."""
+    return " ".join(" ".join(nodes(body, "//text()")).split()).replace(" .", ".").replace(" ,", ",")
+
+
+async def bring_trouble(site: Site) -> None:
+    """Alarms, a lag, passes, spam lists of the farm, of the wiki and of another one."""
+    async with site.wiki.pool.connection() as conn:
+        await record_wiki(conn, WMFLABS, OTHER)
+        for dbname, line in ((FARM, FARMS), ("testwiki", OWN), ("otherwiki", SECRET)):
+            lines = parse_lines(f"good\n{line}")
+            await record_spam_list(conn, spam_list(WMFLABS.code, dbname, ListKind.BLACK, TODAY - 2, lines))
+        white = spam_list(WMFLABS.code, "testwiki", ListKind.WHITE, TODAY - 2, parse_lines("exception"))
+        await record_spam_list(conn, white)
+        await raise_alarm(conn, AlarmKind.SPAM_LINES, "otherwiki@wmflabs black", TODAY - 2, f"1 line, {SECRET}")
+        await raise_alarm(conn, AlarmKind.PASS_SLOW, "testwiki@wmflabs", TODAY - 3, "<b>40 days</b>")
+        await raise_alarm(conn, "unheard-of", "<i>", TODAY, "not for everybody")
+        row = await (await conn.execute("SELECT clock_timestamp()")).fetchone()
+        assert row is not None
+        await record_position(conn, Position("recentchange<i>", "[]", row[0] - timedelta(hours=3)))
+        await record_start(conn, site.wiki.wiki.wiki, "", TODAY - 9)
+        await record_end(conn, site.wiki.wiki.wiki, TODAY - 9, TODAY - 7)
+        await record_start(conn, site.wiki.wiki.wiki, "", TODAY - 1)
+        await record_place(conn, site.wiki.wiki.wiki, Place(), Place(3, ""))
+
+
+async def test_the_page_tells_wikis_rounds_and_verdicts_in_words(site: Site) -> None:
+    status, body, response = await site.fetch("/status?lang=en")
+    text = text_of(body)
+    assert (status, response.content_type) == (200, "text/html")
+    assert "None: everything is going as it should." in text
+    assert "testwiki@wmflabs" in text
+    assert "Weblinks known 6" in text
+    assert "dead (most on one day: 1)" in text
+    _, body, _ = await site.fetch("/status", Accept_Language="de")
+    assert "Wie es Weboid geht" in text_of(body)
+
+
+async def test_the_picture_needs_no_script_and_its_numbers_stand_in_a_table(site: Site) -> None:
+    _, body, _ = await site.fetch("/status?lang=en")
+    pictures = nodes(body, "//figure/svg")
+    assert [figure.get("class") for figure in nodes(body, "//figure")] == ["days dead", "days doubtful", "days working"]
+    assert all(picture.get("role") == "img" and picture.get("aria-label") for picture in pictures)
+    assert [len(picture.xpath("rect")) for picture in pictures] == [1, 1, 1]
+    assert nodes(body, "//script | //@style | //@onclick") == []
+    (row,) = nodes(body, "//details//tbody/tr")
+    assert [cell.text_content() for cell in row] == ["April 30, 2017", "1", "1", "4"]
+
+
+async def test_trouble_is_told_in_words_and_safely(site: Site) -> None:
+    await bring_trouble(site)
+    _, body, _ = await site.fetch("/status?lang=en")
+    text = text_of(body)
+    assert (
+        "Reading the pages of testwiki@wmflabs takes more than four weeks. Raised 3 days ago. (<b>40 days</b>)" in text
+    )
+    assert "Something else: unheard-of." in text
+    assert "recentchange<i> 3 hours" in text
+    assert "last week" not in text
+    assert "begun yesterday, step 3" in text
+    assert "<i>" not in body
+    assert "<b>" not in body
+    assert "<script" not in body
+
+
+async def test_programs_get_the_same_as_json(site: Site) -> None:
+    await bring_trouble(site)
+    told = await document(site)
+    assert (told["day"], told["version"]) == ("2017-05-01", 1)
+    assert told["urls"] == {"value": 6, "exactness": "exact"}
+    assert {alarm["kind"] for alarm in told["alarms"]} == {"spam-lines", "pass-slow", "unheard-of"}
+    (ours,) = [wiki for wiki in told["wikis"] if wiki["wiki"] == "testwiki@wmflabs"]
+    assert (ours["passed"], ours["pass_days"], ours["started"], ours["step"]) == ("2017-04-24", 2, "2017-04-30", 3)
+    assert ours["pages"] == {"value": 2, "exactness": "exact"}
+    (stream,) = told["streams"]
+    assert 10_800 <= stream["lag_s"] < 11_000
+    assert len(told["changes"]) == 30
+    assert told["changes"][-2]["verdicts"]["dead"] == {"value": 1, "exactness": "exact"}
+
+
+async def test_the_status_comes_as_xml_too(site: Site) -> None:
+    status, body, response = await site.fetch("/status?format=xml")
+    assert (status, response.content_type) == (200, "application/xml")
+    tree = etree.fromstring(body.encode())
+    (wiki,) = tree.findall("wiki")
+    assert wiki.get("wiki") == "testwiki@wmflabs"
+    assert len(tree.findall("change")) == len(json.loads((await site.fetch("/status?format=json"))[1])["changes"])
+    _, _, response = await site.fetch("/status", Accept="application/xml")
+    assert response.content_type == "application/xml"
+
+
+async def test_a_line_of_a_wikis_own_spam_list_is_told_of_that_wiki_only(site: Site) -> None:
+    await bring_trouble(site)
+    for query in ("", "&dbname=testwiki@wmflabs"):
+        for path in (f"/status?format=json{query}", f"/status?format=html{query}"):
+            _, body, _ = await site.fetch(path)
+            assert "secret" not in body, path
+            assert "line-of-the-farm" in body
+            assert ("line-of-our-own" in body) is bool(query), path
+    lists = {each["list"]: each for each in (await document(site))["spam_lists"]}
+    assert (lists["otherwiki@wmflabs"]["unusable"]["value"], lists["otherwiki@wmflabs"]["lines"]) == (1, None)
+    assert (await document(site, "&dbname=otherwiki@wmflabs"))["spam_lists"][-1]["lines"][0].startswith(SECRET)
+    _, body, _ = await site.fetch("/metrics")
+    assert "secret" not in body
+    assert "line-of" not in body
+
+
+async def test_lists_that_are_in_order_are_told_on_the_page_of_their_wiki(site: Site) -> None:
+    await bring_trouble(site)
+    shown = [text_of((await site.fetch(f"/status?lang=en{query}"))[1]) for query in ("", "&dbname=testwiki@wmflabs")]
+    assert ["Exceptions of testwiki@wmflabs" in text for text in shown] == [False, True]
+    assert ["Spam list of otherwiki@wmflabs" in text for text in shown] == [True, False]
+
+
+async def test_the_page_of_one_wiki_has_nothing_of_the_others(site: Site) -> None:
+    await bring_trouble(site)
+    told = await document(site, "&dbname=testwiki@wmflabs")
+    assert [wiki["wiki"] for wiki in told["wikis"]] == ["testwiki@wmflabs"]
+    assert [alarm["kind"] for alarm in told["alarms"]] == ["pass-slow"]
+    _, body, _ = await site.fetch("/status?dbname=testwiki@wmflabs&lang=en")
+    assert "otherwiki" not in body
+    assert "How Weboid is doing: testwiki@wmflabs" in text_of(body)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_a_hostile_name_is_refused_and_harms_nothing(site: Site, name: str) -> None:
+    async with site.client.get(f"{site.url}/status", params={"dbname": name, "lang": "en"}) as response:
+        body = await response.text()
+        assert response.status in (400, 404), body
+        assert "<script" not in body
+        assert "Set-Cookie" not in response.headers
+    assert len((await document(site))["wikis"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "key"),
+    [
+        ("dbname=nosuchwiki@wmflabs", 404, "weboid-error-unknown-wiki"),
+        ("dbname=testwiki", 404, "weboid-error-unknown-wiki"),
+        ("dbname=testwiki@nofarm", 404, "weboid-error-unknown-wiki"),
+        ("dbname=test wiki", 400, "weboid-error-wiki"),
+        ("lang=-", 400, "weboid-error-lang"),
+        ("dbname=a&dbname=b", 400, "weboid-error-twice"),
+    ],
+)
+async def test_what_cannot_be_answered_is_told_with_a_key(site: Site, query: str, status: int, key: str) -> None:
+    told, body, _ = await site.fetch(f"/status?format=json&{query}")
+    assert (told, json.loads(body)["error"]["key"]) == (status, key)
+
+
+async def test_a_format_that_there_is_not_is_refused(site: Site) -> None:
+    assert (await site.fetch("/status?format=exe"))[0] == 400
+
+
+@pytest.mark.parametrize(
+    ("accept", "kind"),
+    [
+        ("", "text/html"),
+        ("*/*", "text/html"),
+        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html"),
+        ("application/json", "application/json"),
+        ("text/html;q=0.1, application/json", "application/json"),
+    ],
+)
+async def test_the_accept_header_chooses_page_or_json(site: Site, accept: str, kind: str) -> None:
+    _, _, response = await site.fetch("/status", Accept=accept)
+    assert response.content_type == kind
+    assert "Accept" in response.headers["Vary"].split(", ")
+
+
+async def test_the_page_has_a_tag_and_costs_a_304_when_it_is_known(site: Site) -> None:
+    _, _, response = await site.fetch("/status")
+    assert response.headers["Cache-Control"] == "no-cache"
+    assert (await site.fetch("/status", If_None_Match=response.headers["ETag"]))[0] == 304
+
+
+async def test_other_pages_lead_to_it_in_their_language(site: Site) -> None:
+    _, body, _ = await site.fetch("/?lang=de")
+    assert nodes(body, '//footer//a[@href="/status?lang=de"]')
+
+
+async def test_every_kind_of_alarm_has_its_words_and_its_metric() -> None:
+    assert set(pages._ALARMS) == set(KINDS) == set(AlarmKind)
+
+
+async def test_metrics_tell_how_old_and_how_much(site: Site) -> None:
+    await bring_trouble(site)
+    told = await samples(site)
+    wiki = ("testwiki@wmflabs",)
+    assert told["weboid_store_up", ()] == 1
+    assert told["weboid_pass_age_days", wiki] == 7
+    assert told["weboid_pass_running_days", wiki] == 1
+    assert 0 <= told["weboid_pass_seconds", wiki] < 100
+    assert told["weboid_pages", wiki] == 2
+    assert told["weboid_pending_pages", wiki] == 0
+    assert 10_800 <= told["weboid_stream_lag_seconds", ("recentchange<i>",)] < 11_000
+    assert told["weboid_due_urls", ()] == told["weboid_overdue_days", ()] == 0
+    assert told["weboid_verdict_changes", ("dead",)] == 1
+    assert told["weboid_alarms", ("pass-slow",)] == told["weboid_alarms", ("unheard-of",)] == 1
+    assert told["weboid_alarms", ("round-slow",)] == 0
+    assert told["weboid_spam_lines_unusable", ("black", "wmflabs")] == 1
+    assert ("weboid_pass_age_days", ("otherwiki@wmflabs",)) not in told
+
+
+async def test_metrics_tell_what_this_process_has_answered(site: Site) -> None:
+    for path in ("/bot", "/bot", "/nothing", "/nothing?else", "/externalLinkInfo?dbname=x"):
+        await site.fetch(path)
+    told = await samples(site)
+    assert told["weboid_web_requests_total", ("/bot", "200")] == 2
+    assert told["weboid_web_requests_total", ("", "404")] == 2
+    assert told["weboid_web_request_seconds_count", ("/bot",)] == 2
+    assert told["process_start_time_seconds", ()] > 0
+    assert not any("nothing" in label for _, labels in told for label in labels)
+
+
+async def test_two_services_in_one_process_do_not_share_their_numbers() -> None:
+    assert Metrics().text(None) != b""
+    assert Metrics().text(None) != b""
+
+
+async def test_a_flood_costs_one_look_into_the_database(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    lent = 0
+    connection = Pool.connection
+
+    def counted(pool: Pool, timeout: float | None = None) -> Any:
+        nonlocal lent
+        lent += 1
+        return connection(pool, timeout)
+
+    monkeypatch.setattr(Pool, "connection", counted)
+    paths = [
+        "/status",
+        "/status?format=json",
+        "/metrics",
+        "/status?dbname=testwiki@wmflabs",
+        "/status?dbname=no@wmflabs",
+    ]
+    await asyncio.gather(*[site.fetch(path) for path in paths * 20])
+    assert lent == 1
+
+
+async def test_the_status_is_read_again_when_it_is_old_and_when_a_new_day_has_begun(database: str) -> None:
+    days = [100, 100, 100, 101, 101, 101]
+    async with open_pool(database, size=1) as pool:
+        reader = StatusReader(pool, lambda: days[0], kept_s=3_600)
+        first = await reader.find_status()
+        assert await reader.find_status() is first
+        days[0] = 101
+        second = await reader.find_status()
+        assert (first.day, second.day) == (100, 101)
+        eager = StatusReader(pool, lambda: 100, kept_s=0)
+        assert await eager.find_status() is not await eager.find_status()
+
+
+async def test_an_empty_store_has_a_page_too(site: Site, second_database: str) -> None:
+    async with open_pool(second_database, size=1) as pool:
+        status = await StatusReader(pool, lambda: TODAY).find_status()
+    assert status.wikis == ()
+    assert b"weboid_urls 0.0" in Metrics().text(status)
+
+
+async def test_a_database_that_is_gone_is_told_with_a_key_and_no_trace(site: Site) -> None:
+    await site.wiki.pool.close()
+    for path, told in (
+        ("/status?lang=en", "The database does not answer"),
+        ("/status?format=json", "weboid-error-store"),
+    ):
+        status, body, response = await site.fetch(path)
+        assert (status, response.headers["Retry-After"]) == (503, "30")
+        assert told in body
+        assert "Traceback" not in body
+        assert "psycopg" not in body
+    told_samples = await samples(site)
+    assert told_samples["weboid_store_up", ()] == 0
+    assert not any(name == "weboid_urls" for name, _ in told_samples)
+
+
+async def test_a_slow_database_is_told_as_well_and_the_page_comes_back(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weboid.web.health.reader.PATIENCE_S", 0.3)
+    async with site.wiki.pool.connection() as blocker:
+        await blocker.execute("LOCK TABLE alarm")
+        status, body, _ = await site.fetch("/status?format=json")
+        assert (status, json.loads(body)["error"]["key"]) == (503, "weboid-error-store")
+        assert (await samples(site))["weboid_store_up", ()] == 0
+    monkeypatch.setattr("weboid.web.health.reader.PATIENCE_S", 60.0)
+    # The question that took too long may still be the one that all share.
+    assert (await site.fetch("/status"))[0] in (200, 503)
+    assert (await site.fetch("/status"))[0] == 200
+
+
+async def test_health_is_503_when_the_database_does_not_answer_within_a_second(site: Site) -> None:
+    assert (await site.fetch("/healthz"))[:2] == (200, "ok\n")
+    async with busy(site.wiki.pool, 4):
+        status, body, _ = await site.fetch("/healthz")
+        assert status == 503, body
+    assert (await site.fetch("/healthz"))[0] == 200
+
+
+async def test_a_question_is_asked_once_for_all_and_survives_those_who_lose_patience() -> None:
+    asked = 0
+    release = asyncio.Event()
+
+    async def ask() -> int:
+        nonlocal asked
+        asked += 1
+        await release.wait()
+        return asked
+
+    shared = Shared(ask)
+    with pytest.raises(StoreError):
+        await shared.answer(0.01)
+    others = [asyncio.create_task(shared.answer(60)) for _ in range(3)]
+    await asyncio.sleep(0)
+    others[0].cancel()
+    release.set()
+    assert await asyncio.gather(*others[1:]) == [1, 1]
+    assert await shared.answer(60) == 2
+
+
+async def test_a_question_that_nobody_waits_for_can_be_given_up() -> None:
+    async def ask() -> None:
+        await asyncio.Event().wait()
+
+    shared = Shared(ask)
+    with pytest.raises(StoreError):
+        await shared.answer(0.01)
+    await shared.close()
+    await Shared(ask).close()
+
+
+@asynccontextmanager
+async def busy(pool: Pool, count: int) -> AsyncIterator[None]:
+    """All connections of the pool are lent."""
+    async with AsyncExitStack() as stack:
+        for _ in range(count):
+            await stack.enter_async_context(pool.connection())
+        yield

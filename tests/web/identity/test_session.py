@@ -1,0 +1,421 @@
+"""Sessions: who gets a cookie, whose is believed, and which forms are ours. Two processes with one secret are one."""
+
+import base64
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from aiohttp import web
+from aiohttp.typedefs import Handler
+from cryptography.fernet import Fernet
+from support.oauthprovider import PUBLIC_URL, SECRET, Browser, open_browser
+
+from weboid.config import PeopleConfig
+from weboid.errors import ConfigError
+from weboid.web.http.server import open_site
+from weboid.web.identity.session import LIFETIME_S, Member, Sessions
+from weboid.web.request.fields import MOST_BODY
+from weboid.web.request.problem import Problem
+
+ANNA = Member("7", "Anna", 100, False)
+NAME = "__Host-weboid"
+
+
+@dataclass
+class Little:
+    """A little service that does nothing but what sessions are for."""
+
+    sessions: Sessions
+
+    def app(self) -> web.Application:
+        app = web.Application(middlewares=[self.sessions.middleware, _told])
+        app.router.add_get("/plain", self.plain)
+        app.router.add_get("/token/{purpose}", self.token)
+        app.router.add_post("/form/{purpose}", self.form)
+        app.router.add_get("/who", self.who)
+        app.router.add_get("/in/{name}", self.sign_in)
+        app.router.add_get("/out", self.sign_out)
+        app.router.add_get("/keep", self.keep)
+        app.router.add_get("/take/{most_s}", self.take)
+        app.router.add_get("/report", self.report)
+        app.router.add_get("/admin", self.admin)
+        return app
+
+    async def plain(self, request: web.Request) -> web.Response:
+        return web.Response(text=str(await self.sessions.is_interactive(request)))
+
+    async def token(self, request: web.Request) -> web.Response:
+        return web.Response(text=await self.sessions.form_token(request, request.match_info["purpose"]))
+
+    async def form(self, request: web.Request) -> web.Response:
+        given = await self.sessions.posted(request, request.match_info["purpose"], ("url", "note"))
+        await self.sessions.note_interactive(request)
+        return web.json_response(given)
+
+    async def who(self, request: web.Request) -> web.Response:
+        person = await self.sessions.person(request)
+        return web.Response(text=person.name if person else "nobody")
+
+    async def sign_in(self, request: web.Request) -> web.Response:
+        kinds = {
+            "Anna": ANNA,
+            "Blocked": Member("8", "Blocked", 100, True),
+            "New": Member("9", "New", 3, False),
+            "Admin": Member("1", "Admin", 0, False),
+            "Lost": Member("1", "Lost", 9_000, True),
+        }
+        await self.sessions.sign_in(request, kinds[request.match_info["name"]])
+        return web.Response()
+
+    async def sign_out(self, request: web.Request) -> web.Response:
+        await self.sessions.sign_out(request)
+        return web.Response()
+
+    async def keep(self, request: web.Request) -> web.Response:
+        await self.sessions.keep(request, "flow", {"state": "x"})
+        return web.Response()
+
+    async def take(self, request: web.Request) -> web.Response:
+        taken = await self.sessions.take(request, "flow", most_s=int(request.match_info["most_s"]))
+        if taken is None:
+            raise Problem(400, "nothing")
+        return web.json_response(taken)
+
+    async def report(self, request: web.Request) -> web.Response:
+        return web.Response(text=(await self.sessions.require_person(request)).name)
+
+    async def admin(self, request: web.Request) -> web.Response:
+        return web.Response(text=(await self.sessions.require_administrator(request)).name)
+
+
+@web.middleware
+async def _told(request: web.Request, handler: Handler) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except Problem as problem:
+        return web.Response(status=problem.http, text=problem.key.removeprefix("weboid-error-"))
+
+
+@asynccontextmanager
+async def opened(secret: str = SECRET, url: str = PUBLIC_URL) -> AsyncIterator[Browser]:
+    """A browser at a little service."""
+    sessions = Sessions(secret, PeopleConfig(administrators=("1",), edits=50), url)
+    async with open_site(Little(sessions).app(), "127.0.0.1", 0) as site, open_browser(site) as browser:
+        yield browser
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    """A browser with an empty jar."""
+    async with opened() as found:
+        yield found
+
+
+def jar(browser: Browser) -> dict[str, str]:
+    return {cookie.key: cookie.value for cookie in browser.client.cookie_jar}
+
+
+def keep_cookie(browser: Browser, value: str, name: str = NAME) -> None:
+    """Puts a cookie of one's own making into the jar, in place of all others."""
+    browser.client.cookie_jar.clear()
+    browser.client.cookie_jar.update_cookies({name: value})
+
+
+def reader(secret: str = SECRET) -> Fernet:
+    """What encrypts the cookies under this secret."""
+    return Sessions(secret, PeopleConfig(), PUBLIC_URL)._fernet
+
+
+async def test_a_page_that_needs_no_session_sets_no_cookie(browser: Browser) -> None:
+    for path in ("/plain", "/who", "/report", "/admin", "/take/600"):
+        seen = await browser.open(path)
+        assert seen.status in (200, 400, 403), path
+        assert not seen.cookies, path
+        assert "no-store" not in seen.headers.get("Cache-Control", "")
+
+
+async def test_the_cookie_is_for_this_host_and_out_of_reach_of_scripts_and_other_sites(browser: Browser) -> None:
+    (cookie,) = (await browser.open("/token/report")).cookies
+    name, *rest = [part.strip() for part in cookie.split(";")]
+    assert name.startswith(f"{NAME}=")
+    told = {part.partition("=")[0].lower(): part.partition("=")[2] for part in rest}
+    assert told.keys() >= {"secure", "httponly"}
+    assert (told["samesite"], told["path"], told["max-age"]) == ("Lax", "/", str(LIFETIME_S))
+    assert "domain" not in told
+
+
+async def test_an_answer_with_a_cookie_is_never_kept_by_a_cache(browser: Browser) -> None:
+    assert (await browser.open("/token/report")).headers["Cache-Control"] == "no-store"
+
+
+async def test_without_https_the_cookie_has_a_plain_name_and_still_works() -> None:
+    async with opened(url="http://127.0.0.1:8000") as browser:
+        (cookie,) = (await browser.open("/in/Anna")).cookies
+        assert cookie.startswith("weboid=")
+        assert "secure" not in cookie.lower()
+        assert (await browser.open("/who")).text == "Anna"
+
+
+async def test_nothing_in_the_cookie_can_be_read(browser: Browser) -> None:
+    await browser.open("/in/Anna")
+    value = jar(browser)[NAME]
+    assert b"Anna" not in base64.urlsafe_b64decode(value)
+    assert json.loads(reader().decrypt(value.encode()))["member"] == ["7", "Anna", 100, False]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda value: "", id="empty"),
+        pytest.param(lambda value: "x", id="short"),
+        pytest.param(lambda value: value[:-10], id="truncated"),
+        pytest.param(lambda value: value[:40] + ("A" if value[40] != "A" else "B") + value[41:], id="one-letter"),
+        pytest.param(lambda value: "gAAAAA" + "A" * 8_000, id="long"),
+        pytest.param(
+            lambda value: reader("another secret, of another service altogether").encrypt(b"{}").decode(), id="key"
+        ),
+        pytest.param(lambda value: reader().encrypt(b"no JSON").decode(), id="no-json"),
+        pytest.param(lambda value: reader().encrypt(b"[7]").decode(), id="no-object"),
+        pytest.param(lambda value: reader().encrypt(b'{"member": 7, "id": 7}').decode(), id="wrong-types"),
+    ],
+)
+async def test_a_forged_cookie_is_no_session(browser: Browser, change: Callable[[str], str]) -> None:
+    await browser.open("/in/Anna")
+    keep_cookie(browser, change(jar(browser)[NAME]))
+    seen = await browser.open("/who")
+    assert (seen.status, seen.text) == (200, "nobody")
+    assert (await browser.open("/token/report")).status == 200
+
+
+async def test_a_cookie_header_that_is_no_text_is_no_session(browser: Browser) -> None:
+    for value in ("__Host-weboid=\udcff\udcfe", "__Host-weboid=ü", '__Host-weboid="', "=;;=", "__Host-weboid"):
+        seen = await browser.open("/who", Cookie=value)
+        assert (seen.status, seen.text) == (200, "nobody"), value
+
+
+async def test_a_session_ends_twelve_hours_after_it_began_however_often_it_is_used(browser: Browser) -> None:
+    now = int(time.time())
+    told = json.dumps({"id": "i" * 22, "member": ["7", "Anna", 100, False]}).encode()
+    keep_cookie(browser, reader().encrypt_at_time(told, now - LIFETIME_S - 60).decode())
+    assert (await browser.open("/who")).text == "nobody"
+    keep_cookie(browser, reader().encrypt_at_time(told, now - LIFETIME_S + 600).decode())
+    assert (await browser.open("/who")).text == "Anna"
+    await browser.open("/keep")
+    began = reader().extract_timestamp(jar(browser)[NAME].encode())
+    assert began == now - LIFETIME_S + 600
+
+
+async def test_processes_with_one_secret_accept_each_others_cookies_and_forms() -> None:
+    async with opened() as one, opened() as two:
+        await one.open("/in/Anna")
+        token = (await one.open("/token/report")).text
+        keep_cookie(two, jar(one)[NAME])
+        assert (await two.open("/who")).text == "Anna"
+        assert (await two.send("/form/report", {"token": token, "url": "x"})).status == 200
+
+
+async def test_without_a_secret_each_start_has_its_own() -> None:
+    async with opened("") as one, opened("") as two:
+        await one.open("/in/Anna")
+        assert (await one.open("/who")).text == "Anna"
+        keep_cookie(two, jar(one)[NAME])
+        assert (await two.open("/who")).text == "nobody"
+
+
+def test_a_secret_that_could_be_guessed_is_refused() -> None:
+    with pytest.raises(ConfigError, match="32"):
+        Sessions("hunter2", PeopleConfig(), PUBLIC_URL)
+
+
+async def test_signing_in_and_out_begins_another_session_so_that_none_can_be_planted(browser: Browser) -> None:
+    ids = []
+    tokens = []
+    for path in ("/token/report", "/in/Anna", "/out", "/in/Anna"):
+        await browser.open(path)
+        ids.append(json.loads(reader().decrypt(jar(browser)[NAME].encode()))["id"])
+        tokens.append((await browser.open("/token/report")).text)
+    assert len(set(ids)) == 4
+    for old in tokens[:-1]:
+        assert (await browser.send("/form/report", {"token": old})).status == 403
+    assert (await browser.send("/form/report", {"token": tokens[-1]})).status == 200
+
+
+async def test_whoever_signed_out_is_nobody(browser: Browser) -> None:
+    await browser.open("/in/Anna")
+    await browser.open("/out")
+    assert (await browser.open("/who")).text == "nobody"
+
+
+@pytest.mark.parametrize(
+    ("name", "report", "admin"),
+    [
+        ("", (403, "sign-in"), (403, "administrator")),
+        ("Anna", (200, "Anna"), (403, "administrator")),
+        ("Blocked", (403, "blocked-there"), (403, "administrator")),
+        ("New", (403, "few-edits"), (403, "administrator")),
+        ("Admin", (200, "Admin"), (200, "Admin")),
+        ("Lost", (403, "blocked-there"), (403, "administrator")),
+    ],
+)
+async def test_who_may_report_and_who_may_administer(
+    browser: Browser, name: str, report: tuple[int, str], admin: tuple[int, str]
+) -> None:
+    if name:
+        await browser.open(f"/in/{name}")
+    seen = await browser.open("/report")
+    assert (seen.status, seen.text) == report
+    seen = await browser.open("/admin")
+    assert (seen.status, seen.text) == admin
+
+
+async def test_what_is_kept_is_taken_once_and_in_time_only(browser: Browser) -> None:
+    await browser.open("/keep")
+    seen = await browser.open("/take/600")
+    assert json.loads(seen.text) == {"state": "x"}
+    assert (await browser.open("/take/600")).status == 400
+    told = {"id": "i" * 22, "flow": reader().encrypt_at_time(b'{"state": "x"}', int(time.time()) - 700).decode()}
+    keep_cookie(browser, reader().encrypt(json.dumps(told).encode()).decode())
+    assert (await browser.open("/take/600")).status == 400
+
+
+async def test_a_form_of_ours_is_read_and_makes_the_session_a_persons(browser: Browser) -> None:
+    token = (await browser.open("/token/report")).text
+    assert (await browser.open("/plain")).text == "False"
+    fields = {
+        "token": token,
+        "url": " http://a.demo/ ",
+        "note": "zwei\r\nZeilen ü",
+        "other": "passed over",
+        "lang": "de",
+    }
+    seen = await browser.send("/form/report", fields)
+    assert json.loads(seen.text) == {"url": "http://a.demo/", "note": "zwei\r\nZeilen ü", "lang": "de"}
+    assert (await browser.open("/plain")).text == "True"
+
+
+async def test_a_form_may_be_sent_twice_but_its_token_is_never_the_same(browser: Browser) -> None:
+    one, two = (await browser.open("/token/report")).text, (await browser.open("/token/report")).text
+    assert one != two
+    for token in (one, two, one):
+        assert (await browser.send("/form/report", {"token": token})).status == 200
+
+
+async def test_a_form_without_our_token_is_refused(browser: Browser) -> None:
+    token = (await browser.open("/token/report")).text
+    other = (await browser.open("/token/replacement")).text
+    wrong = token[:-1] + ("0" if token[-1] != "0" else "1")
+    for value in ("", "x", "ü" * 30, wrong, other, token + "0", token[22:], token[:22]):
+        seen = await browser.send("/form/report", {"token": value})
+        assert (seen.status, seen.text) == (403, "form"), value
+    assert (await browser.send("/form/report", {})).status == 403
+
+
+async def test_a_token_of_another_session_is_refused(browser: Browser) -> None:
+    async with open_browser(browser.url) as other:
+        theirs = (await other.open("/token/report")).text
+    assert (await browser.send("/form/report", {"token": theirs})).status == 403
+    await browser.open("/token/report")
+    assert (await browser.send("/form/report", {"token": theirs})).status == 403
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.demo", "Sec-Fetch-Site": ""},
+        {"Origin": "null", "Sec-Fetch-Site": ""},
+        {"Origin": PUBLIC_URL + ".evil.demo", "Sec-Fetch-Site": ""},
+        {"Origin": "http://weboid.demo", "Sec-Fetch-Site": ""},
+        {"Origin": PUBLIC_URL, "Sec-Fetch-Site": "cross-site"},
+        {"Origin": PUBLIC_URL, "Sec-Fetch-Site": "same-site"},
+        {"Origin": PUBLIC_URL, "Sec-Fetch-Site": "none"},
+        {"Origin": "https://evil.demo", "Sec-Fetch-Site": "same-origin"},
+        {"Origin": "", "Sec-Fetch-Site": "cross-site"},
+        {"Origin": "", "Sec-Fetch-Site": ""},
+    ],
+)
+async def test_a_form_that_another_site_sends_is_refused_even_with_a_token(
+    browser: Browser, headers: dict[str, str]
+) -> None:
+    token = (await browser.open("/token/report")).text
+    seen = await browser.send("/form/report", {"token": token}, **headers)
+    assert (seen.status, seen.text) == (403, "form")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": PUBLIC_URL, "Sec-Fetch-Site": ""},
+        {"Origin": "", "Sec-Fetch-Site": "same-origin"},
+        {"Origin": "null", "Sec-Fetch-Site": "same-origin"},
+    ],
+)
+async def test_one_of_origin_and_sec_fetch_site_is_enough(browser: Browser, headers: dict[str, str]) -> None:
+    token = (await browser.open("/token/report")).text
+    assert (await browser.send("/form/report", {"token": token}, **headers)).status == 200
+
+
+async def test_the_origin_may_be_the_address_that_was_really_asked(browser: Browser) -> None:
+    token = (await browser.open("/token/report")).text
+    seen = await browser.send("/form/report", {"token": token}, Origin=browser.url)
+    assert seen.status == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        pytest.param(b"token=TOKEN&url=a&url=b", {}, 400, id="twice"),
+        pytest.param(b"token=TOKEN&token=TOKEN", {}, 400, id="token-twice"),
+        pytest.param(b"token=TOKEN&url=%ff%fe", {}, 400, id="no-utf-8"),
+        pytest.param(b"token=TOKEN&url=\xff", {}, 400, id="raw-bytes"),
+        pytest.param(b"token=TOKEN&url=a%00b", {}, 400, id="nul"),
+        pytest.param(b"token=TOKEN&url=%1b[31m", {}, 400, id="escape"),
+        pytest.param(b"token=TOKEN" + b"&a=b" * 100, {}, 400, id="many-fields"),
+        pytest.param(b"token=TOKEN&url=" + b"a" * MOST_BODY, {}, 413, id="long"),
+        pytest.param(b"token=TOKEN&url=" + b"a" * 900_000, {}, 413, id="very-long"),
+        pytest.param(b'{"token": "TOKEN"}', {"Content-Type": "application/json"}, 415, id="json"),
+        pytest.param(b"token=TOKEN", {"Content-Type": "text/plain"}, 415, id="plain"),
+        pytest.param(b"token=TOKEN", {"Content-Type": "multipart/form-data; boundary=x"}, 415, id="multipart"),
+        pytest.param(b"token=TOKEN", {"Content-Encoding": "identity"}, 415, id="encoded"),
+        pytest.param(b"", {}, 403, id="empty"),
+        pytest.param(b"&&&==&", {}, 403, id="nothing"),
+    ],
+)
+async def test_a_body_that_no_form_of_ours_sends_is_refused(
+    browser: Browser, body: bytes, headers: dict[str, str], status: int
+) -> None:
+    token = (await browser.open("/token/report")).text
+    given = {"Origin": PUBLIC_URL, "Content-Type": "application/x-www-form-urlencoded"} | headers
+    data = body.replace(b"TOKEN", token.encode())
+    async with browser.client.post(browser.url + "/form/report", data=data, headers=given) as response:
+        assert response.status == status, await response.text()
+
+
+async def test_a_body_in_chunks_is_bounded_too(browser: Browser) -> None:
+    token = (await browser.open("/token/report")).text
+
+    async def chunks() -> AsyncIterator[bytes]:
+        yield f"token={token}&url=".encode()
+        for _ in range(100):
+            yield b"a" * 1_000
+
+    given = {"Origin": PUBLIC_URL, "Content-Type": "application/x-www-form-urlencoded"}
+    async with browser.client.post(browser.url + "/form/report", data=chunks(), headers=given) as response:
+        assert response.status == 413
+
+
+async def test_concurrent_browsers_never_get_each_others_sessions() -> None:
+    async with opened() as first, AsyncExitStack() as stack:
+        browsers = [await stack.enter_async_context(open_browser(first.url)) for _ in range(4)]
+        for name, browser in zip(("Anna", "New", "Blocked", "Admin"), browsers, strict=True):
+            await browser.open(f"/in/{name}")
+        assert [(await browser.open("/who")).text for browser in browsers] == ["Anna", "New", "Blocked", "Admin"]
+        assert (await first.open("/who")).text == "nobody"
+
+
+def test_the_keys_of_cookies_and_of_forms_are_not_the_same() -> None:
+    sessions: Any = Sessions(SECRET, PeopleConfig(), PUBLIC_URL)
+    assert sessions._form_key not in (sessions._fernet._signing_key + sessions._fernet._encryption_key, SECRET.encode())

@@ -1,0 +1,27 @@
+"""Pages that explain say what is configured and load nothing from anywhere."""
+
+import pytest
+from support.webservice import Site
+
+
+@pytest.mark.parametrize("path", ["/help", "/bot", "/privacy", "/policy"])
+@pytest.mark.parametrize("language", ["en", "de"])
+async def test_a_page_that_explains_is_there_without_a_cookie(site: Site, path: str, language: str) -> None:
+    status, body, response = await site.fetch(f"{path}?lang={language}")
+    assert status == 200
+    assert f'lang="{language}"' in body
+    assert "Set-Cookie" not in response.headers
+    assert "⧼" not in body
+    assert "(weboid-" not in body
+
+
+async def test_help_tells_the_rule_by_which_links_are_called_dead(site: Site) -> None:
+    _, body, _ = await site.fetch("/help")
+    assert "at least 3 in a row, over at least 14 days" in body
+
+
+async def test_the_policy_tells_the_limits_that_are_configured(site: Site) -> None:
+    _, body, _ = await site.fetch("/policy")
+    web = site.config.web
+    assert f"{web.rate:,} units a minute" in body
+    assert f"up to {web.burst:,} at once" in body

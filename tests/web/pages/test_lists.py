@@ -1,0 +1,267 @@
+"""Lists of a wiki: dead and doubtful links, by page and by domain, and pages with spam (W-6)."""
+
+import re
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from lxml import etree
+from support.listed import WIKI, add_pages, key_of_error, texts, told, walked
+from support.stored import FINE, LOST, WALL, key
+from support.webservice import DEAD, HOSTILE_TITLE, MOVED, SPOOFED, TODAY, WALLED, Site
+
+from weboid.core.url.farms import WMF
+from weboid.store.pages.page import release_pages
+from weboid.store.pages.spam import record_spam_links
+from weboid.store.people.report import record_report
+from weboid.store.urls.url import find_urls
+
+DEAD_LIST = f"/lists/dead?{WIKI}"
+SPAM_LIST = f"/lists/spam?{WIKI}"
+
+
+def links(documents: list[Any]) -> list[tuple[int, str]]:
+    """(page, URL) of the links of a list, in order."""
+    return [
+        (page["id"], link["normal"]) for document in documents for page in document["pages"] for link in page["links"]
+    ]
+
+
+async def test_dead_links_are_listed_with_what_is_known_of_them(site: Site) -> None:
+    document = await told(site, f"{DEAD_LIST}&format=json")
+    (page,) = document["pages"]
+    assert (document["wiki"], document["verdict"], document["next"]) == ("testwiki@wmflabs", "dead", None)
+    assert (page["id"], page["title"], page["namespace"]) == (1, "Page 1", 0)
+    assert [(link["normal"], link["reason"]) for link in page["links"]] == [(DEAD, "not-found")]
+    assert page["links"][0]["words"].startswith("dead for 3 weeks")
+
+
+async def test_xml_says_what_json_says(site: Site) -> None:
+    _, body, response = await site.fetch(f"{DEAD_LIST}&format=xml")
+    assert response.content_type == "application/xml"
+    (link,) = etree.fromstring(body.encode()).iter("link")
+    assert (link.get("normal"), link.get("verdict")) == (DEAD, "dead")
+
+
+async def test_each_dead_link_is_listed_once_while_pages_come_and_go(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weboid.web.pages.lists.ROWS", 7)
+    wanted = {page: [f"http://dead.demo/{page}/{place}" for place in range(page % 4)] for page in range(10, 40)}
+    await add_pages(site, {page: (f"P{page}", urls) for page, urls in wanted.items()})
+
+    async def between(part: int) -> None:
+        async with site.wiki.pool.connection() as conn:
+            await release_pages(conn, site.wiki.wiki.wiki, [9 + part, 39], 101)
+        await add_pages(site, {2 + part: ("new", ["http://dead.demo/new"]), 50: ("P50", ["http://dead.demo/50"])})
+
+    documents = await walked(site, f"{DEAD_LIST}&format=json", between)
+    found = links(documents)
+    assert len(found) == len(set(found))
+    expected = {(page, url) for page, urls in wanted.items() for url in urls if page != 39}
+    assert set(found) == {(1, DEAD), (50, "http://dead.demo/50"), *expected}
+    assert {len(links([document])) for document in documents[:-1]} == {7}
+
+
+@pytest.mark.parametrize("path", ["", "&path=/a"])
+async def test_a_domain_is_listed_with_all_below_it_and_nothing_beside_it(
+    site: Site, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weboid.web.pages.lists.ROWS", 2)
+    monkeypatch.setattr("webservice.answer_of", lambda url: LOST)
+    hosts = ["dead.demo", "x.dead.demo", "y.x.dead.demo", "xdead.demo", "dead.demo.other.demo", "dead-x.demo"]
+    urls = [f"http://{host}/{place}" for host in hosts for place in ("a1", "a2", "b")]
+    await add_pages(site, {20: ("P20", urls), 21: ("P21", urls[::2])})
+    found = links(await walked(site, f"{DEAD_LIST}&format=json&domain=Dead.demo{path}"))
+    told_of = [(20, url) for url in urls[:9]] + [(21, url) for url in urls[:9:2]]
+    assert sorted(found) == sorted(
+        [(page, url) for page, url in told_of if not path or "/a" in url] + [(1, DEAD)] * (not path)
+    )
+    assert [hosts.index(url.split("/")[2]) for _, url in found] == sorted(
+        hosts.index(url.split("/")[2]) for _, url in found
+    )
+
+
+async def test_a_rare_path_is_searched_in_parts_and_found_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weboid.store.lists.links.BUDGET", 5)
+    urls = {page: f"http://dead.demo/{'rare' if page % 12 == 0 else 'often'}/{page}" for page in range(10, 60)}
+    await add_pages(site, {page: (f"P{page}", [url]) for page, url in urls.items()})
+    documents = await walked(site, f"{DEAD_LIST}&format=json&domain=dead.demo&path=rare/")
+    assert links(documents) == [(page, url) for page, url in urls.items() if "rare" in url]
+    assert len(documents) >= 10
+    _, body, _ = await site.fetch(f"{DEAD_LIST}&domain=dead.demo&path=/nowhere&lang=en")
+    assert "the search goes on" in body
+    assert texts(body, '//a[@rel="next"]')
+
+
+async def test_a_path_is_compared_in_normal_form(site: Site) -> None:
+    await add_pages(site, {9: ("P", ["http://dead.demo/ä/%7eb?c=1", "http://dead.demo/_ab"])})
+    for path in ("/ä/", "%C3%A4/", "/%25C3%25A4/~b%3Fc", "/%25c3%25a4/"):
+        document = await told(site, f"{DEAD_LIST}&format=json&domain=*.dead.demo&path={path}")
+        assert links([document]) == [(9, "http://dead.demo/%C3%A4/~b?c=1")], path
+    # No pattern: what LIKE would take for a wildcard is itself meant.
+    assert links([await told(site, f"{DEAD_LIST}&format=json&domain=dead.demo&path=/_%25")]) == []
+
+
+async def test_another_wiki_has_its_own_list(site: Site) -> None:
+    await add_pages(site, {5: ("Elsewhere", ["http://dead.demo/else"])}, "aawiki", WMF)
+    assert links([await told(site, f"{DEAD_LIST}&format=json")]) == [(1, DEAD)]
+    assert links([await told(site, "/lists/dead?dbname=aawiki&format=json")]) == [(5, "http://dead.demo/else")]
+    document = await told(site, "/lists/dead?dbname=aawiki&format=json&domain=dead.demo")
+    assert links([document]) == [(5, "http://dead.demo/else")]
+
+
+@pytest.mark.parametrize(("stretch", "budget", "rows"), [(200, 5000, 100), (2, 5000, 2), (3, 4, 1), (1, 1, 1)])
+async def test_doubtful_links_are_each_listed_once(
+    site: Site, stretch: int, budget: int, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weboid.store.lists.links._STRETCH", stretch)
+    monkeypatch.setattr("weboid.store.lists.links.BUDGET", budget)
+    monkeypatch.setattr("weboid.web.pages.lists.ROWS", rows)
+    await add_pages(
+        site, {page: ("P", [WALLED, *(f"http://fine.demo/{n}" for n in range(4))]) for page in range(8, 16)}
+    )
+    documents = await walked(site, f"{DEAD_LIST}&format=json&verdict=doubtful")
+    found = links(documents)
+    # Where a server leads to an address that no browser would follow, that is a doubt of its own.
+    assert [page for page, url in found if url == WALLED] == [1, *range(8, 16)]
+    assert len(found) == len(set(found))
+    assert all(link["verdict"] == "doubtful" for doc in documents for page in doc["pages"] for link in page["links"])
+
+
+@pytest.mark.parametrize("path", ["", "&path=/a_"])
+@pytest.mark.parametrize(("hosts", "each", "rows"), [(500, 20, 100), (1, 1, 1), (2, 3, 2), (500, 2, 7)])
+async def test_doubtful_links_below_a_domain_are_each_listed_once(
+    site: Site, hosts: int, each: int, rows: int, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weboid.store.lists.search.HOSTS", hosts)
+    monkeypatch.setattr("weboid.store.lists.search.EACH", each)
+    monkeypatch.setattr("weboid.web.pages.lists.ROWS", rows)
+    monkeypatch.setattr("webservice.answer_of", lambda url: LOST if "dead" in url else FINE if "fine" in url else WALL)
+    domains = ["press.demo", "x.press.demo", "y.x.press.demo", "xpress.demo", "press.demo.other.demo"]
+    urls = [f"http://{host}/{place}" for host in domains for place in ("a_1", "aX2", "a_dead", "a_fine")]
+    await add_pages(site, {page: ("P", urls[:: 1 + page % 2]) for page in range(20, 26)})
+    await add_pages(site, {5: ("Elsewhere", urls)}, "aawiki", WMF)
+    found = links(await walked(site, f"{DEAD_LIST}&format=json&verdict=doubtful&domain=press.demo{path}"))
+    wanted = [
+        (page, url)
+        for page in range(20, 26)
+        for url in urls[:: 1 + page % 2]
+        if url.split("/")[2] in domains[:3] and url.endswith(("a_1", "aX2")) and (not path or "/a_" in url)
+    ]
+    assert len(found) == len(set(found))
+    assert sorted(found) == sorted(wanted)
+
+
+@pytest.mark.parametrize("domain", ["", "&domain=dead.demo"])
+async def test_what_counts_as_probably_reachable_is_on_the_doubtful_list(site: Site, domain: str) -> None:
+    urls = [DEAD, *(f"http://dead.demo/{n}" for n in range(5))]
+    await add_pages(site, {20: ("P", urls[1:])})
+    path = f"{DEAD_LIST}&format=json{domain}"
+    assert len(links(await walked(site, path))) == 6
+    async with site.wiki.pool.connection() as conn:
+        known = await find_urls(conn, sorted(map(key, urls)))
+        for number, each in enumerate(list(known.values())[:5]):
+            await record_report(conn, each, TODAY, f"{number}", "Somebody")
+    assert links(await walked(site, path)) == []
+    found = links(await walked(site, f"{path}&verdict=doubtful"))
+    assert {url for _, url in found if "dead" in url} == set(urls)
+
+
+async def test_hosts_below_a_suffix_below_a_domain_are_listed_too(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    hosts = ["amazonaws.com", "bucket.s3.amazonaws.com"]
+    urls = [f"http://{host}/{kind}" for host in hosts for kind in ("dead", "wall")]
+    monkeypatch.setattr("webservice.answer_of", lambda url: LOST if "dead" in url else WALL)
+    await add_pages(site, {20: ("P", urls)})
+    for verdict, kind in (("dead", "dead"), ("doubtful", "wall")):
+        found = links(await walked(site, f"{DEAD_LIST}&format=json&domain=amazonaws.com&verdict={verdict}"))
+        assert found == [(20, f"http://{host}/{kind}") for host in hosts]
+
+
+async def test_pages_with_spam_are_each_listed_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weboid.web.pages.lists.ROWS", 2)
+    await add_pages(site, {page: (f"P{page}", []) for page in range(10, 15)})
+    async with site.wiki.pool.connection() as conn:
+        urls = {key(url): url for url in (MOVED, DEAD)}
+        await record_spam_links(conn, site.wiki.wiki.wiki, dict.fromkeys(range(10, 15), urls))
+    documents = await walked(site, f"{SPAM_LIST}&format=json")
+    pages = [(page["id"], page["title"], page["spam"]) for document in documents for page in document["pages"]]
+    assert pages == [(page, f"P{page}", 2) for page in range(10, 15)]
+    _, body, _ = await site.fetch(f"{SPAM_LIST}&lang=en")
+    assert texts(body, '//ul[@class="pages"]/li/a') == ["P10", "P11"]
+    assert "2 spam" in body
+
+
+async def test_people_get_headings_a_form_and_the_way_on(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weboid.web.pages.lists.ROWS", 1)
+    await add_pages(site, {9: ("P9", ["http://dead.demo/9"])})
+    _, body, _ = await site.fetch(f"{DEAD_LIST}&lang=de&domain=dead.demo")
+    assert texts(body, "//h1") == ["Tote Weblinks in testwiki@wmflabs"]
+    assert texts(body, '//input[@name="domain"]/@value') == ["dead.demo"]
+    assert texts(body, '//link[@rel="alternate"]/@href') == ["/feeds/dead?dbname=testwiki%40wmflabs&lang=de"]
+    seen = texts(body, '//ul[@class="links"]//*[@class="url"]')
+    (path,) = texts(body, '//a[@rel="next"]/@href')
+    _, body, _ = await site.fetch(path)
+    assert sorted([*seen, *texts(body, '//ul[@class="links"]//*[@class="url"]')]) == sorted(
+        [DEAD, "http://dead.demo/9"]
+    )
+    assert texts(body, "//main//nav/a") == ["Von vorn"]
+
+
+async def test_nothing_hostile_gets_out(site: Site) -> None:
+    await add_pages(site, {9: (HOSTILE_TITLE, ["http://dead.demo/</script>%E2%80%AE", WALLED, SPOOFED])})
+    async with site.wiki.pool.connection() as conn:
+        await record_spam_links(conn, site.wiki.wiki.wiki, {9: {key(MOVED): MOVED}})
+    for path in (DEAD_LIST, f"{DEAD_LIST}&verdict=doubtful", SPAM_LIST, f"{DEAD_LIST}&domain=dead.demo"):
+        _, body, _ = await site.fetch(path)
+        assert not texts(body, "//script | //b | //style | //@style | //@onclick"), path
+        assert not re.search("[\u202a-\u202e\u2028]", body)
+        for address in texts(body, "//@href | //@src | //@action"):
+            assert re.match(r"https?://[a-z0-9.:-]+/|/|\?|#main$", address), address
+        _, body, _ = await site.fetch(f"{path}&format=json")
+        assert body.isascii()
+        assert not re.search("[<>&]", body)
+        _, body, _ = await site.fetch(f"{path}&format=xml")
+        assert HOSTILE_TITLE in [page.get("title") for page in etree.fromstring(body.encode()).iter("page")]
+
+
+@pytest.mark.parametrize(
+    ("query", "http", "name"),
+    [
+        ("x=1", 400, "no-wiki"),
+        ("dbname=x';--", 400, "wiki"),
+        ("dbname=nowiki", 404, "unknown-wiki"),
+        (f"{WIKI}&verdict=working", 400, "verdict"),
+        (f"{WIKI}&verdict=doubtful&domain=co.uk", 400, "domain-wide"),
+        (f"{WIKI}&verdict=doubtful&path=/x", 400, "path"),
+        (f"{WIKI}&verdict=doubtful&domain=a.demo&after=1.1.1.1", 400, "after"),
+        (f"{WIKI}&verdict=doubtful&domain=a.demo&after=1.1.demo.b.", 400, "after"),
+        (f"{WIKI}&verdict=doubtful&domain=a.demo&after=1.9999999999999999999.demo.a.", 400, "after"),
+        (f"{WIKI}&domain=demo", 400, "domain"),
+        (f"{WIKI}&domain=co.uk", 400, "domain-wide"),
+        (f"{WIKI}&domain=github.io", 400, "domain-wide"),
+        (f"{WIKI}&domain=a.demo';--", 400, "domain"),
+        (f"{WIKI}&domain=%00", 400, "domain"),
+        (f"{WIKI}&domain=%25", 400, "domain"),
+        (f"{WIKI}&path=/x", 400, "path"),
+        (f"{WIKI}&after=1", 400, "after"),
+        (f"{WIKI}&after=1.5000.1.1", 400, "after"),
+        (f"{WIKI}&after=9999999999.1.1.1", 400, "after"),
+        (f"{WIKI}&after=1.1.9999999999999999999.1", 400, "after"),
+        (f"{WIKI}&domain=a.demo&after=1.1.1.1", 400, "after"),
+        (f"{WIKI}&domain=a.demo&after=1.1.demo.b.", 400, "after"),
+        (f"{WIKI}&format=exe", 400, "format"),
+    ],
+)
+async def test_wrong_input_gets_a_message(site: Site, query: str, http: int, name: str) -> None:
+    assert await key_of_error(site, f"/lists/dead?{query}") == (http, name)
+
+
+@pytest.mark.parametrize("after", ["x", "-1", "1.5", quote("٣"), "99999999999"])
+async def test_a_wrong_cursor_is_refused(site: Site, after: str) -> None:
+    assert await key_of_error(site, f"{SPAM_LIST}&after={after}") == (400, "after")
+
+
+async def test_errors_come_in_the_format_asked_for(site: Site) -> None:
+    document = await told(site, "/lists/dead?format=json", 400)
+    assert document["error"]["key"] == "weboid-error-no-wiki"

@@ -1,0 +1,227 @@
+"""The search form: by address or pattern, verdict and namespace, for people only (W-5)."""
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from support.listed import add_pages, texts
+from support.oauthprovider import Browser, Seen, open_browser
+from support.stored import WikiInStore
+from support.webservice import DEAD, HOSTILE_TITLE, PDF, SPOOFED, WALLED, Site
+
+from weboid.config import Config, WikiConfig
+from weboid.core.url.farms import WMF, WMFLABS, WikiName
+from weboid.core.url.urls import parse
+from weboid.feed.intake import page_urls
+from weboid.store.pages.page import record_pages
+from weboid.web.pages.search import content_namespaces
+from weboid.wiki.source import PageLinks
+
+OWN = "testwiki@wmflabs"
+URLS = "//div[@class='match']//p[@class='what']/*[contains(@class, 'url')]"
+PAGES = "//div[@class='match']//ul[@class='pages']/li"
+
+
+@pytest.fixture
+async def browser(site: Site) -> AsyncIterator[Browser]:
+    """A browser at the service."""
+    async with open_browser(site.url) as found:
+        yield found
+
+
+async def asked(browser: Browser, pattern: str, **fields: str) -> Seen:
+    """The answer to the form, filled in and sent."""
+    return await browser.send_form("/search?lang=en", "/search", pattern=pattern, **fields)
+
+
+async def take_in(wiki: WikiInStore, pages: list[PageLinks]) -> None:
+    async with wiki.pool.connection() as conn:
+        await record_pages(conn, wiki.wiki.wiki, [page_urls(page, WMFLABS) for page in pages], 100)
+
+
+async def test_the_form_says_how_and_looks_nothing_up(browser: Browser) -> None:
+    seen = await browser.open("/search?lang=en&pattern=*.dead.demo&dbname=testwiki@wmflabs&verdict=dead")
+    assert seen.status == 200
+    assert texts(seen.text, "//h1") == ["Search for weblinks"]
+    assert not texts(seen.text, "//div[@class='match']")
+    fields = seen.form("/search")
+    assert (fields["pattern"], fields["dbname"]) == ("*.dead.demo", OWN)
+    assert texts(seen.text, "//select[@id='verdict']/option[@selected]/@value") == ["dead"]
+    labels = texts(seen.text, "//form[@action='/search']//label/@for")
+    assert set(labels) == set(texts(seen.text, "//form[@action='/search']//*[@id and @name]/@id"))
+
+
+async def test_a_pattern_finds_its_weblinks_with_what_is_known_of_them(browser: Browser) -> None:
+    seen = await asked(browser, "*.b.demo")
+    assert seen.status == 200
+    assert set(texts(seen.text, URLS)) == {PDF, WALLED}
+    assert "working" in seen.text
+    assert not texts(seen.text, PAGES)
+    assert (seen.headers["Cache-Control"], texts(seen.text, "//input[@name='pattern']/@value")) == (
+        "no-store",
+        ["*.b.demo"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "urls"),
+    [
+        ({"pattern": "dead.demo"}, {DEAD}),
+        ({"pattern": DEAD}, {DEAD}),
+        ({"pattern": DEAD, "verdict": "working"}, set()),
+        ({"pattern": "http://a.demo/never"}, set()),
+        ({"pattern": "*.b.demo", "verdict": "doubtful"}, {WALLED}),
+        ({"pattern": "*.b.demo", "verdict": "working"}, {PDF}),
+        ({"pattern": "*.b.demo", "verdict": "dead"}, set()),
+        ({"pattern": "b.demo/wa"}, {WALLED}),
+        ({"pattern": "b.demo/*.pdf"}, {PDF}),
+        ({"pattern": "https://*.b.demo"}, {PDF}),
+        ({"pattern": "*.b.demo:8443"}, {PDF}),
+        ({"pattern": "*.b.demo", "dbname": OWN}, {PDF, WALLED}),
+        ({"pattern": "*.b.demo", "dbname": OWN, "namespace": "1"}, set()),
+        ({"pattern": "fine.demo", "dbname": OWN, "namespace": "0"}, {"http://fine.demo/"}),
+    ],
+)
+async def test_each_field_narrows_it_down(browser: Browser, fields: dict[str, str], urls: set[str]) -> None:
+    assert set(texts((await asked(browser, **fields)).text, URLS)) == urls
+
+
+async def test_pages_are_told_of_the_named_wiki_and_of_no_other(site: Site, browser: Browser) -> None:
+    await add_pages(site, {9: ("Other wiki", [DEAD, "http://x.dead.demo/"])}, "aawiki")
+    await add_pages(site, {5: ("Of another farm", [DEAD, "http://y.dead.demo/"])}, "testwiki", WMF)
+    seen = await asked(browser, "*.dead.demo", dbname=OWN)
+    assert (texts(seen.text, URLS), texts(seen.text, PAGES)) == ([DEAD], ["Page 1"])
+    seen = await asked(browser, "*.dead.demo", dbname="testwiki")
+    assert texts(seen.text, PAGES) == ["Of another farm", "Of another farm"]
+    seen = await asked(browser, "*.dead.demo")
+    assert (len(texts(seen.text, URLS)), texts(seen.text, PAGES)) == (3, [])
+
+
+async def test_all_content_namespaces_are_the_main_one_and_those_that_are_watched(site: Site, browser: Browser) -> None:
+    url = "http://press.demo/"
+    await take_in(site.wiki, [PageLinks(20 + n, n, f"Namespace {n}", 1, None, (url,)) for n in (0, 1, 100)])
+    seen = await asked(browser, "press.demo", dbname=OWN)
+    assert texts(seen.text, PAGES) == ["Namespace 0"]
+    seen = await asked(browser, "press.demo", dbname=OWN, namespace="100")
+    assert texts(seen.text, PAGES) == ["Namespace 100"]
+    seen = await asked(browser, "press.demo", dbname=OWN, namespace="7")
+    assert texts(seen.text, URLS) == []
+
+
+def test_content_namespaces_follow_from_the_configuration() -> None:
+    names = [WikiName("aawiki", "WMF"), WikiName("bbwiki", "WMF")]
+    wikis = (WikiConfig(names[0], matching={"namespaces": [100, 4]}), WikiConfig(names[1], matching={"pages": ["X"]}))
+    found = content_namespaces(Config(data=Path(), wikis=wikis))
+    assert found == {names[0]: {0, 4, 100}, names[1]: {0}}
+
+
+async def test_the_next_button_goes_on_to_the_end(
+    site: Site, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weboid.web.pages.search.ROWS", 3)
+    urls = [f"http://h{n}.press.demo/{path}" for n in range(4) for path in range(4)]
+    await add_pages(site, {30: ("P", urls)})
+    seen = await asked(browser, "*.press.demo", dbname=OWN)
+    found: list[str] = []
+    for _ in range(20):
+        found += texts(seen.text, URLS)
+        fields = seen.form("/search")
+        if "after" not in fields:
+            break
+        seen = await browser.send("/search", fields)
+    assert len(found) == len(set(found))
+    assert set(found) == set(urls)
+
+
+async def test_more_uses_than_are_told_are_on_the_weblinks_own_page(site: Site, browser: Browser) -> None:
+    await add_pages(site, {page: (f"P{page}", ["http://press.demo/"]) for page in range(10, 20)})
+    seen = await asked(browser, "press.demo", dbname=OWN)
+    assert texts(seen.text, PAGES) == [*(f"P{page}" for page in range(10, 15)), "More pages"]
+    page = await browser.open(seen.link("/url?"))
+    # Whoever has sent the form of the search is known to be no program.
+    assert texts(page.text, "//ul[@class='pages']/li") == [f"P{page}" for page in range(10, 20)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("", "No address or pattern"),
+        ("*", "must end with a domain"),
+        ("*.com", "must end with a domain"),
+        ("press.*", "must end with a domain"),
+        ("*.co.uk", "Under co.uk anybody"),
+        ("192.0.2.*", "IP address"),
+        ("a*b*c*d*e*f*g.press.demo", "at most 5 wildcards"),
+        ("press.demo/" + "*a" * 50, "at most 5 wildcards"),
+        ("x" * 10_000, "longer than 2,000"),
+        ("%.press.demo", "neither an address"),
+        ("(.*)+$.press.demo", "neither an address"),
+        ("a\\*.press.demo", "neither an address"),
+        ("a'; DROP TABLE url; --", "neither an address"),
+        ("\u202e*.press.demo", "⟨U+202E⟩"),
+        ("<script>alert(1)</script>", "&lt;script&gt;"),
+    ],
+)
+async def test_a_pattern_that_cannot_be_searched_for_comes_back_to_be_mended(
+    browser: Browser, pattern: str, words: str
+) -> None:
+    seen = await asked(browser, pattern)
+    assert seen.status == 400
+    (alert,) = re.findall(r'<p class="notice" role="alert">(.*?)</p>', seen.text, re.DOTALL)
+    assert words in alert
+    assert texts(seen.text, "//input[@name='pattern']/@value") == [pattern]
+    assert not texts(seen.text, "//div[@class='match'] | //script")
+
+
+@pytest.mark.parametrize("path", ["%", "_", "\\", "a_b%25", "%25%00", "'; DROP TABLE url; --", "(a|b)+$", "\u202e"])
+async def test_what_sql_takes_for_special_is_plain_in_a_path(site: Site, browser: Browser, path: str) -> None:
+    url = f"http://press.demo/{path}"
+    await add_pages(site, {30: ("P", [url, "http://press.demo/xayb"])})
+    seen = await asked(browser, f"press.demo/{path}")
+    assert (seen.status, texts(seen.text, URLS)) == (200, [str(parse(url))])
+
+
+@pytest.mark.parametrize(
+    ("fields", "http", "name"),
+    [
+        ({"verdict": "x"}, 400, "search-verdict"),
+        ({"verdict": "unknown"}, 400, "search-verdict"),
+        ({"dbname": "x';--"}, 400, "wiki"),
+        ({"dbname": "nowiki"}, 404, "unknown-wiki"),
+        ({"namespace": "0"}, 400, "no-wiki"),
+        ({"namespace": "-1", "dbname": OWN}, 400, "namespace"),
+        ({"namespace": "9" * 30, "dbname": OWN}, 400, "namespace"),
+        ({"namespace": "٣", "dbname": OWN}, 400, "namespace"),
+        ({"after": "1"}, 400, "after"),
+        ({"after": "1.demo.other."}, 400, "after"),
+        ({"after": "9999999999999999999.demo.dead."}, 400, "after"),
+        ({"after": "1.demo.dead/"}, 400, "after"),
+    ],
+)
+async def test_other_wrong_input_gets_a_message(browser: Browser, fields: dict[str, str], http: int, name: str) -> None:
+    seen = await asked(browser, "*.dead.demo", **(fields | {"lang": "qqx"}))
+    assert (seen.status, f"(weboid-error-{name}" in seen.text) == (http, True)
+
+
+async def test_programs_are_refused(site: Site, browser: Browser) -> None:
+    form = (await browser.open("/search")).form("/search") | {"pattern": "*.dead.demo"}
+    assert (await browser.send("/search", form | {"token": "x"})).status == 403
+    assert (await browser.send("/search", form, Origin="https://evil.demo")).status == 403
+    assert (await browser.send("/search", form, **{"Sec-Fetch-Site": "cross-site"})).status == 403
+    async with open_browser(site.url) as other:
+        assert (await other.send("/search", form)).status == 403
+    assert (await browser.send("/search", form)).status == 200
+    status, body, response = await site.fetch("/search?pattern=*.dead.demo", Origin="https://evil.demo")
+    assert "Access-Control-Allow-Origin" not in response.headers
+    assert (status, DEAD in body) == (200, False)
+
+
+async def test_nothing_hostile_gets_out(site: Site, browser: Browser) -> None:
+    await add_pages(site, {9: (HOSTILE_TITLE, [SPOOFED, 'http://a.demo/"><b>'])})
+    seen = await asked(browser, "*.a.demo", dbname=OWN)
+    assert len(texts(seen.text, URLS)) >= 3
+    assert not texts(seen.text, "//script | //b | //style | //@style | //@onclick")
+    assert not re.search("[\u202a-\u202e\u2028]", seen.text)
+    for address in texts(seen.text, "//@href | //@src | //@action"):
+        assert re.match(r"https?://[a-z0-9.:-]+/|/|\?|#main$", address), address

@@ -1,0 +1,297 @@
+"""The page of one URL: what is known of it, and who uses it (W-5, W-7, L-8)."""
+
+import itertools
+import re
+from collections.abc import AsyncIterator
+from urllib.parse import quote
+
+import pytest
+from support.listed import WIKI, add_pages, key_of_error, texts, told, walked_pages
+from support.oauthprovider import Browser, open_browser
+from support.stored import key
+from support.webservice import BROKEN, DEAD, HOSTILE_TITLE, MAIL, MOVED, PDF, SCRIPT, SPOOFED, TODAY, WALLED, Site
+
+from weboid.core.record.days import iso
+from weboid.core.record.history import Entry
+from weboid.core.record.status import Status
+from weboid.core.url.farms import WMF
+from weboid.store.pages.page import release_pages
+from weboid.store.pages.spam import record_spam_links
+from weboid.web.formats.history_chart import WIDTH, bars_of, outcome_word
+
+FORM = "/url?url=http://a.demo/old"
+USES = '//ul[@class="pages"]/li'
+
+
+@pytest.fixture
+async def site(site: Site) -> AsyncIterator[Site]:
+    """The service, asked by somebody who has sent its form."""
+    async with open_browser(site.url) as browser:
+        sent = await browser.send_form(FORM, "/url")
+        assert (sent.status, sent.location) == (303, "/url?url=http%3A%2F%2Fa.demo%2Fold")
+        site.client = browser.client
+        yield site
+
+
+@pytest.fixture
+async def stranger(site: Site) -> AsyncIterator[Browser]:
+    """A browser that has sent nothing yet."""
+    async with open_browser(site.url) as browser:
+        yield browser
+
+
+def path_of(url: str, more: str = "") -> str:
+    return f"/url?url={quote(url, safe='')}{more}"
+
+
+async def test_all_that_is_known_is_told_in_words_and_as_a_picture(site: Site) -> None:
+    status, body, response = await site.fetch(path_of(DEAD, f"&{WIKI}&lang=en"))
+    assert (status, response.content_type) == (200, "text/html")
+    assert texts(body, "//h1/following::*[@class='url'][1]") == [DEAD]
+    for words in (
+        "dead for 3 weeks",
+        "there is no such page",
+        "page not found (HTTP 404)",
+        "Next check:",
+        "the last 7 checks",
+    ):
+        assert words in body
+    assert texts(body, "//svg/rect/@class") == ["failing"]
+    assert texts(body, "//svg/@role") == ["img"]
+    assert texts(body, "//svg/@aria-label")[0]
+    assert texts(body, USES) == ["Page 1"]
+    assert "Access-Control-Allow-Origin" not in response.headers
+
+
+async def test_the_normal_form_is_told_beside_what_was_asked(site: Site) -> None:
+    _, body, _ = await site.fetch(path_of("HTTP://B.demo:80/wall#part"))
+    assert texts(body, "//*[@class='url']") == [WALLED, "HTTP://B.demo:80/wall#part"]
+
+
+async def test_pages_of_the_wiki_come_first_then_those_of_its_farm_never_of_another(site: Site) -> None:
+    await add_pages(site, {9: (HOSTILE_TITLE, [DEAD])}, "aawiki")
+    await add_pages(site, {5: ("Of another farm", [DEAD])}, "aawiki", WMF)
+    _, body, _ = await site.fetch(path_of(DEAD, f"&{WIKI}"))
+    assert texts(body, "//h3") == ["testwiki@wmflabs", "aawiki@wmflabs"]
+    assert texts(body, USES)[0] == "Page 1"
+    assert "Of another farm" not in body
+    _, body, _ = await site.fetch(path_of(DEAD, "&dbname=aawiki@wmflabs"))
+    assert texts(body, "//h3") == ["aawiki@wmflabs", "testwiki@wmflabs"]
+    _, body, _ = await site.fetch(path_of(DEAD, "&dbname=aawiki@WMF"))
+    assert texts(body, USES) == ["Of another farm"]
+    _, body, _ = await site.fetch(path_of(DEAD))
+    assert texts(body, USES) == []
+
+
+async def test_each_page_is_told_once_while_uses_come_and_go(site: Site) -> None:
+    await add_pages(site, {page: (f"P{page}", [PDF]) for page in range(10, 260)})
+    other = await add_pages(site, {page: (f"O{page}", [PDF]) for page in range(1, 121)}, "aawiki")
+
+    async def between(part: int) -> None:
+        async with site.wiki.pool.connection() as conn:
+            # Behind what was told these are never told, before it they make no difference.
+            await release_pages(conn, site.wiki.wiki.wiki, [10 + part, 250], 101)
+            await release_pages(conn, other.wiki, [120], 101)
+        await add_pages(site, {2 + part: ("new", [PDF]), 300: ("P300", [PDF])})
+
+    parts = await walked_pages(site, path_of(PDF, f"&{WIKI}"), USES, between)
+    shown = [title for part in parts for title in part]
+    assert len(shown) == len(set(shown))
+    expected = {"Page 1", "P300", *(f"P{page}" for page in range(10, 260)), *(f"O{page}" for page in range(1, 120))}
+    assert set(shown) == expected - {"P250"}
+    assert [len(part) for part in parts[:-1]] == [100] * (len(parts) - 1)
+
+
+async def test_pages_on_which_it_is_spam_are_told_of_the_same_wiki_only(site: Site) -> None:
+    own = await add_pages(site, {50: ("Spammed", [])})
+    other = await add_pages(site, {51: ("Spammed too", [])}, "aawiki")
+    foreign = await add_pages(site, {52: ("Of another farm", [])}, "aawiki", WMF)
+    spam = "http://pills.demo/"
+    async with site.wiki.pool.connection() as conn:
+        for wiki, page in ((own, 50), (other, 51), (foreign, 52)):
+            await record_spam_links(conn, wiki.wiki, {page: {key(spam): spam, key(PDF): PDF}})
+    _, body, _ = await site.fetch(path_of(PDF, f"&{WIKI}&lang=en"))
+    assert texts(body, USES) == ["Page 1", "Spammed"]
+    # A URL that is spam wherever it stands is not watched, but there is something to tell.
+    status, body, _ = await site.fetch(path_of(spam, f"&{WIKI}&lang=en"))
+    assert (status, texts(body, USES)) == (200, ["Spammed"])
+    assert texts(body, "//p[@class='what']/span") == ["spam"]
+    assert await key_of_error(site, path_of(spam)) == (404, "unknown-url")
+    assert await key_of_error(site, path_of(spam, "&dbname=testwiki@WMF")) == (404, "unknown-wiki")
+
+
+async def test_what_nobody_uses_any_more_says_so(site: Site) -> None:
+    async with site.wiki.pool.connection() as conn:
+        await release_pages(conn, site.wiki.wiki.wiki, [1], 110)
+    status, body, _ = await site.fetch(path_of(PDF, f"&{WIKI}&lang=en"))
+    assert (status, texts(body, USES)) == (200, [])
+    assert "No page that is watched uses it any more" in body
+    assert "Next check" not in body
+
+
+@pytest.mark.parametrize(
+    ("query", "http", "name"),
+    [
+        ("x=1", 400, "no-url"),
+        ("url=", 400, "no-url"),
+        (f"url={quote(SCRIPT)}", 400, "url"),
+        (f"url={quote(MAIL)}", 400, "url"),
+        (f"url={quote(BROKEN)}", 400, "url"),
+        ("url=%ED%A0%80", 400, "url"),
+        ("url=http://never.demo/%00%ff';DROP TABLE url--", 404, "unknown-url"),
+        ("url=http://example.org/", 404, "unknown-url"),
+        (f"url={quote(PDF)}&dbname=x';--", 400, "wiki"),
+        (f"url={quote(PDF)}&dbname=nowiki", 404, "unknown-wiki"),
+        (f"url={quote(PDF)}&url=x", 400, "twice"),
+        (f"url={quote(PDF)}&{WIKI}&after=1", 400, "after"),
+        (f"url={quote(PDF)}&{WIKI}&after=1.99999999999", 400, "after"),
+        (f"url={quote(PDF)}&{WIKI}&after=1.4000000000", 400, "after"),
+        (f"url={quote(PDF)}&{WIKI}&spamafter=-1.0", 400, "after"),
+        ("url=http://never.demo/" + "a" * 4000, 414, "too-long"),
+    ],
+)
+async def test_wrong_input_gets_a_message(site: Site, query: str, http: int, name: str) -> None:
+    assert await key_of_error(site, f"/url?{query}") == (http, name)
+
+
+@pytest.mark.parametrize("url", [SPOOFED, MOVED, f'{PDF}#"><script>alert(1)</script>\u202e'])
+async def test_nothing_hostile_gets_out_and_only_the_web_can_be_clicked(site: Site, url: str) -> None:
+    await add_pages(site, {9: (HOSTILE_TITLE, [url.partition("#")[0]])})
+    status, body, _ = await site.fetch(path_of(url, f"&{WIKI}"))
+    assert status == 200
+    assert not texts(body, "//script | //b | //style | //@style | //@onclick")
+    for address in texts(body, "//@href | //@src | //@action"):
+        assert re.match(r"https?://[a-z0-9.:-]+/|/|\?|#main$", address), address
+    assert not re.search("[\u202a-\u202e\u2028]", re.sub(r'value="[^"]*"', "", body))
+
+
+async def test_who_has_sent_no_form_gets_the_form_and_is_told_nothing(site: Site, stranger: Browser) -> None:
+    path = path_of(DEAD, f"&{WIKI}&lang=en&after=1.1")
+    seen = await stranger.open(path)
+    assert seen.status == 200
+    assert "for people only" in seen.text
+    assert not texts(seen.text, f"{USES} | //svg | //*[@class='url']")
+    assert seen.headers["Cache-Control"] == "no-store"
+    fields = seen.form("/url")
+    assert fields | {"token": ""} == {
+        "url": DEAD,
+        "dbname": "testwiki@wmflabs",
+        "lang": "en",
+        "after": "1.1",
+        "token": "",
+    }
+    # What is known and what is not look the same.
+    other = await stranger.open(path_of("http://never.demo/", f"&{WIKI}&lang=en"))
+    assert (other.status, texts(other.text, "//h1 | //p")) == (200, texts(seen.text, "//h1 | //p"))
+
+
+async def test_after_the_button_the_same_address_tells_all(stranger: Browser) -> None:
+    path = path_of(DEAD, f"&{WIKI}&lang=en")
+    sent = await stranger.send_form(path, "/url")
+    assert sent.status == 303
+    seen = await stranger.open(sent.location)
+    assert texts(seen.text, USES) == ["Page 1"]
+    assert "Cookie" in seen.headers["Vary"]
+    assert seen.headers["Cache-Control"] == "no-store"
+    # It is asked once in a session.
+    assert texts((await stranger.open(path_of(PDF, f"&{WIKI}"))).text, USES) == ["Page 1"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "headers"),
+    [
+        ({"token": "x"}, {}),
+        ({"token": ""}, {}),
+        ({}, {"Origin": "https://evil.demo", "Sec_Fetch_Site": "cross-site"}),
+        ({}, {"Origin": "", "Sec_Fetch_Site": ""}),
+    ],
+)
+async def test_a_form_that_is_not_ours_opens_nothing(
+    stranger: Browser, fields: dict[str, str], headers: dict[str, str]
+) -> None:
+    form = (await stranger.open(path_of(DEAD))).form("/url") | fields
+    given = {"Origin": stranger.origin, "Sec_Fetch_Site": "same-origin"} | headers
+    sent = await stranger.send("/url", form, **{name.replace("_", "-"): value for name, value in given.items()})
+    assert sent.status == 403
+    assert not texts((await stranger.open(path_of(DEAD, f"&{WIKI}"))).text, USES)
+
+
+async def test_a_token_of_another_form_or_session_opens_nothing(site: Site, stranger: Browser) -> None:
+    search = (await stranger.open("/search")).form("/search")["token"]
+    assert (await stranger.send("/url", {"url": DEAD, "token": search})).status == 403
+    own = (await stranger.open(path_of(DEAD))).form("/url")
+    async with open_browser(site.url) as other:
+        assert (await other.send("/url", own)).status == 403
+
+
+@pytest.mark.parametrize("url", ["//evil.demo/", "https://evil.demo/\r\nX: y", "http://a.demo/?x=//evil.demo"])
+async def test_the_button_leads_to_this_page_and_nowhere_else(stranger: Browser, url: str) -> None:
+    form = (await stranger.open(path_of(DEAD))).form("/url")
+    sent = await stranger.send("/url", form | {"url": url})
+    assert sent.status in (303, 400)
+    assert sent.location.startswith("/url?url=") or sent.status == 400
+    assert "evil" not in sent.location or "%2F%2Fevil" in sent.location
+
+
+async def test_what_is_dead_can_be_reported_and_replaced(site: Site) -> None:
+    _, body, _ = await site.fetch(path_of("HTTP://Dead.demo/gone?a=1&b=%22x%22", f"&{WIKI}&lang=en"))
+    query = f"?url={quote(DEAD, safe='')}&dbname=testwiki%40wmflabs&lang=en"
+    assert texts(body, "//p[@class='actions']/a/@href") == [f"/report{query}", f"/replacement{query}"]
+    _, body, _ = await site.fetch(path_of(PDF, f"&{WIKI}"))
+    assert texts(body, "//p[@class='actions']") == []
+
+
+async def test_scripts_are_refused(site: Site) -> None:
+    status, _, _ = await site.fetch(path_of(PDF), Sec_Fetch_Dest="empty")
+    assert status == 403
+    assert (await site.fetch(path_of(PDF), Sec_Fetch_Dest="document"))[0] == 200
+
+
+@pytest.mark.parametrize("silent", [False, True])
+async def test_a_program_is_told_of_a_url_with_a_page_that_carries_it(site: Site, silent: bool) -> None:
+    site.source.silent = silent
+    document = await told(site, f"/api{path_of(DEAD, f'&{WIKI}&pageid=1')}")
+    (page,) = document["pages"]
+    assert [link["normal"] for link in page["links"]] == [DEAD]
+    assert (page["id"], page["links"][0]["verdict"], document["day"]) == (1, "dead", iso(TODAY))
+    assert page["links"][0]["words"].startswith("dead for 3 weeks")
+    _, body, response = await site.fetch(f"/api{path_of(DEAD, f'&{WIKI}&pageid=1&format=xml')}")
+    assert response.content_type == "application/xml"
+    assert body.count("<link ") == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "http", "name"),
+    [
+        (f"url={quote(DEAD)}&{WIKI}&pageid=2", 404, "not-on-page"),
+        (f"url={quote(DEAD)}&{WIKI}", 400, "no-page"),
+        (f"url={quote(DEAD)}&pageid=1", 400, "no-wiki"),
+        (f"url={quote(DEAD)}&{WIKI}&pageid=1|2", 400, "too-many"),
+        (f"url={quote(DEAD)}&{WIKI}&pageid=77", 404, "unknown-page"),
+        (f"url={quote(DEAD)}&{WIKI}&pageid=1&format=html", 400, "format"),
+        (f"{WIKI}&pageid=1", 400, "no-url"),
+    ],
+)
+async def test_any_other_request_of_a_program_is_refused(site: Site, query: str, http: int, name: str) -> None:
+    assert await key_of_error(site, f"/api/url?{query}") == (http, name)
+
+
+def test_bars_lie_in_order_within_the_picture() -> None:
+    history = (
+        Entry(Status.NOT_FOUND, 600, 600),
+        Entry(Status.FINE, 300, 590),
+        Entry(Status.NO_ACCESS, 200, 290),
+        Entry(Status.FINE, 0, 100),
+    )
+    bars = bars_of(history, 601)
+    assert [bar.outcome for bar in bars] == ["working", "doubtful", "working", "failing"]
+    assert all(before.x < after.x for before, after in itertools.pairwise(bars))
+    assert all(bar.x >= 0 and bar.width > 0 and bar.x + bar.width <= WIDTH for bar in bars)
+    assert bars_of((), 5) == []
+    # A clock that was set back does not push a bar out.
+    assert bars_of(history[:1], 3)[0].x == 0
+
+
+@pytest.mark.parametrize("status", Status)
+def test_every_status_can_be_drawn(status: Status) -> None:
+    assert outcome_word(status) in ("working", "doubtful", "failing")

@@ -1,0 +1,478 @@
+"""Signing in and out, through a provider on loopback that may misbehave, and all the ways in which it must not work."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import aiohttp
+import pytest
+from support.oauthprovider import PUBLIC_URL, Browser, environ_at, open_browser
+from support.webservice import TODAY, Site, open_service
+from yarl import URL
+
+from weboid.config import PeopleConfig
+from weboid.demo.littleprovider import CLIENT, Editor, LittleProvider, Reply, open_littleprovider
+from weboid.errors import ConfigError
+from weboid.web.app import make_app
+from weboid.web.http.server import open_site
+from weboid.web.identity.oauth import Provider
+from weboid.web.identity.session import Member
+from weboid.web.people.account import local_path
+from weboid.web.request.problem import Problem
+
+HOSTILE = '<b onmouseover="alert(1)">\u202e&amp;'
+EDITORS = (
+    Editor(7, "Anna"),
+    Editor(8, "Blocked", blocked=True),
+    Editor(9, "New", editcount=3),
+    Editor("subject-of-another-kind", "Boss"),
+    Editor(10, HOSTILE.replace("\u202e", "")),
+)
+
+
+@dataclass
+class Scene:
+    """The service, the provider, and somebody's browser."""
+
+    site: Site
+    provider: LittleProvider
+    browser: Browser
+    way: aiohttp.ClientSession
+
+    async def name(self) -> str:
+        """Who the service says is signed in."""
+        text = (await self.browser.open("/account")).text
+        return text.partition("<strong><bdi>")[2].partition("</bdi>")[0]
+
+
+@asynccontextmanager
+async def opened(database: str, folder: Path, *, secret: str = "") -> AsyncIterator[Scene]:
+    """All of it."""
+    async with AsyncExitStack() as stack:
+        provider = await stack.enter_async_context(open_littleprovider(EDITORS))
+        way = await stack.enter_async_context(aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()))
+        environ = environ_at(provider, administrators="subject-of-another-kind", secret=secret)
+        site = await stack.enter_async_context(open_service(database, folder, environ=environ, way=way))
+        browser = await stack.enter_async_context(open_browser(site.url))
+        yield Scene(site, provider, browser, way)
+
+
+@pytest.fixture
+async def scene(database: str, tmp_path: Path) -> AsyncIterator[Scene]:
+    """A service at which people can sign in, and nobody has."""
+    async with opened(database, tmp_path) as found:
+        yield found
+
+
+async def test_somebody_signs_in_sees_who_they_are_and_signs_out(scene: Scene) -> None:
+    browser = scene.browser
+    page = await browser.open("/account")
+    assert "/account/in" in page.text
+    seen = await browser.go(scene.provider, "Anna")
+    assert (seen.status, seen.location) == (303, "/account")
+    page = await browser.open("/account")
+    assert "Anna" in page.text
+    assert ">7</code>" in page.text
+    assert "You can report and suggest things." in page.text
+    assert "administrator of this service" not in page.text
+    seen = await browser.send_form("/account", "/account/out")
+    assert (seen.status, seen.location) == (303, "/account")
+    assert await scene.name() == ""
+
+
+async def test_the_provider_is_asked_with_pkce_and_a_state_and_is_given_our_secret(
+    database: str, tmp_path: Path
+) -> None:
+    async with opened(database, tmp_path, secret="a client's secret") as scene:
+        going = await scene.browser.send_form("/account", "/account/in")
+        asked = URL(going.link(scene.provider.url)).query
+        assert asked["code_challenge_method"] == "S256"
+        assert asked["redirect_uri"] == PUBLIC_URL + "/account/back"
+        assert len(asked["state"]) >= 40
+        assert "a client's secret" not in going.text
+        assert (await scene.browser.go(scene.provider, "Anna")).status == 303
+        assert not scene.provider.refused
+
+
+async def test_the_way_to_the_provider_is_a_page_and_no_redirect_which_form_action_would_forbid(scene: Scene) -> None:
+    going = await scene.browser.send_form("/account", "/account/in")
+    address = going.link(scene.provider.url)
+    assert going.status == 200
+    assert going.headers["Refresh"] == f"0; url={address}"
+    assert "form-action 'self';" in going.headers["Content-Security-Policy"]
+    assert going.headers["Cache-Control"] == "no-store"
+
+
+async def test_pages_of_the_account_are_never_kept_and_ordinary_pages_set_no_cookie(scene: Scene) -> None:
+    await scene.browser.go(scene.provider, "Anna")
+    page = await scene.browser.open("/account")
+    assert page.headers["Cache-Control"] == "no-store"
+    assert "Cookie" in page.headers["Vary"]
+    assert "ETag" not in page.headers
+    wiki = f"{scene.site.wiki.wiki.dbname}@wmflabs"
+    async with open_browser(scene.site.url) as stranger:
+        for path in (
+            "/",
+            f"/externalLinkInfo?dbname={wiki}&pageid=1",
+            f"/api/page?dbname={wiki}&pageid=1",
+            f"/externalLinkProblem?dbname={wiki}&pageid=1",
+            "/status",
+            "/bot",
+            "/no-such-page",
+            "/account/back?code=1&state=2",
+        ):
+            one, two = await scene.browser.open(path), await stranger.open(path)
+            assert not one.cookies + two.cookies, path
+            assert one.text == two.text, path
+
+
+async def test_whoever_is_blocked_or_new_is_signed_in_and_told_why_that_does_not_help(scene: Scene) -> None:
+    await scene.browser.go(scene.provider, "Blocked")
+    assert "Your account is blocked" in (await scene.browser.open("/account")).text
+    await scene.browser.go(scene.provider, "New")
+    assert "You need at least 50 edits" in (await scene.browser.open("/account")).text
+    assert "mindestens 50 Bearbeitungen" in (await scene.browser.open("/account?lang=de")).text
+
+
+async def test_administrators_are_named_by_their_subject(scene: Scene) -> None:
+    await scene.browser.go(scene.provider, "Boss")
+    page = await scene.browser.open("/account")
+    assert "administrator of this service" in page.text
+    assert "/admin?lang=de" in (await scene.browser.open("/account?lang=de")).text
+    assert "subject-of-another-kind" in page.text
+
+
+async def test_a_name_full_of_markup_is_shown_and_does_nothing(scene: Scene) -> None:
+    await scene.browser.go(scene.provider, EDITORS[4].username)
+    page = await scene.browser.open("/account")
+    assert "<b onmouseover" not in page.text
+    assert "&lt;b onmouseover" in page.text
+
+
+@dataclass
+class Asked:
+    """What asks a provider, without a service around it."""
+
+    provider: LittleProvider
+    client: aiohttp.ClientSession
+
+    async def find_member(self) -> Member:
+        """Anna agrees, and is asked after."""
+        back = PUBLIC_URL + "/account/back"
+        self.provider.addresses.add(back)
+        ours = Provider(PeopleConfig(self.provider.url, CLIENT), self.client, back, "Weboid")
+        flow = ours.begin()
+        form = dict(URL(flow.address).query) | {"editor": "Anna"}
+        async with self.client.post(f"{self.provider.url}/authorize", data=form, allow_redirects=False) as response:
+            answered = dict(URL(response.headers["Location"]).query)
+        return await ours.find_member(answered, flow.state, flow.verifier)
+
+
+@pytest.fixture
+async def asked() -> AsyncIterator[Asked]:
+    """A provider and the way to it."""
+    async with open_littleprovider(EDITORS) as provider, aiohttp.ClientSession() as client:
+        yield Asked(provider, client)
+
+
+async def test_what_the_provider_says_of_somebody_is_understood(asked: Asked) -> None:
+    assert await asked.find_member() == Member("7", "Anna", 5_000, False)
+
+
+@pytest.mark.parametrize("name", ["A\r\nSet-Cookie: x=y", "A\u2028B", "", "x" * 300, "A\x00", "A\u202eB"])
+async def test_a_name_that_no_account_can_have_is_refused(asked: Asked, name: str) -> None:
+    asked.provider.replies["profile"] = Reply(body=json.dumps(Editor(7, name).profile()).encode())
+    with pytest.raises(Problem) as told:
+        await asked.find_member()
+    assert told.value.http == 502
+
+
+ANSWER = json.dumps(Editor(7, "Anna").profile() | {"access_token": "t", "token_type": "Bearer"}).encode()
+"""What would do for a token, and for a profile."""
+
+ODD = {
+    "no-sub": {"sub": ...},
+    "sub-none": {"sub": None},
+    "sub-bool": {"sub": True},
+    "sub-list": {"sub": [7]},
+    "sub-empty": {"sub": ""},
+    "sub-space": {"sub": "7 8"},
+    "sub-long": {"sub": "7" * 101},
+    "edits-text": {"editcount": "5000"},
+    "edits-bool": {"editcount": True},
+    "edits-negative": {"editcount": -1},
+    "no-edits": {"editcount": ...},
+    "no-blocked": {"blocked": ...},
+    "blocked-text": {"blocked": "false"},
+    "name-number": {"username": 7},
+    "name-surrogate": {"username": "\ud800"},
+}
+
+
+@pytest.mark.parametrize("changes", [pytest.param(changes, id=name) for name, changes in ODD.items()])
+async def test_a_strange_profile_is_nobodys(asked: Asked, changes: dict[str, object]) -> None:
+    profile = {name: value for name, value in (Editor(7, "Anna").profile() | changes).items() if value is not ...}
+    asked.provider.replies["profile"] = Reply(body=json.dumps(profile).encode())
+    with pytest.raises(Problem) as told:
+        await asked.find_member()
+    assert told.value.http == 502
+
+
+@pytest.mark.parametrize("part", ["access_token", "profile"])
+@pytest.mark.parametrize(
+    ("reply", "status"),
+    [
+        pytest.param(Reply(500, b"{}"), 503, id="500"),
+        pytest.param(Reply(429, b"{}"), 503, id="429"),
+        pytest.param(Reply(401, b"{}"), 403, id="401"),
+        pytest.param(Reply(302, b"{}"), 502, id="redirect"),
+        pytest.param(Reply(404, b"{}"), 502, id="404"),
+        pytest.param(Reply(200, b"<html>", "text/html"), 502, id="html"),
+        pytest.param(Reply(200, b"<html>"), 502, id="no-json"),
+        pytest.param(Reply(200, b"[]"), 502, id="list"),
+        pytest.param(Reply(200, b"{}"), 502, id="nothing"),
+        pytest.param(Reply(200, b"[" * 60_000), 502, id="deep"),
+        pytest.param(Reply(200, b'{"access_token": "a\\r\\nb", "token_type": "Bearer"}'), 502, id="header"),
+        pytest.param(Reply(200, b'{"access_token": "", "token_type": "Bearer"}'), 502, id="empty-token"),
+        pytest.param(Reply(200, ANSWER + b" " * 5_000_000), 502, id="5-MB"),
+    ],
+)
+async def test_an_odd_answer_of_the_provider_is_a_problem(asked: Asked, part: str, reply: Reply, status: int) -> None:
+    asked.provider.replies[part] = reply
+    with pytest.raises(Problem) as told:
+        await asked.find_member()
+    assert told.value.http == status
+
+
+async def test_a_provider_that_sends_us_on_is_not_followed(asked: Asked) -> None:
+    async with open_littleprovider() as other:
+        other.replies["profile"] = Reply(body=ANSWER)
+        asked.provider.replies["profile"] = Reply(302, location=f"{other.url}/resource/profile")
+        with pytest.raises(Problem) as told:
+            await asked.find_member()
+    assert told.value.http == 502
+
+
+async def test_a_provider_that_is_down_signs_nobody_in_until_it_is_up_again(scene: Scene) -> None:
+    scene.provider.replies["profile"] = Reply(500)
+    seen = await scene.browser.go(scene.provider, "Anna")
+    assert seen.status == 503
+    assert "does not answer at the moment" in seen.text
+    assert await scene.name() == ""
+    scene.provider.replies.clear()
+    assert (await scene.browser.go(scene.provider, "Anna")).status == 303
+
+
+async def test_a_provider_that_does_not_answer_in_time_or_at_all_is_told_as_such() -> None:
+    async with open_littleprovider(EDITORS) as provider, aiohttp.ClientSession() as client:
+        settings = PeopleConfig(provider.url, CLIENT)
+        provider.replies["access_token"] = Reply(pause_s=30)
+        slow = Provider(settings, client, "http://x/account/back", "Weboid", timeout_s=0.2)
+        with pytest.raises(Problem, match="provider") as told:
+            await slow.find_member({"state": "s", "code": "c"}, "s", "v")
+        assert told.value.http == 503
+    async with aiohttp.ClientSession() as client:
+        gone = Provider(settings, client, "http://x/account/back", "Weboid")
+        with pytest.raises(Problem, match="provider") as told:
+            await gone.find_member({"state": "s", "code": "c"}, "s", "v")
+        assert told.value.http == 503
+
+
+async def test_whoever_does_not_agree_is_told_kindly(scene: Scene) -> None:
+    seen = await scene.browser.go(scene.provider, "")
+    assert seen.status == 403
+    assert "you did not agree" in seen.text
+    assert await scene.name() == ""
+
+
+@pytest.mark.parametrize(
+    ("extra", "status"),
+    [
+        ({"state": "another"}, 400),
+        ({"state": ""}, 400),
+        ({"iss": "https://evil.demo"}, 400),
+        ({"error": "temporarily_unavailable"}, 503),
+        ({"error": "invalid_scope\r\n"}, 502),
+        ({"code": ""}, 502),
+        ({"code": "made-up"}, 403),
+    ],
+)
+async def test_a_wrong_answer_from_the_provider_signs_nobody_in(
+    scene: Scene, extra: dict[str, str], status: int
+) -> None:
+    scene.provider.extra = extra
+    assert (await scene.browser.go(scene.provider, "Anna")).status == status
+    assert await scene.name() == ""
+
+
+async def test_a_provider_that_says_who_it_is_is_believed(scene: Scene) -> None:
+    scene.provider.extra = {"iss": str(URL(scene.provider.url).origin())}
+    assert (await scene.browser.go(scene.provider, "Anna")).status == 303
+
+
+async def test_a_code_that_is_too_old_is_refused_and_told(scene: Scene) -> None:
+    scene.provider.expired = True
+    assert (await scene.browser.go(scene.provider, "Anna")).status == 403
+    assert scene.provider.refused == ["invalid_grant: no such code"]
+
+
+async def test_a_state_is_good_once(scene: Scene) -> None:
+    browser = scene.browser
+    going = await browser.send_form("/account", "/account/in")
+    path = await browser.agree(scene.provider, going.link(scene.provider.url), "Anna")
+    assert (await browser.open(path)).status == 303
+    assert (await browser.open(path)).status == 400
+    assert await scene.name() == "Anna"
+
+
+async def test_a_state_that_failed_once_is_used_up(scene: Scene) -> None:
+    browser = scene.browser
+    going = await browser.send_form("/account", "/account/in")
+    path = await browser.agree(scene.provider, going.link(scene.provider.url), "Anna")
+    assert (await browser.open("/account/back?state=guess&code=x")).status == 400
+    assert (await browser.open(path)).status == 400
+
+
+async def test_nobody_can_be_signed_in_by_a_link_of_somebody_else(scene: Scene) -> None:
+    async with open_browser(scene.site.url) as attacker:
+        going = await attacker.send_form("/account", "/account/in")
+        path = await attacker.agree(scene.provider, going.link(scene.provider.url), "Anna")
+        assert (await scene.browser.open(path)).status == 400
+        await scene.browser.send_form("/account", "/account/in")
+        assert (await scene.browser.open(path)).status == 400
+    assert await scene.name() == ""
+
+
+async def test_a_code_that_was_stolen_is_worth_nothing_without_the_verifier(scene: Scene) -> None:
+    victim = scene.browser
+    async with open_browser(scene.site.url) as browser:
+        going = await victim.send_form("/account", "/account/in")
+        stolen = URL(await victim.agree(scene.provider, going.link(scene.provider.url), "Anna")).query["code"]
+        own = await browser.send_form("/account", "/account/in")
+        state = URL(own.link(scene.provider.url)).query["state"]
+        assert (await browser.open(f"/account/back?code={stolen}&state={state}")).status == 403
+    assert scene.provider.refused == ["invalid_grant: code_verifier"]
+
+
+async def test_signing_in_begins_in_one_process_and_ends_in_another(scene: Scene) -> None:
+    app = make_app(
+        scene.site.config,
+        scene.site.wiki.pool,
+        today=lambda: TODAY,
+        sources=lambda _: None,
+        public_url=PUBLIC_URL,
+        client=scene.way,
+    )
+    one = scene.site.url
+    async with open_site(app, "127.0.0.1", 0) as two, open_browser(one, two) as browser:
+        other = Browser(two, browser.client)
+        assert (await browser.go(scene.provider, "Anna", at=other)).status == 303
+        assert "Anna" in (await other.open("/account")).text
+        assert "Anna" in (await browser.open("/account")).text
+
+
+async def test_the_fullest_cookie_is_one_that_browsers_keep(scene: Scene) -> None:
+    subject, name = "7" * 100, "名" * 85
+    back = "/url?" + "a" * 1_495
+    seen = await scene.browser.send_form(f"/account?back={back}", "/account/in")
+    (cookie,) = seen.cookies
+    # Whoever is signed in may begin anew from a page that was open before: their name is in the cookie then.
+    room = 4_096 - 4 / 3 * len(f"{subject}{name}".encode()) - 100
+    assert 2_000 < len(cookie.partition(";")[0]) < room
+    path = await scene.browser.agree(scene.provider, seen.link(scene.provider.url), "Anna")
+    assert (await scene.browser.open(path)).location == back
+
+
+async def test_a_state_that_is_no_text_is_no_state(scene: Scene) -> None:
+    for state in ("%ff%fe", "%ed%a0%80", "%00", "ü", "\udcff"):
+        await scene.browser.send_form("/account", "/account/in")
+        assert (await scene.browser.open(f"/account/back?code=x&state={state}")).status == 400, state
+
+
+@pytest.mark.parametrize("path", ["/account/in", "/account/out"])
+async def test_signing_in_and_out_takes_a_form_of_ours(scene: Scene, path: str) -> None:
+    await scene.browser.go(scene.provider, "Anna")
+    page = await scene.browser.open("/account")
+    token = page.form("/account/out")["token"]
+    assert (await scene.browser.send(path, {})).status == 403
+    assert (await scene.browser.send(path, {"token": "x"})).status == 403
+    assert (await scene.browser.send(path, {"token": token}, Origin="https://evil.demo")).status == 403
+    assert (await scene.browser.send(path, {"token": token}, Sec_Fetch_Site="cross-site")).status == 403
+    assert (await scene.browser.open(path)).status == 405
+    assert await scene.name() == "Anna"
+
+
+async def test_after_signing_in_somebody_is_where_they_began(scene: Scene) -> None:
+    back = "/url?url=http%3A%2F%2Ffine.demo%2F&dbname=x"
+    seen = await scene.browser.go(scene.provider, "Anna", back=quote(back, safe=""))
+    assert (seen.status, seen.location) == (303, back)
+    seen = await scene.browser.send_form("/account?lang=de", "/account/out")
+    assert seen.location == "/account?lang=de"
+    seen = await scene.browser.send_form("/account?lang=de", "/account/in")
+    path = await scene.browser.agree(scene.provider, seen.link(scene.provider.url), "Anna")
+    assert (await scene.browser.open(path)).location == "/account?lang=de"
+
+
+ELSEWHERE = [
+    "//evil.demo",
+    "/\\evil.demo",
+    "\\\\evil.demo",
+    "https:evil.demo",
+    "https://evil.demo/",
+    "javascript:alert(1)",
+    "evil.demo",
+    "/\t/evil.demo",
+    "/.//evil.demo",
+    "/..//evil.demo",
+    "/account//evil.demo",
+    "/@evil.demo\r\nSet-Cookie: x=y",
+    "/a b",
+    "/ü",
+    "/account#//evil.demo",
+    "/?a=\\",
+    "/" + "a" * 2_000,
+    "",
+    " /account",
+    "/account\n",
+]
+
+
+@pytest.mark.parametrize("address", ELSEWHERE)
+def test_an_address_elsewhere_is_no_way_back(address: str) -> None:
+    assert local_path(address) == ""
+
+
+@pytest.mark.parametrize(
+    "address", ["/", "/account", "/url?url=http%3A%2F%2Fa.demo%2F", "/lists/dewiki@WMF", "/report?a=1&b=x+y", "/help/"]
+)
+def test_a_page_of_ours_is_a_way_back(address: str) -> None:
+    assert local_path(address) == address
+
+
+@pytest.mark.parametrize("address", ["//evil.demo", "/\\evil.demo", "https://evil.demo/", "/.//evil.demo"])
+async def test_nobody_is_sent_elsewhere_after_signing_in(scene: Scene, address: str) -> None:
+    page = await scene.browser.open(f"/account?back={quote(address, safe='')}")
+    assert "evil" not in page.text
+    going = await scene.browser.send("/account/in", page.form("/account/in") | {"back": address})
+    assert "evil" not in going.text
+    path = await scene.browser.agree(scene.provider, going.link(scene.provider.url), "Anna")
+    assert (await scene.browser.open(path)).location == "/account"
+
+
+async def test_where_nothing_is_set_up_nobody_can_sign_in_and_that_is_said(site: Site) -> None:
+    async with open_browser(site.url) as browser:
+        page = await browser.open("/account")
+        assert page.status == 200
+        assert "Signing in is not set up here." in page.text
+        assert not page.cookies
+        assert "<form" not in page.text
+        assert (await browser.open("/account/back?code=1&state=2")).status == 400
+
+
+@pytest.mark.parametrize("address", ["ftp://wiki.demo/oauth2", "wiki.demo", "https://", "https://wiki.demo/?x=1"])
+def test_a_provider_without_an_address_is_refused_at_the_start(address: str) -> None:
+    with pytest.raises(ConfigError, match="provider"):
+        Provider(PeopleConfig(address, CLIENT), None, "http://x/account/back", "Weboid")

@@ -1,0 +1,166 @@
+"""The administrators' page: what people did, undoing and blocking, told afterwards and logged (H-4)."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from support.listed import add_pages, texts
+from support.oauthprovider import Browser, Seen
+from support.signedin import BOSS, HOSTILE_NAME, People, open_people
+from support.webservice import DEAD
+
+from weboid.store.people.audit import NOBODY, Action, list_audit, record_audit
+
+LINES = '//h2[last()]/following::ul[1][@class="lines"]/li'
+STATUS = '//*[@role="status"]'
+FORMS = ("/admin/undo", "/admin/block", "/admin/unblock")
+
+
+@pytest.fixture
+async def people(database: str, tmp_path: Path) -> AsyncIterator[People]:
+    async with open_people(database, tmp_path) as people:
+        yield people
+
+
+async def report(browser: Browser, url: str = DEAD, extent: str = "url") -> Seen:
+    return await browser.send_form(
+        f"/report?url={url.replace('?', '%3F').replace('&', '%26')}", "/report", extent=extent
+    )
+
+
+async def do(boss: Browser, action: str, subject: str, **fields: str) -> Seen:
+    """Sends a form of the page of a person; gives the page that follows."""
+    sent = await boss.send_form(f"/admin?subject={subject}&lang=en", action, **fields)
+    assert sent.status == 303, sent.text
+    assert sent.location.startswith("/admin?subject=")
+    return await boss.open(sent.location)
+
+
+async def test_administrators_see_who_did_what_newest_first_and_nobody_else_does(people: People) -> None:
+    anna, boss, nobody = await people.browser("Anna"), await people.browser("Boss"), await people.browser()
+    await report(anna)
+    await people.later()
+    await report(anna, extent="domain")
+    seen = await boss.open("/admin?lang=en")
+    assert (seen.status, seen.headers["Cache-Control"]) == (200, "no-store")
+    first, second = (" ".join(text.split()) for text in texts(seen.text, LINES))
+    assert "Anna reported a whole domain as working dead.demo" in first
+    assert f"Anna reported a weblink as working {DEAD}" in second
+    assert first.startswith(("today", "yesterday", "in ")) or " ago" in first
+    for browser in (anna, nobody):
+        for path in ("/admin", "/admin?subject=7"):
+            seen = await browser.open(path + ("&" if "?" in path else "?") + "lang=qqx")
+            assert seen.status == 403
+            assert "weboid-error-administrator" in seen.text
+            assert "dead.demo" not in seen.text
+
+
+async def test_all_that_one_said_is_undone_at_once_and_that_is_told_and_logged(people: People) -> None:
+    urls = [f"http://dead.demo/{number}" for number in range(5)]
+    await add_pages(people.site, {9: ("Many", urls)})
+    anna, bert, boss = await people.browser("Anna"), await people.browser("Bert"), await people.browser("Boss")
+    for url in urls:
+        assert (await report(anna, url)).status == 303
+        await people.later()
+    await report(bert)
+    assert await people.site.wiki.rows("SELECT subject FROM domain_report") == [(None,)]
+    seen = await do(boss, "/admin/undo", "7")
+    assert texts(seen.text, STATUS) == [
+        "Removed: 5 reports of weblinks, 0 of whole domains, 0 suggested replacements; "
+        "1 domains no longer count as reachable."
+    ]
+    assert await people.site.wiki.rows("SELECT subject FROM report") == [("8",)]
+    assert await people.site.wiki.rows("SELECT subject FROM domain_report") == []
+    seen = await do(boss, "/admin/undo", "7")
+    assert texts(seen.text, STATUS)[0].startswith("Removed: 0 reports")
+    seen = await boss.open(f"/admin?subject={BOSS}&lang=en")
+    lines = texts(seen.text, LINES)
+    assert len(lines) == 2
+    assert "Removed: 5 reports of weblinks" in lines[1]
+
+
+async def test_who_is_blocked_can_do_nothing_until_unblocked(people: People) -> None:
+    anna, boss = await people.browser("Anna"), await people.browser("Boss")
+    await report(anna)
+    await people.later()
+    seen = await do(boss, "/admin/block", "7", reason="<b>spam</b>")
+    assert texts(seen.text, STATUS) == ["This person is blocked now."]
+    assert "<b>spam" not in seen.text
+    assert f"blocked today by {BOSS}. Reason: <b>spam</b>" in texts(seen.text, '//*[@class="warning"]')[0]
+    page = await anna.open(f"/report?url={DEAD.replace('&', '%26')}")
+    for action in ("/report", "/report/remove", "/check"):
+        sent = await anna.send(action, page.form(action) | {"extent": "url", "lang": "qqx"})
+        assert (sent.status, "weboid-error-blocked)" in sent.text) == (403, True), action
+    assert texts((await boss.open("/admin?lang=en")).text, '//ul[@class="lines"][1]//a') == ["Anna"]
+    seen = await do(boss, "/admin/unblock", "7")
+    assert texts(seen.text, STATUS) == ["This person is no longer blocked."]
+    assert "Nobody is blocked." in (await boss.open("/admin?lang=en")).text
+    assert (await report(anna)).status == 303
+    async with people.site.wiki.pool.connection() as conn:
+        actions = [(entry.action, entry.subject, entry.object, entry.detail) for entry in await list_audit(conn)]
+    assert actions[1:3] == [("unblock", BOSS, "7", ""), ("block", BOSS, "7", "<b>spam</b>")]
+
+
+@pytest.mark.parametrize("path", FORMS)
+async def test_only_an_administrators_own_form_does_anything(people: People, path: str) -> None:
+    anna, boss = await people.browser("Anna"), await people.browser("Boss")
+    await report(anna)
+    await do(boss, "/admin/block", "8")
+    fields = (await boss.open("/admin?subject=8")).form("/admin/unblock" if path == "/admin/unblock" else "/admin/undo")
+    if path == "/admin/block":
+        fields = (await boss.open("/admin?subject=7")).form(path)
+    fields |= {"subject": "7"}
+    own = (await anna.open(f"/report?url={DEAD.replace('&', '%26')}")).form("/report/remove")
+    before = await people.site.wiki.rows("SELECT audit, action FROM audit")
+    for seen in (
+        await anna.send(path, fields),
+        await anna.send(path, {**fields, "token": own["token"]}),
+        await boss.send(path, {**fields, "token": ""}),
+        await boss.send(path, fields, Origin="https://evil.demo"),
+        await boss.send(path, fields, **{"Sec-Fetch-Site": "cross-site"}),
+    ):
+        assert seen.status == 403
+    assert (await boss.open(path)).status == 405
+    for subject in ("", "x" * 201):
+        sent = await boss.send(path + "?lang=qqx", {**fields, "subject": subject})
+        assert (sent.status, "weboid-error-no-subject" in sent.text) == (400, True)
+    assert await people.site.wiki.rows("SELECT audit, action FROM audit") == before
+    assert len(await people.site.wiki.rows("SELECT FROM report")) == 1
+
+
+async def test_the_log_is_read_in_parts_without_a_gap(people: People) -> None:
+    boss = await people.browser("Boss")
+    async with people.site.wiki.pool.connection() as conn:
+        for number in range(250):
+            subject = NOBODY if number % 2 else "7"
+            await record_audit(conn, Action.REMOVE_REPORT, subject, "Anna" if subject else "", f"http://{number}.demo/")
+    for start, expected in (("/admin?lang=en", range(249, -1, -1)), ("/admin?lang=en&subject=7", range(248, -1, -2))):
+        told, path = [], start
+        while path:
+            seen = await boss.open(path)
+            told += texts(seen.text, LINES + '//bdi[@class="url"]')
+            path = next(iter(texts(seen.text, '//a[@rel="next"]/@href')), "")
+        assert told == [f"http://{number}.demo/" for number in expected]
+    assert "somebody who had not signed in" in (await boss.open("/admin?lang=en")).text
+
+
+async def test_names_objects_and_subjects_bring_no_markup(people: People) -> None:
+    hostile, boss = await people.browser(HOSTILE_NAME), await people.browser("Boss")
+    url = 'http://dead.demo/"><script>'
+    await add_pages(people.site, {9: ("Hostile", [url])})
+    assert (await hostile.send_form("/report?url=http://dead.demo/%22%3E%3Cscript%3E", "/report")).status == 303
+    async with people.site.wiki.pool.connection() as conn:
+        await record_audit(conn, Action.CHECK, '"><script>', "\u202eevil", "<script>\u2028", "<script>")
+    for path in ("/admin", "/admin?subject=10", "/admin?subject=%22%3E%3Cscript%3E", "/admin?subject=10&did=99"):
+        seen = await boss.open(path)
+        assert seen.status == 200
+        assert "<script" not in seen.text
+        assert "<b on" not in seen.text
+        assert "\u202e" not in seen.text
+    assert texts((await boss.open("/admin?subject=10")).text, "//strong") == [HOSTILE_NAME]
+
+
+@pytest.mark.parametrize("query", ["before=0", "before=x", "before=1;", "subject=%00", "did=-1", "before=" + "9" * 40])
+async def test_what_no_page_of_ours_asks_is_refused(people: People, query: str) -> None:
+    boss = await people.browser("Boss")
+    assert (await boss.open(f"/admin?{query}")).status == 400

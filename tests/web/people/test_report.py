@@ -1,0 +1,306 @@
+"""Reports through real HTTP: who may say what of which URL, and what becomes of it (H, W-14)."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from support.listed import add_pages, texts
+from support.oauthprovider import Browser, Seen
+from support.signedin import HOSTILE_NAME, People, open_people
+from support.stored import FINE
+from support.webservice import BROKEN, DEAD, EXAMPLE, MAIL, MOVED, SCRIPT, TODAY, WALLED
+
+from weboid.store.people.audit import AuditEntry, list_audit
+
+CLAIMS = '//p[starts-with(@id, "claim-")]'
+
+
+@pytest.fixture
+async def people(database: str, tmp_path: Path) -> AsyncIterator[People]:
+    async with open_people(database, tmp_path) as people:
+        yield people
+
+
+def path_of(url: str, more: str = "&lang=en") -> str:
+    return f"/report?url={quote(url, safe='')}{more}"
+
+
+async def report(browser: Browser, url: str = DEAD, extent: str = "url") -> Seen:
+    """Sends the form on the page of a URL."""
+    return await browser.send_form(path_of(url), "/report", extent=extent)
+
+
+async def token(browser: Browser, purpose: str) -> str:
+    """A token of a purpose, as it stands on a page where the form is."""
+    seen = await browser.open(path_of(DEAD))
+    return seen.form({"report": "/report", "check": "/check"}[purpose])["token"]
+
+
+async def log(people: People) -> list[AuditEntry]:
+    async with people.site.wiki.pool.connection() as conn:
+        return await list_audit(conn)
+
+
+def error_in(seen: Seen) -> tuple[int, str]:
+    """The status of an error page in qqx, and its key."""
+    return seen.status, seen.text.partition("(weboid-error-")[2].partition(")")[0].partition(":")[0]
+
+
+async def test_a_report_is_made_told_to_all_without_a_name_and_logged(people: People) -> None:
+    anna = await people.browser("Anna")
+    seen = await anna.open(path_of(DEAD, "&dbname=testwiki@wmflabs&lang=en"))
+    assert (seen.status, seen.headers["Cache-Control"]) == (200, "no-store")
+    assert "dead" in texts(seen.text, '//p[@class="what"]')[0]
+    sent = await anna.send("/report", seen.form("/report") | {"extent": "url"})
+    assert sent.status == 303
+    assert sent.location.startswith("/report?url=http%3A%2F%2Fdead.demo%2F")
+    seen = await anna.open(sent.location)
+    assert texts(seen.text, '//*[@role="status"]') == ["Thank you. Your report has been noted."]
+    assert texts(seen.text, CLAIMS) == ["Somebody reported today that this weblink works by hand."]
+    assert "Anna" not in seen.text
+    _, told, _ = await people.site.fetch("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=1&lang=en")
+    assert "Somebody reported today that it works by hand." in told
+    assert "Anna" not in told
+    (entry,) = await log(people)
+    assert (entry.action, entry.subject, entry.name, entry.object) == ("report", "7", "Anna", DEAD)
+
+
+async def test_a_regular_answer_of_a_real_round_deletes_the_report_at_once(people: People) -> None:
+    anna = await people.browser("Anna")
+    assert (await report(anna)).status == 303
+    await people.site.wiki.round(TODAY + 20, lambda url, day: FINE)
+    seen = await anna.open(path_of(DEAD))
+    assert "Somebody reported" not in seen.text
+    assert "Only a weblink that is told to be dead" in seen.text
+    with pytest.raises(LookupError):
+        seen.form("/report")
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://fine.demo/", (409, "not-dead")),
+        (WALLED, (409, "not-dead")),
+        (MOVED, (409, "not-dead")),
+        ("http://nobody.uses.demo/it", (404, "unknown-url")),
+        (EXAMPLE, (404, "unknown-url")),
+        (BROKEN, (400, "url")),
+        (MAIL, (400, "url")),
+        (SCRIPT, (400, "url")),
+        ("", (400, "no-url")),
+    ],
+)
+async def test_only_what_is_watched_and_dead_can_be_reported(
+    people: People, url: str, expected: tuple[int, str]
+) -> None:
+    anna = await people.browser("Anna")
+    fields = {"token": await token(anna, "report"), "url": url, "lang": "qqx"}
+    for extent in ("url", "domain"):
+        assert error_in(await anna.send("/report?lang=qqx", fields | {"extent": extent})) == expected
+    assert await log(people) == []
+    assert await people.site.wiki.rows("SELECT FROM report UNION ALL SELECT FROM domain_report") == []
+    assert not [row for row in await people.site.wiki.rows("SELECT host FROM host") if "nobody" in str(row)]
+
+
+async def test_a_whole_domain_is_reported_and_every_url_of_it_is_told_with_that(people: People) -> None:
+    await add_pages(people.site, {9: ("Other", ["http://www.dead.demo/other"])})
+    anna = await people.browser("Anna")
+    assert (await report(anna, extent="domain")).location.endswith("done=domain")
+    seen = await anna.open(path_of(DEAD))
+    assert texts(seen.text, '//p[@id="claim-domain"]') == [
+        "Somebody reported today that all weblinks of dead.demo work by hand."
+    ]
+    assert [(entry.action, entry.object, entry.detail) for entry in await log(people)] == [
+        ("report-domain", "dead.demo", DEAD)
+    ]
+    assert (
+        error_in(await anna.send("/report", {**seen.form("/report"), "extent": "world", "lang": "qqx"}))[1] == "extent"
+    )
+
+
+async def test_half_of_a_domain_makes_the_rest_of_it_doubtful(people: People) -> None:
+    urls = [f"http://dead.demo/{number}" for number in range(9)]  # and DEAD
+    await add_pages(people.site, {9: ("Many", urls)})
+    anna = await people.browser("Anna")
+    for url in urls[:5]:
+        assert (await report(anna, url)).status == 303
+        await people.later()
+    seen = await anna.open(path_of(DEAD))
+    assert texts(seen.text, CLAIMS)[0].startswith("So many weblinks of dead.demo were reported as working")
+    assert "doubtful" in texts(seen.text, '//p[@class="what"]')[0]
+    assert [entry.detail for entry in await log(people)] == ["dead.demo", "", "", "", ""]
+
+
+async def test_who_has_not_signed_in_cannot_report_nor_ask_for_a_check(people: People) -> None:
+    nobody = await people.browser()
+    await nobody.send_form(path_of(DEAD), "/report/look")
+    seen = await nobody.open(path_of(DEAD))
+    for action in ("/report", "/check"):
+        with pytest.raises(LookupError):
+            seen.form(action)
+    assert seen.link("/account?back=%2Freport%3Furl%3D")
+    # Tokens of theirs they have none: with that of another purpose nothing is done either.
+    other = seen.form("/account") if 'action="/account"' in seen.text else {"token": "x" * 86}
+    for path in ("/report", "/check"):
+        assert error_in(await nobody.send(f"{path}?lang=qqx", {**other, "url": DEAD})) == (403, "form")
+    assert await log(people) == []
+
+
+async def test_who_has_few_edits_is_told_so_instead_of_the_form(people: People) -> None:
+    new = await people.browser("New")
+    seen = await new.open(path_of(DEAD))
+    assert "You need at least 50 edits" in seen.text
+    with pytest.raises(LookupError):
+        seen.form("/report")
+
+
+async def test_nothing_of_a_url_is_told_before_a_person_has_sent_a_form(people: People) -> None:
+    nobody = await people.browser()
+    for url in (DEAD, "http://fine.demo/", "http://nobody.uses.demo/"):
+        seen = await nobody.open(path_of(url))
+        assert seen.status == 200
+        assert "dead since" not in seen.text
+        assert 'class="what"' not in seen.text
+    assert (await nobody.send_form(path_of(DEAD), "/report/look")).status == 303
+    assert 'class="what"' in (await nobody.open(path_of(DEAD))).text
+    assert (await nobody.open(path_of("http://nobody.uses.demo/"))).status == 404
+
+
+async def test_anyone_removes_a_report_which_is_logged(people: People) -> None:
+    anna, nobody = await people.browser("Anna"), await people.browser()
+    await report(anna)
+    await people.later()
+    await report(anna, extent="domain")
+    await nobody.send_form(path_of(DEAD), "/report/look")
+    for extent in ("url", "domain"):
+        seen = await nobody.open(path_of(DEAD))
+        fields = seen.form("/report/remove") | {"extent": extent}
+        assert (await nobody.send("/report/remove", fields)).location.endswith("done=removed")
+    seen = await nobody.open(path_of(DEAD, "&done=removed&lang=en"))
+    assert texts(seen.text, '//*[@role="status"]') == ["The report has been removed."]
+    assert "Somebody reported" not in seen.text
+    assert [(entry.action, entry.subject, entry.name, entry.object) for entry in await log(people)][:2] == [
+        ("remove-domain-report", "", "", "dead.demo"),
+        ("remove-report", "", "", DEAD),
+    ]
+
+
+async def test_of_many_reports_at_once_in_several_sessions_of_one_person_one_a_minute_passes(people: People) -> None:
+    urls = [f"http://dead.demo/{number}" for number in range(6)]
+    await add_pages(people.site, {9: ("Many", urls)})
+    browsers = [await people.browser("Anna") for _ in range(3)]
+    tokens = [await token(browser, "report") for browser in browsers]
+    sent = await asyncio.gather(
+        *(
+            browser.send("/report", {"token": given, "url": url, "lang": "qqx"})
+            for browser, given in zip(browsers, tokens, strict=True)
+            for url in urls
+        )
+    )
+    assert Counter(seen.status for seen in sent) == {303: 1, 429: 17}
+    assert {error_in(seen)[1] for seen in sent if seen.status == 429} == {"one-a-minute"}
+    assert {seen.headers["Retry-After"] for seen in sent if seen.status == 429} == {"60"}
+    assert len(await people.site.wiki.rows("SELECT FROM report")) == 1
+    assert (await report(await people.browser("Bert"))).status == 303
+
+
+async def test_the_day_of_all_people_has_an_end(database: str, tmp_path: Path) -> None:
+    async with open_people(database, tmp_path, {"WEBOID_PEOPLE_DAILY": "2"}) as people:
+        anna = await people.browser("Anna")
+        for expected in (303, 303, 429):
+            seen = await report(anna)
+            assert seen.status == expected
+            await people.later()
+        assert "no more is taken" in seen.text
+
+
+async def test_a_url_is_checked_on_demand_once_a_day(people: People) -> None:
+    url = "http://fine.demo/"
+    anna = await people.browser("Anna")
+    assert (await people.site.wiki.known(url)).due > TODAY
+    sent = await anna.send_form(path_of(url), "/check")
+    assert sent.location.endswith("done=check")
+    seen = await anna.open(sent.location)
+    assert "will be checked today" in texts(seen.text, '//*[@role="status"]')[0]
+    assert (await people.site.wiki.known(url)).due == TODAY
+    await people.site.wiki.round(TODAY, lambda url, day: FINE)
+    assert (TODAY, url) in people.site.wiki.asked
+    seen = await anna.open(path_of(url))
+    assert "It was checked today already." in seen.text
+    await people.later()
+    fields = {"token": await token(anna, "check") if 'action="/check"' in seen.text else "", "url": url}
+    assert (await anna.send("/check?lang=qqx", fields)).status in (403, 409)
+    assert [(entry.action, entry.object) for entry in await log(people)] == [("check", url)]
+
+
+FORMS = ("/report", "/report/look", "/report/remove", "/check")
+
+
+@pytest.mark.parametrize("path", FORMS)
+async def test_a_form_without_token_from_elsewhere_or_of_another_session_does_nothing(
+    people: People, path: str
+) -> None:
+    anna, bert = await people.browser("Anna"), await people.browser("Bert")
+    await report(bert)
+    page = await anna.open(path_of(DEAD))
+    fields = {"url": DEAD, "extent": "url"}
+    if path != "/report/look":
+        fields |= page.form(path) if path in page.text else {}
+    stolen = (await bert.open(path_of(DEAD))).form("/report/remove")["token"]
+    before = await log(people)
+    attempts = [
+        anna.send(path + "?lang=qqx", {**fields, "token": ""}),
+        anna.send(path + "?lang=qqx", {**fields, "token": stolen}),
+        anna.send(path + "?lang=qqx", fields, Origin="https://evil.demo"),
+        anna.send(path + "?lang=qqx", fields, Sec_Fetch_Site="cross-site"),
+        anna.send(path + "?lang=qqx", fields, **{"Origin": "", "Sec-Fetch-Site": ""}),
+    ]
+    for attempt in attempts:
+        seen = await attempt
+        assert error_in(seen) == (403, "form")
+        assert "Access-Control-Allow-Origin" not in seen.headers
+    assert await log(people) == before
+    # A script of another site asks first, and is told nothing that would let it.
+    status, _, response = await people.site.fetch(
+        path, method="OPTIONS", Origin="https://evil.demo", Access_Control_Request_Method="POST"
+    )
+    assert status >= 400 or "Access-Control-Allow-Origin" not in response.headers
+
+
+@pytest.mark.parametrize("path", FORMS)
+async def test_whatever_else_than_a_form_is_sent_is_refused(people: People, path: str) -> None:
+    anna = await people.browser("Anna")
+    async with anna.client.post(
+        people.site.url + path, json={"url": DEAD}, headers={"Origin": anna.origin}
+    ) as response:
+        assert response.status == 415
+    if path not in ("/report",):
+        assert (await anna.open(path)).status == 405
+
+
+async def test_names_and_urls_bring_no_markup_and_no_headers(people: People) -> None:
+    hostile = await people.browser(HOSTILE_NAME)
+    dead = 'http://dead.demo/"><script>alert(1)</script>'
+    await add_pages(people.site, {9: ("Hostile", [dead])})
+    assert (await report(hostile, dead)).status == 303
+    for path in (path_of(dead), path_of("\"'><script>"), path_of(DEAD, "&dbname=%22%3E%3Cscript%3E%0D%0AX:%201")):
+        seen = await hostile.open(path)
+        assert "<script" not in seen.text
+        assert 'onmouseover="' not in seen.text
+    fields = (await hostile.open(path_of(DEAD))).form("/report")
+    await people.later()
+    sent = await hostile.send("/report", {**fields, "dbname": "x@y\r\nSet-Cookie: a=b"})
+    assert sent.status in (303, 400)
+    assert not any("a=b" in cookie for cookie in sent.cookies)
+    assert "\n" not in sent.location
+
+
+async def test_nobody_is_sent_elsewhere(people: People) -> None:
+    anna = await people.browser("Anna")
+    for url in (DEAD, "http://dead.demo//evil.demo/"):
+        fields = {"token": await token(anna, "report"), "url": url, "dbname": "//evil.demo", "done": "//evil.demo"}
+        seen = await anna.send("/report", fields)
+        assert not seen.location or seen.location.startswith("/report?url=http%3A%2F%2Fdead.demo%2F")

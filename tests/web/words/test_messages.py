@@ -1,0 +1,274 @@
+"""Messages: all there, all documented, all used, all safe; plurals, numbers and days as their language has them."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from babel import Locale
+from markupsafe import Markup
+
+import weboid.web
+from weboid.assets import asset
+from weboid.core.record.reasons import Reason
+from weboid.core.record.status import Status, message_key
+from weboid.core.url.classify import UrlClass
+from weboid.core.url.hosts import InvalidReason
+from weboid.core.verdict.verdict import Verdict
+from weboid.web.request.problem import Problem
+from weboid.web.words.language import Language, accepted_language, languages, requested_language
+from weboid.web.words.messages import Messages, catalogue, format_pattern, messages_in
+
+_WEB = Path(weboid.web.__file__).parent
+_FILES = sorted(path for path in asset("i18n").glob("*.json") if path.stem != "languages")
+_TRANSLATIONS = [path.stem for path in _FILES if path.stem != "qqq"]
+_PARAMETERS = re.compile(r"\$([1-9])")
+_FORMS = re.compile(r"\{\{(PLURAL|GENDER):\$[1-9]\|[^{}]*\}\}")
+_PLURALS = re.compile(r"\{\{PLURAL:(\$[1-9])\|")
+_NUMBERS = re.compile(r"(\$[1-9]) (?:is|are) (?:a|the) (?:number|count|size)")
+
+
+def say(code: str) -> Messages:
+    return messages_in(languages()[code])
+
+
+def keys_of_enumerations() -> set[str]:
+    return {
+        *(f"weboid-verdict-{verdict.word}" for verdict in Verdict),
+        *(f"weboid-count-{verdict.word}" for verdict in Verdict),
+        *(f"weboid-help-{verdict.word}" for verdict in Verdict),
+        *(f"weboid-reason-{reason.word}" for reason in Reason),
+        *(f"weboid-{message_key(status)}" for status in Status),
+        *(f"weboid-class-{kind.value}" for kind in UrlClass),
+        *(f"weboid-invalid-{reason.value}" for reason in InvalidReason),
+        *(f"weboid-since-{unit}s" for unit in ("day", "week", "month", "year")),
+    }
+
+
+def keys_in_program() -> set[str]:
+    files = [*_WEB.rglob("*.py"), *_WEB.rglob("*.html")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    problems = re.findall(r'Problem\(\s*(?:\d+|error\.status), "([a-z-]+)"', text)
+    by_status = re.findall(r'\d{3}: "([a-z-]+)"', text)
+    plain = {key for key in re.findall(r'"(weboid-[a-z0-9-]+)"', text) if not key.endswith("-")}
+    return plain | {f"weboid-error-{key}" for key in (*problems, *by_status)}
+
+
+def faults_of(key: str, text: str) -> list[str]:
+    """What a translation must not have. Nothing of it could do harm, for all is escaped; but it would look broken."""
+    english = catalogue("en")[key]
+    without_forms = _FORMS.sub("", text)
+    numbers = set(_PLURALS.findall(english)) | set(_NUMBERS.findall(catalogue("qqq")[key]))
+    found = {
+        "empty": not text.strip(),
+        "markup": re.search(r"<[a-z/!]|&(#|[a-z]+;)", text, re.I),
+        "wiki text": re.search(r"\[\[|\[\w*:?//|''|~~~|__", text),
+        "braces": re.search(r"[{}]", without_forms),
+        "parameters": set(re.findall(r"\$(\d+)", text)) != set(re.findall(r"\$(\d+)", english)),
+        "PLURAL of a text": not set(_PLURALS.findall(text)) <= numbers,
+        "forms": any(_is_bad_plural(forms) for forms in re.findall(r"\{\{PLURAL:\$\d\|([^{}]*)\}\}", text)),
+        "hidden characters": re.search("[\u200b\u202a-\u202e\u2060-\u2069\ufeff\x00-\x1f\x7f-\x9f]", text),
+    }
+    return [fault for fault, is_there in found.items() if is_there]
+
+
+def _is_bad_plural(forms: str) -> bool:
+    counted = [form for form in forms.split("|") if not re.match(r"\d+=", form)]
+    return ":" in forms or not 1 <= len(counted) <= 6
+
+
+def test_no_message_is_missing_and_none_is_unused() -> None:
+    assert keys_of_enumerations() | keys_in_program() == catalogue("en").keys()
+
+
+def test_every_message_is_documented_and_nothing_else() -> None:
+    assert catalogue("qqq").keys() == catalogue("en").keys()
+    assert all(text.strip() for text in catalogue("qqq").values())
+
+
+def test_german_is_complete() -> None:
+    assert catalogue("de").keys() == catalogue("en").keys()
+
+
+@pytest.mark.parametrize("path", _FILES, ids=lambda path: path.stem)
+def test_files_are_as_translatewiki_writes_them(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    given = json.loads(text)
+    assert next(iter(given)) == "@metadata"
+    assert text == json.dumps(given, ensure_ascii=False, indent="\t") + "\n"
+
+
+@pytest.mark.parametrize("code", _TRANSLATIONS)
+def test_translations_can_be_formatted_and_bring_no_parameters_of_their_own(code: str) -> None:
+    locale = Locale.parse(languages()[code].locale)
+    for key, text in catalogue(code).items():
+        wanted = set(_PARAMETERS.findall(catalogue("en")[key]))
+        assert set(_PARAMETERS.findall(text)) <= wanted, key
+        assert "{{" not in format_pattern(text, locale), key
+        assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x1f]", text), key
+
+
+@pytest.mark.parametrize("code", _TRANSLATIONS)
+def test_translations_are_safe_and_say_what_the_original_says(code: str) -> None:
+    faults = {key: faults_of(key, text) for key, text in catalogue(code).items()}
+    assert {key: found for key, found in faults.items() if found} == {}
+
+
+@pytest.mark.parametrize("code", _TRANSLATIONS)
+def test_translations_have_no_messages_of_their_own(code: str) -> None:
+    assert catalogue(code).keys() <= catalogue("en").keys()
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "fault"),
+    [
+        ("weboid-source", "<b>$1</b>", "markup"),
+        ("weboid-source", "$1 &lt;", "markup"),
+        ("weboid-source", "[[Project:About|$1]]", "wiki text"),
+        ("weboid-source", "[https://evil.demo $1]", "wiki text"),
+        ("weboid-source", "''$1''", "wiki text"),
+        ("weboid-source", "{{SITENAME}} $1", "braces"),
+        ("weboid-source", "{{PLURAL:$1|a|b}", "braces"),
+        ("weboid-source", "}} $1 {{", "braces"),
+        ("weboid-source", "{0} $1", "braces"),
+        ("weboid-source", "$1 $2", "parameters"),
+        ("weboid-source", "$1$11", "parameters"),
+        ("weboid-source", "none", "parameters"),
+        ("weboid-source", "{{PLURAL:$1|one|$1}}", "PLURAL of a text"),
+        ("weboid-page-counts", "{{PLURAL:$1|one: $1|$1}}", "forms"),
+        ("weboid-page-counts", "{{PLURAL:$1|a|b|c|d|e|f|$1}}", "forms"),
+        ("weboid-source", "\u202e$1", "hidden characters"),
+        ("weboid-source", "$1\n", "hidden characters"),
+        ("weboid-source", "", "parameters"),
+        ("weboid-name", " ", "empty"),
+    ],
+)
+def test_an_unsafe_translation_is_found(key: str, text: str, fault: str) -> None:
+    assert fault in faults_of(key, text)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("weboid-page-counts", "{{PLURAL:$1|0=none|one|$1}}"),
+        ("weboid-count-dead", "{{PLURAL:$1|one|$1}} & 5 > 3"),
+        ("weboid-source", "{{GENDER:$1|he|she}}: $1"),
+    ],
+)
+def test_a_safe_translation_is_let_through(key: str, text: str) -> None:
+    assert faults_of(key, text) == []
+
+
+def test_a_parameter_is_escaped_and_markup_is_not() -> None:
+    told = say("en").html("weboid-error-wiki", "<b>{0}$1")
+    assert "&lt;b&gt;{0}$1" in told
+    assert "<b>x</b>" in say("en").html("weboid-target", Markup("<b>x</b>"))
+    assert "&lt;b&gt;x" in say("en").html("weboid-target", "<b>x</b>"), (
+        "kept apart from markup with the same characters"
+    )
+
+
+def test_a_message_cannot_bring_markup(monkeypatch: pytest.MonkeyPatch) -> None:
+    language = Language("xx", "xx", "X", "ltr", "en", ())
+    monkeypatch.setitem(languages(), "xx", language)
+    monkeypatch.setattr(
+        "weboid.web.words.messages.catalogue", lambda code: {"evil": '<script>alert("$1")</script> {0.x}'}
+    )
+    assert Messages(language).html("evil", "&") == "&lt;script&gt;alert(&#34;&amp;&#34;)&lt;/script&gt; {0.x}"
+
+
+def test_plurals_and_numbers_follow_the_language() -> None:
+    assert [say("en").text("weboid-page-counts", count) for count in (0, 1, 1234)] == [
+        "No links",
+        "One link",
+        "1,234 links",
+    ]
+    assert say("de").text("weboid-page-counts", 1234) == "1.234 Weblinks"
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("{{PLURAL:$1|0=a|b|$1 c}}", "{0!p:0=a:one=b:other={0} c}"),
+        ("{{GENDER:$2|he|she|they}} $1", "{1!g:m=he:f=she:n=they} {0}"),
+        ("{x} {{y}}", "{{x}} {{{{y}}}}"),
+    ],
+)
+def test_translatewikis_syntax_becomes_the_formatters(message: str, expected: str) -> None:
+    assert format_pattern(message, Locale.parse("en")) == expected
+
+
+@pytest.mark.parametrize("message", ["{{PLURAL:$1|a: b|c}}", "{{GENDER:$1|$2|x}}"])
+def test_what_the_formatter_would_misread_is_refused(message: str) -> None:
+    with pytest.raises(ValueError, match="colon"):
+        format_pattern(message, Locale.parse("en"))
+
+
+def test_arabic_plurals_have_six_forms() -> None:
+    pattern = format_pattern("{{PLURAL:$1|z|o|t|f|m|x}}", Locale.parse("ar"))
+    assert pattern == "{0!p:zero=z:one=o:two=t:few=f:many=m:other=x}"
+
+
+@pytest.mark.parametrize(
+    ("days", "english", "german"),
+    [
+        (0, "since today", "seit heute"),
+        (1, "for one day", "seit einem Tag"),
+        (13, "for 13 days", "seit 13 Tagen"),
+        (14, "for 2 weeks", "seit 2 Wochen"),
+        (60, "for 9 weeks", "seit 9 Wochen"),
+        (180, "for 6 months", "seit 6 Monaten"),
+        (800, "for 2 years", "seit 2 Jahren"),
+    ],
+)
+def test_durations_in_words(days: int, english: str, german: str) -> None:
+    assert (say("en").span(days), say("de").span(days)) == (english, german)
+
+
+@pytest.mark.parametrize(
+    ("days", "english", "german"),
+    [
+        (0, "today", "heute"),
+        (-1, "yesterday", "gestern"),
+        (1, "tomorrow", "morgen"),
+        (-14, "2 weeks ago", "vor 2 Wochen"),
+        (-200, "7 months ago", "vor 7 Monaten"),
+        (3, "in 3 days", "in 3 Tagen"),
+    ],
+)
+def test_days_in_words(days: int, english: str, german: str) -> None:
+    assert (say("en").distance(days), say("de").distance(days)) == (english, german)
+
+
+def test_qqx_shows_keys_and_parameters() -> None:
+    assert say("qqx").text("weboid-error-unknown-page", "A", "b@C") == "(weboid-error-unknown-page: A, b@C)"
+    assert say("qqx").html("weboid-name") == "(weboid-name)"
+
+
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        ("", "en"),
+        ("de", "de"),
+        ("de-LI,en;q=0.8", "de"),
+        ("fr, en;q=0.3, de;q=0.7", "de"),
+        ("de;q=0, en", "en"),
+        ("*;q=1, " + "x" * 9000, "en"),
+        (",;q=,de;q=9", "en"),
+    ],
+)
+def test_the_browsers_languages(header: str, code: str) -> None:
+    assert accepted_language(header).code == code
+
+
+@pytest.mark.parametrize(
+    ("code", "got"), [("de", "de"), ("DE-li", "de"), ("DE-at", "de-at"), ("xx-hans", "en"), ("qqx", "qqx")]
+)
+def test_a_language_that_is_not_there_gives_the_nearest(code: str, got: str) -> None:
+    assert requested_language(code).code == got
+
+
+@pytest.mark.parametrize("code", ["", "d", "../en", "de_DE", "<b>", "en\n", "e" * 40])
+def test_what_is_no_language_code_is_refused(code: str) -> None:
+    with pytest.raises(Problem):
+        requested_language(code)

@@ -1,0 +1,50 @@
+"""What may be clicked, and what is made visible."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from weboid.core.url.urls import parse
+from weboid.web.formats import json, xml
+from weboid.web.words.phrases import href, visible
+
+
+@pytest.mark.parametrize(
+    "text", ["javascript:alert(1)", "data:text/html,x", "sftp://a.demo/", "mailto:a@b.demo", "//", "", "http://no-dot/"]
+)
+def test_what_is_no_address_of_the_web_cannot_be_clicked(text: str) -> None:
+    assert href(text) is None
+
+
+@pytest.mark.parametrize("scheme", ["http", "https", "ftp", "ftps"])
+def test_addresses_of_the_web_can_be_clicked_in_their_normal_form(scheme: str) -> None:
+    assert href(f" {scheme}://A.demo/\"><b>'") == f"{scheme}://a.demo/%22%3E%3Cb%3E'"
+    assert href(parse(f"{scheme}://a.demo")) == f"{scheme}://a.demo/"
+
+
+@given(st.text())
+def test_what_can_be_clicked_is_plain_ascii(text: str) -> None:
+    link = href(f"http://a.demo/{text}")
+    assert link is None or (link.isascii() and link.isprintable() and not set(link) & set('<>" '))
+
+
+@pytest.mark.parametrize("hidden", ["\u202e", "\u200b", "\x00", "\ud800", "\U000e0041", "\xad", "\u2066", "\ufeff"])
+def test_hidden_characters_are_written_out(hidden: str) -> None:
+    assert visible(f"a{hidden}b") == f"a⟨U+{ord(hidden):04X}⟩b"
+
+
+def test_joiners_and_other_scripts_stay() -> None:
+    assert visible("می\u200cخواهم 👨\u200d👩 日本") == "می\u200cخواهم 👨\u200d👩 日本"
+
+
+@given(st.text())
+def test_xml_is_well_formed_whatever_comes(text: str) -> None:
+    etree.fromstring(xml.bytes_of({"missing": [text], "title": text}))
+
+
+@given(st.text())
+def test_json_is_plain_and_ends_no_script(text: str) -> None:
+    told = json.text_of({"title": text})
+    assert told.isascii()
+    assert not set(told) & set("<>&\x7f\n")

@@ -1,0 +1,386 @@
+"""Worlds in files: what is written is what is read, what is not understood names its place, and what people see."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.verdicts.generate import world as generated
+from benchmarks.verdicts.generate import written
+from benchmarks.verdicts.lives import MIXES
+from benchmarks.worlds.sight import Sight, is_walled, sight_of
+from benchmarks.worlds.stockpages import STOCK
+from benchmarks.worlds.worldfile import WorldFile, read_world, world_in
+from benchmarks.worlds.worldwords import WorldError
+from weboid.demo.world import (
+    BotWall,
+    ByMethod,
+    Certificate,
+    Chain,
+    Drip,
+    HostState,
+    Loop,
+    Lost,
+    NoHead,
+    Outage,
+    Page,
+    Redirect,
+    Slow,
+    Spell,
+    Status,
+    Trouble,
+    behaviour_on,
+)
+
+_REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def read(hosts: Any, **rest: Any) -> WorldFile:
+    """The world of some hosts."""
+    return world_in(json.dumps({"weboid-world": 1, "days": 100, "hosts": hosts, **rest}))
+
+
+def read_life(life: Any, **rest: Any) -> Any:
+    """The life of the one path of the one host."""
+    return read({"a.demo": {"paths": {"/x": life}}}, **rest).world.hosts["a.demo"].paths["/x"]
+
+
+def test_the_shortest_world_has_one_page() -> None:
+    file = read({"a.demo": {"paths": {"/": "page"}}})
+    assert file.links == ("http://a.demo/",)
+    assert file.world.hosts["a.demo"].paths["/"] == (Spell(0, Page()),)
+    assert file.days == 100
+
+
+@pytest.mark.parametrize(
+    ("word", "behaviour"),
+    [
+        ("page", Page()),
+        ("loop", Loop()),
+        ("drip", Drip()),
+        ("tarpit", Drip(5.0, tarpit=True)),
+        ("silence", Trouble.SILENCE),
+        (
+            {"page": {"title": "T", "text": "A\nB", "lang": "de", "shows": False}},
+            Page("text/html", 2, "T", "A\nB", "", "de", False),
+        ),
+        ({"status": 404}, Status(404)),
+        ({"status": {"code": 503, "retry_after_s": 60}}, Status(503, 60)),
+        ({"status": {"code": 404, "page": {"title": "T"}}}, Status(404, page=Page(title="T"))),
+        ({"status": {"code": 404, "page": {"soft-404": "de"}}}, Status(404, page=STOCK["soft-404"]["de"])),
+        ({"redirect": "/y"}, Redirect("/y")),
+        ({"redirect": {"to": "http://b.demo/", "code": 308}}, Redirect("http://b.demo/", 308)),
+        ({"chain": 3}, Chain(3)),
+        ({"no-head": 0}, NoHead(0)),
+        ({"no-head": {"code": 501, "inside": {"status": 410}}}, NoHead(501, inside=Status(410))),
+        ({"wall": 429}, BotWall(429)),
+        ({"wall": {"how": "reset", "inside": "loop"}}, BotWall(how=Trouble.RESET, inside=Loop())),
+        ({"wall": {"code": 200, "page": {"challenge": "en"}}}, BotWall(200, page=STOCK["challenge"]["en"])),
+        ({"slow": 3}, Slow(3)),
+        ({"slow": {"seconds": 1.5, "inside": {"wall": 403}}}, Slow(1.5, BotWall())),
+        ({"drip": {"pause_s": 2}}, Drip(2)),
+        ({"by-method": {"head": "page", "get": {"status": 404}}}, ByMethod(Page(), Status(404))),
+        ({"for-sale": "fr"}, STOCK["for-sale"]["fr"]),
+    ],
+)
+def test_every_word_is_read(word: Any, behaviour: Any) -> None:
+    assert read_life(word) == (Spell(0, behaviour),)
+
+
+def test_a_life_may_repeat_itself_until_something_else_comes() -> None:
+    part = {"from": 10, "until": 16, "repeat": [[2, "page"], [1, "loop"]]}
+    assert read_life([[0, "reset"], part, [16, "silence"]]) == (
+        Spell(0, Trouble.RESET),
+        Spell(10, Page()),
+        Spell(12, Loop()),
+        Spell(13, Page()),
+        Spell(15, Loop()),
+        Spell(16, Trouble.SILENCE),
+    )
+    assert read_life([[0, "reset"], part])[-1] == Spell(16, Page())
+    assert read_life([[0, "page"], {"from": 1, "repeat": [[60, "loop"]]}])[-1] == Spell(100, Loop())
+
+
+def test_what_has_a_name_can_stand_anywhere() -> None:
+    named = {"down": {"status": 500}, "life": [[0, "page"], [5, "@down"]]}
+    assert read_life("@life", named=named) == (Spell(0, Page()), Spell(5, Status(500)))
+    assert read_life([[0, {"slow": {"seconds": 1, "inside": "@down"}}]], named=named)[0].behaviour == Slow(
+        1, Status(500)
+    )
+
+
+def test_hosts_have_states_certificates_and_other_paths() -> None:
+    file = read(
+        {
+            "a.demo": {
+                "scheme": "both",
+                "life": [[0, "up"], [5, "dns-silent"], [6, {"wall": 403}]],
+                "certificate": [[0, "fine"], [3, "expired"]],
+                "others": {"soft-404": "en"},
+                "paths": {"/ä b?x=1": "page", "/login": {"login": "de"}},
+                "unlinked": ["/login"],
+                "note": "a host",
+            }
+        },
+        **{"own-outages": [{"from": 3, "to": 4}, {"from": 9, "to": 9, "lost": "names"}]},
+    )
+    host = file.world.hosts["a.demo"]
+    assert [spell.behaviour for spell in host.life] == [HostState.UP, HostState.DNS_SILENT, BotWall()]
+    assert host.certificate == (Spell(0, Certificate.FINE), Spell(3, Certificate.EXPIRED))
+    assert host.others == (Spell(0, STOCK["soft-404"]["en"]),)
+    assert file.links == ("http://a.demo/%C3%A4%20b?x=1", "https://a.demo/%C3%A4%20b?x=1")
+    assert file.world.outages == (Outage(3, 4, Lost.ALL), Outage(9, 9, Lost.NAMES))
+    assert file.notes == {"a.demo": "a host"}
+
+
+def test_links_and_their_truth_can_be_given() -> None:
+    hosts = {"a.demo": {"paths": {"/x": "page", "/y": "page"}}}
+    file = read(hosts, links=["https://a.demo/x"], truth={"https://a.demo/x": [[0, "seen"], [7, "gone"]]})
+    assert file.links == ("https://a.demo/x",)
+    assert behaviour_on(file.truth["https://a.demo/x"], 8) is Sight.GONE
+
+
+PAGE: Any = {"a.demo": {"paths": {"/x": "page"}}}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "place"),
+    [
+        ({"hosts": PAGE, "days": 0}, "days: 0 must be a whole number from 1"),
+        ({"hosts": PAGE, "days": True}, "days: True"),
+        ({"hosts": PAGE, "weboid-world": 2}, "weboid-world: 2"),
+        ({"hosts": PAGE, "colour": 1}, "the file: unknown key 'colour'"),
+        ({}, "'hosts' is missing"),
+        ({"hosts": {}}, "hosts: "),
+        ({"hosts": []}, "hosts: "),
+        ({"hosts": {"a.demo": {}}}, "no link to watch"),
+        ({"hosts": {"A.demo": {}}}, 'hosts["A.demo"]: a host must be a name in its normal form (a.demo)'),
+        ({"hosts": {"nodot": {}}}, "hosts.nodot: this is no host name: no-dot"),
+        ({"hosts": {"127.0.0.1": {}}}, "a host must be a name"),
+        ({"hosts": {"a.demo": []}}, 'hosts["a.demo"]: this must be an object'),
+        ({"hosts": {"a.demo": {"path": {}}}}, "unknown key 'path'"),
+        ({"hosts": {"a.demo": {"paths": {"x": "page"}}}}, 'hosts["a.demo"].paths.x: a path begins with /'),
+        ({"hosts": {"a.demo": {"paths": {"/x#y": "page"}}}}, "no fragment"),
+        (
+            {"hosts": {"a.demo": {"scheme": "ftp", "paths": {"/x": "page"}}}},
+            "hosts[\"a.demo\"].scheme: 'ftp' must be one of",
+        ),
+        ({"hosts": {"a.demo": {"unlinked": [["/x"]], "paths": {"/x": "page"}}}}, "unlinked[0]: "),
+        (
+            {"hosts": {"a.demo": {"life": "upp", "paths": {"/x": "page"}}}},
+            "hosts[\"a.demo\"].life: 'upp' is no behaviour of a host",
+        ),
+        ({"hosts": {"a.demo": {"certificate": "old", "paths": {"/x": "page"}}}}, "certificate: 'old' must be one of"),
+        ({"hosts": PAGE, "own-outages": [{"from": 5, "to": 4}]}, "own-outages[0].to: 4"),
+        ({"hosts": PAGE, "own-outages": [{"from": 5, "to": 6, "lost": "it"}]}, "own-outages[0].lost: 'it'"),
+        ({"hosts": PAGE, "own-outages": {}}, "own-outages: "),
+        ({"hosts": PAGE, "links": ["ftp://a.demo/x"]}, "links[0]: "),
+        ({"hosts": PAGE, "links": ["http://b.demo/x"]}, "the host 'b.demo' is not in the file"),
+        ({"hosts": PAGE, "links": ["http://a.demo/x", "http://a.demo/x"]}, "links[1]: "),
+        ({"hosts": PAGE, "links": [["http://a.demo/x"]]}, "links[0]: "),
+        ({"hosts": PAGE, "links": []}, "no link to watch"),
+        (
+            {"hosts": {"a.example": {"paths": {"/x": "page"}}}},
+            "http://a.example/x would not be watched: its class is example",
+        ),
+        ({"hosts": {"a.demo": {"paths": {"/x/../y": "page"}}}}, "http://a.demo/x/../y is asked for as http://a.demo/y"),
+        ({"hosts": PAGE, "truth": {"http://a.demo/y": "seen"}}, "this URL is not among the links"),
+        ({"hosts": PAGE, "truth": {"http://a.demo/x": "looked"}}, "'looked' must be one of gone, hidden, seen"),
+        ({"hosts": PAGE, "named": {"x": "pag"}}, "named.x: 'pag'"),
+        ({"hosts": PAGE, "named": []}, "named: "),
+        ({"hosts": PAGE, "name": 1}, "name: 1 must be a text"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told_with_its_place(wrong: Any, place: str) -> None:
+    with pytest.raises(WorldError) as error:
+        world_in(json.dumps({"weboid-world": 1, "days": 10, **wrong}))
+    assert place in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("life", "place"),
+    [
+        ("up", "'up' must be one of"),
+        (None, "a behaviour is a word"),
+        (7, "a behaviour is a word"),
+        ([], "a life needs at least one spell"),
+        ([0, "page"], "[0]: a spell is [day, behaviour]"),
+        ([[1, "page"]], "[0]: a life begins on day 0"),
+        ([[0, "page"], [0, "page"]], "[1]: day 0 does not come after day 0"),
+        ([[0, "page"], [9, "page"], [5, "page"]], "[2]: day 5 does not come after day 9"),
+        ([[0, "page"], [-1, "page"]], "[1][0]: -1"),
+        ([[0.5, "page"]], "[0][0]: 0.5"),
+        ([[0, "page", 3]], "[0]: a spell is"),
+        ([[0, "page"], {"from": 3, "repeat": []}], "[1].repeat: "),
+        ([[0, "page"], {"from": 3, "repeat": [[0, "page"]]}], "[1].repeat[0][0]: 0"),
+        ([[0, "page"], {"from": 3, "until": 2, "repeat": [[1, "page"]]}], "[1].until: 2"),
+        ([[0, "page"], {"repeat": [[1, "page"]]}], "[1]: 'from' is missing"),
+        ({}, "a behaviour is a word"),
+        ({"status": 404, "page": {}}, "with one of"),
+        ({"statu": 404}, "unknown behaviour 'statu'"),
+        ({"status": 99}, ".status: 99"),
+        ({"status": {"code": 404, "size": 1}}, ".status: unknown key 'size'"),
+        ({"status": {"code": 404, "page": "loop"}}, "this behaviour is no page"),
+        ({"page": {"text": "a", "html": "b"}}, "text or html, not both"),
+        ({"page": {"title": "\ud800"}}, "a lone surrogate is no text"),
+        ({"page": {"shows": 1}}, ".page.shows: 1 must be true or false"),
+        ({"wall": {"how": "rudely"}}, ".wall.how: 'rudely'"),
+        ({"slow": -1}, ".slow: -1"),
+        ({"slow": {"inside": "page"}}, "'seconds' is missing"),
+        ({"for-sale": "xx"}, ".for-sale: 'xx' must be one of"),
+        ("@nobody", "'@nobody' is not among the named"),
+    ],
+)
+def test_what_is_wrong_with_a_life_is_told_with_its_place(life: Any, place: str) -> None:
+    with pytest.raises(WorldError) as error:
+        read_life(life)
+    assert place in str(error.value)
+
+
+@pytest.mark.parametrize("named", ["@around", {"slow": {"seconds": 1, "inside": "@around"}}])
+def test_a_name_that_leads_to_itself_is_found(named: Any) -> None:
+    with pytest.raises(WorldError, match="more than 8"):
+        read_life("page", named={"around": named})
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "line 1, column 1: no JSON"),
+        ("{", "no JSON"),
+        ("[]", "the file: this must be an object"),
+        ('{"days": 1, "days": 2}', "the key 'days' stands twice"),
+        ('{"days": NaN}', "NaN is no number"),
+        ("[" * 100_000, "too deeply nested"),
+        ('{"days": ' + "1" * 5_000 + "}", "no JSON"),
+    ],
+)
+def test_what_is_no_json_is_told(content: str, told: str) -> None:
+    with pytest.raises(WorldError) as error:
+        world_in(content)
+    assert told in str(error.value)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["page", "@x", "up"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.text(max_size=5) | st.sampled_from(["status", "page", "wall", "slow", "repeat", "from"]),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=10,
+)
+
+
+@given(JSON, JSON, JSON)
+def test_whatever_stands_in_a_file_nothing_but_a_told_error_comes_of_it(life: Any, named: Any, host: Any) -> None:
+    for hosts in ({"a.demo": {"paths": {"/x": life}}}, {"a.demo": host}, host):
+        with suppress(WorldError):
+            read(hosts, named={"x": named})
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(WorldError, match="cannot be read"):
+        read_world(tmp_path / "none.json")
+    (tmp_path / "latin.json").write_bytes(b'{"name": "\xe9"}')
+    with pytest.raises(WorldError, match=r"latin\.json: cannot be read"):
+        read_world(tmp_path / "latin.json")
+
+
+@pytest.mark.parametrize(
+    ("life", "sight"),
+    [
+        ("page", Sight.SEEN),
+        ({"status": 404}, Sight.GONE),
+        ({"status": 500}, Sight.GONE),
+        ({"status": 403}, Sight.HIDDEN),
+        ({"status": {"code": 503, "retry_after_s": 9}}, Sight.HIDDEN),
+        ({"status": {"code": 404, "kind": "application/pdf"}}, Sight.SEEN),
+        ({"status": {"code": 404, "page": {"title": "There"}}}, Sight.SEEN),
+        ({"status": {"code": 404, "page": {"soft-404": "en"}}}, Sight.HIDDEN),
+        ({"wall": 403}, Sight.SEEN),
+        ({"wall": {"how": "silence", "inside": {"status": 410}}}, Sight.GONE),
+        ({"wall": {"referrer": True}}, Sight.SEEN),
+        ({"slow": 59}, Sight.SEEN),
+        ({"slow": 61}, Sight.GONE),
+        ({"slow": {"seconds": 40, "inside": {"slow": 40}}}, Sight.GONE),
+        ({"no-head": 404}, Sight.SEEN),
+        ({"by-method": {"head": "page", "get": {"status": 404}}}, Sight.GONE),
+        ("drip", Sight.SEEN),
+        ("tarpit", Sight.GONE),
+        ("reset", Sight.GONE),
+        ("loop", Sight.GONE),
+        ({"chain": 5}, Sight.SEEN),
+        ({"chain": 25}, Sight.GONE),
+        ({"parked": "en"}, Sight.HIDDEN),
+        ({"page": {"shows": False}}, Sight.HIDDEN),
+        ({"redirect": "/"}, Sight.HIDDEN),
+        ({"redirect": "/there"}, Sight.SEEN),
+        ({"redirect": "nowhere"}, Sight.GONE),
+        ({"redirect": "/x"}, Sight.GONE),
+        ({"redirect": "https://b.demo/new"}, Sight.SEEN),
+        ({"redirect": "http://not-in-the-world.demo/"}, Sight.GONE),
+    ],
+)
+def test_what_a_person_sees_follows_from_what_an_address_does(life: Any, sight: Sight) -> None:
+    hosts = {"a.demo": {"paths": {"/x": life, "/there": "page"}}, "b.demo": {"paths": {"/new": "page"}}}
+    assert sight_of(read(hosts).world, "http://a.demo/x", 0) is sight
+
+
+@pytest.mark.parametrize(
+    ("life", "http", "https"),
+    [
+        ("up", Sight.SEEN, Sight.SEEN),
+        ("dns-gone", Sight.GONE, Sight.GONE),
+        ("dns-empty", Sight.GONE, Sight.GONE),
+        ("refused", Sight.GONE, Sight.GONE),
+        ("tls-broken", Sight.SEEN, Sight.SEEN),
+        ("no-http", Sight.SEEN, Sight.SEEN),
+        ({"wall": 403}, Sight.SEEN, Sight.SEEN),
+        ({"for-sale": "en"}, Sight.HIDDEN, Sight.HIDDEN),
+        ({"status": 503}, Sight.GONE, Sight.GONE),
+    ],
+)
+def test_what_a_host_does_concerns_all_its_addresses(life: Any, http: Sight, https: Sight) -> None:
+    world = read({"a.demo": {"life": life, "certificate": "expired", "paths": {"/x": "page"}}}).world
+    assert (sight_of(world, "http://a.demo/x", 0), sight_of(world, "https://a.demo/x", 0)) == (http, https)
+
+
+def test_a_page_that_dies_behind_a_wall_is_gone_for_people_and_walled_for_machines() -> None:
+    world = read({"a.demo": {"life": {"wall": 403}, "paths": {"/x": [[0, "page"], [5, {"status": 404}]]}}}).world
+    assert [sight_of(world, "http://a.demo/x", day) for day in (4, 5)] == [Sight.SEEN, Sight.GONE]
+    assert is_walled(world, "http://a.demo/x", 5)
+    assert not is_walled(read(PAGE).world, "http://a.demo/x", 5)
+
+
+@pytest.mark.parametrize("mix", sorted(MIXES))
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_generated_worlds_are_read_and_always_the_same(mix: str, seed: int) -> None:
+    content = written(generated(40, seed, mix))
+    assert content == written(generated(40, seed, mix))
+    file = world_in(content)
+    assert len(file.world.hosts) == 40
+    assert len(file.links) > 60
+
+
+@pytest.mark.parametrize(
+    "file", sorted((_REPOSITORY / "benchmarks" / "worlds").glob("*.json")), ids=lambda file: file.stem
+)
+def test_the_worlds_that_are_shipped_are_read(file: Path) -> None:
+    world = read_world(file)
+    assert len(world.links) > len(world.world.hosts) >= 50
+    assert file.stat().st_size < 300_000
+
+
+def test_the_example_of_the_guide_is_read() -> None:
+    guide = (_REPOSITORY / "docs" / "worlds.md").read_text(encoding="utf-8")
+    file = world_in(guide.partition("```json\n")[2].partition("```")[0])
+    assert len(file.links) == 5
+    assert sight_of(file.world, "https://mill.demo/wheel", 50) is Sight.GONE

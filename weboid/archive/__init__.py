@@ -1,0 +1,1 @@
+"""Archived copies and replacements of dead links."""

@@ -1,0 +1,236 @@
+"""Replacements and snapshots that people suggest: each is asked before it is shown, and again now and then (A-3, A-4).
+
+What a check is and what it may ask is `checker`'s business, as for every link; no record of a URL is touched.
+One law: only what works without a "but" is shown; what does not, three times in a row, is gone.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from weboid.checking.connectivity import CANARIES, Uplink
+from weboid.checking.turns import NotAsked
+from weboid.core.observe.check_request import Question
+from weboid.core.observe.observation import Observation
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.specials import Special
+from weboid.core.url.archives import snapshot_of
+from weboid.core.verdict.judge import is_host_failure
+from weboid.errors import StoreError
+from weboid.store.db.pool import Pool
+from weboid.store.people.audit import NOBODY, Action, record_audit
+from weboid.store.people.replacement import (
+    PLAIN,
+    Replacement,
+    delete_replacement,
+    lease_replacements,
+    record_checked,
+)
+from weboid.store.urls.url import find_urls, list_canaries
+
+log = logging.getLogger(__name__)
+
+WORKING_DAYS: Final = 28
+ARCHIVE_DAYS: Final = 91
+"""Snapshots are visited every quarter (A-3)."""
+DOUBTFUL_DAYS: Final = 7
+FAILING_DAYS: Final = 3
+STRIKES: Final = 3
+"""Checks in a row that did not find it working, after which a suggestion is gone."""
+UNASKED_DAYS: Final = 28
+"""So long beyond its day a suggestion waits that cannot be asked at all."""
+
+_AT_ONCE: Final = 4
+_TAKEN_AT_ONCE: Final = 20
+_PAUSE_S: Final = 30.0
+_GRACE_S: Final = 10.0
+"""After a stop, how long answers under way are waited for: as in a round."""
+
+# 404s of archives may pass; who says these has taken the snapshot out.
+_DEPUBLISHED: Final = frozenset({Reason.GONE, Reason.LEGAL})
+# Whoever clicks comes from elsewhere, under the scheme that was suggested.
+_WITH_A_BUT: Final = frozenset({Reason.NEEDS_HTTP, Reason.NEEDS_HTTPS, Reason.NEEDS_REFERRER})
+
+Ask = Callable[[Question], Awaitable[Observation]]
+"""One check; raises NotAsked, and what is a fault of ours."""
+
+
+class Fate(Enum):
+    """What becomes of a suggestion after a check."""
+
+    WORKS = "works"
+    STRIKE = "strike"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A suggestion's fate, and its row if it stays: the next day, and the strikes."""
+
+    fate: Fate
+    due: int
+    strikes: int
+
+
+def judged(suggestion: Replacement, seen: Observation, day: int) -> Judged:
+    """What a check on `day` makes of a suggestion."""
+    is_archived = suggestion.archive != PLAIN
+    if _is_fine(seen):
+        return Judged(Fate.WORKS, day + (ARCHIVE_DAYS if is_archived else WORKING_DAYS), 0)
+    strikes = suggestion.strikes + 1
+    if strikes >= STRIKES or (is_archived and seen.reason in _DEPUBLISHED):
+        return Judged(Fate.GONE, day, strikes)
+    return Judged(Fate.STRIKE, day + (FAILING_DAYS if seen.outcome is Outcome.FAILING else DOUBTFUL_DAYS), strikes)
+
+
+def _is_fine(seen: Observation) -> bool:
+    """Whether it works as it is, and does not end where nobody may be sent."""
+    if seen.outcome is not Outcome.WORKING or seen.reason in _WITH_A_BUT:
+        return False
+    end = snapshot_of(seen.target) if seen.target else None
+    return end is None or end.archive.is_offered
+
+
+def is_given_up(suggestion: Replacement, day: int) -> bool:
+    """Whether a suggestion that could not be asked has waited too long."""
+    kept = 0 if not suggestion.works else WORKING_DAYS if suggestion.archive == PLAIN else ARCHIVE_DAYS
+    since = suggestion.day if suggestion.asked is None else suggestion.asked
+    return day - since > kept + UNASKED_DAYS
+
+
+class Suggestions:
+    """One worker's checks of suggestions, beside its rounds. `today` is asked at every check; `stopped` ends them.
+
+    `canaries` are URLs that always answer (C-16), none = some that were fine when they were last asked.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        ask: Ask,
+        *,
+        today: Callable[[], int],
+        stopped: asyncio.Event,
+        canaries: Sequence[str] = (),
+    ) -> None:
+        self._pool = pool
+        self._ask = ask
+        self._today = today
+        self._stopped = stopped
+        self._canaries = canaries
+        self._uplink = Uplink(self._is_answered)
+
+    async def run(self) -> None:
+        """Sweeps until stopped."""
+        while not self._stopped.is_set():
+            try:
+                await self.sweep()
+            except StoreError as error:
+                log.warning("suggestions wait: %s", error)
+            except Exception as error:
+                log.error("suggestions wait: %r", error, exc_info=error)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopped.wait(), _PAUSE_S)
+
+    async def sweep(self) -> int:
+        """Asks all that are due, a few at a time; returns how many. Ends early if stopped, or if we are cut off."""
+        self._uplink = Uplink(self._is_answered)
+        asked = 0
+        try:
+            while not self._stopped.is_set() and not self._uplink.is_down:
+                async with self._pool.connection() as conn:
+                    taken = await lease_replacements(conn, self._today(), limit=_TAKEN_AT_ONCE)
+                    if taken and not asked:
+                        self._uplink.know(self._canaries or await list_canaries(conn, limit=CANARIES))
+                if not taken:
+                    break
+                asked += len(taken)
+                await self._ask_all(taken)
+        finally:
+            await self._uplink.close()
+        return asked
+
+    async def _ask_all(self, taken: Sequence[Replacement]) -> None:
+        """Asks a few at a time. What a stop leaves unasked is due again a day after it was taken."""
+        waiting = iter(taken)
+
+        async def work() -> None:
+            for suggestion in waiting:
+                if self._stopped.is_set() or self._uplink.is_down:
+                    return
+                await self._check(suggestion)
+
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(None) as limit:
+                ending = asyncio.create_task(self._limited(limit))
+                try:
+                    async with asyncio.TaskGroup() as group:
+                        for _ in range(_AT_ONCE):
+                            group.create_task(work())
+                finally:
+                    ending.cancel()
+
+    async def _limited(self, limit: asyncio.Timeout) -> None:
+        """After a stop, what is under way has its grace."""
+        await self._stopped.wait()
+        limit.reschedule(asyncio.get_running_loop().time() + _GRACE_S)
+
+    async def _check(self, suggestion: Replacement) -> None:
+        seen = await self._asked(suggestion)
+        day = self._today()
+        if seen is not None:
+            result, word = judged(suggestion, seen, day), seen.reason.word
+        elif not self._uplink.is_down and is_given_up(suggestion, day):
+            result, word = Judged(Fate.GONE, day, suggestion.strikes), "not-asked"
+        else:
+            return
+        try:
+            await self._record(suggestion, result, word, day)
+        except StoreError as error:
+            log.warning("a suggestion is asked again tomorrow: %s", error)
+
+    async def _record(self, suggestion: Replacement, result: Judged, word: str, day: int) -> None:
+        async with self._pool.connection() as conn:
+            if result.fate is not Fate.GONE:
+                works = result.fate is Fate.WORKS
+                await record_checked(conn, suggestion, asked=day, due=result.due, strikes=result.strikes, works=works)
+                return
+            key, target = suggestion.key, suggestion.target
+            if await delete_replacement(conn, key, archive=suggestion.archive, target=target):
+                known = (await find_urls(conn, [key])).get(key)
+                about = str(known.url) if known else ""
+                await record_audit(conn, Action.DROP_REPLACEMENT, NOBODY, "Weboid", about, f"{target} ({word})")
+
+    async def _asked(self, suggestion: Replacement) -> Observation | None:
+        """One check, believed only if it is not we who are down (C-16); None for whatever is no fault of theirs."""
+        # The page itself is looked at (C-11); an archive is not asked for pages that nobody archived.
+        needs = frozenset({Special.HONEST} if suggestion.archive != PLAIN else ())
+        question = Question(suggestion.target, needs, looks=True)
+        self._uplink.begin()
+        try:
+            seen = await self._ask(question)
+        except NotAsked as why:
+            log.debug("not asked now: %s", why)
+            return None
+        except Exception as error:
+            log.warning("could not check %r: %r", question.url, error, exc_info=not isinstance(error, OSError))
+            return None
+        finally:
+            self._uplink.end()
+        if not is_host_failure(seen):
+            self._uplink.answered(None if seen.retry_after_s else question.url)
+            # Who asks for a rest has said nothing of the page; large archives often do.
+            return None if seen.retry_after_s or seen.reason is Reason.RATE_LIMIT else seen
+        return seen if await self._uplink.is_believed(question.url.split("/", 3)[2]) else None
+
+    async def _is_answered(self, url: str) -> bool:
+        """Whether a canary lives."""
+        try:
+            return not is_host_failure(await self._ask(Question(url)))
+        except Exception as error:
+            log.warning("could not ask the canary %r: %r", url, error)
+            return False

@@ -1,0 +1,201 @@
+"""One check of one URL with all that may belong to it: the other scheme, a referrer, a made-up sibling (C-1 … C-11).
+
+What a single request or walk does is `net`'s business, what the sum of checks means `visit`'s and the core's.
+One law: whatever is asked besides the URL itself has its host's turn, heeds robots.txt, and can fail freely.
+"""
+
+import logging
+from collections.abc import Awaitable
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+from urllib.parse import urlsplit
+
+from weboid.checking.stop_list import StopList
+from weboid.checking.turns import NotAsked, Turns
+from weboid.config import CrawlConfig
+from weboid.core.document.document import Document
+from weboid.core.document.likeness import is_replaced, is_same_page, portrait_of, sibling_of
+from weboid.core.observe.check_request import Question
+from weboid.core.observe.content import document_in
+from weboid.core.observe.observation import Answer, Observation
+from weboid.core.observe.observe import observation_of
+from weboid.core.observe.scheme_switch import BAD_CERTIFICATES, as_switched, calls_for_switch, switch_of, switched
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.specials import Special
+from weboid.core.record.status import Status
+from weboid.core.url.archives import BARRED_HOSTS
+from weboid.core.url.urls import Url, parse
+from weboid.net.fetch import fetch_answer
+from weboid.net.ftp import fetch_ftp
+from weboid.net.guard import NotPublic
+from weboid.net.outbound import Session
+from weboid.net.robots import RobotsCache
+from weboid.net.sftp import fetch_sftp
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+_DELAY_LIMIT_S: Final = 120.0
+"""A robots.txt that wants longer pauses gets the other URLs of its host checked on other days."""
+_BACK_OFF_LIMIT_S: Final = 60.0
+_BESIDE_HTTP: Final = {"ftp": fetch_ftp, "ftps": fetch_ftp, "sftp": fetch_sftp}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found; `answer` is the one it speaks of, None for other protocols than HTTP."""
+
+    seen: Observation
+    answer: Answer | None = None
+
+
+class Checker:
+    """Checks URLs over one session. In strict mode what robots.txt disallows is not even asked whether it is there."""
+
+    def __init__(self, session: Session, turns: Turns, config: CrawlConfig) -> None:
+        self._session = session
+        self._turns = turns
+        self._robots = RobotsCache(session, self.turn)
+        self._stop_list = StopList((*config.stop, *BARRED_HOSTS), config.stop_file)
+        self._strict = config.strict
+
+    async def check(self, question: Question) -> Finding:
+        """The finding on a question; raises NotAsked (C-15, C-17), and what is a fault of ours."""
+        url = parse(question.url)
+        if self._stop_list.holds(url.host):
+            raise NotAsked(url.host)
+        if url.scheme in _BESIDE_HTTP:
+            return Finding(await _BESIDE_HTTP[url.scheme](self._session, question.url, turn=self.turn))
+        if self._strict:
+            robots = await self._robots.robots_of(question.url)
+            # Where nobody can be reached nobody has forbidden anything, and a dead host must be found dead.
+            if robots.is_reached and not robots.allows(question.url):
+                raise NotAsked(question.url)
+        if question.follows:
+            await self._slow_down(url)
+        finding = await self._under_both_schemes(url, question)
+        await self._back_off(url, finding.seen)
+        return finding
+
+    async def ask(self, question: Question) -> Observation:
+        """The observation alone, for rounds."""
+        return (await self.check(question)).seen
+
+    async def turn(self, host: str) -> None:
+        """Waits for a host's turn; NotPublic for one on the stop list, for nothing may be asked there."""
+        if self._stop_list.holds(host):
+            raise NotPublic
+        await self._turns.turn(host)
+
+    async def _back_off(self, url: Url, seen: Observation) -> None:
+        """Gives a host that has too much to do the rest it wants, or else half as many requests (C-3)."""
+        if seen.retry_after_s:
+            await self._turns.rest(url.host, seen.retry_after_s)
+        elif seen.reason in (Reason.RATE_LIMIT, Reason.UNAVAILABLE) and not seen.elsewhere:
+            self._turns.slow(url.host, min(2 * self._turns.delay_of(url.host), _BACK_OFF_LIMIT_S))
+
+    async def _slow_down(self, url: Url) -> None:
+        """Honours a crawl delay before more is asked of a host (C-15)."""
+        if (robots := await self._aside(self._robots.robots_of(str(url)))) and robots.delay_s:
+            if robots.delay_s > _DELAY_LIMIT_S:
+                raise NotAsked(url.host)
+            self._turns.slow(url.host, robots.delay_s)
+
+    async def _under_both_schemes(self, url: Url, question: Question) -> Finding:
+        """The URL as it is or, where that is known or found to be needed, under the other scheme (63)."""
+        other = switched(url, self._session.settings.web_ports)
+        need = switch_of(url)
+        if other and need in question.needs:
+            there = await self._with_referrer(other, question)
+            if there.seen.outcome is Outcome.WORKING:
+                return replace(there, seen=as_switched(None, there.seen, need))
+        here = await self._with_referrer(url, question)
+        if other and need not in question.needs and calls_for_switch(here.seen, thorough=question.thorough):
+            there = await self._with_referrer(other, question)
+            if there.seen.outcome is Outcome.WORKING:
+                return replace(there, seen=as_switched(here.seen, there.seen, need))
+        return await self._behind(url, question, here) if here.seen.reason in BAD_CERTIFICATES else here
+
+    async def _behind(self, url: Url, question: Question, warned: Finding) -> Finding:
+        """What people get who go on past the warning of a bad certificate: if that is missing, so is the page."""
+        answer = await self._aside(self._answer(url, question, trusting=True))
+        if answer is None or answer.code is None:
+            return warned
+        seen = observation_of(answer, read_body=False)
+        return Finding(seen, answer) if seen.outcome is Outcome.FAILING else warned
+
+    async def _with_referrer(self, url: Url, question: Question) -> Finding:
+        """The URL as one asks who comes from nowhere or, where that helps, from the site's own front page (C-7)."""
+        if Special.NEEDS_REFERRER in question.needs:
+            answer = await self._answer(url, question, _front_page(url))
+            return await self._looked_at(url, question, answer)
+        finding = await self._looked_at(url, question, await self._answer(url, question))
+        if question.thorough and finding.seen.reason is Reason.FORBIDDEN:
+            inside = await self._aside(self._answer(url, question, _front_page(url)))
+            if inside and (seen := observation_of(inside)).outcome is Outcome.WORKING:
+                needs = seen.needs | {Special.NEEDS_REFERRER}
+                seen = replace(seen, status=Status.CORRECTED, reason=Reason.NEEDS_REFERRER, needs=needs)
+                return Finding(seen, inside)
+        return finding
+
+    async def _answer(
+        self, url: Url, question: Question, referrer: str | None = None, *, trusting: bool = False
+    ) -> Answer:
+        return await fetch_answer(
+            self._session,
+            str(url),
+            turn=self.turn,
+            get_only=question.looks or Special.NEEDS_GET in question.needs,
+            referrer=referrer,
+            trusting=trusting,
+        )
+
+    async def _looked_at(self, url: Url, question: Question, answer: Answer) -> Finding:
+        """What an answer is worth when its page is looked at, too, as far as robots.txt allows (C-11, C-15)."""
+        seen = observation_of(answer)
+        match seen.outcome:
+            case Outcome.DOUBTFUL if seen != observation_of(answer, read_body=False):
+                if not await self._may_look(answer.final):
+                    seen = observation_of(answer, read_body=False)
+            case Outcome.WORKING if question.looks and (question.sampled or Special.HONEST not in question.needs):
+                if (document := document_in(answer)).is_page and await self._may_look(answer.final):
+                    seen = await self._compared(url, question, document, seen)
+        return Finding(seen, answer)
+
+    async def _may_look(self, url: str) -> bool:
+        robots = await self._aside(self._robots.robots_of(url))
+        return robots is not None and robots.allows(url)
+
+    async def _compared(self, url: Url, question: Question, document: Document, seen: Observation) -> Observation:
+        """A page beside what it was before, and beside what the host says of a page that nobody has."""
+        if question.sampled:
+            portrait = portrait_of(document)
+            if question.earlier and is_replaced(question.earlier, portrait):
+                return replace(seen, reason=Reason.REPLACED)
+            seen = replace(seen, portrait=portrait)
+        if Special.HONEST in question.needs or (sibling := sibling_of(url, 0)) is None:
+            return seen
+        made_up = await self._aside(fetch_answer(self._session, str(sibling), turn=self.turn, get_only=True))
+        if made_up is None:
+            return seen
+        if observation_of(made_up).outcome is Outcome.FAILING:
+            honest = made_up.code in (404, 410)
+            return replace(seen, needs=seen.needs | {Special.HONEST}) if honest else seen
+        if is_same_page(document, document_in(made_up)):
+            return replace(seen, reason=Reason.SOFT_404, portrait=None)
+        return seen
+
+    async def _aside(self, asked: Awaitable[T]) -> T | None:
+        """Something that is asked besides; whatever goes wrong with it, the check itself stands."""
+        try:
+            return await asked
+        except NotAsked:
+            return None
+        except Exception as error:
+            log.info("something asked besides a check failed: %r", error)
+            return None
+
+
+def _front_page(url: Url) -> str:
+    return "{0.scheme}://{0.netloc}/".format(urlsplit(str(url)))

@@ -1,0 +1,171 @@
+"""Whose turn it is: at least `delay_s` between two requests to one host, from whatever worker (C-3, C-17).
+
+Inside a process by `Slots`; among all that share a store by `SharedSlots`, which asks the store once for many turns.
+One law: a slot is taken before it is waited for, so that callers at the same moment get different ones.
+"""
+
+import asyncio
+import logging
+from time import monotonic
+from typing import Final, Protocol
+
+from weboid.core.url.keys import bucket, host_key
+from weboid.errors import StoreError
+from weboid.store.db.pool import Pool
+from weboid.store.db.rows import HostKey
+from weboid.store.schedule.turn import delete_past, lease_slots, record_rest
+
+log = logging.getLogger(__name__)
+
+QUEUE_S: Final = 120.0
+"""A turn that would come later is not waited for: the check is made another day."""
+_KEPT: Final = 100_000
+"""Hosts remembered before those whose time has passed are forgotten."""
+_GATHERING_S: Final = 0.005
+"""Turns asked for within so long are taken together."""
+_SLACK_S: Final = 0.05
+"""Two processes never wake up quite as punctually as they should."""
+_RETRY_S: Final = 1.0
+_FORGETTING_S: Final = 60.0
+
+
+class NotAsked(Exception):
+    """Nothing was asked, and nobody is at fault: too many wait for the host, or it wants to be left alone."""
+
+
+class Turns(Protocol):
+    """What a checker needs."""
+
+    async def turn(self, host: str) -> None:
+        """Returns when a request may go to the host; raises NotAsked if that is too long to wait for."""
+        ...
+
+    async def rest(self, host: str, seconds: float) -> None:
+        """Nobody asks the host for so long (Retry-After)."""
+        ...
+
+    def slow(self, host: str, delay_s: float) -> None:
+        """From now on this host is asked so much slower (robots.txt)."""
+        ...
+
+    def delay_of(self, host: str) -> float:
+        """The seconds between two requests to a host."""
+        ...
+
+
+class Slots:
+    """The next free moment of every host asked lately, for one process alone."""
+
+    def __init__(self, delay_s: float) -> None:
+        self._delay_s = delay_s
+        self._free: dict[str, float] = {}
+        self._slow: dict[str, float] = {}
+
+    def __len__(self) -> int:
+        """How many hosts are remembered."""
+        return len(self._free)
+
+    def delay_of(self, host: str) -> float:
+        """The seconds between two requests to a host."""
+        return max(self._delay_s, self._slow.get(host, 0.0))
+
+    def slow(self, host: str, delay_s: float) -> None:
+        """From now on this host is asked so much slower (robots.txt)."""
+        if delay_s > self._delay_s:
+            self._slow[host] = delay_s
+            if len(self._slow) > _KEPT:
+                del self._slow[next(iter(self._slow))]
+
+    async def turn(self, host: str) -> None:
+        """Returns when a request may go to the host; raises NotAsked if that is too long to wait for."""
+        now = monotonic()
+        start = max(now, self._free.get(host, now))
+        if start - now > QUEUE_S:
+            raise NotAsked(host)
+        self._free[host] = start + self.delay_of(host)
+        if len(self._free) > _KEPT:
+            self._free = {name: free for name, free in self._free.items() if free > now}
+        if start > now:
+            await asyncio.sleep(start - now)
+
+    async def rest(self, host: str, seconds: float) -> None:
+        """Nobody asks the host for so long (Retry-After)."""
+        self._free[host] = max(self._free.get(host, 0.0), monotonic() + seconds)
+
+
+class SharedSlots:
+    """The same for all processes that share a store."""
+
+    def __init__(self, pool: Pool, delay_s: float) -> None:
+        self._pool = pool
+        self._here = Slots(delay_s)
+        self._asked: dict[str, list[asyncio.Future[float | None]]] = {}
+        self._gathering: asyncio.Task[None] | None = None
+        self._forgotten = monotonic()
+
+    def slow(self, host: str, delay_s: float) -> None:
+        """From now on this host is asked so much slower (robots.txt)."""
+        self._here.slow(host, delay_s)
+
+    def delay_of(self, host: str) -> float:
+        """The seconds between two requests to a host."""
+        return self._here.delay_of(host)
+
+    async def turn(self, host: str) -> None:
+        """Returns when a request may go to the host; raises NotAsked if that is too long to wait for."""
+        # With no delay at all, as in benchmarks and simulations, only rests are kept, and by this process.
+        if self._here.delay_of(host):
+            taken: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
+            self._asked.setdefault(host, []).append(taken)
+            if self._gathering is None or self._gathering.done():
+                self._gathering = asyncio.create_task(self._gather())
+            wait_s = await taken
+            if wait_s is None:
+                raise NotAsked(host)
+            await asyncio.sleep(wait_s)
+        await self._here.turn(host)
+
+    async def rest(self, host: str, seconds: float) -> None:
+        """Nobody asks the host for so long (Retry-After)."""
+        await self._here.rest(host, seconds)
+        try:
+            async with self._pool.connection() as conn:
+                await record_rest(conn, _key(host), seconds)
+        except StoreError as error:
+            log.warning("other workers do not know that %s wants a rest: %s", host, error)
+
+    async def close(self) -> None:
+        """Ends what is still waited for."""
+        if self._gathering:
+            self._gathering.cancel()
+            await asyncio.gather(self._gathering, return_exceptions=True)
+
+    async def _gather(self) -> None:
+        """Takes turns, one a host at a time, until nobody asks for one."""
+        await asyncio.sleep(_GATHERING_S)
+        while self._asked:
+            first = {host: waiting.pop(0) for host, waiting in self._asked.items()}
+            self._asked = {host: waiting for host, waiting in self._asked.items() if waiting}
+            waits = await self._taken(list(first))
+            for host, taken in first.items():
+                if not taken.done():  # its check may have been given up
+                    taken.set_result(waits.get(host))
+            await asyncio.sleep(_GATHERING_S)
+
+    async def _taken(self, hosts: list[str]) -> dict[str, float]:
+        delays = {_key(host): self._here.delay_of(host) + _SLACK_S for host in hosts}
+        while True:
+            try:
+                async with self._pool.connection() as conn:
+                    if monotonic() - self._forgotten > _FORGETTING_S:
+                        self._forgotten = monotonic()
+                        await delete_past(conn)
+                    waits = await lease_slots(conn, delays, limit_s=QUEUE_S)
+                return {host: waits[key] for host in hosts if (key := _key(host)) in waits}
+            except StoreError as error:
+                log.warning("turns wait for the database: %s; next try in %.0f s", error, _RETRY_S)
+                await asyncio.sleep(_RETRY_S)
+
+
+def _key(host: str) -> HostKey:
+    return HostKey(bucket(host), host_key(host))

@@ -1,0 +1,106 @@
+"""What commands are given: URLs as arguments or on standard input, and wikis by name or address.
+
+One law: input is read as it comes, line by line, so that a million URLs need no more memory than one.
+"""
+
+import sys
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from weboid.config import Config, WikiConfig
+from weboid.core.url.farms import WMF, Farm, WikiName, api_url, farm_named, parse_wiki_name
+from weboid.net.outbound import open_client
+from weboid.wiki.action import Patience
+from weboid.wiki.api import ApiSource, SiteInfo
+from weboid.wiki.source import WikiSource
+
+if TYPE_CHECKING:
+    from weboid.wiki.toolforge import Replicas
+
+_LONGEST: Final = 100_000
+"""Characters of a line that are looked at; whatever is longer is no URL anyway."""
+
+
+def urls_of(arguments: Sequence[str]) -> Iterator[str]:
+    """The URLs named, ``-`` standing for the lines of standard input; empty lines are passed over."""
+    for argument in arguments:
+        if argument != "-":
+            yield argument
+            continue
+        sys.stdin.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
+        while line := sys.stdin.readline(_LONGEST):
+            if text := line.strip():
+                yield text
+
+
+@dataclass(frozen=True, slots=True)
+class NamedWiki:
+    """A wiki as named on the command line: `name` is None where only its address was given."""
+
+    name: WikiName | None
+    farm: Farm
+    api: str
+
+
+def named_wiki(text: str, config: Config) -> NamedWiki:
+    """The wiki that a name (``dewiki``, ``dewiki@WMF``) or the URL of its api.php stands for; raises ConfigError."""
+    if "://" in text:
+        return NamedWiki(None, WMF, text)
+    name = parse_wiki_name(text)
+    farm = farm_named(name.farm, config.farms)
+    given = next((wiki.api for wiki in config.wikis if wiki.name == name and wiki.api), "")
+    return NamedWiki(name, farm, given or api_url(farm, name.dbname))
+
+
+@asynccontextmanager
+async def open_source(config: Config, wiki: WikiConfig) -> AsyncIterator[WikiSource]:
+    """The source that a wiki is configured to be read from (L-2); raises ConfigError and SourceError."""
+    async with open_api(config, named_wiki(str(wiki.name), config).api) as api:
+        if wiki.source == "api":
+            yield api
+            return
+        source = await _replica(config, wiki.name.dbname, await api.fetch_siteinfo())
+    try:
+        yield source
+    finally:
+        await source.close()
+
+
+async def _replica(config: Config, dbname: str, site: SiteInfo) -> WikiSource:
+    from weboid.wiki.mariadb import Refused
+    from weboid.wiki.replica import ReplicaSource
+
+    replicas = replicas_of(config)
+    try:
+        shards = {listed.dbname: listed.shard for listed in await replicas.list_wikis()}
+    except Refused:  # Without a list of wikis, the largest lag counts.
+        shards = {}
+    return ReplicaSource(
+        replicas.access(dbname),
+        interwiki=site.interwiki,
+        namespaces=site.namespaces,
+        links=replicas.links_access(dbname),
+        shard=shards.get(dbname, ""),
+    )
+
+
+def replicas_of(config: Config) -> "Replicas":
+    """The wiki replicas as configured; raises ConfigError where there are no credentials."""
+    from weboid.wiki.toolforge import HOSTS, Replicas, read_credentials
+
+    given = config.replica
+    credentials = read_credentials(given.credentials, given.user, given.password)
+    return Replicas(credentials, cluster=given.cluster, hosts=given.hosts or HOSTS)
+
+
+@asynccontextmanager
+async def open_api(config: Config, api: str, patience: Patience | None = None) -> AsyncIterator[ApiSource]:
+    """A wiki's Action API behind the guard that all requests pass (C-13)."""
+    async with open_client(config.net) as client:
+        source = ApiSource(api, client, user_agent=config.net.user_agent, patience=patience)
+        try:
+            yield source
+        finally:
+            await source.close()

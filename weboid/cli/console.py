@@ -1,0 +1,70 @@
+"""Tables and words for people at a terminal.
+
+One law: whatever comes from outside is printed as text: no markup, no control characters, no direction overrides.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from weboid.cli.checking import CheckLine
+from weboid.cli.escape import plain
+
+_STYLES: Final = {
+    "working": "green",
+    "doubtful": "yellow",
+    "refused": "yellow",
+    "failing": "red",
+    "dead": "bold red",
+    "invalid": "magenta",
+}
+
+
+def styled(word: str) -> Text:
+    """An outcome or verdict in its colour; the word itself always says it too."""
+    return Text(plain(word), style=_STYLES.get(word, ""))
+
+
+def bar(console: Console) -> Progress:
+    """A progress bar with counts and time, on standard error."""
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+    )
+
+
+async def check_table(lines: AsyncIterator[CheckLine]) -> None:
+    """The table of ``weboid check``, with a bar while answers are awaited."""
+    errors = Console(stderr=True, soft_wrap=True)
+    table = Table(box=None, pad_edge=False)
+    for heading in ("Outcome", "Reason", "HTTP", "Seconds", "URL"):
+        table.add_column(heading, justify="right" if heading in ("HTTP", "Seconds") else "left", overflow="fold")
+    with bar(errors) as progress:
+        task = progress.add_task("checking", total=None)
+        async for line in lines:
+            table.add_row(*_check_row(line))
+            progress.advance(task)
+        progress.update(task, total=progress.tasks[0].completed)
+    Console().print(table)
+
+
+def _check_row(line: CheckLine) -> tuple[Text, ...]:
+    answer, seen, link = line.answer, line.seen, line.link
+    url = Text(plain(link.url or link.given))
+    if answer and answer.hops:
+        url.append(f"\n→ {plain(answer.final)}", style="dim")
+    return (
+        styled(seen.outcome if seen else "error" if line.error else link.kind),
+        Text(plain(line.error or (seen.reason.word if seen else link.reason or ""))),
+        Text(str(answer.code) if answer and answer.code else ""),
+        Text(f"{answer.seconds:.1f}" if answer else ""),
+        url,
+    )

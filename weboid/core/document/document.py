@@ -1,0 +1,294 @@
+"""What a page shows of itself: title, headings, text, language, author, where it leads and what it is made of (C-11).
+
+What that means is judged elsewhere (``content`` and the modules below it).
+One law: any bytes give a document, in time linear in their number, and at most `MAX_BODY` of them are looked at.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urljoin, urlsplit
+
+from weboid.core.document.charset import decoded
+from weboid.core.document.fingerprint import fingerprint, words
+from weboid.core.document.markup import Piece, collapsed, pieces
+
+MAX_BODY: Final = 65_536
+"""Bytes of a page that are looked at."""
+_MAX_TITLE: Final = 300
+_MAX_HEADINGS: Final = 4
+_MAX_SOURCES: Final = 60
+_MAX_URL: Final = 2_000
+_REFRESH_S: Final = 10
+
+_HTML: Final = re.compile(r"text/html|application/xhtml\+xml|application/vnd\.wap\.xhtml\+xml", re.IGNORECASE)
+_LOOKS_HTML: Final = re.compile(rb"[\s\xef\xbb\xbf\0]*+<(?:!doctype html|html|head|title|body|!--|meta|frameset)", re.I)
+_LANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,3}", re.IGNORECASE)
+_REFRESH: Final = re.compile(r"\s*([0-9]{0,4})[0-9.]*+[\s;,]*+(?:url\s*+=\s*+)?+[\"']?+([^\"']*+)", re.IGNORECASE)
+_INLINE: Final = frozenset(
+    [
+        "a",
+        "abbr",
+        "acronym",
+        "b",
+        "bdi",
+        "bdo",
+        "big",
+        "cite",
+        "code",
+        "data",
+        "del",
+        "dfn",
+        "em",
+        "font",
+        "i",
+        "ins",
+        "kbd",
+        "label",
+        "mark",
+        "nobr",
+        "q",
+        "s",
+        "samp",
+        "small",
+        "span",
+        "strike",
+        "strong",
+        "sub",
+        "sup",
+        "time",
+        "tt",
+        "u",
+        "var",
+        "wbr",
+    ]
+)
+_HEADINGS: Final = frozenset({"h1", "h2"})
+_HIDING: Final = frozenset({"svg", "template", "select", "datalist", "canvas", "object"})
+_VOID: Final = frozenset(
+    [
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "frame",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "param",
+        "source",
+        "track",
+        "wbr",
+    ]
+)
+_HIDDEN: Final = re.compile(r"\shidden(?=[\s/=]|$)(?!=[\"']?until)|display\s*+:\s*+none", re.IGNORECASE)
+_AUTHORS: Final = ("author", "article:author", "dc.creator", "dcterms.creator", "citation_author", "parsely-author")
+# What a script fills in later: an empty element with a framework's id, or one whose name says so.
+_SHELL_ID: Final = re.compile(
+    r"\sid\s*+=\s*+[\"']?(?:root|app|__next|__nuxt|___gatsby|q-app|svelte|main-app|react-root|app-root|mount)(?![^\s\"'/])",
+    re.IGNORECASE,
+)
+_SHELL_NAMES: Final = ("-root", "-app")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One page as it was read. Texts have single spaces; URLs are absolute and can be split, no more.
+
+    `own_text_chars` are the characters of `text` outside of links; `sources` are the URLs of frames and scripts.
+    """
+
+    url: str = ""
+    title: str = ""
+    headings: tuple[str, ...] = ()
+    text: str = ""
+    unscripted_text: str = ""
+    """What is shown only where no scripts run (``noscript``)."""
+    language: str | None = None
+    author: str | None = None
+    canonical: str | None = None
+    refresh: str | None = None
+    """Where ``meta refresh`` leads, if it leads to another URL within ten seconds."""
+    sources: tuple[str, ...] = ()
+    links: int = 0
+    own_text_chars: int = 0
+    asks_password: bool = False
+    is_article: bool = False
+    """It says when it was published, or that it is an article: nobody says that of an error page."""
+    is_shell: bool = False
+    """Scripts fill it in: what it shows without them says nothing of what people see."""
+    is_page: bool = False
+    """It was read from a body; without one a document is empty and says nothing."""
+    words: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def fingerprint(self) -> int | None:
+        """The fingerprint of the text; None if there are fewer than three words."""
+        return fingerprint(list(self.words))
+
+
+def is_html(content_type: str, body: bytes) -> bool:
+    """Whether an answer is a page: by its type, or by its first bytes where no type is given."""
+    if content_type.strip():
+        return bool(_HTML.match(content_type.strip()))
+    return bool(_LOOKS_HTML.match(body[:512]))
+
+
+def document_of(body: bytes, content_type: str = "", url: str = "") -> Document:
+    """The document in the beginning of a body; `url` is the one it came from, to resolve what it names."""
+    markup = decoded(body[:MAX_BODY], content_type)
+    reader = _Reader(url)
+    for piece in pieces(markup):
+        reader.take(piece)
+    return reader.document()
+
+
+class _Reader:
+    """Collects from the pieces of a page, in order, what a document is made of."""
+
+    def __init__(self, url: str) -> None:
+        self._url = self._base = url
+        self._meta: dict[str, str] = {}
+        self._title = self._language = self._canonical = self._refresh = ""
+        self._text: list[str] = []
+        self._own: list[str] = []
+        self._unscripted: list[str] = []
+        self._headings: list[str] = []
+        self._heading: list[str] | None = None
+        self._sources: list[str] = []
+        self._links = 0
+        self._in_link = self._asks_password = self._is_shell = False
+        self._waiting = ""
+        self._hidden_by = ""
+        self._hidden_depth = 0
+
+    def take(self, piece: Piece) -> None:
+        """Reads the next piece."""
+        name = piece.name
+        if name:
+            self._is_shell |= piece.closing and name == self._waiting
+            self._waiting = name if not piece.closing and _awaits_script(name, piece.raw_attributes) else ""
+        if not name:
+            self._take_text(piece.text)
+        elif self._hidden_by:
+            if name == self._hidden_by:
+                self._hidden_depth += -1 if piece.closing else 1
+                if not self._hidden_depth:
+                    self._hidden_by = ""
+        elif piece.closing:
+            self._take_end(name)
+        else:
+            self._take_start(name, piece)
+        if name and name not in _INLINE:
+            self._take_text(" ")
+
+    def _take_text(self, text: str) -> None:
+        if self._hidden_by:
+            return
+        self._text.append(text)
+        if not self._in_link:
+            self._own.append(text)
+        if self._heading is not None:
+            self._heading.append(text)
+
+    def _take_end(self, name: str) -> None:
+        if name == "a":
+            self._in_link = False
+        elif name in _HEADINGS and self._heading is not None:
+            if heading := collapsed("".join(self._heading))[:_MAX_TITLE]:
+                self._headings.append(heading)
+            self._heading = None
+
+    def _take_start(self, name: str, piece: Piece) -> None:
+        attributes = piece.attributes() if name in _READ else {}
+        match name:
+            case "title":
+                self._title = self._title or collapsed(piece.text)[:_MAX_TITLE]
+            case "noscript":
+                self._unscripted.append(piece.text)
+            case "a":
+                self._in_link = "href" in piece.raw_attributes.lower()
+                self._links += self._in_link
+            case "h1" | "h2" if len(self._headings) < _MAX_HEADINGS:
+                self._heading = []
+            case "meta":
+                self._take_meta(attributes)
+            case "link" if "canonical" in attributes.get("rel", "").lower().split():
+                self._canonical = self._canonical or self._absolute(attributes.get("href", ""))
+            case "base":
+                self._base = self._absolute(attributes.get("href", "")) or self._base
+            case "html":
+                self._language = attributes.get("lang") or attributes.get("xml:lang") or ""
+            case "iframe" | "frame" | "script" | "embed" if attributes.get("src"):
+                if len(self._sources) < _MAX_SOURCES and (source := self._absolute(attributes["src"])):
+                    self._sources.append(source)
+            case "input":
+                self._asks_password |= attributes.get("type", "").lower() == "password"
+        if name not in _VOID and (name in _HIDING or _HIDDEN.search(piece.raw_attributes)) and name not in _UNHIDABLE:
+            self._hidden_by, self._hidden_depth = name, 1
+
+    def _take_meta(self, attributes: dict[str, str]) -> None:
+        content = attributes.get("content", "")[:_MAX_URL]
+        if attributes.get("http-equiv", "").lower() == "refresh":
+            self._refresh = self._refresh or self._absolute(_refresh_target(content))
+        name = (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").lower()
+        if name and content:
+            self._meta.setdefault(name, content)
+
+    def _absolute(self, reference: str) -> str:
+        reference = reference.strip()
+        if not reference or len(reference) > _MAX_URL:
+            return ""
+        try:
+            absolute = urljoin(self._base, reference)
+            urlsplit(absolute)
+        except ValueError:  # a bracket that is no IPv6 address
+            return ""
+        return absolute
+
+    def document(self) -> Document:
+        """What was collected."""
+        text = collapsed("".join(self._text))
+        own_text = collapsed("".join(self._own))
+        language = self._language or self._meta.get("language", "") or self._meta.get("dc.language", "")
+        found = _LANGUAGE.fullmatch(language.strip().replace("_", "-"))
+        author = next((self._meta[name] for name in _AUTHORS if name in self._meta), "")
+        return Document(
+            url=self._url,
+            title=self._title or collapsed(self._meta.get("og:title", ""))[:_MAX_TITLE],
+            headings=tuple(self._headings),
+            text=text,
+            unscripted_text=collapsed(" ".join(self._unscripted)),
+            language=found[0].lower() if found else None,
+            author=collapsed(author)[:_MAX_TITLE] or None,
+            canonical=self._canonical or None,
+            refresh=self._refresh or None,
+            sources=tuple(self._sources),
+            links=self._links,
+            own_text_chars=len(own_text),
+            asks_password=self._asks_password,
+            is_article="article:published_time" in self._meta or "citation_title" in self._meta,
+            is_shell=self._is_shell,
+            is_page=True,
+            words=tuple(words(text)),
+        )
+
+
+def _refresh_target(content: str) -> str:
+    """Where a ``meta refresh`` leads, or nothing if it comes late or only loads the page again."""
+    match = _REFRESH.match(content)
+    return match[2].strip() if match and int(match[1] or 0) <= _REFRESH_S else ""
+
+
+def _awaits_script(name: str, raw_attributes: str) -> bool:
+    return name.endswith(_SHELL_NAMES) or ("id" in raw_attributes and _SHELL_ID.search(raw_attributes) is not None)
+
+
+_READ: Final = frozenset(["meta", "link", "base", "html", "iframe", "frame", "script", "embed", "input"])
+_UNHIDABLE: Final = frozenset(
+    ["html", "body", "script", "style", "title", "noscript", "textarea", "iframe", "xmp", "noembed", "noframes"]
+)
+"""Hidden as a whole they hide the page until a script shows it; the rest have no content of their own here."""

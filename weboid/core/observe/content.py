@@ -1,0 +1,87 @@
+"""What the content of an answer says beyond its code: the one place where the judgements of content meet (C-11).
+
+Bot walls come first, for behind them nothing is known; then who is there at all, whether one is let in, and whether the
+page is there.
+One law: the strongest word of content is a doubt or a refusal; a failure it never makes (U-7).
+"""
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from weboid.core.document.document import Document, document_of, is_html
+from weboid.core.observe.observation import Answer
+from weboid.core.record.reasons import Reason
+from weboid.core.signs.botwall import CODES, wall_by_content, wall_by_headers
+from weboid.core.signs.login_walls import is_consent_url, is_login_url, login_suspicion
+from weboid.core.signs.parked import parked_suspicion
+from weboid.core.signs.soft404 import document_suspicion, redirect_suspicion
+from weboid.core.signs.suspicion import Suspicion
+from weboid.core.url.hosts import registrable_domain
+
+_SENT_ON_WORDS: Final = 40
+"""A page of more words that loads another one after a while has something to say itself."""
+
+
+def document_in(answer: Answer) -> Document:
+    """The document in the body of an answer; an empty one if there is none, or it is no page."""
+    kind = answer.headers.get("content-type", "")
+    if not answer.body or not is_html(kind, answer.body):
+        return Document(url=answer.final)
+    return document_of(answer.body, kind, answer.final)
+
+
+def content_suspicion(answer: Answer, *, read_body: bool = True) -> Suspicion | None:
+    """What an answer is in place of the page asked for: by its headers, its way and its body, as far as they go.
+
+    Without `read_body` the page itself is not analysed (C-15: robots.txt may forbid it), only who refuses it is asked.
+    """
+    code = answer.code
+    if code is None or not (200 <= code <= 299 or code in CODES):
+        return None
+    if found := wall_by_headers(code, answer.headers, answer.final):
+        return found
+    if not answer.body and answer.final == answer.url:
+        return None  # nothing else could tell, and nearly every answer is of this kind
+    document = document_in(answer)
+    if (code > 299 or document.is_page) and (found := wall_by_content(code, answer.body, document)):
+        return found
+    if code > 299 or is_consent_url(answer.final):
+        return None
+    if is_login_url(answer.final) and not is_login_url(answer.url):
+        return None  # by the way it came, whether its body was asked for or not: `observe` says so
+    if not read_body:
+        document = Document(url=answer.final)
+    return (
+        parked_suspicion(answer.url, answer.final, document, answer.body if document.is_page else b"")
+        or redirect_suspicion(answer.url, answer.final)
+        or _refresh_suspicion(answer.url, document)
+        or login_suspicion(answer.url, document)
+        or document_suspicion(answer.url, document)
+    )
+
+
+def _refresh_suspicion(asked: str, document: Document) -> Suspicion | None:
+    """A page that only sends one on, judged by where to, as a redirect is."""
+    if document.refresh is None or len(document.words) > _SENT_ON_WORDS or document.refresh == document.url:
+        return None
+    if found := redirect_suspicion(asked, document.refresh):
+        return Suspicion(found.reason, (*found.signals, "meta-refresh"))
+    start, end = urlsplit(asked), urlsplit(document.refresh)
+    if start.path not in ("", "/") and end.path in ("", "/") and not end.query and end.scheme.startswith("http"):
+        return Suspicion(Reason.REDIRECT_TO_ROOT, ("meta-refresh",))
+    return None
+
+
+def wants_body(answer: Answer) -> bool:
+    """Whether an answer to HEAD is suspicious enough that the page should be looked at, too (C-11).
+
+    It is if it came from another registrable domain, or from the root instead of a page.
+    """
+    if answer.code is None or answer.final == answer.url or not 200 <= answer.code <= 299:
+        return False
+    if not is_html(answer.headers.get("content-type", ""), b""):
+        return False
+    start, end = urlsplit(answer.url), urlsplit(answer.final)
+    if registrable_domain(start.hostname or "") != registrable_domain(end.hostname or ""):
+        return True
+    return start.path not in ("", "/") and end.path in ("", "/")

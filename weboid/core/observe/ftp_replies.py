@@ -1,0 +1,230 @@
+"""What FTP's replies and paths mean (C-10; RFC 959, 2428, 3659): from reply codes to statuses and reasons.
+
+What is sent when is `net`'s business. sftp shares the paths, the faults and the file types.
+One law: a reply is read as the HTTP code that says the same, so that every protocol is judged by one table.
+"""
+
+import re
+from enum import IntEnum
+from typing import Final, NamedTuple
+from urllib.parse import unquote_to_bytes
+
+from weboid.core.observe.observation import Observation
+from weboid.core.record.reasons import Reason, code_reason, network_status
+from weboid.core.record.status import Status, status_of
+from weboid.core.url.hosts import is_ip
+
+TEXT_CHARS: Final = 8192
+"""Characters of a reply's text that are looked at."""
+
+
+class FtpReply(NamedTuple):
+    """One whole reply: its code, and the text of all its lines without the code."""
+
+    code: int
+    text: str = ""
+
+
+class Found(NamedTuple):
+    """Something that is there. `size_bytes` None = not told, or a directory."""
+
+    size_bytes: int | None = None
+    is_folder: bool = False
+
+
+class Hint(IntEnum):
+    """What a reply says of a path that it does not find. Of several the greatest is believed."""
+
+    UNKNOWN_COMMAND = 0
+    MISSING = 1
+    TROUBLE = 2
+    DENIED = 3
+
+
+_TYPE_CODE: Final = re.compile(r";type=[a-z]\Z", re.IGNORECASE)
+_BREAKING: Final = re.compile(rb"[\r\n\0]")
+
+
+def remote_path(path: str) -> bytes | None:
+    """The path of an ftp or sftp URL as its server is told: decoded, relative to where the login leads (RFC 1738, 3.2).
+
+    A ``?`` is a part of the name there. None if it holds CR, LF or NUL: more than one line of the protocol.
+    """
+    name = unquote_to_bytes(_TYPE_CODE.sub("", path).removeprefix("/"))
+    return None if _BREAKING.search(name) else name
+
+
+def unsafe_observation() -> Observation:
+    """The observation of a URL that is never asked for, because its path breaks the line of a protocol."""
+    return Observation(Status.SYNTAX_OR_SERVER_ERROR, Reason.UNSAFE)
+
+
+def fault_observation(fault: Reason, host: str) -> Observation:
+    """The observation of a contact without an answer.
+
+    A closed port speaks of its service, while the same host may well answer over HTTP: only a name without an address
+    counts against the host as a whole, the rest for nothing (C-5).
+    """
+    of_host = fault in (Reason.DNS_GONE, Reason.DNS_ERROR)
+    return Observation(network_status(fault, host_is_ip=is_ip(host)), fault, aside=not of_host)
+
+
+def code_observation(code: int) -> Observation:
+    """The observation that an HTTP code stands for."""
+    return Observation(status_of(code), code_reason(code))
+
+
+def refusal_observation(reply: FtpReply) -> Observation:
+    """The observation of a reply that ends the check without the path having been found."""
+    return code_observation(http_code_of(reply))
+
+
+def found_observation(found: Found, path: bytes) -> Observation:
+    """The observation of something that is there; FTP tells no type, so the name's ending has to do (U-6)."""
+    keyword = None if found.is_folder else _keyword(path)
+    size_kib = -(-found.size_bytes // 1024) if keyword and found.size_bytes is not None else None
+    return Observation(Status.FINE, Reason.OK, mime=keyword, size_kib=size_kib)
+
+
+# No locale is known for a reply; these are the words of the usual servers, which mostly speak English.
+_CROWDED: Final = re.compile(
+    r"too many|maxim|\bmax\b|limit|exceed|\bfull\b|busy|try (?:it )?(?:again )?(?:later|in )|already connected"
+    r"|not allowed at this time|zu viele|trop de|demasiad|troppi|muit[oa]s|liczba",
+    re.IGNORECASE,
+)
+_DENIED: Final = re.compile(
+    r"denied|permission|not permitted|not allowed|forbid|prohibit|privilege|unauthori[sz]ed|not authori[sz]ed"
+    r"|no access|restricted|verweigert|refus|denegado|negato",
+    re.IGNORECASE,
+)
+_MISSING: Final = re.compile(
+    r"no such|not found|not exist|n't exist|non-?existent|cannot find|can't find|could not find|not there",
+    re.IGNORECASE,
+)
+
+
+def is_crowded(text: str) -> bool:
+    """Whether a server says that it has no room for one more, or that one comes too often."""
+    return bool(_CROWDED.search(text[:TEXT_CHARS]))
+
+
+def http_code_of(reply: FtpReply) -> int:
+    """The HTTP code that says what a refusing reply says; the second digit tells what it is about (RFC 959, 4.2.1)."""
+    code, text = reply.code, reply.text
+    temporary, about = code < 500, code // 10 % 10
+    if (temporary or code == 530) and is_crowded(text):
+        return 429
+    if code in (452, 552):
+        return 507
+    if code == 451:
+        return 500
+    if about == 3 or code == 332:
+        return 401
+    if _MISSING.search(text[:TEXT_CHARS]) and about == 5:
+        return 404
+    if temporary:
+        return 503
+    if about == 5:
+        return 403 if code == 553 or _DENIED.search(text[:TEXT_CHARS]) else 404
+    return 503 if about == 2 else 500
+
+
+_UNKNOWN_COMMANDS: Final = frozenset({500, 501, 502, 503, 504})
+_FACTS: Final = re.compile(r"^ ?((?:[^;= ]{1,40}=[^;]{0,200};)+)", re.MULTILINE)
+
+
+def told(reply: FtpReply) -> Hint:
+    """What a reply about a path says that did not say that it is there."""
+    if reply.code < 400 or reply.code in _UNKNOWN_COMMANDS:
+        return Hint.UNKNOWN_COMMAND
+    match http_code_of(reply):
+        case 404:
+            return Hint.MISSING
+        case 401 | 403:
+            return Hint.DENIED
+        case _:
+            return Hint.TROUBLE
+
+
+def found_by_mlst(reply: FtpReply) -> Found | None:
+    """What MLST found (RFC 3659, 7.2)."""
+    if reply.code != 250:
+        return None
+    line = _FACTS.search(reply.text[:TEXT_CHARS])
+    facts = {}
+    for fact in line[1].split(";") if line else ():
+        name, _, value = fact.partition("=")
+        facts[name.lower()] = value.lower()
+    if facts.get("type", "file") in ("dir", "cdir", "pdir"):
+        return Found(is_folder=True)
+    return Found(_size_bytes(facts.get("size", "")))
+
+
+def found_by_size(reply: FtpReply) -> Found | None:
+    """What SIZE found (RFC 3659, 4)."""
+    return Found(_size_bytes(reply.text.strip())) if reply.code == 213 else None
+
+
+def found_by_time(reply: FtpReply) -> Found | None:
+    """What MDTM found (RFC 3659, 3)."""
+    return Found() if reply.code == 213 else None
+
+
+def found_by_folder(reply: FtpReply) -> Found | None:
+    """What CWD found."""
+    return Found(is_folder=True) if 200 <= reply.code <= 299 and reply.code != 202 else None
+
+
+_QUOTED: Final = re.compile(r'"((?:[^"]|"")*)"')
+_EXTENDED: Final = re.compile(r"\(([!-~])\1\1(\d{1,5})\1\)")
+_SIX: Final = re.compile(r"\d{1,3},\d{1,3},\d{1,3},\d{1,3},(\d{1,3}),(\d{1,3})")
+
+
+def login_folder(reply: FtpReply) -> str:
+    """Where the login led, as PWD tells it; ``/`` where that cannot be read."""
+    quoted = _QUOTED.search(reply.text[:TEXT_CHARS])
+    return quoted[1].replace('""', '"') if reply.code == 257 and quoted else "/"
+
+
+def data_port(reply: FtpReply) -> int | None:
+    """The port that EPSV (RFC 2428) or PASV names. The address of a PASV reply is not even read: it is not trusted."""
+    if reply.code == 229 and (extended := _EXTENDED.search(reply.text[:TEXT_CHARS])):
+        return int(extended[2])
+    if reply.code == 227 and (six := _SIX.search(reply.text[:TEXT_CHARS])):
+        return int(six[1]) * 256 + int(six[2])
+    return None
+
+
+_ENDINGS: Final[dict[str, str]] = {
+    ending: keyword
+    for keyword, endings in {
+        "mpeg": "mp3",
+        "ogg": "ogg oga",
+        "rtf": "rtf",
+        "tiff": "tif tiff",
+        "djvu": "djvu djv",
+        "css": "css",
+        "csv": "csv",
+        "zip": "zip",
+        "gzip": "gz tgz",
+        "flash": "swf",
+        "pdf": "pdf",
+        "postscript": "ps eps",
+        "msexcel": "xls xlsx",
+        "mspowerpoint": "ppt pptx pps ppsx",
+        "msword": "doc docx",
+        "binary": "7z ace apk arc arj bin bz2 cab deb dmg dvi exe hqx img iso jar lha lzh msi nc rar rpm sit sitx tar "
+        "tbz tbz2 txz xz z zst",
+    }.items()
+    for ending in endings.split()
+}
+
+
+def _keyword(path: bytes) -> str | None:
+    """The keyword for a file name's ending, None for what browsers show and for what nobody can tell."""
+    _, dot, ending = path.rpartition(b"/")[2].rpartition(b".")
+    return _ENDINGS.get(ending.decode("ascii", "replace").lower()) if dot else None
+
+
+def _size_bytes(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else None

@@ -1,0 +1,166 @@
+"""From the raw answer of one check to its observation: status byte, reason, target, type and size (U-4, U-5, C-8).
+
+Here stands what one answer says by itself; what a row of them says is `judge`'s business.
+One law: a doubt is never turned into a failure here.
+"""
+
+import re
+from dataclasses import replace
+from email.utils import parsedate_to_datetime
+from typing import Final
+from urllib.parse import urlsplit
+
+from weboid.core.observe.content import content_suspicion
+from weboid.core.observe.observation import Answer, Observation
+from weboid.core.record import mime
+from weboid.core.record.reasons import Outcome, Reason, code_reason, network_status
+from weboid.core.record.specials import Special
+from weboid.core.record.status import Status, status_of
+from weboid.core.signs.login_walls import is_consent_url, is_login_url
+from weboid.core.url.hosts import is_ip
+
+_FOLLOWED: Final = frozenset({301, 302, 303, 307, 308})
+_ROOT: Final = re.compile(r"/?|/(?:index|default|home)\.[a-z]{2,5}")
+_CONTENT_TYPES: Final = ("application/", "image/", "audio/", "video/", "font/")
+# What error pages of programs are made of; everything else under application/ is content (U-5).
+_ERROR_TYPES: Final = frozenset({"application/json", "application/xml", "application/javascript"})
+_ERROR_SUFFIXES: Final = ("+json", "+xml")
+_ERROR_PAGE_KIB: Final = 512
+"""A longer body is taken for content. Set high: too low would call error pages content, too high only misses some."""
+
+_LONGEST_REST_S: Final = 28 * 86_400.0
+_UNTOLD_REST_S: Final = 3_600.0
+"""Where a Retry-After cannot be read."""
+
+
+def observation_of(answer: Answer, *, read_body: bool = True) -> Observation:
+    """The observation that an answer stands for; without `read_body` what the page itself says is left out (C-15)."""
+    if answer.fault is not None:
+        return _fault_observation(answer, answer.fault)
+    if answer.code is None:
+        raise ValueError("an answer has either a code or a fault")
+    reason = _reason(answer, answer.code, read_body=read_body)
+    if reason.outcome in (Outcome.WORKING, Outcome.DOUBTFUL):
+        seen = _arrived(answer, answer.code, reason)
+        needs_get = answer.head_failed and seen.outcome is Outcome.WORKING
+        return replace(seen, needs=frozenset({Special.NEEDS_GET})) if needs_get else seen
+    return replace(_refused_or_failed(answer, answer.code, reason), retry_after_s=_rest_s(answer))
+
+
+def _refused_or_failed(answer: Answer, code: int, reason: Reason) -> Observation:
+    elsewhere = _is_elsewhere(answer)
+    if reason in (Reason.REDIRECT_LOOP, Reason.TOO_MANY_REDIRECTS):
+        return Observation(status_of(508), reason, elsewhere=elsewhere)
+    if code == 431 and answer.bare:
+        return Observation(Status.HEADERS_TOO_LARGE, reason, elsewhere=elsewhere)
+    return Observation(status_of(code), reason, elsewhere=elsewhere)
+
+
+def _rest_s(answer: Answer) -> float | None:
+    """How long the URL's own host wants to be left alone: seconds, or until a date of its clock (RFC 9110 §10.2.3)."""
+    if (text := answer.headers.get("retry-after")) is None or _is_elsewhere(answer):
+        return None
+    if text.isascii() and text.isdigit():
+        return float(min(int(text[:9]), _LONGEST_REST_S))
+    try:
+        until = parsedate_to_datetime(text)
+        now = parsedate_to_datetime(answer.headers["date"])
+        rest_s = (until - now).total_seconds()
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return _UNTOLD_REST_S
+    return min(max(rest_s, 0.0), _LONGEST_REST_S)
+
+
+def _fault_observation(answer: Answer, fault: Reason) -> Observation:
+    """No answer at the end of the way. A redirect that leads nowhere is no network problem: its sender answered."""
+    elsewhere = _is_elsewhere(answer)
+    if fault is Reason.REDIRECT_BROKEN:
+        return Observation(status_of(508), fault, elsewhere=elsewhere)
+    if fault is Reason.REDIRECT_TO_SCHEME and answer.hops:
+        return Observation(status_of(answer.hops[0].code), fault, answer.hops[-1].location, elsewhere=elsewhere)
+    status = network_status(fault, host_is_ip=is_ip(_host(answer.final)))
+    target = answer.final if answer.hops and fault.outcome is Outcome.DOUBTFUL else None
+    return Observation(status, fault, target, elsewhere=elsewhere)
+
+
+def _arrived(answer: Answer, code: int, reason: Reason) -> Observation:
+    """Something answered as it should: the first redirect gives the status, its end the target (U-4)."""
+    keyword = mime.keyword(answer.headers.get("content-type", ""), answer.body)
+    size_kib = _length_kib(answer) if keyword else None
+    went = _went(answer)
+    target = answer.final if went and not _awaits_consent(answer) else None
+    if reason is Reason.CODE_CORRECTED:
+        return Observation(Status.CORRECTED, reason, target, keyword, size_kib)
+    return Observation(status_of(answer.hops[0].code if went else code), reason, target, keyword, size_kib)
+
+
+def _reason(answer: Answer, code: int, *, read_body: bool) -> Reason:
+    """The reason of an answer that has a code."""
+    if code in _FOLLOWED and answer.hops:
+        # The last redirect was not followed: `fetch` says so by ending on it.
+        return Reason.REDIRECT_LOOP if _loops(answer) else Reason.TOO_MANY_REDIRECTS
+    reason = code_reason(code)
+    if (found := content_suspicion(answer, read_body=read_body)) is not None:
+        return found.reason
+    match reason.outcome:
+        case Outcome.WORKING if _went(answer):
+            return Reason.OK if _awaits_consent(answer) else _redirect_reason(answer)
+        case Outcome.FAILING if "retry-after" in answer.headers:
+            return Reason.RATE_LIMIT
+        case Outcome.FAILING if _is_content(answer, code):
+            return Reason.CODE_CORRECTED
+        case _:
+            return reason
+
+
+def _redirect_reason(answer: Answer) -> Reason:
+    """What a redirect that ended well is worth (C-8)."""
+    start, end = urlsplit(answer.url), urlsplit(answer.final)
+    if _ROOT.fullmatch(start.path) and not start.query:
+        return Reason.MOVED
+    if end.path in ("", "/") and not end.query:
+        return Reason.REDIRECT_TO_ROOT
+    if is_login_url(answer.final) and not is_login_url(answer.url):
+        return Reason.REDIRECT_TO_LOGIN
+    return Reason.MOVED
+
+
+def _awaits_consent(answer: Answer) -> bool:
+    """Whether a consent page stands between us and the page, which has not moved for that (C-8)."""
+    return is_consent_url(answer.final) and not is_consent_url(answer.url)
+
+
+def _went(answer: Answer) -> bool:
+    """Whether redirects led to another URL; one that only sets a cookie leads back to the same."""
+    return bool(answer.hops) and answer.final != answer.url
+
+
+def _loops(answer: Answer) -> bool:
+    visited = {hop.url for hop in answer.hops}
+    return answer.hops[-1].location in visited
+
+
+def _is_elsewhere(answer: Answer) -> bool:
+    return bool(answer.hops) and _host(answer.final) != _host(answer.url)
+
+
+def _is_content(answer: Answer, code: int) -> bool:
+    """U-5: a failure code over what is plainly the content itself. Never for 404 and 410 with a page of text."""
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    size_kib = _length_kib(answer)
+    if kind.startswith(_CONTENT_TYPES) and kind not in _ERROR_TYPES and not kind.endswith(_ERROR_SUFFIXES):
+        # A 5xx is believed to be content only if a server names itself: gateways answer nameless (U-5).
+        return bool(size_kib or answer.body) and (400 <= code <= 499 or "server" in answer.headers)
+    return 400 <= code <= 499 and size_kib is not None and size_kib > _ERROR_PAGE_KIB
+
+
+def _length_kib(answer: Answer) -> int | None:
+    """The size that the server states, in full KiB, rounded up; None if it states none, or that of a packed form."""
+    text = answer.headers.get("content-length", "")
+    if answer.headers.get("content-encoding", "identity") != "identity":
+        return None
+    return -(-int(text) // 1024) if text.isascii() and text.isdigit() and len(text) <= 15 else None
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or ""

@@ -1,0 +1,56 @@
+"""The other of http and https (status 63, C-6): which URL that is, when it is worth a try, and what a success says.
+
+One law: what is fine under the other scheme is there, whatever is wrong with the first; no second record is made of it.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from weboid.core.observe.observation import Observation
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.specials import Special
+from weboid.core.record.status import Status
+from weboid.core.url.urls import Url
+
+BAD_CERTIFICATES: Final = frozenset(
+    {
+        Reason.CERTIFICATE_EXPIRED,
+        Reason.CERTIFICATE_WRONG_HOST,
+        Reason.CERTIFICATE_SELF_SIGNED,
+        Reason.CERTIFICATE_UNKNOWN_ISSUER,
+    }
+)
+_AT_ONCE: Final = BAD_CERTIFICATES | {Reason.CONNECTION_REFUSED, Reason.TLS, Reason.RESET, Reason.PROTOCOL}
+"""Faults of a port rather than of a host: the other port is asked whenever they are met."""
+_POINTLESS: Final = frozenset({Reason.DNS_GONE, Reason.DNS_ERROR})
+_REASONS: Final = {Special.NEEDS_HTTP: Reason.NEEDS_HTTP, Special.NEEDS_HTTPS: Reason.NEEDS_HTTPS}
+
+
+def switched(url: Url, ports: tuple[int, int]) -> Url | None:
+    """The URL under the other scheme; None unless it has the standard port of its own, `ports` for http and https."""
+    http, https = ports
+    match url.scheme, url.port:
+        case "http", port if (port or 80) == http:
+            return replace(url, scheme="https", port=0 if https == 443 else https)
+        case "https", port if (port or 443) == https:
+            return replace(url, scheme="http", port=0 if http == 80 else http)
+    return None
+
+
+def switch_of(url: Url) -> Special:
+    """What the host needs if the URL works under the other scheme only."""
+    return Special.NEEDS_HTTPS if url.scheme == "http" else Special.NEEDS_HTTP
+
+
+def calls_for_switch(seen: Observation, *, thorough: bool) -> bool:
+    """Whether an observation is worth a try under the other scheme."""
+    if seen.inferred or seen.reason in _POINTLESS:
+        return False
+    return seen.reason in _AT_ONCE or (thorough and seen.outcome is Outcome.FAILING)
+
+
+def as_switched(here: Observation | None, there: Observation, need: Special) -> Observation:
+    """What a URL is worth that works under the other scheme. A certificate that people are warned of stays a doubt."""
+    reason = here.reason if here and here.reason in BAD_CERTIFICATES else _REASONS[need]
+    found = there.needs | ({need} if here else frozenset())
+    return replace(there, status=Status.SCHEME_SWITCHED, reason=reason, needs=found)

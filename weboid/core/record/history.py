@@ -1,0 +1,50 @@
+"""The short reachability history of one URL (U-3): at most five entries, newest first, and its packed form.
+
+One law: the same status again only moves the last day; a new status starts an entry and pushes out the oldest.
+"""
+
+import struct
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from weboid.core.record.status import BY_NUMBER, Status
+
+LIMIT: Final = 5
+_ENTRY: Final = struct.Struct(">BHH")
+
+
+class Entry(NamedTuple):
+    """All checks from day `first` to day `last`, both included, gave `status`."""
+
+    status: Status
+    first: int
+    last: int
+
+
+History = tuple[Entry, ...]
+
+
+def extended(history: History, status: Status, day: int) -> History:
+    """The history after one more check. A day before the newest entry's (a clock set back) counts as that day."""
+    if not history:
+        return (Entry(status, day, day),)
+    newest = history[0]
+    day = max(day, newest.last)
+    if newest.status is status:
+        return (newest._replace(last=day), *history[1:])
+    return (Entry(status, day, day), *history)[:LIMIT]
+
+
+def packed(entries: Sequence[Entry]) -> bytes:
+    """Five bytes an entry, big-endian: status, first day, last day."""
+    return b"".join(_ENTRY.pack(*entry) for entry in entries)
+
+
+def unpacked(data: bytes) -> History:
+    """The inverse of `packed`; raises ValueError for bytes that are no history."""
+    if len(data) % _ENTRY.size or len(data) > LIMIT * _ENTRY.size:
+        raise ValueError(f"{len(data)} bytes are no packed history")
+    try:
+        return tuple([Entry(BY_NUMBER[status], first, last) for status, first, last in _ENTRY.iter_unpack(data)])
+    except KeyError as error:
+        raise ValueError(f"{error} is no status") from None

@@ -1,0 +1,156 @@
+"""Why a check came out as it did: the one list of reasons, each with the outcome it stands for (U-7, C-8).
+
+One law: an outcome follows from its reason alone, so that a stored record can be judged again.
+The numbers are stored and never change their meaning; the words are the stable vocabulary of every interface.
+"""
+
+from enum import Enum, StrEnum
+from typing import Final, Self
+
+from weboid.core.record.status import Status
+
+
+class Outcome(StrEnum):
+    """What one check says. Only FAILING is a strike; REFUSED = it answers, but not to us."""
+
+    WORKING = "working"
+    DOUBTFUL = "doubtful"
+    REFUSED = "refused"
+    FAILING = "failing"
+
+
+_W, _D, _R, _F = Outcome.WORKING, Outcome.DOUBTFUL, Outcome.REFUSED, Outcome.FAILING
+
+
+class Reason(Enum):
+    """(stored number, outcome); `word` is what interfaces say."""
+
+    number: int
+    outcome: Outcome
+
+    def __new__(cls, number: int, outcome: Outcome) -> Self:
+        member = object.__new__(cls)
+        member._value_ = number
+        member.number = number
+        member.outcome = outcome
+        return member
+
+    def __init__(self, _: int, __: Outcome) -> None:
+        # The stable word, e.g. ``not-found``.
+        self.word: str = self._name_.lower().replace("_", "-")
+
+    OK = 1, _W
+    MOVED = 2, _W
+    CODE_CORRECTED = 3, _W
+    NEEDS_GET = 4, _W
+    NEEDS_HTTP = 5, _W
+    NEEDS_HTTPS = 6, _W
+    NEEDS_REFERRER = 7, _W
+
+    REDIRECT_TO_ROOT = 20, _D
+    REDIRECT_TO_LOGIN = 21, _D
+    SOFT_404 = 22, _D
+    PARKED = 23, _D
+    FOR_SALE = 24, _D
+    REPLACED = 25, _D
+    # Doubts, not failures: it is our policy that we do not go there.
+    REDIRECT_TO_SCHEME = 26, _D
+    NOT_PUBLIC = 27, _D
+    # It failed here and was there from the second vantage point (C-14).
+    DISPUTED = 28, _D
+    # Never asked: its path would be more than one line of the protocol (C-10).
+    UNSAFE = 29, _D
+    # Doubts, not failures: a person can go on past the warning, and browsers mend a missing intermediate (C-9).
+    CERTIFICATE_EXPIRED = 30, _D
+    CERTIFICATE_WRONG_HOST = 31, _D
+    CERTIFICATE_SELF_SIGNED = 32, _D
+    CERTIFICATE_UNKNOWN_ISSUER = 33, _D
+    # Never of a check: so many people say that it works by hand that the checks are not believed (H-3).
+    REPORTED = 34, _D
+
+    LOGIN = 40, _R
+    PAYMENT = 41, _R
+    FORBIDDEN = 42, _R
+    LEGAL = 43, _R
+    RATE_LIMIT = 44, _R
+    BOT_WALL = 45, _R
+
+    NOT_FOUND = 60, _F
+    GONE = 61, _F
+    BAD_REQUEST = 62, _F
+    METHOD = 63, _F
+    STRANGE_CODE = 64, _F
+    SERVER_ERROR = 65, _F
+    GATEWAY = 66, _F
+    UNAVAILABLE = 67, _F
+    REDIRECT_LOOP = 68, _F
+    TOO_MANY_REDIRECTS = 69, _F
+    REDIRECT_BROKEN = 70, _F
+
+    DNS_GONE = 80, _F
+    DNS_ERROR = 81, _F
+    CONNECTION_REFUSED = 82, _F
+    RESET = 83, _F
+    TIMEOUT = 84, _F
+    UNREACHABLE = 85, _F
+    PROTOCOL = 86, _F
+    TLS = 87, _F
+    HOST_DOWN = 88, _F
+
+
+BY_NUMBER: Final[dict[int, Reason]] = {reason.number: reason for reason in Reason}
+BY_WORD: Final[dict[str, Reason]] = {reason.word: reason for reason in Reason}
+
+_NETWORK_STATUS: Final[dict[Reason, Status]] = {
+    Reason.DNS_GONE: Status.DNS_GONE,
+    Reason.DNS_ERROR: Status.DNS_ERROR,
+}
+
+
+def network_status(fault: Reason, *, host_is_ip: bool) -> Status:
+    """The status byte (64–67) of a contact that never became an HTTP answer."""
+    if host_is_ip and fault in (Reason.TIMEOUT, Reason.UNREACHABLE, Reason.CONNECTION_REFUSED):
+        return Status.IP_SILENT
+    return _NETWORK_STATUS.get(fault, Status.NETWORK)
+
+
+_BY_CODE: Final[dict[int, Reason]] = {
+    300: Reason.OK,
+    304: Reason.OK,
+    401: Reason.LOGIN,
+    402: Reason.PAYMENT,
+    403: Reason.FORBIDDEN,
+    404: Reason.NOT_FOUND,
+    405: Reason.METHOD,
+    407: Reason.LOGIN,
+    408: Reason.TIMEOUT,
+    410: Reason.GONE,
+    429: Reason.RATE_LIMIT,
+    451: Reason.LEGAL,
+    501: Reason.METHOD,
+    502: Reason.GATEWAY,
+    503: Reason.UNAVAILABLE,
+    504: Reason.GATEWAY,
+    509: Reason.RATE_LIMIT,
+    # Asked again for HTML by then: filters against robots say so, no server that has lost a page does.
+    406: Reason.BOT_WALL,
+}
+# By IANA; 418 is reserved and in nobody's use.
+_REGISTERED: Final = frozenset({*range(400, 418), *range(421, 427), 428, 429, 431, 451})
+_BAD_REQUEST: Final = frozenset({400, 413, 414, 416, 422, 426, 431})
+
+
+def code_reason(code: int) -> Reason:
+    """What a bare HTTP code says before anything else of the answer is looked at. 3xx without a target is broken."""
+    if (reason := _BY_CODE.get(code)) is not None:
+        return reason
+    if 200 <= code <= 299:
+        return Reason.OK
+    if 300 <= code <= 399:
+        return Reason.REDIRECT_BROKEN
+    if code in _BAD_REQUEST:
+        return Reason.BAD_REQUEST
+    if 500 <= code <= 599:
+        return Reason.SERVER_ERROR
+    # A code that no standard knows (418, 444, 999 …) comes from a filter, not from where the page was.
+    return Reason.STRANGE_CODE if code in _REGISTERED else Reason.BOT_WALL

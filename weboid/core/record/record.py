@@ -1,0 +1,60 @@
+"""What is remembered of one URL (U-1) and of one host (C-5), as values. Who it belongs to is its key's business.
+
+One law: records are only changed by `judge`, and what can be derived (verdicts) is not in them.
+"""
+
+from dataclasses import dataclass
+
+from weboid.core.record.history import History
+from weboid.core.record.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Failing checks in a row: how many days had one, the first such day and the newest (U-7)."""
+
+    strikes: int = 0
+    since: int | None = None
+    until: int | None = None
+
+    def struck(self, day: int) -> "Row":
+        """One more failing day; a second failure on the same day is the same evidence and adds nothing."""
+        if self.until is not None and day <= self.until:
+            return self
+        return Row(self.strikes + 1, day if self.since is None else self.since, day)
+
+    def elapsed(self, day: int) -> int:
+        """Days from the first failing day until `day`."""
+        return 0 if self.since is None else max(0, day - self.since)
+
+
+NO_STRIKES = Row()
+
+
+@dataclass(frozen=True, slots=True)
+class UrlRecord:
+    """One URL's memory. `target` is where its redirect ends; `mime` and `size_kib` only if notable (U-6)."""
+
+    history: History = ()
+    row: Row = NO_STRIKES
+    reason: Reason | None = None
+    target: str | None = None
+    mime: str | None = None
+    size_kib: int | None = None
+
+    @property
+    def asked(self) -> int | None:
+        """The day of the newest check, None before the first."""
+        return self.history[0].last if self.history else None
+
+
+@dataclass(frozen=True, slots=True)
+class HostRecord:
+    """One host's memory: its own row of contacts that failed before any HTTP answer came (C-5)."""
+
+    row: Row = NO_STRIKES
+    reason: Reason | None = None
+
+
+UNTRIED = UrlRecord()
+UNKNOWN_HOST = HostRecord()

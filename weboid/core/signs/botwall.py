@@ -1,0 +1,222 @@
+"""Bot walls: answers that ask for a proof of being human instead of giving the page (U-5, U-7).
+
+The table names the vendors by marks of their own; login and consent walls are in ``walls``.
+One law: a wall is a refusal, never a failure; and a vendor's script on a page that has a text is no wall.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from weboid.core.document.document import Document
+from weboid.core.document.folding import first_of, folded, phrases
+from weboid.core.record.reasons import Reason
+from weboid.core.signs.suspicion import Suspicion
+
+CODES: Final = frozenset({200, 202, 203, 400, 401, 403, 405, 406, 409, 418, 420, 429, 436, 444, 493, 500, 503, 512})
+"""The codes that walls use. Not 404 and 410: who sends these says something, whoever guards him."""
+_REFUSALS: Final = frozenset({401, 403, 405, 406, 409, 418, 420, 429, 444, 493})
+"""The codes that say no. A guard's name under another code is no wall: it also tells of the dead host behind it."""
+_TEXT_WORDS: Final = 150
+"""A page of more words, sent as found, is the page."""
+_CAPTCHA_WORDS: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Vendor:
+    """How one vendor's walls are known; any one mark is enough.
+
+    `headers` are (name, part of the value in lower case) that only a wall has; `guarding` ones stand in all answers of
+    a guarded host, so they count with a code of refusal only. `ends` are parts of the URL to which a visitor is sent.
+    `marks` are bytes of the page in lower case; `refusals` are those that count with a code of refusal only.
+    """
+
+    name: str
+    headers: tuple[tuple[str, str], ...] = ()
+    guarding: tuple[tuple[str, str], ...] = ()
+    ends: tuple[str, ...] = ()
+    marks: tuple[bytes, ...] = ()
+    refusals: tuple[bytes, ...] = ()
+
+
+VENDORS: Final = (
+    Vendor(
+        "cloudflare",
+        headers=(("cf-mitigated", "challenge"),),
+        marks=(
+            b"_cf_chl_opt",
+            b"cf-browser-verification",
+            b"cf_chl_prog",
+            b'id="challenge-form"',
+            b"cf-im-under-attack",
+        ),
+        refusals=(b"cf-error-details", b"/cdn-cgi/challenge-platform/", b"challenges.cloudflare.com"),
+    ),
+    Vendor(
+        "akamai",
+        marks=(b"/_sec/cp_challenge/", b"sec-if-cpt-container", b"bm-verify="),
+        refusals=(b"errors.edgesuite.net", b"reference&#32;&#35;", b"reference #18."),
+    ),
+    Vendor("imperva", marks=(b"incapsula incident id", b"/_incapsula_resource?"), refusals=(b"_incapsula_resource",)),
+    Vendor(
+        "datadome",
+        guarding=(("x-datadome", ""), ("x-dd-b", "")),
+        ends=("geo.captcha-delivery.com",),
+        marks=(b"captcha-delivery.com/captcha", b"captcha-delivery.com/interstitial", b"ct.captcha-delivery.com/c.js"),
+        refusals=(b"captcha-delivery.com",),
+    ),
+    Vendor(
+        "perimeterx",
+        marks=(b'id="px-captcha"', b"id='px-captcha'", b"px-captcha-wrapper", b"/captcha/captcha.js?a=c&u="),
+        refusals=(b"px-captcha", b"window._pxappid", b"perimeterx"),
+    ),
+    Vendor(
+        "aws-waf",
+        headers=(("x-amzn-waf-action", ""),),
+        marks=(b"awswafcookiedomainlist", b"window.gokuprops", b"awswafintegration.forcerefreshtoken"),
+        refusals=(b"awswaf.com",),
+    ),
+    Vendor(
+        "sucuri",
+        headers=(("x-sucuri-block", ""),),
+        marks=(b"sucuri_cloudproxy_js",),
+        refusals=(b"sucuri website firewall",),
+    ),
+    Vendor(
+        "ddos-guard",
+        guarding=(("server", "ddos-guard"),),
+        marks=(b"check.ddos-guard.net/check.js", b"/.well-known/ddos-guard/", b"ddg-captcha"),
+    ),
+    Vendor("anubis", marks=(b"anubis_challenge", b"/.within.website/x/cmd/anubis"), ends=("/.within.website/",)),
+    Vendor("go-away", marks=(b"/.well-known/.git.gammaspectra.live/",)),
+    Vendor("imunify360", marks=(b"imunify360 bot-protection", b"wsidchk"), refusals=(b"imunify360",)),
+    Vendor(
+        "siteground",
+        headers=(("sg-captcha", "challenge"),),
+        ends=("/.well-known/sgcaptcha/",),
+        marks=(b"/.well-known/sgcaptcha/",),
+    ),
+    Vendor(
+        "vercel",
+        headers=(("x-vercel-mitigated", "challenge"),),
+        marks=(b"vercel security checkpoint", b"/.well-known/vercel/security/"),
+    ),
+    Vendor("kasada", headers=(("x-kpsdk-ct", ""),), marks=(b"window.kpsdk", b"149e9513-01fa-4fb0-aad4-566afd725d1b")),
+    Vendor(
+        "radware",
+        ends=("validate.perfdrive.com", "captcha.perfdrive.com"),
+        marks=(b"captcha.perfdrive.com", b"__uzdbm_"),
+    ),
+    Vendor(
+        "f5",
+        marks=(b'window["bobcmn"]', b"please enable javascript to view the page content.<br/>your support id"),
+        refusals=(b"the requested url was rejected. please consult",),
+    ),
+    Vendor("wordfence", marks=(b"generated by wordfence",), refusals=(b"your access to this site has been limited",)),
+    Vendor(
+        "yandex",
+        headers=(("x-yandex-captcha", "captcha"),),
+        ends=("/showcaptcha",),
+        marks=(b"smart-captcha", b"checkboxcaptcha"),
+    ),
+    Vendor("google", ends=("google.com/sorry/",), marks=(b"our systems have detected unusual traffic",)),
+    Vendor("amazon", ends=("/errors/validatecaptcha",), marks=(b'action="/errors/validatecaptcha"', b"opfcaptcha")),
+    Vendor(
+        "alibaba", marks=(b"acw_sc__v2", b"aliyun_waf_", b"/_____tmd_____/punish"), refusals=(b"errors.aliyun.com",)
+    ),
+    Vendor("yunsuo", marks=(b"security_session_verify", b"yunsuo_session", b"security_verify_data")),
+    Vendor("baidu", ends=("wappass.baidu.com",), marks=("百度安全验证".encode(),)),
+    Vendor("bunny", marks=(b"/.bunny-shield/", b"bunny shield")),
+    Vendor("fastly", marks=(b"/_fs-ch-",)),
+    Vendor("cookie-test", marks=(b"slowaes.decrypt", b'/aes.js"')),
+    Vendor(
+        "captcha",
+        refusals=(b"g-recaptcha", b"h-captcha", b"hcaptcha.com/1/api.js", b"recaptcha/api.js", b"cf-turnstile"),
+    ),
+)
+_CAPTCHA: Final = VENDORS[-1].refusals
+_HEADERS: Final = frozenset(name for vendor in VENDORS for name, _ in vendor.headers)
+_ANY_HEADER: Final = _HEADERS | frozenset(name for vendor in VENDORS for name, _ in vendor.guarding)
+_ENDS: Final = re.compile("|".join(re.escape(end) for vendor in VENDORS for end in vendor.ends))
+
+_TITLES: Final = phrases(
+    "just a moment|attention required cloudflare|one moment please|verify you are human|are you a robot|"
+    "are you human|security check|human verification|robot check|bot verification|ddos protection|nur einen moment|"
+    "einen moment bitte|un instant|un momento|um momento|een ogenblik geduld|momencik|один момент|ein moment|"
+    "please wait verification|making sure you re not a bot|security verification|access denied|checking your browser|"
+    "client challenge|vérification de sécurité|sicherheitsüberprüfung|verificación de seguridad|请稍候|"
+    "しばらくお待ちください|잠시만 기다리십시오|bir dakika lütfen|captcha|pardon our interruption|"
+    "challenge validation|un attimo"
+)
+_DEMANDS: Final = phrases(
+    "enable javascript and cookies to continue|checking your browser before|"
+    "checking if the site connection is secure|verify you are human|verify that you are human|"
+    "verifying you are human|prove you are human|prove that you are human|confirm you are human|"
+    "confirm that you are human|you are not a robot|you re not a robot|i m not a robot|i am not a robot|"
+    "are you a robot|you are not a bot|you re not a bot|unusual traffic|ddos protection by|"
+    "complete the security check|needs to review the security of your connection|automated requests|press and hold|"
+    "please complete the captcha|solve the captcha|you have been blocked|your request has been blocked|"
+    "please turn javascript on and reload the page|"
+    "activity and behavior on this site made us think that you are a bot|bestätigen sie dass sie ein mensch sind|"
+    "dass sie kein roboter sind|überprüfen sie dass sie ein mensch sind|ich bin kein roboter|"
+    "aktivieren sie javascript und cookies|vous n êtes pas un robot|vous êtes humain|vous êtes un humain|"
+    "vous êtes un être humain|"
+    "activer javascript et les cookies|que eres humano|que no eres un robot|no soy un robot|"
+    "habilite javascript y las cookies|che sei umano|che non sei un robot|non sono un robot|que você é humano|"
+    "que não é um robô|não sou um robô|dat u een mens bent|geen robot bent|że jesteś człowiekiem|nie jesteś robotem|"
+    "что вы человек|что вы не робот|я не робот|підтвердьте що ви людина|ви не робот|insan olduğunuzu doğrulayın|"
+    "robot olmadığınızı|att du är människa|inte är en robot|ověřte že jste člověk|nejste robot|bạn là con người|"
+    "bukan robot|请完成安全验证|确认您是真人|验证您是真人|人机身份验证|私はロボットではありません|"
+    "ロボットではないことを|人間であることを確認|사람인지 확인|로봇이 아닙니다|أنك إنسان|لست روبوتا|ربات نیستید"
+)
+
+
+def wall_by_headers(code: int, headers: Mapping[str, str], final: str) -> Suspicion | None:
+    """The wall that says so in its headers or in the URL where it stands; `headers` have lower-case names."""
+    if code not in CODES:
+        return None
+    parts = urlsplit(final)
+    place = f"{parts.netloc}{parts.path}".lower()
+    refuses = code in _REFUSALS
+    # Nearly every answer ends here: no vendor is asked about it one by one.
+    if headers.keys().isdisjoint(_ANY_HEADER if refuses else _HEADERS) and not _ENDS.search(place):
+        return None
+    for vendor in VENDORS:
+        told = vendor.headers + vendor.guarding if refuses else vendor.headers
+        for name, part in told:
+            if name in headers and part in headers[name].lower():
+                return _wall(vendor.name, f"header:{name}")
+        if any(end in place for end in vendor.ends):
+            return _wall(vendor.name, "redirect")
+    return None
+
+
+def wall_by_content(code: int, body: bytes, document: Document) -> Suspicion | None:
+    """The wall that a page is; `document` is what stands in `body`, its bounded beginning as it came."""
+    words = len(document.words)
+    if code not in CODES or not body or words > _TEXT_WORDS or document.is_article:
+        return None
+    page = body.lower()
+    for vendor in VENDORS:
+        marks = vendor.marks + vendor.refusals if code in _REFUSALS else vendor.marks
+        if any(mark in page for mark in marks):
+            return _wall(vendor.name, "page")
+    demand = _demand(document)
+    title = first_of(_TITLES, folded(document.title))
+    if title and (demand or (code >= 400 and words < _CAPTCHA_WORDS)):
+        return _wall("unnamed", "title", *([f"demand:{demand}"] if demand else []))
+    if demand and (code >= 400 or (words < _CAPTCHA_WORDS and any(mark in page for mark in _CAPTCHA))):
+        return _wall("unnamed", f"demand:{demand}")
+    return None
+
+
+def _demand(document: Document) -> str | None:
+    """The words in which a page wants to see a human."""
+    said = f"{document.title} {' '.join(document.headings)} {document.text} {document.unscripted_text}"
+    return first_of(_DEMANDS, folded(said[:4_000]))
+
+
+def _wall(name: str, *signals: str) -> Suspicion:
+    return Suspicion(Reason.BOT_WALL, (f"vendor:{name}", *signals))

@@ -1,0 +1,96 @@
+"""Walls that ask who one is or what one agrees to: login pages and consent pages (C-8, U-7).
+
+A consent page is no doubt: behind it stands the page, and people get there by one click.
+One law: whoever asked for a login page and got one has got what was asked for.
+"""
+
+import re
+from typing import Final
+from urllib.parse import parse_qsl, urlsplit
+
+from weboid.core.document.document import Document
+from weboid.core.document.folding import folded, phrases, words_of
+from weboid.core.record.reasons import Reason
+from weboid.core.signs.suspicion import Suspicion
+
+_LOGIN_WORDS: Final = words_of(
+    "login log-in signin sign-in sign_in logon log-on anmelden anmeldung einloggen sso saml2 saml shibboleth openid "
+    "connexion se-connecter iniciar-sesion acceder accedi inloggen logowanie zaloguj giris entrar servicelogin "
+    "authorize wayf adfs authenticate idpdiscovery"
+)
+# Such words are also names of other things ("auth", "account"); with one of the fields below they are not.
+_ENTRANCE_WORDS: Final = words_of(
+    "auth account accounts session sessions user users identity members member oauth oauth2"
+)
+_RETURN_FIELDS: Final = words_of(
+    "next return returnto return_to returnurl return_url returnuri redirect redirect_uri redirecturl redirect_url "
+    "redirect_to redirectto continue destination goto relaystate samlrequest came_from backurl wtrealm callbackurl "
+    "targeturl"
+)
+_LOGIN_HOSTS: Final = (
+    "login.",
+    "signin.",
+    "sso.",
+    "auth.",
+    "idp.",
+    "accounts.",
+    "shibboleth.",
+    "adfs.",
+    "cas.",
+    "wayf.",
+)
+_CONSENT_HOSTS: Final = ("consent.", "cookieconsent.", "myprivacy.", "privacy-gate.", "guce.")
+_CONSENT_WORDS: Final = words_of(
+    "consent collectconsent cookieconsent cookie-consent cookiewall cookie-wall privacy-gate privacygate "
+    "gdpr-consent consent-wall cookie_consent cookiesconsent privacywall"
+)
+_WALL_WORDS: Final = 120
+_TITLES: Final = frozenset(
+    phrases(
+        "log in|login|sign in|signin|sign on|log on|please log in|please sign in|login required|"
+        "authentication required|member login|user login|account login|single sign on|sign in to your account|"
+        "anmelden|anmeldung|einloggen|bitte anmelden|se connecter|connexion|identification|iniciar sesión|acceder|"
+        "inicio de sesión|identificarse|accedi|accesso|login richiesto|entrar|iniciar sessão|inloggen|aanmelden|"
+        "zaloguj się|logowanie|вход|войти|авторизация|вхід|увійти|giriş|giriş yap|oturum aç|logga in|log ind|"
+        "logg inn|kirjaudu|kirjaudu sisään|přihlášení|přihlásit se|bejelentkezés|autentificare|conectare|σύνδεση|"
+        "είσοδος|로그인|تسجيل الدخول|ورود|כניסה|התחברות|đăng nhập|masuk|ログイン|サインイン|登录|登入|用户登录|"
+        "會員登入|login page|sign in page"
+    )
+)
+_SEPARATOR: Final = re.compile(r"\s+[-–—|·•»«:]+\s+|\s*[|»«•]\s*|(?<=\S):\s")
+
+
+def is_login_url(url: str) -> bool:
+    """Whether a URL is of a login page: by host, by a segment of the path, or by a field that says where to return."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    segments = set(re.split(r"[/.;]", parts.path.lower()))
+    if host.startswith(_LOGIN_HOSTS) or not _LOGIN_WORDS.isdisjoint(segments):
+        return True
+    return not _ENTRANCE_WORDS.isdisjoint(segments) and not _RETURN_FIELDS.isdisjoint(_fields(parts.query))
+
+
+def is_consent_url(url: str) -> bool:
+    """Whether a URL is a page that asks for consent to cookies and the like before it lets one through."""
+    parts = urlsplit(url)
+    segments = set(re.split(r"[/.;]", parts.path.lower()))
+    return (parts.hostname or "").startswith(_CONSENT_HOSTS) or not _CONSENT_WORDS.isdisjoint(segments)
+
+
+def login_suspicion(asked: str, document: Document) -> Suspicion | None:
+    """A login form in place of the page: a field for a password, little text, a title that says what it is."""
+    if not document.asks_password or len(document.words) > _WALL_WORDS or is_login_url(asked):
+        return None
+    if urlsplit(asked).path in ("", "/"):
+        return None  # the start page of a service for members is its login page
+    said = [document.title, *document.headings]
+    if any(folded(part) in _TITLES for text in said for part in (text, *_SEPARATOR.split(text))):
+        return Suspicion(Reason.LOGIN, ("password-field", "title"))
+    return None
+
+
+def _fields(query: str) -> set[str]:
+    try:
+        return {name.lower() for name, _ in parse_qsl(query, keep_blank_values=True, max_num_fields=100)}
+    except ValueError:
+        return set()

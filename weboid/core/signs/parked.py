@@ -1,0 +1,162 @@
+"""Parked and for-sale domains, by several signals together (C-11, U-7); the names and phrases are in ``parked_words``.
+
+Signals are of kinds that do not follow from one another: whose service it is (``market``, ``parking``, ``lander``,
+``name-server``, ``numbered-host``), what it says (``sale-phrase``, ``parked-phrase``), of whom (``own-name``), what it
+looks like (``thin``), and what it wants (``commerce``).
+One law: it takes two kinds, and a page that has a text of its own is parked only where a redirect led elsewhere.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from ada_url import idna_to_unicode
+
+from weboid.core.document.document import Document
+from weboid.core.document.folding import first_of, folded, words_of
+from weboid.core.record.reasons import Reason
+from weboid.core.signs.parked_words import (
+    LANDER_MARKS,
+    MARKETS,
+    NAME_SERVERS,
+    PARKING,
+    PARKING_MARKS,
+    commerce_phrases,
+    generic_phrases,
+    parked_phrases,
+    sale_phrases,
+    sale_tails,
+)
+from weboid.core.signs.suspicion import Suspicion
+from weboid.core.url.hosts import registrable_domain
+
+_LONG_WORDS: Final = 250
+_THIN_CHARS: Final = 400
+"""Characters outside of links; a parked page rarely has more."""
+_READ_CHARS: Final = 4_000
+# The hosts to which parking services send a visitor of the bare domain: ww1.example.com, ww25.example.com.
+_NUMBERED: Final = re.compile(r"ww[0-9]{1,2}\.")
+_BETWEEN: Final = words_of("is may be domain name now the ist est este dominio domaine website site")
+_BEHIND: Final = words_of(
+    "at on by via now from contact inquire make buy hugedomains afternic sedo dan godaddy atom domain"
+)
+
+
+def is_parking_name_server(name: str) -> bool:
+    """Whether a name server carries nothing but parked domains."""
+    return registrable_domain(name.lower().rstrip(".")) in NAME_SERVERS
+
+
+def parked_suspicion(
+    asked: str, final: str, document: Document, body: bytes, name_servers: Iterable[str] = ()
+) -> Suspicion | None:
+    """Whether the page at URL `final`, reached from URL `asked`, stands for a domain that is parked or for sale.
+
+    `body` is the beginning of the page as it came, empty if it was not asked for; `name_servers` are those of the
+    asked domain, where they are known.
+    """
+    domain = registrable_domain(_host(asked))
+    stayed = registrable_domain(_host(final)) == domain
+    if domain in MARKETS | PARKING or document.is_article or (stayed and len(document.words) > _LONG_WORDS):
+        return None
+    thin = document.is_page and document.own_text_chars < _THIN_CHARS and not document.is_shell
+    services = list(_services(domain, final, document))
+    if thin:
+        services += _faint_services(asked, final, body, name_servers)
+    offered = _is_offered(domain, document)
+    own_name = offered or _is_named(domain, final, document)
+    said = folded(f"{document.title} {' '.join(document.headings)} {document.text[:_READ_CHARS]}")
+    sale, parked = _phrases_said(said, generic=bool(services) or own_name)
+    speaks = bool(sale or parked)
+    if not (services or speaks or offered) or sum((bool(services), speaks, own_name, thin)) < 2:
+        return None
+    signals = [*services, *sale, *parked]
+    signals += [f"own-name:{domain}"] * own_name + ["thin"] * thin
+    signals += [f"commerce:{wish}" for wish in (first_of(commerce_phrases(), said),) if wish]
+    market = any(signal.startswith("market") for signal in services)
+    return Suspicion(Reason.FOR_SALE if sale or offered or market else Reason.PARKED, tuple(signals))
+
+
+def _phrases_said(said: str, *, generic: bool) -> tuple[list[str], list[str]]:
+    """The signals that a page offers the domain, and that it calls the domain empty; with `generic`, of any domain."""
+    sale, parked = sale_phrases(), parked_phrases()
+    if generic:
+        sale, parked = sale + generic_phrases()[0], parked + generic_phrases()[1]
+    offer, emptiness = first_of(sale, said), first_of(parked, said)
+    return [f"sale-phrase:{offer}"] * bool(offer), [f"parked-phrase:{emptiness}"] * bool(emptiness)
+
+
+def _services(domain: str, final: str, document: Document) -> Iterator[str]:
+    """The services that deliver a page by a redirect or in a frame, as signals."""
+    arrived = registrable_domain(_host(final))
+    if arrived in PARKING or any(mark in final for mark in PARKING_MARKS):
+        yield f"parking:{arrived}"
+    elif arrived in MARKETS:
+        yield f"market:{arrived}"
+    refreshed = registrable_domain(_host(document.refresh or ""))
+    if source := _parking_source(document.sources):
+        yield f"parking:{source}"
+    elif refreshed != domain and refreshed in PARKING | MARKETS:
+        yield f"{'parking' if refreshed in PARKING else 'market'}:{refreshed}"
+
+
+def _faint_services(asked: str, final: str, body: bytes, name_servers: Iterable[str]) -> Iterator[str]:
+    """The signals of services that a living site could have, too: they count where a page has no text of its own."""
+    if _NUMBERED.match(_host(final)) and not _NUMBERED.match(_host(asked)):
+        yield f"numbered-host:{_host(final)}"
+    page = body.lower()
+    yield from (f"lander:{mark.decode()}" for mark in LANDER_MARKS if mark in page)
+    yield from (f"name-server:{name}" for name in name_servers if is_parking_name_server(name))
+
+
+def _parking_source(sources: Sequence[str]) -> str | None:
+    """The first host among frames and scripts that belongs to a parking service."""
+    for source in sources:
+        host = _host(source)
+        if registrable_domain(host) in PARKING or any(mark in source for mark in PARKING_MARKS):
+            return host
+    return None
+
+
+def _is_offered(domain: str, document: Document) -> bool:
+    """Whether a title or heading offers the domain by its own name: ``example.com is for sale``."""
+    said = [f" {folded(text)} " for text in (document.title, *document.headings)]
+    behind = [text.split(f" {name} ", 1)[1] for name in _names(domain) for text in said if f" {name} " in text]
+    return any(_begins_with_offer(text.split()) for text in behind)
+
+
+def _begins_with_offer(words: list[str]) -> bool:
+    """Whether some words offer what stands before them, and not, like ``for sale: boats``, what stands behind."""
+    while words:
+        for tail in sale_tails():
+            length = len(tail.split())
+            if words[:length] == tail.split() and (length > 2 or not words[length:] or words[length] in _BEHIND):
+                return True
+        if words[0] not in _BETWEEN:
+            return False
+        words = words[1:]
+    return False
+
+
+def _is_named(domain: str, final: str, document: Document) -> bool:
+    """Whether the domain's own name stands where a landing page has it: in its title, or in the URL of another site."""
+    if registrable_domain(_host(final)) != domain:
+        parts = urlsplit(final)
+        if domain in unquote(f"{_host(final)}{parts.path}?{parts.query}").lower():
+            return True
+    said = [f" {folded(text)} " for text in (document.title, *document.headings)]
+    return any(f" {name} " in text for name in _names(domain) for text in said)
+
+
+def _names(domain: str) -> tuple[str, ...]:
+    """A domain as a folded text has it, with its own letters where it is stored in punycode."""
+    shown = idna_to_unicode(domain) if "xn--" in domain else domain
+    return tuple(dict.fromkeys((folded(domain), folded(shown), folded(f"www.{shown}"))))
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:  # a bracket that is no IPv6 address
+        return ""

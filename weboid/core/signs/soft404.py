@@ -1,0 +1,188 @@
+"""Soft 404s: pages that are sent as found and say that nothing was found (C-11, U-7).
+
+The words of the languages are in ``missing_words``, the comparison with a sibling in ``likeness``.
+One law: only strong evidence counts, and a page whose own address speaks of such errors is never one.
+"""
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from weboid.core.document.document import Document
+from weboid.core.document.folding import first_of, folded, words_of
+from weboid.core.record.reasons import Reason
+from weboid.core.signs.missing_words import COMMON, NUMBERS, Vocabulary, spaceless, vocabularies
+from weboid.core.signs.suspicion import Suspicion
+
+_LONG_PAGE_WORDS: Final = 600
+"""A page of more words says in a heading, not only in its title, that there is nothing."""
+_SHORT_PAGE_WORDS: Final = 200
+_TINY_PAGE_WORDS: Final = 80
+_SENTENCE_WORDS: Final = 25
+"""A page that consists of one such sentence."""
+_MAX_SEGMENT: Final = 200
+_BEGINNING: Final = 1_500
+"""Characters of a text in which a bare title is confirmed."""
+
+_SEPARATOR: Final = re.compile(r"\s+[-–—|·•»«›‹:/~]+\s+|\s*[|»«›‹•]\s*|(?<=\S):\s|::")
+_OWN_NAME: Final = re.compile(
+    r"(?<![0-9])4(?:04|10)(?![0-9])|not[^a-z]{0,3}found|error|missing|nicht[^a-z]{0,3}gefunden|introuvable|no[^a-z]{0,3}encontrad"
+)
+# The last segment of a path, without its extension and punctuation.
+_MISSING_NAMES: Final = words_of(
+    "404 e404 404error error404 http404 404notfound notfound notfound404 pagenotfound page404 404page filenotfound "
+    "contentnotfound errorpage error errors fehler fehlerseite seitenichtgefunden nichtgefunden erreur404 "
+    "paginanoencontrada paginanotrovata paginanaoencontrada paginanietgevonden nietgevonden pageintrouvable missing "
+    "invalidpage 404redirect genericerror generalerror errorfilenotfound notfoundpage error404page"
+)
+_ASP_ERROR: Final = re.compile(r"(?:^|&)aspxerrorpath=", re.IGNORECASE)
+_SUSPENDED: Final = frozenset(
+    folded(phrase)
+    for phrase in (
+        "Account suspended",
+        "This account has been suspended",
+        "Website suspended",
+        "Site suspended",
+        "Contact your hosting provider",
+        "Account has been suspended",
+        "This website has been suspended",
+    )
+)
+
+
+class Saying(IntEnum):
+    """How plainly a short text says that nothing is there."""
+
+    NOTHING = 0
+    BARE = 1
+    """A number or a word that could be a name as well: ``404``, ``Not found``."""
+    PLAIN = 2
+    """A sentence that says nothing else: ``Page not found``."""
+
+
+def redirect_suspicion(asked: str, final: str) -> Suspicion | None:
+    """A redirect that ended on an error page by its own address, from a page whose address says nothing of errors."""
+    if says_missing(asked):
+        return None
+    end = urlsplit(final)
+    name = re.sub(r"\.[a-z0-9]{1,5}$|[^a-z0-9.]", "", unquote(end.path).lower().rstrip("/").rpartition("/")[2])
+    name = name.replace(".", "")
+    if name in _MISSING_NAMES or _ASP_ERROR.search(end.query):
+        return Suspicion(Reason.SOFT_404, (f"redirect:{name or 'aspxerrorpath'}",))
+    return None
+
+
+def says_missing(url: str) -> bool:
+    """Whether a URL itself speaks of missing pages, so that a page about them is just what was asked for."""
+    parts = urlsplit(url)
+    return _OWN_NAME.search(unquote(f"{parts.path}?{parts.query}").lower()) is not None
+
+
+def document_suspicion(asked: str, document: Document) -> Suspicion | None:
+    """What a page that was sent as found says of itself, asked for under URL `asked`."""
+    if document.is_article or says_missing(asked):
+        return None
+    words = len(document.words)
+    heading = max((saying(heading) for heading in document.headings), default=Saying.NOTHING)
+    title, place = _title_saying(document.title)
+    if title and _names(asked, document.title):
+        return None
+    signals = []
+    match title:
+        # At the end of a title stands the name of the site, whatever it may be.
+        case Saying.PLAIN if heading or words < _SHORT_PAGE_WORDS or (place == 0 and words < _LONG_PAGE_WORDS):
+            signals = ["title"]
+        case Saying.BARE if words < _TINY_PAGE_WORDS and (heading or _says_state(document.text)):
+            signals = ["title"]
+    match heading:
+        case Saying.PLAIN if words < _SHORT_PAGE_WORDS:
+            signals.append("heading")
+        case Saying.BARE if words < _TINY_PAGE_WORDS and _says_state(document.text):
+            signals.append("heading")
+    if words <= _SENTENCE_WORDS and saying(document.text) is Saying.PLAIN:
+        signals.append("text")
+    if not signals and words < _SHORT_PAGE_WORDS and _is_suspended(document):
+        signals.append("suspended")
+    return Suspicion(Reason.SOFT_404, tuple(signals)) if signals else None
+
+
+@lru_cache(maxsize=4_096)
+def saying(text: str) -> Saying:
+    """How plainly a title, a heading or a sentence says that nothing is there, in any language of the table."""
+    phrase = folded(text[: _MAX_SEGMENT + 1])
+    if not phrase or len(phrase) > _MAX_SEGMENT:
+        return Saying.NOTHING
+    words = set(phrase.split())
+    if words <= COMMON:
+        return Saying.BARE if words & NUMBERS else Saying.NOTHING
+    if phrase.isascii() and (found := _spaced_saying(phrase, vocabularies()["en"])):
+        return found
+    found = max(_spaced_saying(phrase, vocabulary) for vocabulary in vocabularies().values())
+    return found or _spaceless_saying(phrase)
+
+
+def _spaced_saying(phrase: str, vocabulary: Vocabulary) -> Saying:
+    rest, states = _without(vocabulary.states, phrase)
+    if not states:
+        return Saying.NOTHING
+    rest, nouns = _without(vocabulary.nouns, rest)
+    words = set(rest.split())
+    if not words <= vocabulary.fillers | COMMON:
+        return Saying.NOTHING
+    return Saying.PLAIN if nouns or words & NUMBERS or "missing page" in phrase else Saying.BARE
+
+
+def _without(candidates: tuple[str, ...], phrase: str) -> tuple[str, bool]:
+    """A phrase less all of the candidates that stand in it, and whether there was one."""
+    padded, found = f" {phrase} ", False
+    for candidate in candidates:
+        if f" {candidate} " in padded:
+            padded, found = padded.replace(f" {candidate} ", "  "), True
+    return padded.strip(), found
+
+
+def _spaceless_saying(phrase: str) -> Saying:
+    rest = phrase.replace(" ", "")
+    for whole, beside in spaceless().values():
+        if (sentence := next((sentence for sentence in whole if sentence.replace(" ", "") in rest), None)) is None:
+            continue
+        left = rest.replace(sentence.replace(" ", ""), "", 1)
+        for word in beside:
+            left = left.replace(word.replace(" ", ""), "")
+        if not left.strip("0123456789"):
+            return Saying.PLAIN
+    return Saying.NOTHING
+
+
+def _title_saying(title: str) -> tuple[Saying, int]:
+    """The plainest segment of a title and its place; the last of several has place -1."""
+    whole = saying(title)
+    segments = [segment for segment in _SEPARATOR.split(title) if folded(segment)]
+    best, place = whole, 0
+    for index, segment in enumerate(segments):
+        if (found := saying(segment)) > best:
+            best, place = found, -1 if index and index == len(segments) - 1 else index
+    return best, place
+
+
+def _names(asked: str, title: str) -> bool:
+    """Whether the address holds all the words of the title's first segment: then they are its subject."""
+    first = folded(next(iter(_SEPARATOR.split(title)), ""))
+    path = set(folded(unquote(urlsplit(asked).path)).split())
+    return bool(first) and set(first.split()) <= path
+
+
+def _says_state(text: str) -> bool:
+    beginning = folded(text[:_BEGINNING])
+    if any(first_of(vocabulary.states, beginning) for vocabulary in vocabularies().values()):
+        return True
+    dense = beginning.replace(" ", "")
+    return any(sentence.replace(" ", "") in dense for whole, _ in spaceless().values() for sentence in whole)
+
+
+def _is_suspended(document: Document) -> bool:
+    """A host's page in place of one that was not paid for: it says so in its title and once more below."""
+    said = [document.title, *document.headings]
+    return any(folded(text) in _SUSPENDED for text in said) and first_of(_SUSPENDED, folded(document.text)) is not None

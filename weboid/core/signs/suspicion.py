@@ -1,0 +1,13 @@
+"""What the content of an answer tells, with the signals that told it, so that every verdict can be explained (U-7)."""
+
+from dataclasses import dataclass
+
+from weboid.core.record.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """A reason and what speaks for it: stable words, each ``kind`` or ``kind:detail``, the strongest first."""
+
+    reason: Reason
+    signals: tuple[str, ...]

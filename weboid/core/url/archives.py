@@ -1,0 +1,387 @@
+"""Web archives by their URLs: which service it is, of what and of when the snapshot is (A-2).
+
+Whether a snapshot is there, and which one is the best, is found out elsewhere: here nothing but the URL is read.
+One law: an archive is recognised by its host and the grammar of its path together; what does not follow the grammar is
+an ordinary page, except on hosts that may not be offered at all.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from functools import cache, reduce
+from typing import Final
+from urllib.parse import unquote
+
+from weboid.core.url.hosts import InvalidUrl
+from weboid.core.url.urls import Url, parse
+
+
+class Standing(StrEnum):
+    """Whether people may be sent to a service."""
+
+    OFFERED = "offered"
+    DEAD = "dead"
+    """Its snapshots are gone, or have moved to another service."""
+    BARRED = "barred"
+    """It has attacked others out of its readers' browsers (A-2): neither offered nor asked."""
+    NO_ARCHIVE = "no-archive"
+    """It only sends on to archives, or shows what a search engine saw last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """A service. `number` is stored and never changes its meaning; `name` is the stable word of every interface.
+
+    `hosts` are in normal form, each with and without ``www.``. `grammars` are paths with the query, the first that fits
+    counts; their fields are explained at `_FIELDS`.
+    """
+
+    number: int
+    name: str
+    title: str
+    hosts: tuple[str, ...]
+    grammars: tuple[str, ...]
+    standing: Standing = Standing.OFFERED
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether a snapshot of it may be shown to people, and asked for."""
+        return self.standing is Standing.OFFERED
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What the URL of an archive says. `original` is the archived URL, None if the URL does not tell it (short forms).
+
+    `taken` is the moment in UTC, of a shortened stamp the beginning (``2009`` = 2009-01-01 00:00); None if untold.
+    """
+
+    archive: Archive
+    original: Url | None
+    taken: datetime | None
+
+
+def snapshot_of(url: str) -> Snapshot | None:
+    """What the URL of an archive says; None for every other text. Never raises."""
+    try:
+        form = parse(url)
+    except InvalidUrl:
+        return None
+    if form.scheme not in ("http", "https") or form.port not in _PORTS:
+        return None
+    for archive, pattern in _readers().get(form.host, ()):
+        if match := pattern.fullmatch(form.path):
+            found = match.groupdict()
+            return Snapshot(archive, _original(found), _taken(found))
+    return None
+
+
+def is_same_page(one: Url, other: Url) -> bool:
+    """Whether an archive may keep the one under the name of the other: http or https, with or without ``www.`` and a
+    final slash.
+    """
+    return {one.scheme, other.scheme} <= {"http", "https"} and _bare(one) == _bare(other)
+
+
+def _bare(url: Url) -> tuple[str, int, str]:
+    return url.host.removeprefix("www."), url.port, url.path.removesuffix("/")
+
+
+_PORTS: Final = frozenset({0, 80, 443, 8080})
+
+_FIELDS: Final = {
+    # A moment in up to 14 digits, from the year down to the second, with the mark of how the page is to be shown.
+    "stamp": r"(?P<stamp>[0-9]{1,14})(?:[a-z]{2}_)?",
+    "plain stamp": r"(?P<stamp>[0-9]{4,14})",
+    # 2009-12-31, 20091231-2359, 2009-Dec-31, 2009.12.31-235959
+    "day": r"(?P<stamp>[0-9]{4}-[0-9]{2}-[0-9]{2})",
+    "minute": r"(?P<stamp>[0-9]{8}-[0-9]{4})",
+    "month name": r"(?P<stamp>[0-9]{4}-[A-Z][a-z]{2}-[0-9]{1,2})",
+    "dotted": r"(?P<stamp>[0-9]{4}\.[0-9]{2}\.[0-9]{2}-[0-9]{6})",
+    "seconds": r"(?P<seconds>[0-9]{10})",
+    "micros": r"(?P<micros>[0-9A-Za-z]{9})",
+    # The archived URL, to the end; in a parameter it is escaped and ends with it.
+    "url": r"(?P<url>.+)",
+    "escaped": r"(?P<escaped>[^&]+)",
+    "words": r"(?P<escaped>[^&+]+)",
+    # What follows begins with a scheme.
+    "scheme": r"(?=(?:https?|ftp):)",
+    # A part of the path, names given by the service, the rest whatever it is.
+    "part": r"[^/?]+",
+    "short": r"[0-9A-Za-z]{4,8}",
+    "code": r"[0-9A-Za-z]{4}-[0-9A-Za-z]{4}",
+    "rest": r".*",
+}
+
+_WAYBACK: Final = "/wayback/{stamp}/{url}"
+
+ARCHIVES: Final = (
+    Archive(
+        1,
+        "wayback",
+        "Wayback Machine",
+        (
+            "web.archive.org",
+            "archive.org",
+            "wayback.archive.org",
+            "web.wayback.archive.org",
+            "replay.archive.org",
+            "replay.web.archive.org",
+            "replay.waybackmachine.org",
+            "liveweb.archive.org",
+            "classic-web.archive.org",
+            "web-beta.archive.org",
+            "wik.archive.org",
+        ),
+        (
+            "/web/{stamp}/{url}",
+            "/web/{stamp}\\*/{url}",
+            "/web/\\*/{url}",
+            "/{stamp}/{scheme}{url}",
+            "/(?:web/)?{scheme}{url}",
+        ),
+    ),
+    Archive(
+        2,
+        "archive.today",
+        "archive.today",
+        (
+            "archive.today",
+            "archive.is",
+            "archive.fo",
+            "archive.li",
+            "archive.vn",
+            "archive.md",
+            "archive.ph",
+        ),
+        ("/{plain stamp}/{url}", "/{dotted}/{url}", "/{rest}"),
+        Standing.BARRED,
+    ),
+    Archive(
+        3,
+        "webcite",
+        "WebCite",
+        ("webcitation.org",),
+        (
+            "/query\\?url={escaped}&date={day}{rest}",
+            "/query\\?url={escaped}(?:&{rest})?",
+            "/{micros}\\?url={escaped}(?:&{rest})?",
+            "/{micros}",
+            "/{rest}",
+        ),
+        Standing.DEAD,
+    ),
+    Archive(4, "archive-it", "Archive-It", ("wayback.archive-it.org",), ("/{part}/{stamp}/{url}",)),
+    Archive(5, "loc", "Library of Congress", ("webarchive.loc.gov",), ("/{part}/{stamp}/{url}",)),
+    Archive(
+        6,
+        "arquivo",
+        "Arquivo.pt",
+        ("arquivo.pt",),
+        (_WAYBACK, "/wayback/wayback/{stamp}/{url}", "/noFrame/replay/{stamp}/{url}"),
+    ),
+    Archive(
+        7,
+        "stanford",
+        "Stanford Web Archive",
+        ("swap.stanford.edu", "sul-swap-prod.stanford.edu"),
+        ("/(?:web/)?{stamp}/{url}",),
+    ),
+    Archive(
+        8,
+        "bibalex",
+        "Bibliotheca Alexandrina",
+        ("web.archive.bibalex.org", "web.petabox.bibalex.org"),
+        ("/web/{stamp}/{url}",),
+    ),
+    Archive(
+        9,
+        "nationalarchives",
+        "UK Government Web Archive",
+        ("webarchive.nationalarchives.gov.uk", "yourarchives.nationalarchives.gov.uk"),
+        ("/(?:tna/|ukgwa/)?{stamp}/{url}",),
+    ),
+    Archive(10, "parliament", "UK Parliament Web Archive", ("webarchive.parliament.uk",), ("/{stamp}/{url}",)),
+    Archive(11, "ukwa", "UK Web Archive", ("webarchive.org.uk",), ("/wayback/archive/{stamp}/{url}",)),
+    Archive(12, "nrscotland", "National Records of Scotland", ("webarchive.nrscotland.gov.uk",), ("/{stamp}/{url}",)),
+    Archive(
+        13,
+        "proni",
+        "Public Record Office of Northern Ireland",
+        ("webarchive.proni.gov.uk",),
+        ("/{stamp}/{url}",),
+        Standing.DEAD,
+    ),
+    Archive(
+        14,
+        "vefsafn",
+        "Vefsafn.is",
+        ("vefsafn.is", "wayback.vefsafn.is"),
+        (_WAYBACK, "/{stamp}/{url}"),
+    ),
+    Archive(
+        15,
+        "europarchive",
+        "European Archive",
+        ("collection.europarchive.org",),
+        ("/{part}/{stamp}/{url}",),
+        Standing.DEAD,
+    ),
+    Archive(
+        16,
+        "internetmemory",
+        "Internet Memory Foundation",
+        ("collections.internetmemory.org",),
+        ("/{part}/{stamp}/{url}",),
+        Standing.DEAD,
+    ),
+    Archive(
+        17,
+        "collectionscanada",
+        "Library and Archives Canada (until 2015)",
+        ("collectionscanada.gc.ca",),
+        ("/(?:webarchives|archivesweb)/{stamp}/{url}",),
+        Standing.DEAD,
+    ),
+    Archive(
+        18,
+        "bac-lac",
+        "Library and Archives Canada",
+        ("webarchive.bac-lac.gc.ca", "webarchiveweb.wayback.bac-lac.canada.ca"),
+        (_WAYBACK, "/web/{stamp}/{url}"),
+    ),
+    Archive(19, "banq", "BAnQ", ("waext.banq.qc.ca",), (_WAYBACK,)),
+    Archive(20, "warp", "National Diet Library WARP", ("warp.da.ndl.go.jp",), ("/collections/{stamp}/{url}",)),
+    Archive(
+        21,
+        "nla",
+        "National Library of Australia",
+        ("pandora.nla.gov.au", "webarchive.nla.gov.au", "content.webarchive.nla.gov.au", "web.archive.org.au"),
+        (
+            "/pan/{part}/{minute}/{url}",
+            "/nph-wb/{stamp}/{url}",
+            "/nph-arch/[0-9]{4}/S{month name}/{url}",
+            "/gov/(?:wayback/)?{stamp}/{url}",
+            "/awa/{stamp}/{url}",
+        ),
+    ),
+    Archive(22, "padicat", "Padicat", ("padi.cat",), (_WAYBACK,)),
+    Archive(23, "nlb", "National Library Board Singapore", ("eresources.nlb.gov.sg",), ("/webarchives" + _WAYBACK,)),
+    Archive(24, "nuk", "National and University Library of Slovenia", ("nukrobi2.nuk.uni-lj.si",), (_WAYBACK,)),
+    Archive(25, "veebiarhiiv", "Eesti Veebiarhiiv", ("veebiarhiiv.digar.ee",), ("/a/{stamp}/{url}",)),
+    Archive(26, "bib-bvb", "Bibliotheksverbund Bayern", ("langzeitarchivierung.bib-bvb.de",), (_WAYBACK,)),
+    Archive(27, "webharvest", "NARA Web Harvests", ("webharvest.gov",), ("/{part}/{stamp}/{url}",)),
+    Archive(
+        28,
+        "perma",
+        "Perma.cc",
+        ("perma.cc", "perma-archives.org"),
+        ("/warc/{stamp}/{url}", "/warc/{code}/{url}", "/{code}{rest}"),
+    ),
+    Archive(
+        29,
+        "wikiwix",
+        "Wikiwix",
+        ("archive.wikiwix.com",),
+        (
+            "/cache/{plain stamp}/{url}",
+            "/cache/(?:index2?\\.php)?\\?url={escaped}(?:&{rest})?",
+        ),
+    ),
+    Archive(30, "yorku", "York University", ("digital.library.yorku.ca",), (_WAYBACK,)),
+    Archive(
+        31,
+        "mementoweb",
+        "Time Travel",
+        ("timetravel.mementoweb.org",),
+        ("/(?:memento|api/json)/{stamp}/{url}",),
+        Standing.NO_ARCHIVE,
+    ),
+    Archive(
+        32,
+        "webrecorder",
+        "Conifer",
+        ("webrecorder.io", "conifer.rhizome.org"),
+        ("/{part}/{part}/{stamp}/{url}",),
+    ),
+    Archive(33, "ghostarchive", "Ghost Archive", ("ghostarchive.org",), ("/archive/{stamp}/{url}", "/archive/{short}")),
+    Archive(34, "freezepage", "FreezePage", ("freezepage.com",), ("/{seconds}[A-Z]+", "/{rest}"), Standing.DEAD),
+    Archive(
+        35,
+        "google-cache",
+        "Google cache",
+        ("webcache.googleusercontent.com",),
+        ("/search\\?q=cache:[^:&/.]+:{words}{rest}", "/search\\?q=cache:{words}{rest}", "/{rest}"),
+        Standing.NO_ARCHIVE,
+    ),
+)
+
+BY_NUMBER: Final = {archive.number: archive for archive in ARCHIVES}
+BARRED_HOSTS: Final = tuple(
+    host for archive in ARCHIVES if archive.standing is Standing.BARRED for host in archive.hosts
+)
+"""Never asked, with all below them (A-2)."""
+
+
+@cache
+def _readers() -> dict[str, list[tuple[Archive, re.Pattern[str]]]]:
+    """By host, what recognises its archive's paths, in order."""
+    readers: dict[str, list[tuple[Archive, re.Pattern[str]]]] = {}
+    for archive in ARCHIVES:
+        patterns = [re.compile(_FIELD.sub(lambda field: _FIELDS[field[1]], text)) for text in archive.grammars]
+        for host in archive.hosts:
+            for name in (host, f"www.{host}"):
+                readers[name] = [(archive, pattern) for pattern in patterns]
+    return readers
+
+
+_FIELD: Final = re.compile(r"\{([a-z ]+)\}")
+_SCHEME: Final = re.compile(r"(https?|ftp)(?::|%3A)(?:/|%2F)*", re.IGNORECASE)
+_PAIRS: Final = (slice(4, 6), slice(6, 8), slice(8, 10), slice(10, 12), slice(12, 14))
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MONTH_NAME: Final = re.compile(r"([0-9]{4})-([A-Z][a-z]{2})-([0-9]{1,2})")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_BASE_62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def _original(found: dict[str, str | None]) -> Url | None:
+    """The archived URL in normal form. Services take it without a scheme, and some lose one of its two slashes."""
+    text = found.get("url") or unquote(found.get("escaped") or "")
+    scheme = _SCHEME.match(text)
+    if scheme and "%2F" in scheme[0].upper():
+        text = unquote(text)
+        scheme = _SCHEME.match(text)
+    rest = text[scheme.end() :] if scheme else text.lstrip("/")
+    try:
+        return parse(f"{scheme[1] if scheme else 'http'}://{rest}")
+    except InvalidUrl:
+        return None
+
+
+def _taken(found: dict[str, str | None]) -> datetime | None:
+    """When the snapshot was taken; None if it is not said, or no such moment can be."""
+    try:
+        if stamp := found.get("stamp"):
+            return _moment(stamp)
+        if seconds := found.get("seconds"):
+            return _EPOCH + timedelta(seconds=int(seconds))
+        if micros := found.get("micros"):
+            return _EPOCH + timedelta(
+                microseconds=reduce(lambda sum_, digit: 62 * sum_ + _BASE_62.index(digit), micros, 0)
+            )
+    except (ValueError, OverflowError):
+        pass
+    return None
+
+
+def _moment(stamp: str) -> datetime:
+    """The beginning of what a stamp names; half a pair of digits at its end is passed over. Raises ValueError."""
+    if named := _MONTH_NAME.fullmatch(stamp):
+        return datetime(int(named[1]), 1 + _MONTHS.index(named[2]), int(named[3]), tzinfo=UTC)
+    digits = re.sub("[^0-9]", "", stamp)
+    if len(digits) < 4:
+        raise ValueError("not even a year")
+    given = [int(digits[pair]) for pair in _PAIRS if len(digits) >= pair.stop]
+    month, day, hour, minute, second = (*given, *(1, 1, 0, 0, 0)[len(given) :])
+    return datetime(int(digits[:4]), month, day, hour, minute, second, tzinfo=UTC)

@@ -1,0 +1,65 @@
+"""What becomes of a link: the classes of L-3, in its order. Spam is a fact about a page, so it is judged elsewhere.
+
+One law: every text has a class; nothing that somebody wrote into a page makes this raise.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from weboid.core.url.farms import Farm, owns
+from weboid.core.url.hosts import InvalidReason, InvalidUrl, last_label
+from weboid.core.url.urls import Url, parse, suspicious
+
+
+class UrlClass(StrEnum):
+    """The classes of L-3. Only WATCHED is contacted."""
+
+    WATCHED = "watched"
+    IGNORED = "ignored"
+    EXAMPLE = "example"
+    OWN_FARM = "own-farm"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True, slots=True)
+class Classified:
+    """A link as given, and what it is. `url` is None if ignored or invalid, `reason` is set if invalid.
+
+    `note`: the path looks suspicious (L-5); never set on what has no `url` (L-8).
+    """
+
+    given: str
+    kind: UrlClass
+    url: Url | None = None
+    reason: InvalidReason | None = None
+    note: bool = False
+
+
+_EXAMPLE_DOMAINS: Final = frozenset({"example.com", "example.net", "example.org"})
+_EXAMPLE_TLDS: Final = frozenset({"example", "test", "invalid", "localhost"})
+
+
+def is_example(host: str) -> bool:
+    """Whether RFC 2606 sets a host in normal form aside for examples."""
+    above, _, tld = host.rpartition(".")
+    return tld in _EXAMPLE_TLDS or f"{last_label(above)}.{tld}" in _EXAMPLE_DOMAINS
+
+
+def classify(url: str, farm: Farm | None) -> Classified:
+    """The class of a link on a page of `farm` (None: of no farm, so nothing is its own). Never raises."""
+    try:
+        form = parse(url)
+    except InvalidUrl as invalid:
+        if invalid.reason is InvalidReason.PROTOCOL:
+            return Classified(url, UrlClass.IGNORED)
+        return Classified(url, UrlClass.INVALID, reason=invalid.reason)
+    return Classified(url, _kind(form.host, farm), form, note=suspicious(form.path))
+
+
+def _kind(host: str, farm: Farm | None) -> UrlClass:
+    if is_example(host):
+        return UrlClass.EXAMPLE
+    if farm is not None and owns(farm, host):
+        return UrlClass.OWN_FARM
+    return UrlClass.WATCHED

@@ -1,0 +1,54 @@
+"""Keys: computed from the URL alone, so that any module knows where a URL is stored without asking.
+
+One law: a key depends on the normal form (``FORM_VERSION``) and the suffix list (``SUFFIX_VERSION``) and on nothing
+else; whoever changes one of them rekeys the store (O-10).
+"""
+
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Final, NamedTuple
+
+from weboid.core.url.hosts import SUFFIX_VERSION, registrable_domain
+from weboid.core.url.urls import Url
+
+__all__ = ["BUCKETS", "SUFFIX_VERSION", "UrlKey", "bucket", "host_key", "key_of", "url_key"]
+
+BUCKETS: Final = 4096
+"""A power of two, so that each bucket gets the same share of the hashes."""
+
+
+class UrlKey(NamedTuple):
+    """The primary key of a URL: a domain's hosts lie in one bucket, a host's URLs together (U-1)."""
+
+    bucket: int
+    host_key: int
+    url_key: int
+
+
+def url_key(normal: str) -> int:
+    """64 bits, signed as PostgreSQL's ``bigint``, of a URL in normal form."""
+    return _hash(normal)
+
+
+def host_key(host: str) -> int:
+    """64 bits, signed as PostgreSQL's ``bigint``, of a host in normal form."""
+    return _hash(host)
+
+
+def bucket(host: str) -> int:
+    """0 … 4095: the bucket of a host's registrable domain; addresses and bare suffixes stand for themselves."""
+    return _hash(registrable_domain(host)) % BUCKETS
+
+
+def key_of(url: Url, normal: str | None = None) -> UrlKey:
+    """The whole key of a URL; `normal` is its normal form, if the caller has it already."""
+    return UrlKey(*_host_part(url.host), _hash(normal or str(url)))
+
+
+@lru_cache(maxsize=65_536)
+def _host_part(host: str) -> tuple[int, int]:
+    return bucket(host), host_key(host)
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode("ascii"), digest_size=8).digest(), "big", signed=True)

@@ -1,0 +1,195 @@
+"""URLs: the one normal form that names a resource (L-6), its validity (L-4, L-8), its suspicious paths (L-5).
+
+Every rule stands with examples in ``docs/normal-form.md``. Hosts are in ``hosts``, the classes of L-3 in ``classify``.
+One law: ``normal(normal(x)) == normal(x)``, and whatever MediaWiki makes of a link has the normal form of that link.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote, unquote, unquote_to_bytes
+
+from weboid.core.url.hosts import InvalidReason, InvalidUrl, host_form, require_visible
+
+__all__ = [
+    "FORM_VERSION",
+    "MAX_URL",
+    "InvalidReason",
+    "InvalidUrl",
+    "Url",
+    "normal",
+    "parse",
+    "scheme_of",
+    "suspicious",
+]
+
+FORM_VERSION: Final = 1
+"""Changes with every rule that gives some URL another normal form, hence another key (O-10)."""
+
+MAX_URL: Final = 8_000
+"""Characters of a URL, as given and in normal form."""
+
+DEFAULT_PORTS: Final = {"http": 80, "https": 443, "ftp": 21, "ftps": 990, "sftp": 22}
+"""The resource protocols of L-3."""
+
+_MAX_AUTHORITY: Final = 300  # a host of 253, brackets, port and scheme fit
+_EDGES: Final = "".join(map(chr, range(0x21)))
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_PARTS: Final = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(//)?([^/?#]*)([^?#]*)(\?[^#]*)?")
+_PORT: Final = re.compile(r"0*([0-9]{1,5})")
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """A valid URL in normal form; ``str()`` gives it whole.
+
+    `host` is a name in punycode, or an address, IPv6 without brackets. `port` 0 = none, or the scheme's own (L-8).
+    `path` begins with ``/`` and includes the query.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}{self.path}" if self.port else f"{self.scheme}://{host}{self.path}"
+
+
+def normal(url: str) -> str:
+    """The normal form of a URL (L-6); raises InvalidUrl."""
+    return str(parse(url))
+
+
+def scheme_of(url: str) -> str | None:
+    """The lower-case scheme, ``https`` for ``//host/…`` as MediaWiki reads it, or None if there is none."""
+    url = url.strip(_EDGES)
+    if match := _SCHEME.match(url):
+        return match[1].lower()
+    return "https" if url.startswith("//") else None
+
+
+def parse(url: str) -> Url:
+    """The URL in normal form; raises InvalidUrl, with reason ``protocol`` where L-3 would ignore it."""
+    url = url.strip(_EDGES)
+    parts = _PARTS.match(url)
+    assert parts, "every part of the pattern may be empty"
+    scheme, slashes, authority, path, query = parts.groups()
+    scheme = scheme.lower() if scheme else "https" if slashes else ""
+    if scheme not in DEFAULT_PORTS:
+        raise InvalidUrl(InvalidReason.PROTOCOL)
+    if len(url) > MAX_URL:
+        raise InvalidUrl(InvalidReason.TOO_LONG)
+    if not slashes:
+        raise InvalidUrl(InvalidReason.NO_HOST)
+    host, port = _host_and_port(authority)
+    path = _path_form(path or "/")
+    if query:
+        path += _escaped(query, _QUERY_PLAIN, _QUERY_ESCAPES)
+    form = Url(scheme, host, 0 if port == DEFAULT_PORTS[scheme] else port, path)
+    if len(path) > MAX_URL - _MAX_AUTHORITY and len(str(form)) > MAX_URL:
+        raise InvalidUrl(InvalidReason.TOO_LONG)
+    return form
+
+
+def _host_and_port(authority: str) -> tuple[str, int]:
+    if "@" in authority:
+        userinfo, _, authority = authority.rpartition("@")
+        require_visible(unquote(userinfo))
+    if authority.startswith("["):
+        raw, bracket, rest = authority.partition("]")
+        raw += bracket
+        if rest and not rest.startswith(":"):
+            raise InvalidUrl(InvalidReason.IPV6)
+        port = rest[1:]
+    else:
+        raw, _, port = authority.partition(":")
+    host = host_form(raw)
+    if not port:
+        return host, 0
+    digits = _PORT.fullmatch(port)
+    if not digits or not 1 <= int(digits[1]) <= 65_535:
+        raise InvalidUrl(InvalidReason.PORT)
+    return host, int(digits[1])
+
+
+def _escape_table(kept: str) -> dict[str, str]:
+    """What each escape becomes: the character, if it is visible ASCII outside `kept`, else the escape in upper case."""
+    forms = {}
+    for byte in range(256):
+        plain = 0x20 < byte < 0x7F and chr(byte) not in kept
+        forms[f"{byte:02X}"] = chr(byte) if plain else f"%{byte:02X}"
+    return forms
+
+
+# MediaWiki's lists, so that a link has one form before and after it was stored (`wikimedia.md`, externallinks).
+_ALWAYS_ESCAPED: Final = '"#%<>[\\]^`{|}'
+_PATH_ESCAPES: Final = _escape_table(_ALWAYS_ESCAPED + "/?")
+_QUERY_ESCAPES: Final = _escape_table(_ALWAYS_ESCAPED + "&=+;")
+_PATH_PLAIN: Final = re.compile(r"[!$&'()*+,\-./0-9:;=@A-Z_a-z~]*")
+_QUERY_PLAIN: Final = re.compile(r"[!$&'()*+,\-./0-9:;=?@A-Z_a-z~]*")
+# The first branch is a bare % whose two successors, once decoded, would make a new escape of it ("%%34%31" → "%41"):
+# it is kept as it is, else a second pass would decode further than the first.
+_ODD: Final = re.compile(
+    r"%(?![0-9A-Fa-f]{2})(?:[0-9A-Fa-f]|%(?:3[0-9]|[46][1-6])){2}"
+    r"|%(?P<escape>[0-9A-Fa-f]{2})"
+    r'|[\x00-\x20"<>\[\\\]^`{|}\x7f-\U0010ffff]+'
+)
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def _escaped(text: str, plain: re.Pattern[str], forms: dict[str, str]) -> str:
+    """A path or a query with canonical percent-encoding, after MediaWiki's rules."""
+    if plain.fullmatch(text):
+        return text
+
+    def form(match: re.Match[str]) -> str:
+        if escape := match["escape"]:
+            return forms[escape.upper()]
+        odd = match[0]
+        return odd if odd.startswith("%") else quote(_SURROGATE.sub("\ufffd", odd), safe="")
+
+    return _ODD.sub(form, text)
+
+
+def _path_form(path: str) -> str:
+    path = _escaped(path, _PATH_PLAIN, _PATH_ESCAPES)
+    return _without_dots(path) if "/." in path else path
+
+
+def _without_dots(path: str) -> str:
+    """The path without ``.`` and ``..`` segments (RFC 3986, 5.2.4)."""
+    kept: list[str] = []
+    segment = ""
+    for segment in path.split("/")[1:]:
+        if segment == "..":
+            del kept[-1:]
+        elif segment != ".":
+            kept.append(segment)
+    if segment in (".", ".."):
+        kept.append("")
+    return "/" + "/".join(kept)
+
+
+_CONTROL: Final = re.compile(rb"[\x00-\x1f\x7f]")
+# No joiners: Persian, Indic and emoji titles need them.
+_MISLEADING: Final = re.compile(
+    "[\x80-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+def suspicious(path: str) -> bool:
+    """Whether a path in normal form hides characters that mislead the eye or a protocol (L-5).
+
+    Encoded controls always count; bidi controls, soft hyphens and zero-width spaces if the path is UTF-8 at all.
+    """
+    if "%" not in path:
+        return False
+    raw = unquote_to_bytes(path)
+    if _CONTROL.search(raw):
+        return True
+    try:
+        return bool(_MISLEADING.search(raw.decode()))
+    except UnicodeDecodeError:
+        return False  # an older encoding, in which the same bytes are plain letters

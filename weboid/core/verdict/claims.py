@@ -1,0 +1,34 @@
+"""What people have said of a URL: that it works by hand (H), what stands in for it (A-4). Told beside a verdict.
+
+One law: a note is somebody's claim; it never makes a link look worse than the checks do, and never a working one.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from weboid.core.record.reasons import Reason
+from weboid.core.verdict.verdict import Finding, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Claims about one URL, as days (U-2) and addresses in normal form.
+
+    `reported`: somebody said that it, or its whole domain, works by hand (H-1); `assumed`: half of its domain's URLs
+    are so reported, so it counts as probably reachable (H-3). `replacement` and `archives` were checked and worked.
+    """
+
+    reported: int | None = None
+    assumed: int | None = None
+    replacement: str | None = None
+    archives: tuple[str, ...] = ()
+
+
+NONE: Final = Notes()
+
+
+def found_with(finding: Finding, notes: Notes) -> Finding:
+    """The finding as it is told: what counts as probably reachable is doubtful instead of dead (H-3)."""
+    if finding.verdict is Verdict.DEAD and notes.assumed is not None:
+        return Finding(Verdict.DOUBTFUL, Reason.REPORTED, finding.since)
+    return finding

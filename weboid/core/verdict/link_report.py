@@ -1,0 +1,264 @@
+"""The values of an answer: what is told of a link, and of a page with its links (W-1, W-3, W-8).
+
+Words for people are the web's business, reading and storing that of the floors between.
+One law: `link_as_json` is the only dictionary form of a link; JSON, JavaScript, XML and ``weboid show`` all carry it.
+It is described in ``docs/api.md``.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, lru_cache
+from typing import Any, Final, NamedTuple, Protocol
+
+from weboid.core.record.days import iso
+from weboid.core.record.history import Entry
+from weboid.core.record.policy import DEFAULT, Policy
+from weboid.core.record.record import UNTRIED, HostRecord, UrlRecord
+from weboid.core.record.status import Status, http_code
+from weboid.core.url.classify import Classified, UrlClass
+from weboid.core.url.farms import WikiName
+from weboid.core.url.hosts import InvalidReason, reversed_name
+from weboid.core.url.keys import UrlKey, key_of
+from weboid.core.url.urls import DEFAULT_PORTS, Url
+from weboid.core.verdict.claims import NONE, Notes, found_with
+from weboid.core.verdict.verdict import Finding, Verdict, finding_of
+
+VERSION: Final = 1
+"""The version of the dictionary form: it grows by new keys only; whoever changes or drops one counts it up."""
+
+
+class Extent(StrEnum):
+    """Which links of a page are told: W-1's, W-3's default, or all."""
+
+    DEAD = "dead"
+    FINDINGS = "findings"
+    ALL = "all"
+
+
+class Known(Protocol):
+    """What the store knows of a watched URL."""
+
+    @property
+    def record(self) -> UrlRecord: ...
+    @property
+    def host(self) -> HostRecord: ...
+    @property
+    def due(self) -> int: ...
+    @property
+    def notes(self) -> Notes: ...
+
+
+class KeyedLink(NamedTuple):
+    """A link with its normal form and its key, None where it has none."""
+
+    link: Classified
+    normal: str | None
+    key: UrlKey | None
+
+
+def keyed_link(link: Classified) -> KeyedLink:
+    """The link with what is computed of it, once for all that needs it."""
+    if link.url is None:
+        return KeyedLink(link, None, None)
+    normal = str(link.url)
+    return KeyedLink(link, normal, key_of(link.url, normal))
+
+
+class LinkReport(NamedTuple):
+    """One URL of a page. `given` are the forms of it that the wiki has, sorted; they have one `normal` form (L-6).
+
+    `url` and `normal` are None where the link is ignored or invalid, `due` where nothing is stored of it.
+    """
+
+    given: tuple[str, ...]
+    kind: UrlClass
+    url: Url | None
+    normal: str | None
+    finding: Finding
+    record: UrlRecord = UNTRIED
+    due: int | None = None
+    invalid: InvalidReason | None = None
+    suspicious: bool = False
+    notes: Notes = NONE
+
+    @property
+    def status(self) -> Status:
+        """The newest status; INVALID and UNTRIED where nobody ever asked."""
+        if self.kind is UrlClass.INVALID:
+            return Status.INVALID
+        return self.record.history[0].status if self.record.history else Status.UNTRIED
+
+
+@dataclass(frozen=True, slots=True)
+class PageReport:
+    """A page with its links, sorted. They were read on day `read`: this second if `live`, else at a pass (W-10)."""
+
+    wiki: WikiName
+    page: int
+    namespace: int
+    title: str
+    revision: int
+    links: tuple[LinkReport, ...]
+    read: int
+    live: bool
+
+
+_INVALID: Final = Finding(Verdict.INVALID)
+_SPAM: Final = Finding(Verdict.SPAM)
+_UNKNOWN: Final = Finding(Verdict.UNKNOWN)
+_FINDINGS: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL, Verdict.SPAM, Verdict.INVALID})
+
+
+def is_told(link: LinkReport, extent: Extent) -> bool:
+    """Whether an answer of that extent has the link. A note makes a finding (W-3); having moved does not."""
+    match extent:
+        case Extent.DEAD:
+            return link.finding.verdict is Verdict.DEAD
+        case Extent.FINDINGS:
+            return link.finding.verdict in _FINDINGS or link.suspicious
+        case Extent.ALL:
+            return True
+
+
+def link_report(
+    link: Classified, known: Known | None = None, policy: Policy = DEFAULT, *, spam: bool = False
+) -> LinkReport:
+    """What is told of a link. `spam`: it is so on the page that is told of (L-3), whatever it may be on others."""
+    return _link_report(keyed_link(link), known, policy, (link.given,), spam)
+
+
+def _link_report(
+    keyed: KeyedLink, known: Known | None, policy: Policy, given: tuple[str, ...], spam: bool
+) -> LinkReport:
+    link = keyed.link
+    if link.kind is UrlClass.INVALID:
+        finding = _INVALID
+    elif spam:
+        finding = _SPAM
+    elif link.kind is UrlClass.WATCHED and known is not None:
+        finding = found_with(finding_of(known.record, known.host, policy), known.notes)
+    else:
+        finding = _UNKNOWN
+    record, due, notes = (UNTRIED, None, NONE) if known is None else (known.record, known.due, known.notes)
+    # By place, not by name: there are hundreds on a page.
+    return LinkReport(given, link.kind, link.url, keyed.normal, finding, record, due, link.reason, link.note, notes)
+
+
+def link_reports(
+    links: Iterable[Classified],
+    known: Mapping[UrlKey, Known],
+    policy: Policy = DEFAULT,
+    *,
+    spam: Collection[UrlKey] = (),
+) -> tuple[LinkReport, ...]:
+    """The reports on a page's links, one for each normal form, sorted as W-3 has them; `spam` are those that are."""
+    return keyed_reports(map(keyed_link, links), known, policy, spam=spam)
+
+
+def keyed_reports(
+    links: Iterable[KeyedLink],
+    known: Mapping[UrlKey, Known],
+    policy: Policy = DEFAULT,
+    *,
+    spam: Collection[UrlKey] = (),
+) -> tuple[LinkReport, ...]:
+    """The same for links whose keys are computed already."""
+    forms: dict[str, list[KeyedLink]] = {}
+    for keyed in links:
+        forms.setdefault(keyed.normal or keyed.link.given, []).append(keyed)
+    reports = []
+    for same in forms.values():
+        first, *others = same
+        given = tuple(sorted({form.link.given for form in same})) if others else (first.link.given,)
+        found = None if first.key is None else known.get(first.key)
+        reports.append(_link_report(first, found, policy, given, first.key in spam))
+    return tuple(sorted(reports, key=place))
+
+
+def watched_keys(links: Iterable[KeyedLink]) -> set[UrlKey]:
+    """The keys under which the store may know something of these links."""
+    return {keyed.key for keyed in links if keyed.key is not None and keyed.link.kind is UrlClass.WATCHED}
+
+
+def place(link: LinkReport) -> tuple[Any, ...]:
+    """The sorting key of W-3: domain from the top level down, port, scheme, path. What is no URL comes last."""
+    if (url := link.url) is None:
+        return (1, link.given)
+    return (0, _labels(url.host), url.port or DEFAULT_PORTS[url.scheme], url.scheme, url.path)
+
+
+@lru_cache(65_536)
+def _labels(host: str) -> tuple[str, ...]:
+    """From the top level down."""
+    return tuple(reversed_name(host).split("."))
+
+
+def link_as_json(link: LinkReport) -> dict[str, Any]:
+    """The one dictionary form of a link: days as ISO dates, unknown things None (U-2, U-4)."""
+    finding, record, notes = link.finding, link.record, link.notes
+    return {
+        "normal": link.normal,
+        "given": list(link.given),
+        "class": link.kind.value,
+        "verdict": finding.verdict.word,
+        "reason": finding.reason.word if finding.reason else link.invalid and link.invalid.value,
+        "since": _iso(finding.since),
+        **_status_as_json(link.status),
+        "asked": _iso(record.asked),
+        "due": _iso(link.due),
+        "strikes": record.row.strikes,
+        "target": record.target,
+        "mime": record.mime,
+        "kib": record.size_kib,
+        "suspicious": link.suspicious,
+        "reported": _iso(notes.reported),
+        "assumed": _iso(notes.assumed),
+        "replacement": notes.replacement,
+        "archives": list(notes.archives),
+        "history": [_entry_as_json(entry) for entry in record.history],
+    }
+
+
+def page_as_json(page: PageReport, extent: Extent) -> dict[str, Any]:
+    """The dictionary form of a page with the links of that extent; `counts` is over all of its links, by verdict."""
+    counts = {verdict.word: 0 for verdict in Verdict}
+    for link in page.links:
+        counts[link.finding.verdict.word] += 1
+    return {
+        "wiki": str(page.wiki),
+        "id": page.page,
+        "namespace": page.namespace,
+        "title": page.title,
+        "revision": page.revision,
+        "live": page.live,
+        "read": iso(page.read),
+        "counts": counts,
+        "links": [link_as_json(link) for link in page.links if is_told(link, extent)],
+    }
+
+
+def state_word(status: Status) -> str:
+    """The stable word of a status, e.g. ``dns-gone``: also where HTTP has no code for it."""
+    return status.name.lower().replace("_", "-")
+
+
+@cache
+def _status_as_json(status: Status) -> dict[str, Any]:
+    """The status byte (U-4), the HTTP code that represents its group, None where HTTP has none, and its word.
+
+    To be copied: it is the same for all.
+    """
+    return {"status": int(status), "http": http_code(status), "state": state_word(status)}
+
+
+def _entry_as_json(entry: Entry) -> dict[str, Any]:
+    return {
+        **_status_as_json(entry.status),
+        "first": iso(entry.first),
+        "last": iso(entry.last),
+    }
+
+
+def _iso(day: int | None) -> str | None:
+    return None if day is None else iso(day)

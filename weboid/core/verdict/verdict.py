@@ -1,0 +1,66 @@
+"""What a record means to people (U-7): the verdict, its reason, and since when. Derived, never stored.
+
+One law: "dead" needs proof over weeks, by the URL's own checks or by its host's own contacts (C-5), nothing else.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from weboid.core.record.policy import DEFAULT, Policy
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.record import UNKNOWN_HOST, HostRecord, Row, UrlRecord
+from weboid.core.record.status import HOST_FAILURES
+
+
+class Verdict(Enum):
+    """The stored number is only used in the log of changes (U-10); `word` is what interfaces say."""
+
+    UNKNOWN = 0
+    WORKING = 1
+    DOUBTFUL = 2
+    DEAD = 3
+    INVALID = 4
+    SPAM = 5
+
+    word: str
+    """The stable word, e.g. ``dead``."""
+
+    def __init__(self, _: int) -> None:
+        self.word = self._name_.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A verdict with its reason and the first day of the state it speaks of."""
+
+    verdict: Verdict
+    reason: Reason | None = None
+    since: int | None = None
+
+
+def proven(row: Row, policy: Policy = DEFAULT) -> bool:
+    """Whether a row of failures is long enough and spread over enough days (U-7)."""
+    if row.since is None or row.until is None:
+        return False
+    return row.strikes >= policy.dead_strikes and row.until - row.since >= policy.dead_span
+
+
+def finding_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Policy = DEFAULT) -> Finding:
+    """The verdict on a URL that is watched; INVALID and SPAM are said elsewhere, of URLs that are not checked.
+
+    A dead host makes its URLs dead as one fact, but only those whose own newest check found the host down.
+    """
+    if not record.history or record.reason is None:
+        return Finding(Verdict.UNKNOWN)
+    newest = record.history[0]
+    match record.reason.outcome:
+        case Outcome.WORKING:
+            return Finding(Verdict.WORKING, record.reason, newest.first)
+        case Outcome.DOUBTFUL | Outcome.REFUSED:
+            return Finding(Verdict.DOUBTFUL, record.reason, newest.first)
+        case Outcome.FAILING:
+            if newest.status in HOST_FAILURES and proven(host.row, policy):
+                return Finding(Verdict.DEAD, Reason.HOST_DOWN, host.row.since)
+            if proven(record.row, policy):
+                return Finding(Verdict.DEAD, record.reason, record.row.since)
+            return Finding(Verdict.DOUBTFUL, record.reason, record.row.since or newest.first)

@@ -1,0 +1,65 @@
+"""The way out as a whole: opened once by whoever asks, shared by all checks, closed without a trace left behind.
+
+One law: whatever is opened here is closed here.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import aiohttp
+
+from weboid.config import NetConfig
+from weboid.net.dial import open_connector, tls_context
+from weboid.net.dns import Resolver
+from weboid.net.engine import SocketEngine
+from weboid.net.exchange import Engine
+from weboid.net.guard import Guard
+from weboid.net.tcp import Dialer
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What `fetch` needs. A request holds one of the `seats`; waiting for one never counts as the server's time."""
+
+    settings: NetConfig
+    engine: Engine
+    seats: asyncio.Semaphore
+    dialer: Dialer
+    """For protocols other than HTTP (C-10)."""
+
+
+@asynccontextmanager
+async def open_session(settings: NetConfig) -> AsyncIterator[Session]:
+    """The way out under the given bounds; raises ConfigError for unusable name servers or authorities."""
+    async with _open_resolver(settings) as (guard, resolver):
+        engine = SocketEngine(settings, guard, resolver, tls_context(settings.ca))
+        dialer = Dialer(settings, guard, resolver)
+        try:
+            yield Session(settings, engine, asyncio.Semaphore(settings.connections), dialer)
+        finally:
+            engine.close()
+
+
+@asynccontextmanager
+async def open_client(settings: NetConfig) -> AsyncIterator[aiohttp.ClientSession]:
+    """An HTTP client for the APIs of wikis and archives: the same guard, no cookies, no proxies, nothing followed."""
+    async with (
+        _open_resolver(settings) as (guard, resolver),
+        open_connector(guard, resolver, tls_context(settings.ca)) as connector,
+        aiohttp.ClientSession(
+            connector=connector, connector_owner=False, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False
+        ) as client,
+    ):
+        yield client
+
+
+@asynccontextmanager
+async def _open_resolver(settings: NetConfig) -> AsyncIterator[tuple[Guard, Resolver]]:
+    guard = Guard(settings.deny, settings.permit)
+    resolver = Resolver(guard, settings.dns, settings.connect_s / 2)
+    try:
+        yield guard, resolver
+    finally:
+        await resolver.close()

@@ -1,0 +1,129 @@
+"""The connections to the database, shared by all tasks of a program.
+
+What is asked over them is the business of the nouns. One law: nobody above the store has to know psycopg's exceptions:
+a database that cannot be reached or cannot do its work is a StoreError, whose cause is psycopg's.
+"""
+
+import select
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.rows import TupleRow
+from psycopg_pool import AsyncConnectionPool
+
+from weboid import __version__
+from weboid.errors import StoreError
+from weboid.store.db.arrays import ArrayDumper
+
+CONNECT_TIMEOUT_S = 10
+
+Connection = AsyncConnection[TupleRow]
+"""What the nouns take: a connection in a transaction."""
+
+
+class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
+    """Connections that are tested before they are lent, so that a restarted server costs nobody an error."""
+
+    @asynccontextmanager
+    async def connection(
+        self,
+        timeout: float | None = None,  # noqa: ASYNC109 (the name is psycopg_pool's)
+    ) -> AsyncIterator[AsyncConnection[TupleRow]]:
+        """Lends a connection in a transaction that is committed at the end, or rolled back by an exception.
+
+        Raises StoreError if the database is gone, full, shut down, or slower than the statement timeout.
+        """
+        try:
+            async with super().connection(timeout) as connection:
+                yield connection
+        except psycopg.OperationalError as error:
+            raise StoreError(f"the database failed: {_first_line(error)}") from error
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection[TupleRow]]:
+        """Lends a connection on which each statement stands by itself: without the trips that begin and end a
+        transaction, which cost an answer more than short statements do. Raises StoreError as `connection` does.
+        """
+        async with self.connection() as connection:
+            await connection.set_autocommit(True)
+            yield connection
+
+
+@asynccontextmanager
+async def open_pool(
+    dsn: str, *, size: int, statement_timeout_s: float = 0, part: str = "", timeout_s: float = 30
+) -> AsyncIterator[Pool]:
+    """Opens at most ``size`` connections for one part of the program (its name is shown in ``pg_stat_activity``).
+
+    A statement is cut off after ``statement_timeout_s`` (0 = never); who waits longer than ``timeout_s`` for a free
+    connection gets a StoreError. Raises StoreError at once if the database cannot be reached.
+    """
+    name = f"weboid {__version__} {part}".strip()
+    settings = {"application_name": name, "connect_timeout": CONNECT_TIMEOUT_S, "prepare_threshold": 2}
+
+    async def configure(connection: AsyncConnection[TupleRow]) -> None:
+        connection.adapters.register_dumper(list, ArrayDumper)
+        # As a statement, not as a start-up option: those of the operator's dsn stay, and poolers in between allow it.
+        await connection.execute(
+            "SELECT set_config('statement_timeout', %s, false)", (f"{statement_timeout_s * 1000:.0f}",)
+        )
+        await connection.commit()
+
+    await _try(dsn)
+    pool = Pool(
+        dsn,
+        kwargs=settings,
+        min_size=1,
+        max_size=size,
+        open=False,
+        configure=configure,
+        check=_check,
+        reset=_reset,
+        name=name,
+        timeout=timeout_s,
+    )
+    async with pool:
+        yield pool
+
+
+async def _check(connection: AsyncConnection[TupleRow]) -> None:
+    """Raises psycopg's error if the server has closed the connection.
+
+    Nothing can be read from one that is idle and alive; only where something can be, the server is asked.
+    """
+    arrived = select.poll()
+    arrived.register(connection.fileno(), select.POLLIN)
+    if arrived.poll(0):
+        await Pool.check_connection(connection)
+
+
+async def _reset(connection: AsyncConnection[TupleRow]) -> None:
+    """Whoever had it: the next one gets it in a transaction."""
+    await connection.set_autocommit(False)
+
+
+async def _try(dsn: str) -> None:
+    """Connects once, because a pool keeps the reason of a failure to itself and goes on trying."""
+    try:
+        connection = await AsyncConnection.connect(make_conninfo(dsn, connect_timeout=CONNECT_TIMEOUT_S))
+    except psycopg.ProgrammingError as error:
+        raise StoreError(f"WEBOID_DATABASE is not a PostgreSQL address: {_first_line(error)}") from None
+    except psycopg.OperationalError as error:
+        raise StoreError(
+            f"cannot reach the database {_place(dsn)}: {_first_line(error)}; "
+            "is it running? Mend WEBOID_DATABASE, or leave it empty to use the embedded database"
+        ) from error
+    await connection.close()
+
+
+def _place(dsn: str) -> str:
+    """Where the database is, for messages: never the password."""
+    parts = conninfo_to_dict(dsn)
+    return f"{parts.get('dbname', '')!r} at {parts.get('host') or 'the local socket'}"
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n", 1)[0]

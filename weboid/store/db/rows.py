@@ -1,0 +1,162 @@
+"""Between rows of the tables and the core's values: columns into records, records into arrays for `unnest`.
+
+One law: nothing here speaks to the database, and nowhere else is the order of columns known.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from weboid.core.record import mime
+from weboid.core.record.history import Entry, History, packed, unpacked
+from weboid.core.record.reasons import BY_NUMBER, Reason
+from weboid.core.record.record import NO_STRIKES, UNKNOWN_HOST, HostRecord, Row, UrlRecord
+from weboid.core.record.specials import Sights
+from weboid.core.record.status import BY_NUMBER as STATUSES
+from weboid.core.url.keys import UrlKey
+from weboid.core.url.urls import Url
+from weboid.core.verdict.claims import NONE, Notes
+
+Columns = dict[str, list[Any]]
+"""Parameters of a statement that unnests them: one list a column, all of one length."""
+
+SCHEMES: Final = ("http", "https", "ftp", "ftps", "sftp")
+"""The place of a scheme in it is what the database stores. Only ever append."""
+
+
+class HostKey(NamedTuple):
+    """The primary key of a host."""
+
+    bucket: int
+    host_key: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredHost:
+    """A host as a round meets it."""
+
+    key: HostKey
+    host: str
+    record: HostRecord
+    sights: Sights = field(default_factory=dict)
+    """What it and the hosts above it need, as far as known (C-6)."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredUrl:
+    """A URL as a round meets it."""
+
+    key: UrlKey
+    url: Url
+    record: UrlRecord
+
+
+class KnownUrl(NamedTuple):
+    """A URL with all that an answer tells of it. `orphaned` is the day on which its last use went (U-8)."""
+
+    key: UrlKey
+    url: Url
+    record: UrlRecord
+    due: int
+    orphaned: int | None
+    host: HostRecord
+    notes: Notes = NONE
+
+
+RECORD_COLUMNS: Final = 18
+"""How many columns `stored_url` takes, in the order of the statements `list_due_urls` and `find_urls`."""
+
+
+def stored_url(row: Sequence[Any]) -> StoredUrl:
+    """The URL in the first 18 columns of a row."""
+    return StoredUrl(UrlKey(*row[0:3]), url_of(row[3:7]), _url_record(row))
+
+
+def known_url(row: Sequence[Any]) -> KnownUrl:
+    """The URL of a row of `find_urls`."""
+    due, orphaned, *host = row[RECORD_COLUMNS:]
+    return KnownUrl(UrlKey(*row[0:3]), url_of(row[3:7]), _url_record(row), due, orphaned, _host_record(host))
+
+
+def stored_host(row: Sequence[Any]) -> StoredHost:
+    """The host of a row of `list_due_hosts`, without its sights."""
+    return StoredHost(HostKey(row[0], row[1]), row[2], _host_record(row[3:7]))
+
+
+def key_columns(keys: Iterable[UrlKey]) -> Columns:
+    """The three key columns of URLs."""
+    rows = list(keys)
+    return {
+        "bucket": [key.bucket for key in rows],
+        "host_key": [key.host_key for key in rows],
+        "url_key": [key.url_key for key in rows],
+    }
+
+
+def host_key_columns(keys: Iterable[HostKey]) -> Columns:
+    """The two key columns of hosts."""
+    rows = list(keys)
+    return {"bucket": [key.bucket for key in rows], "host_key": [key.host_key for key in rows]}
+
+
+def record_columns(records: Iterable[UrlRecord]) -> Columns:
+    """The columns of records that have been asked at least once."""
+    rows = [(record, record.history[0]) for record in records]
+    return {
+        "status": [int(newest.status) for _, newest in rows],
+        "since": [newest.first for _, newest in rows],
+        "asked": [newest.last for _, newest in rows],
+        "older": [packed(record.history[1:]) or None for record, _ in rows],
+        "reason": [_number(record.reason) for record, _ in rows],
+        "target": [record.target for record, _ in rows],
+        "mime": [None if record.mime is None else mime.KEYWORDS.index(record.mime) for record, _ in rows],
+        "size_kib": [record.size_kib for record, _ in rows],
+        **_strike_columns([record.row for record, _ in rows]),
+    }
+
+
+def host_record_columns(records: Iterable[HostRecord]) -> Columns:
+    """The columns of hosts' own rows of strikes."""
+    rows = list(records)
+    return {"reason": [_number(record.reason) for record in rows], **_strike_columns([record.row for record in rows])}
+
+
+def _strike_columns(rows: list[Row]) -> Columns:
+    return {
+        "strikes": [row.strikes for row in rows],
+        "failing_since": [row.since for row in rows],
+        "failing_until": [row.until for row in rows],
+    }
+
+
+def _number(reason: Reason | None) -> int | None:
+    return None if reason is None else reason.number
+
+
+def url_of(columns: Sequence[Any]) -> Url:
+    """The URL in scheme, host, port and path."""
+    scheme, host, port, path = columns
+    return Url(SCHEMES[scheme], host, port, path)
+
+
+def _url_record(row: Sequence[Any]) -> UrlRecord:
+    status, since, asked, older, strikes, failing_since, failing_until, reason, target, kind, size_kib = row[7:18]
+    history: History = ()
+    if asked is not None:
+        newest = Entry(STATUSES[status], since, asked)
+        history = (newest, *unpacked(older)) if older else (newest,)
+    return UrlRecord(
+        history=history,
+        row=NO_STRIKES if failing_since is None and not strikes else Row(strikes, failing_since, failing_until),
+        reason=BY_NUMBER[reason] if reason is not None else None,
+        target=target,
+        mime=None if kind is None else mime.KEYWORDS[kind],
+        size_kib=size_kib,
+    )
+
+
+def _host_record(columns: Sequence[Any]) -> HostRecord:
+    strikes, since, until, reason = columns
+    if since is None and not strikes and reason is None:
+        return UNKNOWN_HOST
+    return HostRecord(Row(strikes, since, until), BY_NUMBER[reason] if reason is not None else None)

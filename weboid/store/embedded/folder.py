@@ -1,0 +1,158 @@
+"""The data folder of the embedded database: its paths, its locks, and what is told when it cannot be used.
+
+What happens in it is the business of ``embedded``. One law: the folder may be root's while the server's account is not,
+so nothing that this account can write is followed or trusted.
+
+It holds ``postgres/`` (the cluster, with ``server.log``), ``socket/``, ``start.lock`` (held while a server is started
+or stopped), ``users.lock`` (shared by all programs that use the server: the kernel frees it when one is killed) and
+perhaps ``programs/``.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from weboid.errors import StoreError
+from weboid.store.embedded.programs import Account, server_account
+
+SOCKET = ".s.PGSQL.5432"
+_SOCKET_PATH_BYTES = 103  # macOS; Linux has four more
+_TEXT_BYTES = 4 << 20
+_ELSEWHERE = "choose another folder (--data or WEBOID_DATA)"
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """One data folder and the account of its server."""
+
+    data: Path
+    account: Account
+
+    @classmethod
+    def of(cls, data: Path) -> "Folder":
+        """The folder at a path, which need not exist yet; raises StoreError if root has no account to run a server."""
+        data = Path(os.path.abspath(data))
+        return cls(data, server_account(data / "postgres"))
+
+    @property
+    def cluster(self) -> Path:
+        return self.data / "postgres"
+
+    @property
+    def log(self) -> Path:
+        return self.cluster / "server.log"
+
+    @property
+    def pid_file(self) -> Path:
+        return self.cluster / "postmaster.pid"
+
+    @property
+    def start_lock(self) -> Path:
+        return self.data / "start.lock"
+
+    @property
+    def users_lock(self) -> Path:
+        return self.data / "users.lock"
+
+    @property
+    def sockets(self) -> Path:
+        """``socket/``, or a folder in /tmp where that path is too long for a socket or not plain enough for a list."""
+        inside = self.data / "socket"
+        fits = len(os.fsencode(inside / SOCKET)) <= _SOCKET_PATH_BYTES
+        if fits and re.fullmatch(r"[\w./+-]+", str(inside), re.ASCII):
+            return inside
+        name = hashlib.blake2b(os.fsencode(self.data), digest_size=8).hexdigest()
+        return Path(f"/tmp/weboid-{self.account.uid}-{name}")
+
+    def dsn(self, user: str = "weboid", database: str = "weboid") -> str:
+        """How psycopg reaches a database of this folder's server."""
+        return make_conninfo(host=str(self.sockets), port=5432, user=user, dbname=database)
+
+    def make(self) -> None:
+        """Makes what is missing, with its owners and modes; raises OSError or StoreError."""
+        self.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self.account.foreign:
+            # The folder and its locks stay root's; the server's account may pass through to what is its own.
+            self.data.chmod(stat.S_IMODE(self.data.stat().st_mode) | 0o011)
+        make_private_folder(self.sockets, self.account)
+
+    def fault(self, verb: str, output: str) -> StoreError:
+        """What PostgreSQL or the system said, cut to the line that matters, with the next step."""
+        see_log = f"see {self.log}, or set WEBOID_DATABASE to a PostgreSQL server of your own"
+        advices = {
+            r"No space left|quota exceeded": f"free some space there, or {_ELSEWHERE}",
+            r"ermission denied|not permitted": f"let the user {self.account.name} enter and write it, or {_ELSEWHERE}",
+            r"error:|FATAL:|PANIC:": see_log,
+            r"": see_log,
+        }
+        lines = [line.strip() for line in output.splitlines() if line.strip()] or ["no reason was given"]
+        reason, advice = next(
+            (line, advice) for sign, advice in advices.items() for line in reversed(lines) if re.search(sign, line)
+        )
+        reason = re.sub(r"^[\d-]+ [\d:.]+ UTC \[\d+\] ", "", reason)
+        return StoreError(f"cannot {verb} the database in {self.data}: {reason}; {advice}")
+
+    @contextlib.contextmanager
+    def faults_told(self) -> Iterator[None]:
+        """Turns what the system and PostgreSQL refuse into a StoreError with the next step."""
+        try:
+            yield
+        except (OSError, psycopg.Error) as error:
+            raise self.fault("use", str(error)) from error
+
+
+def make_private_folder(path: Path, account: Account) -> None:
+    """Makes a folder that only the account may enter. In /tmp anybody can have been there before us: StoreError."""
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=0o700)
+    try:
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be used ({error.strerror}): remove it, or {_ELSEWHERE}") from error
+    try:
+        if os.fstat(folder).st_uid not in {os.geteuid(), account.uid}:
+            raise StoreError(f"{path} belongs to somebody else: remove it, or {_ELSEWHERE}")
+        os.fchown(folder, account.uid, account.gid)
+        os.fchmod(folder, 0o700)
+    finally:
+        os.close(folder)
+
+
+@contextlib.contextmanager
+def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
+    """Holds a lock file alone; raises BlockingIOError if somebody has it and ``wait`` is false."""
+    lock = _open_lock(path)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
+    finally:
+        os.close(lock)
+
+
+def share_of(path: Path) -> int:
+    """A descriptor that shares a lock file with others until it is closed. Waits only for who holds it alone."""
+    lock = _open_lock(path)
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    return lock
+
+
+def _open_lock(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+
+
+def text_of(path: Path) -> str:
+    """What the server's account wrote to a file, at most 4 MiB, or nothing where there is none."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), errors="replace") as file:
+            return file.read(_TEXT_BYTES)
+    except FileNotFoundError:
+        return ""

@@ -1,0 +1,229 @@
+"""The embedded database: one PostgreSQL server per data folder, shared by the programs that use it.
+
+Where its programs come from is told in ``programs``, how its folder looks in ``folder``, what is in the database in
+``migrate``. One law: whether a server runs is decided only under the folder's lock, so there are never two on a folder.
+
+The server outlives a killed program, and the next one finds it; the last program that leaves in order stops it.
+"""
+
+import os
+import shlex
+import shutil
+import signal
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import psycopg
+
+from weboid.errors import StoreError
+from weboid.store.embedded.folder import SOCKET, Folder, locked, make_private_folder, share_of, text_of
+from weboid.store.embedded.programs import find_programs
+
+_START_S = 300  # a crash in mid-import can leave a gigabyte of log to replay
+_STOP_S = 120
+_ORPHANS_S = 10
+_LOG_BYTES = 1 << 20
+_SETTINGS = """
+# Weboid's choices. They are written once: change them here as you like.
+shared_buffers = 128MB
+max_connections = 64
+jit = off
+fsync = on
+max_wal_size = 1GB
+wal_compression = on
+timezone = 'UTC'
+log_timezone = 'UTC'
+# A statement's error is told to the program that sent it, and not once more in a log that would grow without bound.
+log_min_messages = log
+log_checkpoints = off
+"""
+
+
+class Server:
+    """A running embedded server and this program's share in it: ``close`` it, or use it in a ``with``."""
+
+    def __init__(self, folder: Folder, share: int) -> None:
+        self.dsn = folder.dsn()
+        """How psycopg reaches the database ``weboid`` as its owner; the role ``postgres`` may do everything."""
+        self._folder = folder
+        self._share: int | None = share
+
+    def close(self) -> None:
+        """Gives up the share and stops the server if nobody else has one. Raises StoreError if it does not stop."""
+        if self._share is not None:
+            os.close(self._share)
+            self._share = None
+            stop_server(self._folder.data)
+
+    def revive(self) -> bool:
+        """Starts the server again if it has died, and returns whether it had. Blocks; raises StoreError."""
+        if _server_pid(self._folder) is not None:
+            return False
+        with self._folder.faults_told(), locked(self._folder.start_lock):
+            if _is_running(self._folder):
+                return False
+            _start(self._folder)
+        return True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_server(data: Path) -> Server:
+    """Finds the server of a data folder, or makes and starts it, and takes a share in it (architecture §2). Blocks.
+
+    It has no TCP port; its socket lies in a folder that only its account can enter. Raises StoreError with what to do.
+    """
+    folder = Folder.of(data)
+    with folder.faults_told():
+        folder.make()
+        with locked(folder.start_lock):
+            if not _is_running(folder):
+                _start(folder)
+            _make_database(folder)
+            share = share_of(folder.users_lock)
+    return Server(folder, share)
+
+
+def stop_server(data: Path) -> bool:
+    """Stops the server of a data folder unless a program has a share in it, and returns whether none runs now.
+
+    Sessions without a share (an operator's psql) are cut off. Raises StoreError if the server does not stop.
+    """
+    folder = Folder.of(data)
+    if not folder.data.is_dir():
+        return True
+    with folder.faults_told(), locked(folder.start_lock):
+        try:
+            with locked(folder.users_lock, wait=False):
+                _stop(folder)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def _is_running(folder: Folder) -> bool:
+    """Whether the server answers; waits while one is starting, recovering or stopping."""
+    end = time.monotonic() + _START_S
+    while (pid := _server_pid(folder)) is not None:
+        if psycopg.pq.PGconn.ping(folder.dsn().encode()) == psycopg.pq.Ping.OK:
+            return True
+        if time.monotonic() > end:
+            raise StoreError(f"PostgreSQL (process {pid}) holds {folder.data} but does not answer; see {folder.log}")
+        time.sleep(0.02)
+    return False
+
+
+def _server_pid(folder: Folder) -> int | None:
+    """The living server's process. A pid file alone proves nothing: after a reboot its number can be anybody's."""
+    first_line = text_of(folder.pid_file).partition("\n")[0].strip()
+    if not first_line.isascii() or not first_line.isdigit():
+        return None
+    return pid if (pid := int(first_line)) > 0 and _is_postgres(pid, folder.account.uid) else None
+
+
+def _is_postgres(pid: int, uid: int) -> bool:
+    process = Path("/proc") / str(pid)
+    if not Path("/proc/self/stat").exists():  # macOS: the number is believed
+        try:
+            os.kill(pid, 0)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
+    try:
+        name, _, rest = (process / "stat").read_text().partition("(")[2].rpartition(") ")
+        owner = process.stat().st_uid
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    # A zombie has ended; where process 1 reaps nobody (many containers) it stays for ever.
+    return name == "postgres" and not rest.startswith(("Z", "X")) and owner in {uid, 0}
+
+
+def _start(folder: Folder) -> None:
+    made_by = int(text_of(folder.cluster / "PG_VERSION") or 0) or None
+    programs = find_programs(folder.account, folder.data, made_by)
+    if made_by is None:
+        _make_cluster(folder, programs)
+    _disown_pid_file(folder)
+    (folder.sockets / f"{SOCKET}.lock").unlink(missing_ok=True)
+    if folder.log.exists() and folder.log.stat().st_size > _LOG_BYTES:
+        folder.log.rename(folder.log.with_suffix(".log.old"))
+    settings = {"listen_addresses": "", "port": "5432", "unix_socket_permissions": "0700"}
+    options = ["-k", str(folder.sockets), *(f"--{name}={value}" for name, value in settings.items())]
+    command: list[str | Path] = [programs / "pg_ctl", "start", "-w", "-t", str(_START_S)]
+    command += ["-l", folder.log.name, "-o", shlex.join(options)]
+    end = time.monotonic() + _ORPHANS_S
+    while True:
+        told = len(text_of(folder.log))
+        # The folder is told by the environment: on its command line pg_ctl would hand it to a shell.
+        run = folder.account.run(command, cwd=folder.cluster, env={"PGDATA": str(folder.cluster)})
+        if run.returncode == 0:
+            return
+        output = text_of(folder.log)[told:] or run.stdout
+        # The children of a killed server need a moment to see that it is gone.
+        if "still in use" not in output or time.monotonic() > end:
+            raise folder.fault("start", output)
+        time.sleep(0.1)
+
+
+def _disown_pid_file(folder: Folder) -> None:
+    """Names this program in the pid file that a killed server left.
+
+    PostgreSQL refuses to start while the number in it lives, be it as a stranger or a zombie, but takes the number of
+    its own grandparent for stale; it then still makes sure that no child of the dead server is left. Removing the file
+    would take that check away.
+    """
+    if not (stale := text_of(folder.pid_file)):
+        folder.pid_file.unlink(missing_ok=True)
+        return
+    fresh = folder.pid_file.with_suffix(".fresh")
+    fresh.unlink(missing_ok=True)
+    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write("\n".join([str(os.getpid()), *stale.split("\n")[1:]]))
+        os.fchown(file.fileno(), folder.account.uid, folder.account.gid)
+    fresh.replace(folder.pid_file)
+
+
+def _make_cluster(folder: Folder, programs: Path) -> None:
+    """A new cluster, whole or not at all: it gets its name when it is ready."""
+    for unfinished in folder.data.glob("postgres.unfinished-*"):
+        shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished = folder.data / f"postgres.unfinished-{os.getpid()}"
+    make_private_folder(unfinished, folder.account)
+    command: list[str | Path] = [programs / "initdb", "-D", unfinished, "--username=postgres", "--data-checksums"]
+    command += ["--auth-local=trust", "--auth-host=reject", "--encoding=UTF8", "--no-locale"]
+    run = folder.account.run(command)
+    if run.returncode:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise folder.fault("make", run.stdout)
+    with open(os.open(unfinished / "postgresql.conf", os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW), "a") as file:
+        file.write(_SETTINGS)
+    unfinished.rename(folder.cluster)
+
+
+def _make_database(folder: Folder) -> None:
+    """The role and the database ``weboid`` where they are missing: an ordinary role, as on an operator's own server."""
+    with psycopg.connect(folder.dsn("postgres", "postgres"), autocommit=True) as connection:
+        if not connection.execute("SELECT FROM pg_roles WHERE rolname = 'weboid'").rowcount:
+            connection.execute("CREATE ROLE weboid LOGIN CREATEDB")
+        if not connection.execute("SELECT FROM pg_database WHERE datname = 'weboid'").rowcount:
+            connection.execute("CREATE DATABASE weboid OWNER weboid")
+
+
+def _stop(folder: Folder) -> None:
+    """The fast way down: sessions are cut off, everything committed is kept."""
+    if (pid := _server_pid(folder)) is None:
+        return
+    os.kill(pid, signal.SIGINT)
+    end = time.monotonic() + _STOP_S
+    while _server_pid(folder) is not None:
+        if time.monotonic() > end:
+            raise StoreError(f"PostgreSQL (process {pid}) in {folder.data} does not stop; see {folder.log}")
+        time.sleep(0.01)

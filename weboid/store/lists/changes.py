@@ -1,0 +1,169 @@
+"""The log of changes as news of one wiki: links that died on its pages, and links that came back (W-12, W-14).
+
+The log of one URL is `change`'s business, writing it `check`'s.
+One law: whoever goes on from `News.after` misses nothing. Numbers of changes are handed out before they are committed,
+so the log is told only as far as nobody is still writing.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from weboid.core.record.reasons import BY_NUMBER, Reason
+from weboid.core.url.keys import UrlKey
+from weboid.core.verdict.verdict import Verdict
+from weboid.errors import StoreError
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import KnownUrl
+from weboid.store.db.statements import statements
+from weboid.store.lists.links import PageTitle, list_titles
+from weboid.store.urls.url import find_urls
+
+SQL: Final = statements("lists/changes")
+BUDGET: Final = 5_000
+"""Lines of the log that one call looks at, at most."""
+
+MOST_PAGES: Final = 100
+"""Pages told of one change; its URL may be used on more."""
+
+_POLL_S: Final = 0.02
+
+
+class _Line(NamedTuple):
+    """A row of the statements that list changes."""
+
+    change: int
+    day: int
+    before: int
+    after: int
+    reason: int | None
+    bucket: int
+    host_key: int
+    url_key: int
+    pages: list[int] | None
+    more: bool
+
+    @property
+    def key(self) -> UrlKey:
+        return UrlKey(self.bucket, self.host_key, self.url_key)
+
+
+@dataclass(frozen=True, slots=True)
+class NewsItem:
+    """A change of verdict from or to dead, with what is known of the URL now and the pages of the wiki that use it.
+
+    `more`: it is used on more pages than are told.
+    """
+
+    change: int
+    day: int
+    before: Verdict
+    after: Verdict
+    reason: Reason | None
+    known: KnownUrl
+    pages: tuple[PageTitle, ...]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Changes in the order of the log, up to and including number `after`; `more`: it goes on behind."""
+
+    items: tuple[NewsItem, ...]
+    after: int
+    more: bool
+
+
+async def find_settled(conn: Connection, *, patience_s: float = 2.0) -> int:
+    """A number up to which all changes are committed, or never will be.
+
+    Raises StoreError if somebody who was writing when we came has not ended within `patience_s`.
+    """
+    row = await (await conn.execute(SQL["find_newest"])).fetchone()
+    newest = int(row[0]) if row else 0
+    # Who has been given a number had locked the table before, and keeps it locked until it is through.
+    waited_for = await _list_writers(conn)
+    try:
+        async with asyncio.timeout(patience_s):
+            while waited_for:
+                await asyncio.sleep(_POLL_S)
+                waited_for &= await _list_writers(conn)
+    except TimeoutError:
+        raise StoreError("the log of changes is being written for unusually long") from None
+    return newest
+
+
+async def find_day_start(conn: Connection, day: int) -> int | None:
+    """The number behind which the changes of a day and of later ones are; None if there are none yet."""
+    row = await (await conn.execute(SQL["find_first_of_day"], {"day": day})).fetchone()
+    return int(row[0]) - 1 if row else None
+
+
+async def list_news(
+    conn: Connection, wiki: int, *, since: int, until: int, of: Sequence[int] | None = None, limit: int = 100
+) -> News:
+    """The changes behind number `since` up to `until`, at most `limit`; `of`: only of URLs that these pages use now.
+
+    At most `BUDGET` lines of the log are looked at, so a call may give few or none and yet more may follow.
+    """
+    row = {
+        "since": since,
+        "until": until,
+        "wiki": wiki,
+        "of": None if of is None else list(of),
+        "budget": BUDGET,
+        "limit": limit + 1,
+        "pages": MOST_PAGES + 1,
+    }
+    lines = [_Line(*columns) async for columns in await conn.execute(SQL["list_news"], row)]
+    used = [line for line in lines if line.pages is not None]
+    items = await _list_items(conn, wiki, used[:limit])
+    if len(used) > limit:
+        return News(items, used[limit - 1].change, True)
+    if lines and lines[-1].more:
+        return News(items, lines[-1].change, True)
+    return News(items, max(since, until), False)
+
+
+async def list_newest(conn: Connection, wiki: int, *, limit: int = 100) -> tuple[NewsItem, ...]:
+    """The newest changes among the last `BUDGET` of the log, newest first, at most `limit`."""
+    row = {"wiki": wiki, "budget": BUDGET, "limit": limit, "pages": MOST_PAGES + 1}
+    lines = [_Line(*columns) async for columns in await conn.execute(SQL["list_newest"], row)]
+    return await _list_items(conn, wiki, lines)
+
+
+async def list_newest_of_pages(
+    conn: Connection, wiki: int, pages: Sequence[int], *, limit: int = 100
+) -> tuple[NewsItem, ...]:
+    """The changes by which the dead links of these pages died, newest first, at most `limit`."""
+    row = {"wiki": wiki, "of": list(pages), "limit": limit}
+    lines = [_Line(*columns) async for columns in await conn.execute(SQL["list_newest_of_pages"], row)]
+    return await _list_items(conn, wiki, lines)
+
+
+async def _list_writers(conn: Connection) -> set[Any]:
+    return {writer async for (writer,) in await conn.execute(SQL["list_writers"])}
+
+
+async def _list_items(conn: Connection, wiki: int, lines: Sequence[_Line]) -> tuple[NewsItem, ...]:
+    """The lines with URLs and titles; what is gone meanwhile is left out."""
+    if not lines:
+        return ()
+    known = await find_urls(conn, sorted({line.key for line in lines}))
+    titles = await list_titles(conn, wiki, (page for line in lines for page in line.pages or ()))
+    return tuple(_item(line, known[line.key], titles) for line in lines if line.key in known)
+
+
+def _item(line: _Line, known: KnownUrl, titles: Mapping[int, PageTitle]) -> NewsItem:
+    pages = line.pages or []
+    return NewsItem(
+        line.change,
+        line.day,
+        Verdict(line.before),
+        Verdict(line.after),
+        None if line.reason is None else BY_NUMBER[line.reason],
+        known,
+        tuple(titles[page] for page in pages[:MOST_PAGES] if page in titles),
+        len(pages) > MOST_PAGES,
+    )

@@ -1,0 +1,192 @@
+"""How it goes: passes, streams, rounds, verdicts, spam lists and alarms at a glance (O-5, P-6, P-7).
+
+What of it is told to whom is the web's business. One law: nothing here is counted beyond a bound: a store of fifty
+million URLs is asked as few rows as a small one; what lies beyond is an estimate, and says so.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from weboid.core.url.farms import WikiName
+from weboid.core.url.spam_lines import MAX_TOLD
+from weboid.core.verdict.verdict import Verdict
+from weboid.store.db.pool import Connection
+from weboid.store.db.statements import statements
+from weboid.store.pages.spam import FARM, UNAPPLIED, ListKind
+from weboid.store.upkeep.alarm import Alarm, list_alarms
+
+SQL: Final = statements("lists/health")
+DAYS: Final = 30
+"""Of so many days the verdict changes are told, the current one among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How far is counted: rows of a table or of a wiki, due URLs, changes of a day (`slices` times `slice_rows`)."""
+
+    rows: int = 2_000
+    due: int = 20_000
+    slices: int = 100
+    slice_rows: int = 100
+    wikis: int = 2_000
+    lists: int = 5_000
+    lines: int = 20
+
+
+DEFAULT_BOUNDS: Final = Bounds()
+
+
+class Exactness(StrEnum):
+    """How well a number is known; AT_LEAST = counting stopped there."""
+
+    EXACT = "exact"
+    ESTIMATE = "estimate"
+    AT_LEAST = "at-least"
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number of things."""
+
+    value: int
+    exactness: Exactness = Exactness.EXACT
+
+
+@dataclass(frozen=True, slots=True)
+class WikiStatus:
+    """A wiki's newest completed pass (its day, how long it took) and the one under way (since when, at which step)."""
+
+    name: WikiName
+    pages: Amount
+    waiting: Amount
+    passed: int | None
+    pass_days: int | None
+    pass_s: int | None
+    started: int | None
+    step: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SpamListStatus:
+    """A spam list; `wiki` = None is the farm's own. `told` are the first of its unusable lines, with the reasons.
+
+    `day` = None: its links are not all judged by it yet.
+    """
+
+    farm: str
+    wiki: WikiName | None
+    kind: ListKind
+    day: int | None
+    usable: int
+    unusable: Amount
+    told: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """All of it at one moment of the database's clock.
+
+    `streams` has the lag in seconds, `oldest_due` the day since when a URL has been due, `changes` by day and verdict
+    how many URLs came to that verdict, where there are any.
+    """
+
+    moment: datetime
+    day: int
+    urls: Amount
+    hosts: Amount
+    due: Amount
+    oldest_due: int | None
+    wikis: tuple[WikiStatus, ...]
+    streams: dict[str, int]
+    changes: dict[int, dict[Verdict, Amount]]
+    spam_lists: tuple[SpamListStatus, ...]
+    alarms: tuple[Alarm, ...]
+
+
+async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: Bounds = DEFAULT_BOUNDS) -> Status:
+    """How it goes on `day`; no statement takes longer than `patience_s`, or the pool raises StoreError."""
+    await conn.execute(SQL["set_patience"], {"milliseconds": f"{patience_s * 1_000:.0f}"})
+    row = await (await conn.execute(SQL["count_all"], {"limit": bounds.rows})).fetchone()
+    assert row is not None, "it has no WHERE"
+    moment, urls, all_urls, hosts, all_hosts = row
+    return Status(
+        moment=moment,
+        day=day,
+        urls=_amount(urls, all_urls, bounds.rows),
+        hosts=_amount(hosts, all_hosts, bounds.rows),
+        due=await _count_due(conn, day, bounds),
+        oldest_due=await _find_oldest_due(conn, day),
+        wikis=await _list_wikis(conn, bounds),
+        streams={streams: lag_s async for streams, lag_s in await conn.execute(SQL["list_streams"])},
+        changes=await _count_changes(conn, day, bounds),
+        spam_lists=await _list_spam_lists(conn, bounds),
+        alarms=tuple(await list_alarms(conn)),
+    )
+
+
+def _amount(counted: int, estimated: int | None, limit: int) -> Amount:
+    """What was counted up to a limit, and what ANALYZE has made of the whole (None or -1 = nothing yet)."""
+    if counted < limit:
+        return Amount(counted)
+    if estimated is None or estimated < limit:
+        return Amount(limit, Exactness.AT_LEAST)
+    return Amount(estimated, Exactness.ESTIMATE)
+
+
+async def _count_due(conn: Connection, day: int, bounds: Bounds) -> Amount:
+    row = await (await conn.execute(SQL["count_due"], {"day": day, "limit": bounds.due})).fetchone()
+    return _amount(row[0] if row else 0, None, bounds.due)
+
+
+async def _find_oldest_due(conn: Connection, day: int) -> int | None:
+    row = await (await conn.execute(SQL["find_oldest_due"], {"day": day})).fetchone()
+    return row[0] if row else None
+
+
+async def _list_wikis(conn: Connection, bounds: Bounds) -> tuple[WikiStatus, ...]:
+    rows = await conn.execute(SQL["list_wikis"], {"limit": bounds.rows, "wikis": bounds.wikis})
+    return tuple(
+        [
+            WikiStatus(
+                name=WikiName(dbname, farm),
+                pages=_amount(pages, all_pages, bounds.rows),
+                waiting=_amount(waiting, None, bounds.rows),
+                passed=passed,
+                pass_days=pass_days,
+                pass_s=pass_s,
+                started=started,
+                step=step,
+            )
+            async for dbname, farm, passed, pass_days, pass_s, started, step, pages, all_pages, waiting in rows
+        ]
+    )
+
+
+async def _count_changes(conn: Connection, day: int, bounds: Bounds) -> dict[int, dict[Verdict, Amount]]:
+    row = {"first": day - DAYS + 1, "day": day, "slices": bounds.slices, "rows": bounds.slice_rows}
+    changes: dict[int, dict[Verdict, Amount]] = {}
+    async for of_day, after, count, estimated in await conn.execute(SQL["count_changes"], row):
+        exactness = Exactness.ESTIMATE if estimated else Exactness.EXACT
+        changes.setdefault(of_day, {})[Verdict(after)] = Amount(count, exactness)
+    return changes
+
+
+async def _list_spam_lists(conn: Connection, bounds: Bounds) -> tuple[SpamListStatus, ...]:
+    rows = await conn.execute(SQL["list_spam_lists"], {"shown": bounds.lines, "lists": bounds.lists})
+    return tuple(
+        [
+            SpamListStatus(
+                farm=farm,
+                wiki=None if dbname == FARM else WikiName(dbname, farm),
+                kind=ListKind(kind),
+                day=None if day == UNAPPLIED else day,
+                usable=usable,
+                # Of more than that the list itself tells no more than how many (core/url/spam_lines.py).
+                unusable=_amount(unusable, None, MAX_TOLD + 1),
+                told=tuple(told),
+            )
+            async for farm, dbname, kind, day, usable, unusable, told in rows
+        ]
+    )

@@ -1,0 +1,201 @@
+"""Lists for readers: the pages that use a URL (W-7), the dead and the doubtful links of a wiki (W-6).
+
+Pages with spam are `spam`'s business, what has changed lately that of `news`.
+One law: every list is walked by its key, and one call looks at a bounded number of rows, however large the store is.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, NamedTuple, TypeVar
+
+from weboid.core.record.policy import DEFAULT, Policy
+from weboid.core.url.hosts import reversed_name
+from weboid.core.url.keys import UrlKey
+from weboid.core.verdict.claims import found_with
+from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import KnownUrl
+from weboid.store.db.statements import statements
+from weboid.store.pages.use import unpacked_keys
+from weboid.store.pages.wiki import StoredWiki
+from weboid.store.urls.url import find_urls
+
+SQL: Final = statements("lists/links")
+BUDGET: Final = 5_000
+"""Links that one call looks at, at most, where only some of them are asked for."""
+
+_STRETCH: Final = 200
+_LEAST: Final = -(2**63)
+_ALL_BELOW: Final = "/"
+"""Sorts just behind the dot with which a reversed name ends."""
+
+
+class Place(NamedTuple):
+    """A page of some wiki; `wiki` and `page` are where to go on behind it."""
+
+    wiki: int
+    dbname: str
+    page: int
+    namespace: int
+    title: str
+
+
+class PageTitle(NamedTuple):
+    """What a page of the wiki at hand is called, without its namespace's prefix."""
+
+    page: int
+    namespace: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageLink:
+    """A link of a page with all that is known of its URL."""
+
+    page: PageTitle
+    known: KnownUrl
+
+
+class Spot(NamedTuple):
+    """A link in the order of pages: the place behind which a list goes on."""
+
+    page: int
+    key: UrlKey
+
+
+class SpotBelow(NamedTuple):
+    """A link in the order of a domain's hosts: the place behind which a list goes on."""
+
+    page: int
+    url_key: int
+    reversed: str
+
+
+S = TypeVar("S", Spot, SpotBelow)
+START: Final = Spot(0, UrlKey(0, _LEAST, _LEAST))
+
+
+@dataclass(frozen=True, slots=True)
+class PageLinks(Generic[S]):
+    """Some links, and the place from which to go on; None at the end."""
+
+    links: tuple[PageLink, ...]
+    after: S | None
+
+
+async def list_uses(
+    conn: Connection, key: UrlKey, wiki: StoredWiki, *, after: tuple[int, int] | None = None, limit: int = 100
+) -> list[Place]:
+    """At most `limit` pages that use a URL, the wiki's own first, then others of its farm: never of another (P-1)."""
+    return await _list_places(conn, "list_uses", key, wiki, after, limit)
+
+
+async def list_spam_uses(
+    conn: Connection, key: UrlKey, wiki: StoredWiki, *, after: tuple[int, int] | None = None, limit: int = 100
+) -> list[Place]:
+    """The wiki's own pages on which the URL is spam (L-8): other wikis' lists are never told (L-3)."""
+    return await _list_places(conn, "list_spam_uses", key, wiki, after, limit)
+
+
+async def list_dead_links(conn: Connection, wiki: int, *, after: Spot = START, limit: int = 100) -> PageLinks[Spot]:
+    """The dead links of a wiki in the order of pages, at most `limit` behind `after`."""
+    row = {"wiki": wiki, "page": after.page, **after.key._asdict(), "limit": limit + 1}
+    spots = [Spot(page, UrlKey(*key)) async for page, *key in await conn.execute(SQL["list_dead_links"], row)]
+    links = _still_dead(await _list_links(conn, wiki, spots[:limit]))
+    return PageLinks(links, spots[limit - 1] if len(spots) > limit else None)
+
+
+async def list_dead_links_below(
+    conn: Connection, wiki: int, domain: str, *, path: str = "", after: SpotBelow | None = None, limit: int = 100
+) -> PageLinks[SpotBelow]:
+    """The dead links of a wiki on a domain (in normal form, no bare public suffix) and all below it, host by host.
+
+    `path` is what their paths begin with; at most `BUDGET` links are looked at for it, so a call may give few or none
+    and yet a place from which to go on.
+    """
+    first = reversed_name(domain)
+    row = {
+        "wiki": wiki,
+        "first": first,
+        "end": first[:-1] + _ALL_BELOW,
+        "path": path,
+        "after": after.reversed if after else "",
+        "after_page": after.page if after else 0,
+        "after_url_key": after.url_key if after else 0,
+        "budget": BUDGET if path else limit + 1,
+        "limit": limit + 1,
+    }
+    found = [columns async for columns in await conn.execute(SQL["list_dead_links_below"], row)]
+    fitting = [columns for columns in found if columns[5]]
+    told = fitting[:limit]
+    last = told[-1] if len(fitting) > limit else found[-1] if found and found[-1][6] else None
+    spots = [Spot(page, UrlKey(*key)) for _, page, *key, _, _ in told]
+    links = _still_dead(await _list_links(conn, wiki, spots))
+    return PageLinks(links, None if last is None else SpotBelow(last[1], last[4], last[0]))
+
+
+async def list_doubtful_links(
+    conn: Connection, wiki: int, *, policy: Policy = DEFAULT, after: Spot = START, limit: int = 100
+) -> PageLinks[Spot]:
+    """The doubtful links of a wiki in the order of pages, of which 200 at most are looked at, or `BUDGET` links.
+
+    Doubt is not stored, so it is derived from what the pages use: a call may give few or none and yet a place from
+    which to go on.
+    """
+    row = {"wiki": wiki, "page": after.page, "limit": _STRETCH}
+    pages = [columns async for columns in await conn.execute(SQL["list_stretch"], row)]
+    spots = [Spot(page, key) for page, urls in pages for key in unpacked_keys(urls)]
+    unseen = [spot for spot in spots if spot > after][:BUDGET]
+    known = await find_urls(conn, sorted({spot.key for spot in unseen}))
+    doubtful = [spot for spot in unseen if spot.key in known and _is_doubtful(known[spot.key], policy)]
+    links = await _list_links(conn, wiki, doubtful[:limit], known)
+    if len(doubtful) > limit:
+        return PageLinks(links, doubtful[limit - 1])
+    if unseen and unseen[-1] != spots[-1]:
+        return PageLinks(links, unseen[-1])
+    at_end = len(pages) < _STRETCH
+    return PageLinks(links, None if at_end else Spot(pages[-1][0] + 1, START.key))
+
+
+async def list_titles(conn: Connection, wiki: int, pages: Iterable[int]) -> dict[int, PageTitle]:
+    """The titles of pages; those that are not watched are missing."""
+    row = {"wiki": wiki, "pages": sorted(set(pages))}
+    return {columns[0]: PageTitle(*columns) async for columns in await conn.execute(SQL["list_titles"], row)}
+
+
+async def _list_places(
+    conn: Connection, name: str, key: UrlKey, wiki: StoredWiki, after: tuple[int, int] | None, limit: int
+) -> list[Place]:
+    after_wiki, after_page = after or (wiki.wiki, 0)
+    row = {
+        **key._asdict(),
+        "farm": wiki.farm,
+        "own": wiki.wiki,
+        "after_wiki": after_wiki,
+        "after_page": after_page,
+        "limit": limit,
+    }
+    return [Place(*columns) async for columns in await conn.execute(SQL[name], row)]
+
+
+async def _list_links(
+    conn: Connection, wiki: int, spots: Sequence[Spot], known: dict[UrlKey, KnownUrl] | None = None
+) -> tuple[PageLink, ...]:
+    """What is known of links; those that go meanwhile are left out."""
+    if not spots:
+        return ()
+    titles = await list_titles(conn, wiki, (spot.page for spot in spots))
+    if known is None:
+        known = await find_urls(conn, sorted({spot.key for spot in spots}))
+    return tuple(
+        PageLink(titles[spot.page], known[spot.key]) for spot in spots if spot.page in titles and spot.key in known
+    )
+
+
+def _still_dead(links: Iterable[PageLink]) -> tuple[PageLink, ...]:
+    """What counts as probably reachable is told as doubtful (H-3), so it is on that list."""
+    return tuple(link for link in links if link.known.notes.assumed is None)
+
+
+def _is_doubtful(known: KnownUrl, policy: Policy) -> bool:
+    return found_with(finding_of(known.record, known.host, policy), known.notes).verdict is Verdict.DOUBTFUL

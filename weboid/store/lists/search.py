@@ -1,0 +1,270 @@
+"""The search for URLs by pattern, and for the pages of one wiki that use them (W-5); doubtful ones by domain (W-6).
+
+What a pattern is stands in `core.patterns`. One law: a call looks at a bounded number of rows for a bounded time,
+however large the store is, and tells where to go on; pages are told of the one wiki that was named, never of others
+(P-1).
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from weboid.core.record.policy import DEFAULT, Policy
+from weboid.core.url.hosts import reversed_name
+from weboid.core.url.keys import UrlKey, key_of
+from weboid.core.url.patterns import UrlPattern, pattern_below
+from weboid.core.verdict.claims import found_with
+from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import SCHEMES, KnownUrl, key_columns
+from weboid.store.db.statements import statements
+from weboid.store.db.verdicts import verdict_values
+from weboid.store.lists.links import PageLink, PageLinks, PageTitle, SpotBelow
+from weboid.store.urls.url import find_urls
+
+SQL: Final = statements("lists/search")
+HOSTS: Final = 500
+"""Hosts that one statement looks at, each with its first `EACH` URLs; where one has more, that one alone is next."""
+EACH: Final = 20
+MOST_STRETCHES: Final = 100
+"""Statements of a call."""
+PAGES: Final = 5
+"""Pages told of a URL."""
+MOST_USES: Final = 1_000
+"""Uses of a URL in a wiki that are looked at for pages in the right namespaces."""
+
+_FIRST_STRETCH: Final = 1_000
+_SHORTEST_STRETCH: Final = 250
+_LONGEST_STRETCH: Final = 16_000
+_MOST_CANDIDATES: Final = 500
+"""URLs of a stretch whose uses are looked for."""
+_TIMEOUT_S: Final = 8.0
+_LEAST: Final = -(2**63)
+
+
+class SearchSpot(NamedTuple):
+    """A URL in the order of hosts: the place behind which a search goes on."""
+
+    url_key: int
+    reversed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A URL that fits, with the first pages of the wiki that use it, by page id.
+
+    `more`: there are others than these. Without any of them it has so many uses that not all were looked at.
+    """
+
+    known: KnownUrl
+    pages: tuple[PageTitle, ...] = ()
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Some URLs that fit, and the place from which to go on; None at the end. There may be a place without a match."""
+
+    matches: tuple[Match, ...]
+    after: SearchSpot | None
+
+
+class _Uses(NamedTuple):
+    """In which wiki to look for uses, and in which of its namespaces; None = in all."""
+
+    wiki: int
+    namespaces: Collection[int] | None
+
+
+class _Stretch(NamedTuple):
+    """What one statement found, in order, and the place from which to go on; None at the end."""
+
+    keys: list[UrlKey]
+    after: SearchSpot | None
+
+
+async def list_matches(
+    conn: Connection,
+    pattern: UrlPattern,
+    *,
+    verdict: Verdict | None = None,
+    wiki: int | None = None,
+    namespaces: Collection[int] | None = None,
+    policy: Policy = DEFAULT,
+    after: SearchSpot | None = None,
+    limit: int = 50,
+    within_s: float = 1.5,
+) -> Matches:
+    """At most `limit` URLs behind `after` that fit, host by host from the top-level domain down; with a wiki only those
+    that its pages (in these namespaces) use. After `within_s` seconds no further statement is begun.
+
+    Raises StoreError for a statement that takes too long.
+    """
+    uses = None if wiki is None else _Uses(wiki, namespaces)
+    await conn.execute(SQL["bound_time"], {"timeout_ms": f"{_TIMEOUT_S * 1000:.0f}"})
+    if pattern.exact is not None:
+        found = await _matches(conn, [key_of(pattern.exact)], verdict, uses, policy)
+        return Matches(tuple(found), None)
+    rows = limit + 1 if uses is None else _MOST_CANDIDATES
+    told: list[Match] = []
+    begin = after or SearchSpot(_LEAST, pattern.first)
+    spot: SearchSpot | None = begin
+    async for stretch in _walk(conn, pattern, verdict, policy, begin, rows, within_s):
+        told += await _matches(conn, stretch.keys, verdict, uses, policy)
+        if len(told) > limit:
+            return Matches(tuple(told[:limit]), _spot_of(told[limit - 1].known))
+        spot = stretch.after
+    return Matches(tuple(told), spot)
+
+
+async def list_doubtful_links_below(
+    conn: Connection,
+    wiki: int,
+    domain: str,
+    *,
+    path: str = "",
+    policy: Policy = DEFAULT,
+    after: SpotBelow | None = None,
+    limit: int = 100,
+    within_s: float = 1.5,
+) -> PageLinks[SpotBelow]:
+    """The doubtful links of a wiki on a domain (in normal form, no bare public suffix) and all below it, whose paths
+    begin with `path`: host by host, URL by URL, at most `limit` behind `after`, whose page 0 means: behind that URL.
+
+    A call may give few or none and yet a place from which to go on. Raises StoreError as `list_matches`.
+    """
+    await conn.execute(SQL["bound_time"], {"timeout_ms": f"{_TIMEOUT_S * 1000:.0f}"})
+    pattern = pattern_below(domain, path)
+    told = after or SpotBelow(0, _LEAST, pattern.first)
+    # A URL of which some pages have been told is looked at once more.
+    begin = SearchSpot(max(told.url_key - (told.page > 0), _LEAST), told.reversed)
+    spot: SearchSpot | None = begin
+    links: list[PageLink] = []
+    async for stretch in _walk(conn, pattern, Verdict.DOUBTFUL, policy, begin, _MOST_CANDIDATES, within_s):
+        matches = await _matches(conn, stretch.keys, Verdict.DOUBTFUL, None, policy)
+        row = {
+            **key_columns(match.known.key for match in matches),
+            "wiki": wiki,
+            "after_url_key": told.url_key,
+            "after_page": told.page,
+            "limit": limit + 1 - len(links),
+        }
+        async for place, *page in await conn.execute(SQL["list_links_of"], row):
+            links.append(PageLink(PageTitle(*page), matches[place - 1].known))
+        if len(links) > limit:
+            last = links[limit - 1]
+            spot = _spot_of(last.known)
+            return PageLinks(tuple(links[:limit]), SpotBelow(last.page.page, *spot))
+        spot = stretch.after
+    return PageLinks(tuple(links), None if spot is None else SpotBelow(0, *spot))
+
+
+async def _walk(
+    conn: Connection,
+    pattern: UrlPattern,
+    verdict: Verdict | None,
+    policy: Policy,
+    begin: SearchSpot,
+    rows: int,
+    within_s: float,
+) -> AsyncIterator[_Stretch]:
+    """Stretch after stretch behind a spot, each with at most so many rows; one at least, and none begun too late."""
+    clock = asyncio.get_running_loop().time
+    begun_s, deep = clock(), _FIRST_STRETCH
+    values = {**_values(pattern, verdict), **verdict_values(policy), "limit": rows}
+    spot: SearchSpot | None = begin
+    for _ in range(MOST_STRETCHES):
+        if spot is None:
+            return
+        now_s = clock()
+        is_deep = spot.url_key > _LEAST
+        stretch = await _find_stretch(conn, pattern, values, (1, deep) if is_deep else (HOSTS, EACH), spot)
+        if is_deep:
+            # Where the disk is asked for each URL, a long stretch would take longer than anybody waits.
+            is_slow = clock() - now_s > within_s / 4
+            deep = max(deep // 4, _SHORTEST_STRETCH) if is_slow else min(2 * deep, _LONGEST_STRETCH)
+        spot = stretch.after
+        yield stretch
+        if clock() - begun_s >= within_s:
+            return
+
+
+def _values(pattern: UrlPattern, verdict: Verdict | None) -> dict[str, Any]:
+    """A pattern as the parameters of a statement."""
+    ports = None if pattern.ports is None else dict(zip(pattern.schemes, pattern.ports, strict=True))
+    return {
+        "hosts": list(pattern.hosts),
+        "path": pattern.path,
+        "schemes": [SCHEMES.index(scheme) for scheme in pattern.schemes],
+        "ports": None if ports is None else [ports.get(scheme, 0) for scheme in SCHEMES],
+        "verdict": None if verdict is None else verdict.value,
+        "least": _LEAST,
+    }
+
+
+async def _find_stretch(
+    conn: Connection, pattern: UrlPattern, values: dict[str, Any], size: tuple[int, int], spot: SearchSpot
+) -> _Stretch:
+    """The URLs that fit among the next ones behind a spot; `size` = hosts, and URLs of each."""
+    hosts, each = size
+    row = {"first": spot.reversed, "end": pattern.end, "hosts": hosts}
+    found = await (await conn.execute(SQL["find_hosts_end"], row)).fetchone()
+    end = found[0] if found else None
+    row = {
+        **values,
+        "first": spot.reversed,
+        "end": end or pattern.end,
+        "after": spot.reversed,
+        "after_url_key": spot.url_key,
+        "budget": each,
+    }
+    rows = [columns async for columns in await conn.execute(SQL["list_stretch"], row)]
+    keys = [UrlKey(bucket, host_key, url_key) for _, url_key, bucket, host_key, fits, _ in rows if fits]
+    if rows and (len(rows) == values["limit"] or rows[-1][5]):
+        return _Stretch(keys, SearchSpot(rows[-1][1], rows[-1][0]))
+    return _Stretch(keys, SearchSpot(_LEAST, end) if end else None)
+
+
+async def _matches(
+    conn: Connection, keys: Sequence[UrlKey], verdict: Verdict | None, uses: _Uses | None, policy: Policy
+) -> list[Match]:
+    """Of these URLs, in their order, those of that verdict and with such uses."""
+    if not keys:
+        return []
+    pages = None if uses is None else await _list_uses(conn, keys, uses)
+    known = await find_urls(conn, [key for key in keys if pages is None or key in pages])
+    return [
+        Match(known[key], *(pages[key] if pages is not None else ()))
+        for key in keys
+        if key in known and (verdict is None or _verdict(known[key], policy) is verdict)
+    ]
+
+
+async def _list_uses(
+    conn: Connection, keys: Sequence[UrlKey], uses: _Uses
+) -> dict[UrlKey, tuple[tuple[PageTitle, ...], bool]]:
+    """By URL its first pages, and whether there are or may be others; URLs without any are missing."""
+    row = {
+        **key_columns(keys),
+        "wiki": uses.wiki,
+        "namespaces": None if uses.namespaces is None else sorted(uses.namespaces),
+        "most": MOST_USES,
+        "limit": PAGES + 1,
+    }
+    found: dict[UrlKey, tuple[tuple[PageTitle, ...], bool]] = {}
+    async for place, page, namespace, title, looked in await conn.execute(SQL["list_uses_of"], row):
+        pages, more = found.get(key := keys[place - 1], ((), False))
+        if title is not None and (uses.namespaces is None or namespace in uses.namespaces):
+            pages += (PageTitle(page, namespace, title),)
+        found[key] = pages[:PAGES], more or looked == MOST_USES or len(pages) > PAGES
+    return found
+
+
+def _verdict(known: KnownUrl, policy: Policy) -> Verdict:
+    """The verdict as it is told."""
+    return found_with(finding_of(known.record, known.host, policy), known.notes).verdict
+
+
+def _spot_of(known: KnownUrl) -> SearchSpot:
+    return SearchSpot(known.key.url_key, reversed_name(known.url.host))

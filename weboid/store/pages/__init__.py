@@ -1,0 +1,1 @@
+"""Wikis and their pages: records, links, passes, streams, spam lists."""

@@ -1,0 +1,112 @@
+"""The pass over a wiki (P-5): the pages it met, and how far it has come, so that it goes on where it was broken off.
+
+One law: a place is only left by who stands at it; two feeders on one wiki cannot leap over each other.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple, Protocol
+
+from weboid.errors import StoreError
+from weboid.store.db.pool import Connection
+from weboid.store.db.statements import statements
+
+SQL: Final = statements("pages/page_pass")
+PAGE_SQL: Final = statements("pages/page")
+
+
+class PageState(Protocol):
+    """What is known of a page before its links are read (wiki/source.py has it)."""
+
+    @property
+    def page(self) -> int: ...
+    @property
+    def namespace(self) -> int: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def mark(self) -> int | None: ...
+
+
+class PageRecord(NamedTuple):
+    """A page record as a pass walks over it; `mark` is from when its links were last read (P-3)."""
+
+    page: int
+    mark: int | None
+    touched: int
+    flagged: bool
+
+
+class Place(NamedTuple):
+    """Where a pass stands: its step, and the place within it from which a walk goes on."""
+
+    step: int = 0
+    place: str = ""
+
+
+async def record_start(conn: Connection, wiki: int, plan: str, day: int) -> tuple[int, Place]:
+    """The day on which the pass under way began, and where it stands; begins one if there is none of this plan."""
+    await conn.execute(SQL["record_start"], {"wiki": wiki, "plan": plan, "day": day})
+    row = await (await conn.execute(SQL["find_pass"], {"wiki": wiki})).fetchone()
+    assert row is not None, "it was begun a statement before"
+    return row[0], Place(*row[1:])
+
+
+async def record_place(conn: Connection, wiki: int, before: Place, after: Place) -> None:
+    """The pass goes from one place to another; raises StoreError if it does not stand there any more."""
+    row = {
+        "wiki": wiki,
+        "step": after.step,
+        "place": after.place,
+        "step_before": before.step,
+        "place_before": before.place,
+    }
+    if await (await conn.execute(SQL["record_place"], row)).fetchone() is None:
+        raise StoreError("another feeder is at work on this wiki: stop one of the two")
+
+
+async def record_end(conn: Connection, wiki: int, started: int, day: int) -> None:
+    """The pass is completed: what it found stands, and the wiki may have expiries again (U-8)."""
+    await conn.execute(SQL["record_trees_gone"], {"wiki": wiki, "started": started})
+    await conn.execute(SQL["record_end"], {"wiki": wiki, "day": day})
+
+
+async def count_records(conn: Connection, wiki: int, started: int) -> tuple[int, int]:
+    """How many page records a wiki has, and how many of them the pass begun on that day has met."""
+    row = await (await conn.execute(SQL["count_records"], {"wiki": wiki, "started": started})).fetchone()
+    return (row[0], row[1]) if row else (0, 0)
+
+
+async def record_trees(conn: Connection, wiki: int, started: int, titles: Iterable[str]) -> None:
+    """The categories, by title without prefix, that the pass begun on that day found in the trees of its criteria."""
+    await conn.execute(SQL["record_trees"], {"wiki": wiki, "started": started, "titles": sorted(titles)})
+
+
+async def list_in_trees(conn: Connection, wiki: int, titles: Iterable[str]) -> set[str]:
+    """Which of these categories lie in a tree."""
+    row = {"wiki": wiki, "titles": sorted(titles)}
+    return {title async for (title,) in await conn.execute(SQL["list_in_trees"], row)}
+
+
+async def record_touches(conn: Connection, wiki: int, pages: Sequence[PageState], day: int) -> None:
+    """Pages that match the criteria today: new ones, and those whose links may have changed, are flagged (P-5)."""
+    rows = sorted({page.page: page for page in pages}.values(), key=lambda page: page.page)
+    columns: dict[str, Any] = {
+        "wiki": wiki,
+        "day": day,
+        "page": [page.page for page in rows],
+        "namespace": [page.namespace for page in rows],
+        "title": [page.title for page in rows],
+        "mark": [page.mark for page in rows],
+    }
+    await conn.execute(PAGE_SQL["record_touches"], columns)
+
+
+async def record_exclusions(conn: Connection, wiki: int, pages: Sequence[int]) -> None:
+    """Pages that are excluded count as never touched, so that the walk over all records releases them (P-4)."""
+    await conn.execute(PAGE_SQL["record_exclusions"], {"wiki": wiki, "pages": sorted(pages)})
+
+
+async def list_records(conn: Connection, wiki: int, *, after: int, limit: int) -> list[PageRecord]:
+    """The page records of a wiki after a page id, by id."""
+    row = {"wiki": wiki, "after": after, "limit": limit}
+    return [PageRecord(*columns) async for columns in await conn.execute(PAGE_SQL["list_records"], row)]

@@ -1,0 +1,85 @@
+"""Pages that were handed to the feeder between two passes, until they are read (P-6, P-8).
+
+One law: a page that is handed in again while it is read stays.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from weboid.store.db.pool import Connection
+from weboid.store.db.statements import statements
+
+SQL: Final = statements("pages/pending")
+PAGE_SQL: Final = statements("pages/page")
+MOST_WAITING: Final = 20_000
+"""Pages of a wiki: while so many wait, none are taken that somebody merely asked about."""
+
+
+class Pending(NamedTuple):
+    """A page to read once the source has come past `seen`: by id, or by title (with prefix) and id 0.
+
+    `matched`: it is known to match a criterion that its own facts do not show, such as a category tree.
+    """
+
+    page: int
+    title: str
+    seen: datetime
+    matched: bool = False
+
+
+async def record_pending(conn: Connection, wiki: int, pages: Sequence[Pending]) -> None:
+    """Hands pages of one wiki in; the latest moment of a page counts."""
+    newest: dict[tuple[int, str], Pending] = {}
+    for page in pages:
+        key = (page.page, page.title)
+        if known := newest.get(key):
+            page = page._replace(seen=max(page.seen, known.seen), matched=page.matched or known.matched)
+        newest[key] = page
+    rows = sorted(newest.values())
+    if rows:
+        columns = {
+            "page": [row.page for row in rows],
+            "title": [row.title for row in rows],
+            "seen": [row.seen for row in rows],
+            "matched": [row.matched for row in rows],
+        }
+        await conn.execute(SQL["record_pending"], {"wiki": wiki, **columns})
+
+
+async def record_asked(conn: Connection, wiki: int, pages: Sequence[int], day: int) -> None:
+    """Somebody asked about these pages: watched ones are touched, the others handed to the feeder (P-8, P-10)."""
+    row = {"wiki": wiki, "pages": sorted(pages)}
+    await conn.execute(PAGE_SQL["record_asked"], {**row, "day": day})
+    await conn.execute(SQL["record_strangers"], {**row, "most": MOST_WAITING})
+
+
+async def record_asked_titles(conn: Connection, wiki: int, titles: Sequence[str], day: int) -> None:
+    """The same by title; those with a prefix are left to the feeder, as only the wiki knows its prefixes."""
+    rows = await conn.execute(PAGE_SQL["list_by_titles"], {"wiki": wiki, "titles": sorted(titles)})
+    known = {title: page async for page, title in rows}
+    await record_asked(conn, wiki, list(known.values()), day)
+    strangers = sorted(set(titles) - known.keys())
+    await conn.execute(SQL["record_strange_titles"], {"wiki": wiki, "titles": strangers, "most": MOST_WAITING})
+
+
+async def has_room(conn: Connection, wiki: int) -> bool:
+    """Whether pages that somebody asks about are taken now."""
+    row = await (await conn.execute(SQL["has_room"], {"wiki": wiki, "most": MOST_WAITING})).fetchone()
+    return row is not None and bool(row[0])
+
+
+async def list_pending(conn: Connection, wiki: int, until: datetime, limit: int) -> list[Pending]:
+    """At most `limit` pages whose moment is not after `until`, oldest first."""
+    row = {"wiki": wiki, "until": until, "limit": limit}
+    return [Pending(*columns) async for columns in await conn.execute(SQL["list_pending"], row)]
+
+
+async def record_done(conn: Connection, wiki: int, pages: Sequence[Pending]) -> None:
+    """They were read."""
+    columns = {
+        "page": [page.page for page in pages],
+        "title": [page.title for page in pages],
+        "seen": [page.seen for page in pages],
+    }
+    await conn.execute(SQL["record_done"], {"wiki": wiki, **columns})

@@ -1,0 +1,256 @@
+"""Spam lists as they were last fetched (L-3), and the links that are spam on a page (L-8).
+
+What a line matches is `core.spamlines`' business, when lists are fetched that of `feed.spam`.
+One law: a link of a watched page is a use or it is spam, never both; who changes one changes the other in the same
+transaction.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Final
+
+from weboid.core.url.keys import UrlKey
+from weboid.core.url.spam_lines import SpamLines
+from weboid.core.url.urls import Url
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import key_columns, url_of
+from weboid.store.db.statements import statements
+from weboid.store.pages.use import Differences, Use, begin_intake, record_page_urls, record_uses, unpacked_keys
+
+SQL: Final = statements("pages/spam")
+PAGE_SQL: Final = statements("pages/page")
+_HALVES: Final = re.compile("[\ud800-\udfff]")
+_EDGES: Final = "".join(map(chr, range(0x21)))
+
+FARM: Final = ""
+"""Stands for a wiki's name where a list is its farm's own."""
+
+UNAPPLIED: Final = 0
+"""The day of a list that is stored, while the links that it concerns are not all judged by it yet."""
+
+
+class ListKind(IntEnum):
+    """What a list does; stored."""
+
+    BLACK = 0
+    WHITE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SpamList:
+    """A list of a wiki, or of a farm (`dbname` FARM), as fetched and applied on `day`; `unusable` are told as text."""
+
+    farm: int
+    dbname: str
+    kind: ListKind
+    day: int
+    lines: tuple[str, ...]
+    unusable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SpamPage:
+    """A page with so many links that are spam."""
+
+    page: int
+    namespace: int
+    title: str
+    links: int
+
+
+SpamUses = Mapping[int, Mapping[UrlKey, str]]
+"""By page the URLs that are spam there, as the page gives them."""
+
+
+@dataclass(slots=True)
+class Reclassified:
+    """How many links became spam, and how many are spam no longer."""
+
+    spam_new: int = 0
+    spam_gone: int = 0
+
+    def __iadd__(self, other: "Reclassified") -> "Reclassified":
+        self.spam_new += other.spam_new
+        self.spam_gone += other.spam_gone
+        return self
+
+
+def spam_list(farm: int, dbname: str, kind: ListKind, day: int, lines: SpamLines) -> SpamList:
+    """A list as it is stored."""
+    unusable = tuple(f"{line}: {reason}" for line, reason in lines.unusable)
+    return SpamList(farm, dbname, kind, day, lines.usable, unusable)
+
+
+async def list_spam_lists(conn: Connection, farm: int, dbname: str) -> list[SpamList]:
+    """The lists that hold for a wiki: its farm's and its own; for FARM the farm's alone. Others' are never told."""
+    rows = await conn.execute(SQL["list_lists"], {"farm": farm, "dbnames": sorted({FARM, dbname})})
+    return [
+        SpamList(farm, of, ListKind(kind), day, _split(lines), _split(unusable))
+        async for of, kind, day, lines, unusable in rows
+    ]
+
+
+async def list_stamps(conn: Connection, farm: int, dbname: str) -> dict[str, tuple[str, ...]]:
+    """By name what tells apart the lists of a wiki and those of its FARM from any other state of theirs.
+
+    Until the caller's transaction ends, no other one changes these lists.
+    """
+    stamps: dict[str, tuple[str, ...]] = {FARM: (), dbname: ()}
+    async for of, kind, stamp in await conn.execute(SQL["list_stamps"], {"farm": farm, "dbnames": list(stamps)}):
+        stamps[of] += (f"{kind} {stamp}",)
+    return stamps
+
+
+async def record_spam_list(conn: Connection, given: SpamList) -> None:
+    """Stores a list in place of the one before."""
+    row = {
+        "farm": given.farm,
+        "dbname": given.dbname,
+        "kind": int(given.kind),
+        "day": given.day,
+        "lines": "\n".join(given.lines),
+        "unusable": "\n".join(given.unusable),
+    }
+    await conn.execute(SQL["record_list"], row)
+
+
+async def record_applied(conn: Connection, farm: int, dbname: str, day: int) -> None:
+    """All links are judged by the lists of a wiki, or of FARM, as they were fetched on that day."""
+    await conn.execute(SQL["record_applied"], {"farm": farm, "dbname": dbname, "day": day})
+
+
+async def list_spam_links(conn: Connection, wiki: int, pages: Iterable[int]) -> dict[int, dict[UrlKey, str]]:
+    """What is spam on pages of a wiki, as they give it; pages without any are left out."""
+    found: dict[int, dict[UrlKey, str]] = {}
+    rows = await conn.execute(SQL["list_spam_links"], {"wiki": wiki, "pages": sorted(pages)})
+    async for page, *key, url in rows:
+        found.setdefault(page, {})[UrlKey(*key)] = url
+    return found
+
+
+async def record_spam_links(conn: Connection, wiki: int, spam: SpamUses) -> Reclassified:
+    """Makes these the spam links of the pages given, and the only ones there; only differences are written."""
+    had = await list_spam_links(conn, wiki, spam)
+    added = {
+        page: {key: url for key, url in urls.items() if had.get(page, {}).get(key) != _storable(url)}
+        for page, urls in spam.items()
+    }
+    gone = [(page, key) for page, keys in had.items() for key in keys.keys() - spam[page].keys()]
+    await record_spam_added(conn, wiki, added)
+    await record_spam_links_gone(conn, wiki, gone)
+    new = sum(key not in had.get(page, {}) for page, urls in added.items() for key in urls)
+    return Reclassified(new, len(gone))
+
+
+async def record_spam_added(conn: Connection, wiki: int, added: SpamUses) -> None:
+    """Links that are spam on pages of a wiki, besides those that are known to be."""
+    rows = sorted((page, key, url) for page, urls in added.items() for key, url in urls.items())
+    if rows:
+        columns = {**_use_columns([(page, key) for page, key, _ in rows]), "url": [_storable(url) for *_, url in rows]}
+        await conn.execute(SQL["record_spam_links"], {"wiki": wiki, **columns})
+
+
+async def record_spam_links_gone(conn: Connection, wiki: int, gone: Iterable[Use]) -> list[Use]:
+    """Links that are spam no longer, or that are there no longer; returns those that were known."""
+    uses = sorted(gone)
+    if not uses:
+        return []
+    rows = await conn.execute(SQL["record_spam_links_gone"], {"wiki": wiki, **_use_columns(uses)})
+    return [(page, UrlKey(*key)) async for page, *key in rows]
+
+
+async def record_spam_pages_gone(conn: Connection, wiki: int, pages: Sequence[int]) -> None:
+    """Pages that are watched no longer: what was spam there is forgotten."""
+    await conn.execute(SQL["record_pages_gone"], {"wiki": wiki, "pages": sorted(pages)})
+
+
+async def list_spam_pages(conn: Connection, wiki: int, *, after: int = 0, limit: int = 100) -> list[SpamPage]:
+    """At most `limit` pages of a wiki with spam, by id, those behind page `after` (W-6)."""
+    row = {"wiki": wiki, "after": after, "limit": limit}
+    return [SpamPage(*columns) async for columns in await conn.execute(SQL["list_pages"], row)]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Some pages of a wiki in order of their ids: what they use, what is spam there, and the URLs that they use."""
+
+    last: int
+    uses: Mapping[int, Sequence[UrlKey]]
+    spam: SpamUses
+    urls: Mapping[UrlKey, Url]
+
+
+async def find_stretch(conn: Connection, wiki: int, *, after: int, limit: int) -> Stretch | None:
+    """The next `limit` pages of a wiki behind page `after`; None if there is none."""
+    rows = await conn.execute(SQL["list_stretch"], {"wiki": wiki, "after": after, "limit": limit})
+    uses = {page: unpacked_keys(urls) async for page, urls in rows}
+    if not uses:
+        return None
+    keys = sorted({key for keys in uses.values() for key in keys})
+    found = await conn.execute(SQL["list_urls"], key_columns(keys))
+    urls = {UrlKey(*row[:3]): url_of(row[3:]) async for row in found}
+    return Stretch(max(uses), uses, await list_spam_links(conn, wiki, uses), urls)
+
+
+async def record_reclassified(
+    conn: Connection,
+    wiki: int,
+    now_spam: SpamUses,
+    no_spam: Mapping[int, Mapping[UrlKey, Url]],
+    day: int,
+) -> Reclassified:
+    """Turns uses into spam links and spam links into uses, where they are still what they were when they were judged.
+
+    The pages are locked, so an intake of one of them comes before or behind. URLs without any other use are orphaned,
+    and links to dead URLs come and go (U-8, U-10).
+    """
+    pages = sorted(now_spam.keys() | no_spam.keys())
+    if not pages:
+        return Reclassified()
+    await begin_intake(conn)
+    rows = await conn.execute(PAGE_SQL["list_urls_of"], {"wiki": wiki, "pages": pages})
+    known = {page: set(unpacked_keys(urls)) async for page, urls in rows}
+    there = await list_spam_links(conn, wiki, known)
+    differences = Differences(
+        added=[(page, key) for page in known for key in no_spam.get(page, {}) if key in there.get(page, {})],
+        gone=[(page, key) for page in known for key in now_spam.get(page, {}) if key in known[page]],
+    )
+    await record_uses(conn, wiki, differences, {key: no_spam[page][key] for page, key in differences.added}, day)
+    await record_spam_links_gone(conn, wiki, differences.added)
+    await record_spam_added(conn, wiki, _by_page(now_spam, differences.gone))
+    await _record_page_urls(conn, wiki, known, differences)
+    return Reclassified(len(differences.gone), len(differences.added))
+
+
+async def _record_page_urls(
+    conn: Connection, wiki: int, known: Mapping[int, set[UrlKey]], differences: Differences
+) -> None:
+    """What is packed in the rows of the pages follows their links."""
+    changed: dict[int, set[UrlKey]] = {}
+    for page, key in differences.added:
+        changed.setdefault(page, set(known[page])).add(key)
+    for page, key in differences.gone:
+        changed.setdefault(page, set(known[page])).discard(key)
+    await record_page_urls(conn, wiki, changed)
+
+
+def _by_page(spam: SpamUses, uses: Iterable[Use]) -> dict[int, dict[UrlKey, str]]:
+    found: dict[int, dict[UrlKey, str]] = {}
+    for page, key in uses:
+        found.setdefault(page, {})[key] = spam[page][key]
+    return found
+
+
+def _use_columns(uses: Sequence[Use]) -> dict[str, list[Any]]:
+    return {"page": [page for page, _ in uses], **key_columns(key for _, key in uses)}
+
+
+def _storable(url: str) -> str:
+    """The link as PostgreSQL can keep it: its normal form is that of the link as given."""
+    return _HALVES.sub("\ufffd", url.strip(_EDGES).replace("\0", "%00"))
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(text.split("\n")) if text else ()

@@ -1,0 +1,154 @@
+"""The uses of URLs on pages (L-7), and what follows when they come and go: URLs, hosts, orphans, dead links.
+
+Whose uses they are, and which have changed, is `page`'s business.
+One law: everything is written by full key, in the order of keys: no two transactions wait for each other in a ring.
+"""
+
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from weboid.core.url.hosts import reversed_name
+from weboid.core.url.keys import UrlKey
+from weboid.core.url.urls import Url
+from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.store.db.keyform import require_form
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import SCHEMES, HostKey, host_key_columns, key_columns
+from weboid.store.db.statements import statements
+from weboid.store.urls.url import find_urls
+
+SQL: Final = statements("pages/page")
+URL_SQL: Final = statements("urls/url")
+CHANGE_SQL: Final = statements("urls/verdict_log")
+_KEY: Final = struct.Struct(">hqq")
+
+Use = tuple[int, UrlKey]
+"""A URL on a page of the wiki at hand."""
+
+
+@dataclass(slots=True)
+class Differences:
+    """Uses that came and uses that went."""
+
+    added: list[Use] = field(default_factory=list)
+    gone: list[Use] = field(default_factory=list)
+
+
+def packed_keys(keys: Iterable[UrlKey]) -> bytes:
+    """Sorted keys, 18 bytes each."""
+    return b"".join(_KEY.pack(*key) for key in sorted(keys))
+
+
+def unpacked_keys(data: bytes) -> list[UrlKey]:
+    """The inverse of `packed_keys`."""
+    return [UrlKey(*key) for key in _KEY.iter_unpack(data)]
+
+
+async def begin_intake(conn: Connection) -> None:
+    """To be called before anything else by whoever changes uses: one at a time does, until its transaction ends.
+
+    Two at once could each remove what the other takes for the last use but one, and would lock pages crosswise.
+    """
+    await conn.execute(URL_SQL["lock_intake"])
+
+
+async def record_uses(
+    conn: Connection, wiki: int, differences: Differences, urls: Mapping[UrlKey, Url], day: int
+) -> int:
+    """Records uses that came and went, with all that follows; `urls` has at least those that came.
+
+    New URLs become due, those that nobody uses any more orphans (U-8), and what is dead on these pages is told (U-10).
+    Returns how many URLs are new. Raises StoreError if the store has other keys than this program.
+    """
+    added, gone = differences.added, differences.gone
+    if not added and not gone:
+        return 0
+    await require_form(conn)  # Whoever began before a rekey must not go on (O-10).
+    came = sorted({key for _, key in added})
+    left = sorted({key for _, key in gone})
+    # All URLs, then all hosts, each in the order of their keys, as rounds write them: no two wait for each other.
+    failing, again = await _lock_urls(conn, came, left)
+    if again:
+        await conn.execute(URL_SQL["record_uses_again"], key_columns(again))
+    new = await _record_urls(conn, {key: urls[key] for key in came}, day)
+    if added:
+        await conn.execute(SQL["record_links"], {"wiki": wiki, **_use_columns(added)})
+    if gone:
+        await conn.execute(SQL["record_links_gone"], {"wiki": wiki, **_use_columns(gone)})
+        await conn.execute(URL_SQL["record_orphans"], {"day": day, **key_columns(left)})
+        await conn.execute(CHANGE_SQL["record_dead_links_gone"], {"wiki": wiki, **_use_columns(gone)})
+    await _lock_hosts(conn, {*new, *again, *failing})
+    await _record_hosts(conn, {HostKey(*key[:2]): urls[key].host for key in (*new, *again)}, day)
+    await _record_dead(conn, wiki, [use for use in added if use[1] in failing])
+    return len(new)
+
+
+async def record_page_urls(conn: Connection, wiki: int, pages: Mapping[int, Iterable[UrlKey]]) -> None:
+    """Packs the URLs of pages into their rows anew; the next pass reads these pages again, whatever their mark."""
+    if pages:
+        packed = [packed_keys(keys) for keys in pages.values()]
+        await conn.execute(SQL["record_urls_of"], {"wiki": wiki, "page": list(pages), "urls": packed})
+
+
+async def _lock_urls(conn: Connection, came: list[UrlKey], left: list[UrlKey]) -> tuple[set[UrlKey], list[UrlKey]]:
+    """Locks the URLs that will change, and those that fail, so that no round changes their verdicts meanwhile.
+
+    Returns those that fail, and the orphans among those that came.
+    """
+    columns = {**key_columns((*came, *left)), "left": [False] * len(came) + [True] * len(left)}
+    rows = [row async for row in await conn.execute(URL_SQL["lock_urls"], columns)]
+    failing = {UrlKey(*key) for *key, fails, _ in rows if fails}
+    return failing, [UrlKey(*key) for *key, _, orphaned in rows if orphaned]
+
+
+async def _lock_hosts(conn: Connection, urls: Iterable[UrlKey]) -> None:
+    hosts = sorted({HostKey(*key[:2]) for key in urls})
+    if hosts:
+        await conn.execute(URL_SQL["lock_hosts"], host_key_columns(hosts))
+
+
+async def _record_urls(conn: Connection, urls: Mapping[UrlKey, Url], day: int) -> list[UrlKey]:
+    """Makes URLs known and due; returns those that are new."""
+    if not urls:
+        return []
+    columns = {
+        **key_columns(urls),
+        "scheme": [SCHEMES.index(url.scheme) for url in urls.values()],
+        "port": [url.port for url in urls.values()],
+        "path": [url.path for url in urls.values()],
+        "day": day,
+    }
+    return [UrlKey(*row) async for row in await conn.execute(URL_SQL["record_urls"], columns)]
+
+
+async def _record_hosts(conn: Connection, hosts: Mapping[HostKey, str], day: int) -> None:
+    if not hosts:
+        return
+    rows = sorted(hosts.items())
+    columns = {
+        **host_key_columns(key for key, _ in rows),
+        "host": [host for _, host in rows],
+        "reversed": [reversed_name(host) for _, host in rows],
+        "day": day,
+    }
+    await conn.execute(URL_SQL["record_hosts"], columns)
+
+
+async def _record_dead(conn: Connection, wiki: int, added: list[Use]) -> None:
+    """A page that begins to use a dead URL has a dead link at once."""
+    since = {}
+    for key, known in (await find_urls(conn, sorted({key for _, key in added}))).items():
+        finding = finding_of(known.record, known.host)
+        if finding.verdict is Verdict.DEAD:
+            since[key] = finding.since
+    uses = sorted(use for use in added if use[1] in since)
+    if uses:
+        columns = {**_use_columns(uses), "since": [since[key] for _, key in uses]}
+        await conn.execute(CHANGE_SQL["record_dead_links"], {"wiki": wiki, **columns})
+
+
+def _use_columns(uses: Iterable[Use]) -> dict[str, list[int]]:
+    rows = sorted(uses)
+    return {"page": [page for page, _ in rows], **key_columns(key for _, key in rows)}

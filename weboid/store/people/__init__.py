@@ -1,0 +1,1 @@
+"""What people did: reports, replacements, the audit log, and how much they may do."""

@@ -1,0 +1,184 @@
+"""People: what each did (the audit log), how much they may do, who is blocked, undoing what one said (H-2, H-4).
+
+What they say of URLs is the business of `report` and `replacement`; who they are is told by the web's sessions.
+One law: whoever does something asks `find_refusal` before anything else, and notes it in the same transaction: between
+the two nobody else does anything, in whatever process, so that the limits are exact.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from enum import StrEnum
+from typing import Final
+
+from weboid.core.record.days import date_of
+from weboid.core.url.hosts import registrable_domain
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import HostKey, host_key_columns
+from weboid.store.db.statements import statements
+from weboid.store.people.report import delete_unfounded
+
+SQL: Final = statements("people/audit")
+NEWEST: Final = 2**63 - 1
+"""Comes behind every entry of the audit log."""
+AUDIT_DAYS: Final = 365
+"""So long the audit log is kept."""
+NOBODY: Final = ""
+"""The subject of people who have not signed in."""
+
+
+class Action(StrEnum):
+    """What people can do. The words are stored; the object of those on people is a subject, else a URL or a domain."""
+
+    REPORT = "report"
+    REPORT_DOMAIN = "report-domain"
+    REMOVE_REPORT = "remove-report"
+    REMOVE_DOMAIN_REPORT = "remove-domain-report"
+    REPLACE = "replace"
+    REMOVE_REPLACEMENT = "remove-replacement"
+    DROP_REPLACEMENT = "drop-replacement"
+    """By the program itself: it did not work."""
+    CHECK = "check"
+    UNDO = "undo"
+    BLOCK = "block"
+    UNBLOCK = "unblock"
+
+
+class Refusal(StrEnum):
+    """Why somebody may not do something now."""
+
+    BLOCKED = "blocked"
+    MINUTE = "minute"
+    DAY = "day"
+
+
+_REPORTS: Final = frozenset({Action.REPORT, Action.REPORT_DOMAIN})
+_REMOVALS: Final = frozenset({Action.REMOVE_REPORT, Action.REMOVE_DOMAIN_REPORT, Action.REMOVE_REPLACEMENT})
+_CLAIMS: Final = _REPORTS | {Action.REPLACE}
+
+# What shares a person's one a minute, and what shares the day of all people (H-2). Administrators' work has no limit.
+_PAUSED: Final[Mapping[Action, frozenset[Action]]] = {
+    **dict.fromkeys(_REPORTS, _REPORTS),
+    **dict.fromkeys(_REMOVALS, _REMOVALS),
+    Action.REPLACE: frozenset({Action.REPLACE}),
+    Action.CHECK: frozenset({Action.CHECK}),
+}
+_COUNTED: Final[Mapping[Action, frozenset[Action]]] = {
+    **dict.fromkeys(_CLAIMS, _CLAIMS),
+    **dict.fromkeys(_REMOVALS, _REMOVALS),
+    Action.CHECK: frozenset({Action.CHECK}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """Who did what when. `audit` counts up; `name` is what the person was called then."""
+
+    audit: int
+    moment: datetime
+    action: str
+    subject: str
+    name: str
+    object: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Somebody who may not do anything any more, since a day; `blocker` is the administrator's subject."""
+
+    subject: str
+    name: str
+    day: int
+    blocker: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """How much of what somebody said is gone. `assumptions` are domains that counted as reachable by it (H-3)."""
+
+    reports: int
+    domains: int
+    replacements: int
+    assumptions: int
+
+
+async def find_refusal(conn: Connection, action: Action, subject: str, *, daily: int) -> Refusal | None:
+    """Why this person may not do this now, None if they may: one a minute, and `daily` over all people (H-2).
+
+    The day is UTC's, by the clock of the database. To be called before any row is locked; others wait until the
+    caller's transaction ends, in which `record_audit` notes what was done.
+    """
+    await conn.execute(SQL["lock_audit"])
+    if action not in _COUNTED:
+        return None
+    row = {
+        "subject": subject,
+        "paused": [each.value for each in _PAUSED[action]],
+        "counted": [each.value for each in _COUNTED[action]],
+        "daily": daily,
+    }
+    found = await (await conn.execute(SQL["find_refusal"], row)).fetchone()
+    return next((refusal for refusal, is_so in zip(Refusal, found or (), strict=True) if is_so), None)
+
+
+async def record_audit(conn: Connection, action: Action, subject: str, name: str, about: str, detail: str = "") -> int:
+    """Notes that somebody did something about a URL, a domain or a person; returns the number of the entry."""
+    row = {"action": action.value, "subject": subject, "name": name, "object": about, "detail": detail}
+    found = await (await conn.execute(SQL["record_audit"], row)).fetchone()
+    return int(found[0]) if found else 0
+
+
+async def list_audit(
+    conn: Connection, *, subject: str | None = None, before: int = NEWEST, limit: int = 100
+) -> list[AuditEntry]:
+    """At most `limit` entries before a number, newest first: of all people, or of one."""
+    row = {"subject": subject, "before": before, "limit": limit}
+    rows = await conn.execute(SQL["list_audit" if subject is None else "list_audit_of"], row)
+    return [AuditEntry(*columns) async for columns in rows]
+
+
+async def expire_audit(conn: Connection, day: int, *, limit: int) -> int:
+    """Deletes at most `limit` entries that are over a year old on `day`, returns how many."""
+    until = datetime.combine(date_of(day - AUDIT_DAYS), time(), UTC)
+    return (await conn.execute(SQL["delete_old_audit"], {"until": until, "limit": limit})).rowcount
+
+
+async def record_block(conn: Connection, subject: str, name: str, day: int, *, blocker: str, reason: str) -> None:
+    """Blocks somebody, or tells a new reason."""
+    row = {"subject": subject, "name": name, "day": day, "blocker": blocker, "reason": reason}
+    await conn.execute(SQL["record_block"], row)
+
+
+async def delete_block(conn: Connection, subject: str) -> bool:
+    """Unblocks somebody; returns whether they were blocked."""
+    return (await conn.execute(SQL["delete_block"], {"subject": subject})).rowcount > 0
+
+
+async def find_block(conn: Connection, subject: str) -> Block | None:
+    """Why somebody is blocked, None if they are not."""
+    row = await (await conn.execute(SQL["find_block"], {"subject": subject})).fetchone()
+    return Block(*row) if row else None
+
+
+async def list_blocks(conn: Connection, *, limit: int = 100) -> list[Block]:
+    """At most `limit` people who are blocked, newest first."""
+    return [Block(*row) async for row in await conn.execute(SQL["list_blocks"], {"limit": limit})]
+
+
+async def delete_claims(conn: Connection, subject: str, day: int) -> Undone:
+    """Deletes all reports and replacements of one person, and what followed from them (H-4).
+
+    To be called after `find_refusal`, so that no report is under way meanwhile.
+    """
+    row = {"subject": subject}
+    hosts = [HostKey(*key) async for key in await conn.execute(SQL["delete_reports_of"], row)]
+    names = await conn.execute(SQL["list_host_names"], host_key_columns(sorted(set(hosts))))
+    reported = {registrable_domain(name) async for (name,) in names}
+    domains = (await conn.execute(SQL["delete_domain_reports_of"], row)).rowcount
+    replacements = (await conn.execute(SQL["delete_replacements_of"], row)).rowcount
+    assumptions = 0
+    for domain in sorted(reported):
+        assumptions += await delete_unfounded(conn, domain, day)
+    return Undone(len(hosts), domains, replacements, assumptions)

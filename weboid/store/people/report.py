@@ -1,0 +1,154 @@
+"""Reports: "it works by hand", said of a URL or of a whole domain (H-1), and what follows from many of them (H-3).
+
+How much anybody may say is the business of `people`; what answers make of it that of `notes`.
+One law: a report is of a URL that is watched, and goes with the first regular answer of that URL.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from weboid.core.url.hosts import is_ip, registrable_domain, reversed_name
+from weboid.core.url.keys import UrlKey
+from weboid.core.url.keys import bucket as bucket_of
+from weboid.store.db.keyform import require_form
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import HostKey, KnownUrl, key_columns
+from weboid.store.db.statements import statements
+from weboid.store.urls.check import record_due, record_next_days
+from weboid.store.urls.url import find_urls
+
+SQL: Final = statements("people/report")
+KEPT_DAYS: Final = 183
+"""So long after its day a report is over: six months (H-1, H-3)."""
+LEAST: Final = 5
+"""So many reports in a domain there must be before it counts as reachable as a whole (H-3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """That something works by hand, said on a day by somebody; `subject` None = it follows from many reports (H-3)."""
+
+    day: int
+    subject: str | None
+    name: str | None
+
+
+def is_half(reports: int, urls: int) -> bool:
+    """Whether so many reports of so many watched URLs let a whole domain count as probably reachable (H-3)."""
+    return reports >= LEAST and 2 * reports >= urls
+
+
+async def find_locked_url(conn: Connection, key: UrlKey) -> KnownUrl | None:
+    """What is known of a watched URL, kept so until the transaction ends; None if no page uses it (U-9).
+
+    Raises StoreError if the store has other keys than this program (O-10).
+    """
+    await require_form(conn)
+    await conn.execute(SQL["lock_url"], key._asdict())
+    known = (await find_urls(conn, [key])).get(key)
+    return None if known is None or known.orphaned is not None else known
+
+
+async def record_report(conn: Connection, known: KnownUrl, day: int, subject: str, name: str) -> bool:
+    """Notes on `day` that somebody says this URL works; returns whether its whole domain counts as reachable by that.
+
+    The URL comes from `find_locked_url`, and is dead. A report that stands already is renewed.
+    """
+    row = {**known.key._asdict(), "day": day, "subject": subject, "name": name}
+    await conn.execute(SQL["record_report"], row)
+    return await _record_assumption(conn, registrable_domain(known.url.host), day)
+
+
+async def record_domain_report(conn: Connection, domain: str, day: int, subject: str, name: str) -> None:
+    """Notes that somebody says all of a registrable domain works. What follows from many reports is left as it is."""
+    row = {**_domain_row(domain, day), "day": day, "subject": subject, "name": name}
+    await conn.execute(SQL["record_domain_report"], row)
+
+
+async def find_report(conn: Connection, key: UrlKey, day: int) -> Report | None:
+    """The report of a URL that holds on `day`."""
+    row = await (await conn.execute(SQL["find_report"], {**key._asdict(), "over": day - KEPT_DAYS})).fetchone()
+    return Report(*row) if row else None
+
+
+async def find_domain_report(conn: Connection, domain: str, day: int) -> Report | None:
+    """The report of a registrable domain that holds on `day`."""
+    row = await (await conn.execute(SQL["find_domain_report"], _domain_row(domain, day))).fetchone()
+    return Report(*row) if row else None
+
+
+async def delete_reports(conn: Connection, keys: Sequence[UrlKey]) -> int:
+    """Deletes the reports of these URLs, if there are any; returns how many there were (H-1)."""
+    if not keys:
+        return 0
+    return (await conn.execute(SQL["delete_reports"], key_columns(sorted(keys)))).rowcount
+
+
+async def delete_domain_report(conn: Connection, domain: str) -> bool:
+    """Deletes the report of a domain, whoever made it; returns whether there was one."""
+    row = {"bucket": bucket_of(domain), "domain": domain}
+    return (await conn.execute(SQL["delete_domain_report"], row)).rowcount > 0
+
+
+async def delete_unfounded(conn: Connection, domain: str, day: int) -> bool:
+    """Deletes what followed from many reports of a domain if it does no longer; returns whether it did (H-4)."""
+    if await _is_half_reported(conn, domain, day):
+        return False
+    row = {"bucket": bucket_of(domain), "domain": domain}
+    return (await conn.execute(SQL["delete_assumption"], row)).rowcount > 0
+
+
+async def delete_with_urls(conn: Connection, keys: Sequence[UrlKey]) -> None:
+    """Deletes reports and replacements of URLs that are deleted themselves (U-8)."""
+    await delete_reports(conn, keys)
+    await conn.execute(SQL["delete_replacements"], key_columns(keys))
+
+
+async def expire_reports(conn: Connection, day: int, *, limit: int) -> int:
+    """Deletes at most `limit` reports of URLs, and as many of domains, that are over on `day`; returns how many."""
+    row = {"over": day - KEPT_DAYS, "limit": limit}
+    of_urls = (await conn.execute(SQL["delete_old_reports"], row)).rowcount
+    return of_urls + (await conn.execute(SQL["delete_old_domain_reports"], row)).rowcount
+
+
+async def record_check_now(conn: Connection, known: KnownUrl, day: int) -> bool:
+    """Makes a URL from `find_locked_url` due on `day` unless it was asked that day; returns whether it is (W-14)."""
+    if known.record.asked is not None and known.record.asked >= day:
+        return False
+    if known.due > day:
+        await record_due(conn, {known.key: day})
+        await record_next_days(conn, [HostKey(*known.key[:2])])
+    return True
+
+
+async def _record_assumption(conn: Connection, domain: str, day: int) -> bool:
+    if not await _is_half_reported(conn, domain, day):
+        return False
+    await conn.execute(SQL["record_assumption"], {**_domain_row(domain, day), "day": day})
+    return True
+
+
+async def _is_half_reported(conn: Connection, domain: str, day: int) -> bool:
+    """Of the URLs no more are counted than it takes to know."""
+    first = reversed_name(domain)
+    # Below a public suffix lie other domains, and below a domain there may be such suffixes.
+    has_more = not is_ip(domain) and registrable_domain(f"x.{domain}") == domain
+    end = f"{first[:-1]}/" if has_more else f"{first} "
+    row = {**_domain_row(domain, day), "first": first, "end": end}
+    rows = await (await conn.execute(SQL["list_reported_hosts"], row)).fetchall()
+    reports = sum(count for host, count in rows if registrable_domain(host) == domain)
+    if reports < LEAST:
+        return False
+    foreign: list[int] = []
+    while True:
+        row |= {"foreign": foreign, "limit": 2 * reports + 1}
+        rows = await (await conn.execute(SQL["list_hosts"], row)).fetchall()
+        others = [host_key for host, host_key, _ in rows if registrable_domain(host) != domain]
+        if not others:
+            return is_half(reports, sum(count for *_, count in rows))
+        foreign += others
+
+
+def _domain_row(domain: str, day: int) -> dict[str, int | str | list[int]]:
+    return {"bucket": bucket_of(domain), "domain": domain, "over": day - KEPT_DAYS}

@@ -1,0 +1,72 @@
+"""How much a range of addresses may still ask, for all web processes and beyond their restarts (W-9).
+
+Which range asks, and what a request costs, is the web's business; here it is nothing but a key.
+One law: no address is stored: a key is a hash under the day's random key, and that key goes with its day.
+"""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from secrets import token_bytes
+from typing import Final
+
+from weboid.store.db.pool import Connection
+from weboid.store.db.statements import statements
+
+SQL: Final = statements("people/throttle")
+_KEY_BYTES: Final = 32
+_HASH_BYTES: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """`units` are earned a minute (at least one), and at most `burst` are kept (at least one)."""
+
+    units: int
+    burst: int
+
+    def __post_init__(self) -> None:
+        if self.units < 1 or self.burst < 1:
+            raise ValueError("a rate needs at least one unit a minute and a burst of one")
+
+    @property
+    def unit_s(self) -> float:
+        """The seconds in which a unit is earned."""
+        return 60 / self.units
+
+
+async def spend(conn: Connection, key: bytes, cost: int, rate: Rate) -> float | None:
+    """Spends `cost` units of a key and returns None; or spends nothing and returns the seconds until it could be.
+
+    Exact however many spend at a time, in whatever process. `conn` must not be in a transaction: the statement is one
+    of its own, so that the row is locked no longer than it takes (and as the table is unlogged, no disk is waited for).
+    """
+    row = {"key": key, "cost": min(cost, rate.burst), "burst": rate.burst, "unit_s": rate.unit_s}
+    await conn.set_autocommit(True)
+    try:
+        if await (await conn.execute(SQL["spend"], row)).fetchone():
+            return None
+        wait = await (await conn.execute(SQL["find_wait"], row)).fetchone()
+        # No row: what had been spent was earned again and forgotten in between.
+        return max(0.0, wait[0]) if wait else 0.0
+    finally:
+        if not conn.closed:
+            await conn.set_autocommit(False)
+
+
+async def find_day_key(conn: Connection, day: int) -> bytes:
+    """The day's random key, the same for all processes: made by whoever asks first."""
+    await conn.execute(SQL["record_day_key"], {"day": day, "key": token_bytes(_KEY_BYTES)})
+    row = await (await conn.execute(SQL["find_day_key"], {"day": day})).fetchone()
+    assert row
+    return bytes(row[0])
+
+
+def key_of(day_key: bytes, who: bytes) -> bytes:
+    """What stands for somebody on that day, and tells nothing without the day's key."""
+    return blake2b(who, key=day_key, digest_size=_HASH_BYTES).digest()
+
+
+async def delete_past(conn: Connection, day: int, *, limit: int) -> int:
+    """Deletes the keys of past days, and at most `limit` rows that mean nothing any more; returns how many of those."""
+    await conn.execute(SQL["delete_day_keys"], {"day": day})
+    return (await conn.execute(SQL["delete_past"], {"limit": limit})).rowcount

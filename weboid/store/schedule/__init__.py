@@ -1,0 +1,1 @@
+"""Whose turn it is: leases of buckets, and turns at hosts."""

@@ -1,0 +1,1 @@
+"""Keeping the store in order: expiry, rekeying, alarms."""

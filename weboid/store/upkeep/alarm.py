@@ -1,0 +1,78 @@
+"""Alarms: what an operator has to know, raised once and lowered when it is over (P-7, U-8).
+
+What is alarming is `maintain.alarms`' business. One law: an alarm that is raised again keeps its first day.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from weboid.store.db.pool import Connection
+from weboid.store.db.statements import statements
+
+SQL: Final = statements("upkeep/alarm")
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Something wrong with `subject` (a wiki, a list of streams, … or "") since a day; `kind` is a stable word."""
+
+    kind: str
+    subject: str
+    since: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class SlowPass:
+    """A wiki with a pass under way since day `started`, or whose last one took so many days, or both."""
+
+    wiki: str
+    started: int | None
+    days: int | None
+
+
+async def raise_alarm(conn: Connection, kind: str, subject: str, day: int, detail: str) -> None:
+    """Raises an alarm, or tells one that is raised already in new words."""
+    await conn.execute(SQL["record_alarm"], {"kind": kind, "subject": subject, "day": day, "detail": detail})
+
+
+async def lower_alarm(conn: Connection, kind: str, subject: str) -> None:
+    """It is over, if it ever was."""
+    await conn.execute(SQL["delete_alarm"], {"kind": kind, "subject": subject})
+
+
+async def record_alarms(conn: Connection, kind: str, details: Mapping[str, str], day: int) -> None:
+    """Makes these, by subject, the only alarms of a kind."""
+    await conn.execute(SQL["delete_others"], {"kind": kind, "subjects": list(details)})
+    for subject, detail in sorted(details.items()):
+        await raise_alarm(conn, kind, subject, day, detail)
+
+
+async def list_alarms(conn: Connection) -> list[Alarm]:
+    """All alarms by kind and subject."""
+    return [Alarm(*row) async for row in await conn.execute(SQL["list_alarms"])]
+
+
+async def list_slow_passes(conn: Connection, day: int, *, days: int) -> list[SlowPass]:
+    """The wikis with a pass of over so many days, under way on `day` or the last one."""
+    row = {"day": day, "days": days}
+    return [SlowPass(*columns) async for columns in await conn.execute(SQL["list_slow_passes"], row)]
+
+
+async def find_overdue(conn: Connection, day: int, *, days: int) -> int | None:
+    """The day since when a URL has been due, if there is one due for over so many days; not always the very oldest."""
+    row = await (await conn.execute(SQL["find_oldest_due"], {"day": day, "days": days})).fetchone()
+    return row[0] if row else None
+
+
+async def list_streams_behind(conn: Connection, *, seconds: float) -> dict[str, int]:
+    """How many seconds the streams are behind, by the database's clock, where it is over so many."""
+    return {
+        streams: lag_s async for streams, lag_s in await conn.execute(SQL["list_streams_behind"], {"seconds": seconds})
+    }
+
+
+async def list_unusable_lines(conn: Connection) -> dict[str, list[str]]:
+    """The lines of spam lists that cannot be run, by list (L-3)."""
+    return {name: text.splitlines() async for name, text in await conn.execute(SQL["list_unusable_lines"])}

@@ -1,0 +1,239 @@
+"""Moving URLs from their keys to others with all that depends on them, or dropping them (O-10).
+
+Which URLs those are, and that nobody else writes meanwhile, is `rekey`'s business.
+One law: what stands under one key afterwards is one URL, with the record that was asked last and the uses of all.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from weboid.core.record.record import HostRecord
+from weboid.core.url.hosts import reversed_name
+from weboid.core.url.keys import UrlKey
+from weboid.core.url.urls import Url
+from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.store.db.keyform import KeyForm
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import (
+    SCHEMES,
+    Columns,
+    HostKey,
+    KnownUrl,
+    StoredHost,
+    StoredUrl,
+    host_key_columns,
+    host_record_columns,
+    key_columns,
+    stored_host,
+)
+from weboid.store.db.statements import statements
+from weboid.store.pages.use import packed_keys, unpacked_keys
+from weboid.store.people.report import delete_with_urls
+from weboid.store.upkeep.expiry import delete_hosts
+from weboid.store.urls.check import Change, list_silent_urls, record_changes, record_next_days
+from weboid.store.urls.url import find_urls
+
+SQL: Final = statements("upkeep/rekey")
+CHANGE_SQL: Final = statements("urls/verdict_log")
+EXPIRY_SQL: Final = statements("upkeep/expiry")
+_PAGES: Final = 1_000
+
+
+@dataclass(slots=True)
+class Moves:
+    """Where URLs go (None = invalid now), and by their new keys what they are there."""
+
+    to: dict[UrlKey, UrlKey | None] = field(default_factory=dict)
+    urls: dict[UrlKey, Url] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> dict[UrlKey, UrlKey]:
+        """Those that are still valid."""
+        return {old: new for old, new in self.to.items() if new is not None}
+
+
+def moves_of(stored: Mapping[UrlKey, Url], form: KeyForm) -> Moves:
+    """What has to be done for these URLs to have the keys of a form."""
+    moves = Moves()
+    for old, url in stored.items():
+        renewed = form.renewed(str(url))
+        new = None if renewed is None else form.key(renewed)
+        if new != old:
+            moves.to[old] = new
+            if new is not None and renewed is not None:
+                moves.urls[new] = renewed
+    return moves
+
+
+async def record_moves(conn: Connection, moves: Moves, day: int) -> int:
+    """Moves or drops URLs with all that depends on them, in the caller's transaction; returns how many fell together.
+
+    `day` is for the log of verdicts that change because hosts fall together.
+    """
+    kept = moves.kept
+    known = await find_urls(conn, sorted({*kept, *kept.values()}))
+    winners = _winners(kept, known)
+    losers = sorted(({*kept} | {new for new in kept.values() if new in known}) - set(winners.values()))
+    dropped = sorted(moves.to.keys() - kept.keys())
+    hosts = await _record_hosts(conn, moves, known)
+    await _record_uses(conn, moves, dropped)
+    gone = key_columns([*losers, *dropped])
+    for name in ("delete_portraits", "delete_changes", "delete_urls"):
+        await conn.execute(EXPIRY_SQL[name], gone)
+    await delete_with_urls(conn, [*losers, *dropped])
+    await _record_urls(conn, moves, winners)
+    merged = {new: _orphaned(new, kept, known) for new in {kept.get(loser, loser) for loser in losers}}
+    columns = {**key_columns(sorted(merged)), "orphaned": [merged[key] for key in sorted(merged)]}
+    await conn.execute(SQL["record_orphaned"], columns)
+    await _record_verdicts(conn, {new: known[old] for new, old in winners.items()}, hosts, merged, day)
+    old_hosts = sorted({HostKey(*key[:2]) for key in moves.to})
+    await delete_hosts(conn, old_hosts)
+    await record_next_days(conn, sorted({*hosts, *old_hosts}))
+    return len(losers)
+
+
+def _winners(kept: Mapping[UrlKey, UrlKey], known: Mapping[UrlKey, KnownUrl]) -> dict[UrlKey, UrlKey]:
+    """By new key, the key under which the record to keep stands now: that asked last, in doubt that there already."""
+    winners: dict[UrlKey, UrlKey] = {new: new for new in kept.values() if new in known}
+    for old, new in kept.items():
+        best = winners.get(new)
+        if best is None or _asked(known[old]) > _asked(known[best]):
+            winners[new] = old
+    return winners
+
+
+def _asked(url: KnownUrl) -> int:
+    return -1 if url.record.asked is None else url.record.asked
+
+
+def _orphaned(new: UrlKey, kept: Mapping[UrlKey, UrlKey], known: Mapping[UrlKey, KnownUrl]) -> int | None:
+    """What falls together is used if one of it is, else since the last of it lost its use."""
+    days = [known[key].orphaned for key in {new, *(old for old, to in kept.items() if to == new)} if key in known]
+    return None if None in days else max(day for day in days if day is not None)
+
+
+async def _record_uses(conn: Connection, moves: Moves, dropped: Sequence[UrlKey]) -> None:
+    """Pages, dead links and links, in this order: the links tell where the others are."""
+    await _record_pages(conn, moves)
+    columns = _move_columns(moves.kept)
+    await conn.execute(SQL["record_moved_dead"], columns)
+    await conn.execute(SQL["record_moved_links"], columns)
+    if dropped:
+        await conn.execute(CHANGE_SQL["record_alive"], key_columns(dropped))
+        await conn.execute(SQL["delete_links"], key_columns(dropped))
+
+
+async def _record_pages(conn: Connection, moves: Moves) -> None:
+    """The pages that use these URLs, however many: those of one cursor a thousand at a time."""
+    async with conn.cursor(name="rekey_pages") as cursor:
+        await cursor.execute(SQL["list_pages"], key_columns(sorted(moves.to)))
+        while rows := await cursor.fetchmany(_PAGES):
+            columns: dict[str, Any] = {
+                "wiki": [row[0] for row in rows],
+                "page": [row[1] for row in rows],
+                "urls": [_moved_keys(row[2], moves.to) for row in rows],
+            }
+            await conn.execute(SQL["record_page_urls"], columns)
+
+
+def _moved_keys(packed: bytes, to: Mapping[UrlKey, UrlKey | None]) -> bytes:
+    moved = (to.get(key, key) for key in unpacked_keys(packed))
+    return packed_keys({key for key in moved if key is not None})
+
+
+async def _record_urls(conn: Connection, moves: Moves, winners: Mapping[UrlKey, UrlKey]) -> None:
+    """The records that are kept, with their logs, portraits and what people said of them, to their new keys."""
+    moved = {old: new for new, old in winners.items() if old != new}
+    urls = [moves.urls[new] for new in moved.values()]
+    columns = _move_columns(moved)
+    await conn.execute(SQL["record_moved_changes"], columns)
+    await conn.execute(SQL["record_moved_portraits"], columns)
+    await conn.execute(SQL["record_moved_reports"], columns)
+    await conn.execute(SQL["record_moved_replacements"], columns)
+    form: Columns = {
+        "scheme": [SCHEMES.index(url.scheme) for url in urls],
+        "port": [url.port for url in urls],
+        "path": [url.path for url in urls],
+    }
+    await conn.execute(SQL["record_moved_urls"], {**columns, **form})
+
+
+async def _record_hosts(
+    conn: Connection, moves: Moves, known: Mapping[UrlKey, KnownUrl]
+) -> dict[HostKey, tuple[StoredHost | None, HostRecord]]:
+    """Makes the hosts of new keys known, with what is known of the old ones; for each what it was there, what it is.
+
+    Of hosts that fall together the one with the fewest failures counts: it has answered last (C-5).
+    """
+    pairs = {(HostKey(*old[:2]), HostKey(*new[:2])) for old, new in moves.kept.items()}
+    names = {HostKey(*new[:2]): url.host for new, url in moves.urls.items()}
+    rows = await conn.execute(SQL["list_hosts"], host_key_columns({key for pair in pairs for key in pair}))
+    stored = {host.key: host for host in [stored_host(row) async for row in rows]}
+    after: dict[HostKey, tuple[StoredHost | None, HostRecord]] = {}
+    for new in sorted(names):
+        candidates = [stored[old].record for old, to in sorted(pairs) if to == new]
+        here = stored.get(new)
+        after[new] = here, min([here.record, *candidates] if here else candidates, key=_failures)
+    changed = [key for key, (here, record) in after.items() if here is None or here.record != record]
+    columns = {
+        **host_key_columns(changed),
+        "host": [names[key] for key in changed],
+        "reversed": [reversed_name(names[key]) for key in changed],
+        **host_record_columns(after[key][1] for key in changed),
+    }
+    await conn.execute(SQL["record_hosts"], columns)
+    copied = sorted(pair for pair in pairs if pair[0] != pair[1])
+    columns = {**host_key_columns(old for old, _ in copied), **_new(host_key_columns(new for _, new in copied))}
+    await conn.execute(SQL["record_copied_specials"], columns)
+    await conn.execute(SQL["record_copied_slots"], columns)
+    return after
+
+
+def _failures(record: HostRecord) -> tuple[int, int]:
+    return record.row.strikes, -(record.row.until or 0)
+
+
+async def _record_verdicts(
+    conn: Connection,
+    before: Mapping[UrlKey, KnownUrl],
+    hosts: Mapping[HostKey, tuple[StoredHost | None, HostRecord]],
+    merged: Iterable[UrlKey],
+    day: int,
+) -> None:
+    """What becomes of verdicts and dead links where hosts or URLs fell together; elsewhere nothing does."""
+    for host, (here, record) in hosts.items():
+        if here is not None and here.record != record:
+            async for urls in list_silent_urls(conn, host):
+                others = [url for url in urls if url.key not in before]
+                await _record_changes(conn, {url.key: (url, here.record) for url in others}, hosts, day)
+    await _record_changes(conn, {key: (url, url.host) for key, url in before.items()}, hosts, day)
+    for key in sorted(merged):
+        finding = finding_of(before[key].record, hosts[HostKey(*key[:2])][1])
+        if finding.verdict is Verdict.DEAD:
+            await conn.execute(CHANGE_SQL["record_dead"], {**key_columns([key]), "since": [finding.since]})
+        else:
+            await conn.execute(CHANGE_SQL["record_alive"], key_columns([key]))
+
+
+async def _record_changes(
+    conn: Connection,
+    before: Mapping[UrlKey, tuple[StoredUrl | KnownUrl, HostRecord]],
+    hosts: Mapping[HostKey, tuple[StoredHost | None, HostRecord]],
+    day: int,
+) -> None:
+    changes = []
+    for key, (url, host) in before.items():
+        was = finding_of(url.record, host)
+        now = finding_of(url.record, hosts[HostKey(*key[:2])][1])
+        if was.verdict is not now.verdict:
+            changes.append(Change(key, day, was.verdict, now.verdict, now.reason, now.since))
+    await record_changes(conn, changes)
+
+
+def _move_columns(moved: Mapping[UrlKey, UrlKey]) -> Columns:
+    return {**key_columns(moved), **_new(key_columns(moved.values()))}
+
+
+def _new(columns: Columns) -> Columns:
+    return {f"new_{name}": values for name, values in columns.items()}

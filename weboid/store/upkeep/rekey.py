@@ -1,0 +1,167 @@
+"""Moving all that is stored to the keys of this program (O-10), batch by batch.
+
+Each batch is one transaction that leaves a store of which every URL is whole, under its old key or under its new one.
+What is moved is known by its key: a form keeps what is in that form already. So nothing is noted of how far it has
+come, and a run that was killed is followed by one that finds the rest.
+One law: between the first batch and the last the store has the form of no program, so that none writes into it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from weboid.core.url.keys import UrlKey
+from weboid.core.url.urls import Url
+from weboid.errors import StoreError
+from weboid.store.db.keyform import OURS, UNDER_WAY, KeyForm, has_form, note_form
+from weboid.store.db.pool import Connection, Pool
+from weboid.store.db.rows import Columns, url_of
+from weboid.store.db.statements import statements
+from weboid.store.upkeep.expiry import BEFORE_ALL
+from weboid.store.upkeep.moved_urls import moves_of, record_moves
+
+SQL: Final = statements("upkeep/rekey")
+BATCH: Final = 500
+"""URLs looked at in one transaction."""
+WORKER: Final = "rekey"
+"""Holds all leases meanwhile."""
+
+
+@dataclass(slots=True)
+class Rekeyed:
+    """What a run has done so far. `merged` URLs fell together with another one, `dropped` ones are invalid now."""
+
+    urls: int = 0
+    moved: int = 0
+    merged: int = 0
+    dropped: int = 0
+    spam_links: int = 0
+
+
+Show = Callable[[Rekeyed], None]
+
+
+async def count_urls(conn: Connection) -> int:
+    """All URLs there are."""
+    row = await (await conn.execute(SQL["count_urls"])).fetchone()
+    return int(row[0]) if row else 0
+
+
+async def begin_rekey(conn: Connection) -> None:
+    """Shuts workers and feeders out until `end_rekey`; raises StoreError while workers are at work."""
+    await conn.execute(SQL["record_leases_taken"], {"worker": WORKER})
+    workers = [row[0] async for row in await conn.execute(SQL["list_workers"], {"worker": WORKER})]
+    if workers:
+        raise StoreError(f"crawlers are at work ({', '.join(workers)}): stop them first, then run it again")
+    await _record_form(conn, *UNDER_WAY)
+
+
+async def end_rekey(conn: Connection, form: KeyForm = OURS) -> None:
+    """Everything has its new key: workers and feeders may come back."""
+    await _record_form(conn, form.form_version, form.suffix_version)
+    await conn.execute(SQL["record_leases_given_back"], {"worker": WORKER})
+
+
+async def rekey(
+    pool: Pool,
+    day: int,
+    form: KeyForm = OURS,
+    *,
+    batch: int = BATCH,
+    dry_run: bool = False,
+    show: Show = lambda so_far: None,
+) -> Rekeyed:
+    """Moves everything to the keys of a form, unless it is there; `day` is for the log where verdicts fall together.
+
+    `dry_run`: counts what would be moved or dropped (not what falls together) and writes nothing. Raises StoreError
+    while workers are at work.
+    """
+    done = Rekeyed()
+    async with pool.connection() as conn:
+        await conn.execute(SQL["lock"])
+        await note_form(conn)
+        if await has_form(conn, form):
+            return done
+        if not dry_run:
+            await begin_rekey(conn)
+    after = BEFORE_ALL
+    while True:
+        async with pool.connection() as conn:
+            await conn.execute(SQL["lock"])
+            stored = await _list_urls(conn, after, batch)
+            if not stored:
+                break
+            moves = moves_of(stored, form)
+            done.urls += len(stored)
+            done.moved += len(moves.kept)
+            done.dropped += len(moves.to) - len(moves.kept)
+            if moves.to and not dry_run:
+                done.merged += await record_moves(conn, moves, day)
+        show(done)
+        after = next(reversed(stored))
+    await _rekey_spam_links(pool, form, batch, dry_run, done)
+    if not dry_run:
+        await _rekey_domain_reports(pool, form)
+    if not dry_run:
+        async with pool.connection() as conn:
+            await end_rekey(conn, form)
+    return done
+
+
+async def _record_form(conn: Connection, form_version: int, suffix_version: str) -> None:
+    row = {"form_version": form_version, "suffix_version": suffix_version}
+    await conn.execute(SQL["record_key_form"], row)
+
+
+async def _list_urls(conn: Connection, after: UrlKey, limit: int) -> dict[UrlKey, Url]:
+    rows = await conn.execute(SQL["list_urls"], {**after._asdict(), "limit": limit})
+    return {UrlKey(*row[:3]): url_of(row[3:]) async for row in rows}
+
+
+async def _rekey_spam_links(pool: Pool, form: KeyForm, batch: int, dry_run: bool, done: Rekeyed) -> None:
+    """Spam links stand for themselves: their URLs, as the pages give them, are known of nowhere else."""
+    after: tuple[int, ...] = (-1, 0, *BEFORE_ALL)
+    names = ("wiki", "page", "bucket", "host_key", "url_key")
+    while True:
+        async with pool.connection() as conn:
+            await conn.execute(SQL["lock"])
+            given = {**dict(zip(names, after, strict=True)), "limit": batch}
+            rows = await (await conn.execute(SQL["list_spam_links"], given)).fetchall()
+            if not rows:
+                return
+            after = rows[-1][:5]
+            old, new = [], []
+            for *place, url in rows:
+                renewed = form.renewed(url)
+                key = None if renewed is None else form.key(renewed)
+                if key != tuple(place[2:]):
+                    old.append(place)
+                    if key is not None:
+                        new.append([*place[:2], *key, url])
+            done.spam_links += len(old)
+            if not dry_run:
+                await conn.execute(SQL["delete_spam_links"], _transposed(names, old))
+                await conn.execute(SQL["record_spam_links"], _transposed((*names, "url"), new))
+
+
+async def _rekey_domain_reports(pool: Pool, form: KeyForm) -> None:
+    """What is said of whole domains, a few thousand rows at most. Of what falls together the newest is kept."""
+    names = ("bucket", "domain", "day", "subject", "name")
+    async with pool.connection() as conn:
+        await conn.execute(SQL["lock"])
+        rows = await (await conn.execute(SQL["list_domain_reports"])).fetchall()
+        kept: dict[tuple[int, str], Sequence[Any]] = {}
+        for row in rows:
+            url = form.renewed(f"http://{f'[{row[1]}]' if ':' in row[1] else row[1]}/")
+            if url is not None:
+                place = form.key(url).bucket, url.host
+                if place not in kept or kept[place][2] < row[2]:
+                    kept[place] = row
+        new = [(*place, *row[2:]) for place, row in kept.items()]
+        if new != rows:
+            await conn.execute(SQL["delete_domain_reports"])
+            await conn.execute(SQL["record_domain_reports"], _transposed(names, new))
+
+
+def _transposed(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns:
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}

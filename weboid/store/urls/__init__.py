@@ -1,0 +1,1 @@
+"""URLs and hosts: their records, what hosts need, what people claim, the log of verdicts."""

@@ -1,0 +1,123 @@
+"""Writing what checks found: URL records, host records, the log of changes and the dead links that follow (U-10).
+
+One law: all of a batch is written in the caller's one transaction, under leases that were looked at in it.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from weboid.core.record.reasons import Reason
+from weboid.core.record.record import HostRecord, UrlRecord
+from weboid.core.record.status import HOST_FAILURES
+from weboid.core.url.keys import UrlKey
+from weboid.core.verdict.verdict import Verdict
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import (
+    HostKey,
+    StoredUrl,
+    host_key_columns,
+    host_record_columns,
+    key_columns,
+    record_columns,
+    stored_url,
+)
+from weboid.store.db.statements import statements
+
+SQL: Final = statements("urls/check")
+CHANGE_SQL: Final = statements("urls/verdict_log")
+PAGE: Final = 1_000
+"""URLs of one host read at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedUrl:
+    """A URL's record after a check, and the day on which it is due again."""
+
+    key: UrlKey
+    record: UrlRecord
+    due: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A verdict that has changed on `day` (U-10); `since` is the first day of what it now says."""
+
+    key: UrlKey
+    day: int
+    before: Verdict
+    after: Verdict
+    reason: Reason | None
+    since: int | None
+
+
+async def record_checks(conn: Connection, checks: Sequence[CheckedUrl]) -> None:
+    """Writes the records of URLs that were asked, each URL at most once."""
+    ordered = sorted(checks, key=lambda check: check.key)
+    columns = {
+        **key_columns(check.key for check in ordered),
+        **record_columns(check.record for check in ordered),
+        "due": [check.due for check in ordered],
+    }
+    await conn.execute(SQL["record_checks"], columns)
+
+
+async def record_hosts(conn: Connection, hosts: Mapping[HostKey, HostRecord]) -> None:
+    """Writes hosts' own records, and for each the day on which the first of its URLs is due."""
+    keys = sorted(hosts)
+    columns = {**host_key_columns(keys), **host_record_columns(hosts[key] for key in keys)}
+    await conn.execute(SQL["record_host_rows"], columns)
+    await record_next_days(conn, keys)
+
+
+async def record_next_days(conn: Connection, hosts: Sequence[HostKey]) -> None:
+    """Writes for each host the day on which the first of its URLs is due."""
+    if hosts:
+        await conn.execute(SQL["record_next_days"], host_key_columns(hosts))
+
+
+async def record_due(conn: Connection, days: Mapping[UrlKey, int]) -> None:
+    """Makes URLs due on the given days, whatever was found before. Their hosts are the caller's business."""
+    if days:
+        keys = sorted(days)
+        await conn.execute(SQL["record_due"], {**key_columns(keys), "due": [days[key] for key in keys]})
+
+
+async def record_changes(conn: Connection, changes: Sequence[Change]) -> None:
+    """Writes the log, and makes `dead` follow: all pages that use a URL that died or came back (U-10)."""
+    if not changes:
+        return
+    log = {
+        **key_columns(change.key for change in changes),
+        "day": [change.day for change in changes],
+        "before": [change.before.value for change in changes],
+        "after": [change.after.value for change in changes],
+        "reason": [change.reason.number if change.reason else None for change in changes],
+    }
+    await conn.execute(CHANGE_SQL["record_changes"], log)
+    died = [change for change in changes if change.after is Verdict.DEAD]
+    if died:
+        columns = {**key_columns(change.key for change in died), "since": [change.since for change in died]}
+        await conn.execute(CHANGE_SQL["record_dead"], columns)
+    revived = [change.key for change in changes if change.before is Verdict.DEAD is not change.after]
+    if revived:
+        await conn.execute(CHANGE_SQL["record_alive"], key_columns(revived))
+
+
+async def list_silent_urls(conn: Connection, host: HostKey) -> AsyncIterator[list[StoredUrl]]:
+    """All URLs of a host whose newest check found the host itself failing (C-5), `PAGE` at a time."""
+    after = -(2**63)
+    while True:
+        row = {
+            "bucket": host.bucket,
+            "host_key": host.host_key,
+            "after": after,
+            "statuses": [int(status) for status in HOST_FAILURES],
+            "limit": PAGE,
+        }
+        urls = [stored_url(columns) async for columns in await conn.execute(SQL["list_silent_urls"], row)]
+        if urls:
+            yield urls
+        if len(urls) < PAGE:
+            return
+        after = urls[-1].key.url_key

@@ -1,0 +1,75 @@
+"""Hosts and URLs in the store: due ones for a round, known ones for an answer. Writing checks is `check`'s business."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from weboid.core.url.keys import BUCKETS, UrlKey
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import (
+    HostKey,
+    KnownUrl,
+    StoredHost,
+    StoredUrl,
+    host_key_columns,
+    key_columns,
+    known_url,
+    stored_host,
+    stored_url,
+    url_of,
+)
+from weboid.store.db.statements import statements
+from weboid.store.urls.claims import noted
+from weboid.store.urls.special import list_specials
+
+SQL: Final = statements("urls/url")
+
+
+async def list_due_hosts(
+    conn: Connection, buckets: Sequence[int], *, day: int, beside: Sequence[HostKey], limit: int
+) -> list[StoredHost]:
+    """At most `limit` hosts of these buckets whose turn has come by `day`, at random, none of those `beside` (C-3)."""
+    row = {
+        "buckets": list(buckets),
+        "day": day,
+        "limit": limit,
+        "open": [key.host_key for key in beside],
+    }
+    hosts = [stored_host(columns) async for columns in await conn.execute(SQL["list_due_hosts"], row)]
+    sights = await list_specials(conn, {host.key: host.host for host in hosts}) if hosts else {}
+    return [replace(host, sights=known) if (known := sights[host.key]) else host for host in hosts]
+
+
+async def list_due_urls(
+    conn: Connection, hosts: Sequence[HostKey], *, day: int, per_host: int
+) -> dict[HostKey, list[StoredUrl]]:
+    """For each host its URLs due by `day`, oldest first, at most `per_host` (C-3)."""
+    due: dict[HostKey, list[StoredUrl]] = {host: [] for host in hosts}
+    row = {**host_key_columns(hosts), "day": day, "per_host": per_host}
+    async for columns in await conn.execute(SQL["list_due_urls"], row):
+        url = stored_url(columns)
+        due[HostKey(url.key.bucket, url.key.host_key)].append(url)
+    return due
+
+
+async def count_due(conn: Connection, day: int, *, limit: int) -> int:
+    """How many URLs a round on `day` has to ask; `limit` stands for that many or more."""
+    row = await (await conn.execute(SQL["count_due"], {"day": day, "limit": limit})).fetchone()
+    return int(row[0]) if row else 0
+
+
+async def list_canaries(conn: Connection, *, limit: int) -> list[str]:
+    """Some URLs, in normal form, that were fine when they were last asked (C-16)."""
+    canaries: list[str] = []
+    for bucket in (random.randrange(BUCKETS), 0):
+        rows = await conn.execute(SQL["list_canaries"], {"bucket": bucket, "limit": limit - len(canaries)})
+        canaries += [str(url_of(row)) async for row in rows]
+    return canaries
+
+
+async def find_urls(conn: Connection, keys: Sequence[UrlKey]) -> dict[UrlKey, KnownUrl]:
+    """What is known of these URLs; those not watched are missing."""
+    rows = await (await conn.execute(SQL["find_urls"], key_columns(keys))).fetchall()
+    known = [known_url(row) for row in rows]
+    return {url.key: url for url in await noted(conn, known)}

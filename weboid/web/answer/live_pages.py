@@ -1,0 +1,111 @@
+"""Reading pages from their wiki this second, within a budget (W-10).
+
+What is done where the wiki does not answer is `answers`' business.
+One law: callers who ask the same at the same time share one read, and none of them can end it for the others.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar, cast
+
+from weboid.errors import SourceError
+from weboid.store.pages.wiki import StoredWiki
+from weboid.wiki.source import Members, PageLinks, WikiItself
+
+log = logging.getLogger(__name__)
+
+Sources = Callable[[StoredWiki], WikiItself | None]
+"""The source that reads a wiki live; None = it has none that is known."""
+
+_MOST_READS: Final = 40
+"""At one time over all wikis; who comes later waits, within the budget."""
+
+_MOST_CATEGORIES: Final = 500
+_CATEGORY_KEPT_S: Final = 300.0
+"""Who belongs to a category is asked again after that."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Pages as they are now; of those that were asked for by title, `titles` has the ids."""
+
+    pages: list[PageLinks]
+    titles: dict[str, int]
+
+
+class LiveReader:
+    """Reads pages through the sources of their wikis, each question at most `budget_s` seconds."""
+
+    def __init__(self, sources: Sources, *, budget_s: float) -> None:
+        self._sources = sources
+        self._budget_s = budget_s
+        self._reads: dict[tuple[Hashable, ...], asyncio.Task[Any]] = {}
+        self._categories: dict[tuple[int, str], tuple[float, Members]] = {}
+        self._free = asyncio.Semaphore(_MOST_READS)
+
+    async def find_pages(self, wiki: StoredWiki, ids: tuple[int, ...], titles: tuple[str, ...]) -> Found | None:
+        """The pages as they are now, without those that are not there; None if the wiki does not answer in time."""
+
+        async def read(source: WikiItself) -> Found:
+            pages = {page.page: page for page in await source.find_pages(ids=ids)} if ids else {}
+            titled = await source.find_titled(titles) if titles else {}
+            pages |= {page.page: page for page in titled.values()}
+            return Found([pages[page] for page in sorted(pages)], {title: page.page for title, page in titled.items()})
+
+        return await self._shared(wiki, (wiki.wiki, ids, titles), read)
+
+    async def list_members(
+        self, wiki: StoredWiki, category: str, *, place: str = "", limit: int = 500
+    ) -> Members | None:
+        """Some pages of a category behind `place`, as `WikiItself` says; None if the wiki does not answer in time."""
+        return await self._shared(
+            wiki,
+            (wiki.wiki, category, place, limit),
+            lambda source: source.list_members(category, place=place, limit=limit),
+        )
+
+    async def list_first_members(self, wiki: StoredWiki, category: str) -> Members | None:
+        """The first pages of a category, as they were within the last five minutes."""
+        asked, time_s = (wiki.wiki, category), asyncio.get_running_loop().time()
+        kept = self._categories.get(asked)
+        if kept is not None and time_s < kept[0] + _CATEGORY_KEPT_S:
+            return kept[1]
+        members = await self.list_members(wiki, category)
+        if members is not None:
+            self._categories.pop(asked, None)
+            while len(self._categories) >= _MOST_CATEGORIES:
+                del self._categories[next(iter(self._categories))]
+            self._categories[asked] = time_s, members
+        return members
+
+    async def close(self) -> None:
+        """Gives up what is still being read."""
+        reads = list(self._reads.values())
+        for read in reads:
+            read.cancel()
+        await asyncio.gather(*reads, return_exceptions=True)
+
+    async def _shared(
+        self, wiki: StoredWiki, asked: tuple[Hashable, ...], read: Callable[[WikiItself], Awaitable[T]]
+    ) -> T | None:
+        if (reading := self._reads.get(asked)) is None:
+            reading = self._reads[asked] = asyncio.create_task(self._read(wiki, read))
+            reading.add_done_callback(lambda _: self._reads.pop(asked))
+        return cast("T | None", await asyncio.shield(reading))
+
+    async def _read(self, wiki: StoredWiki, read: Callable[[WikiItself], Awaitable[T]]) -> T | None:
+        source = self._sources(wiki)
+        if source is None:
+            return None
+        try:
+            async with asyncio.timeout(self._budget_s), self._free:
+                return await read(source)
+        except TimeoutError:
+            log.info("%s was not read within %g s", wiki.dbname, self._budget_s)
+        except SourceError as error:
+            log.info("%s could not be read: %s", wiki.dbname, error)
+        return None

@@ -1,0 +1,130 @@
+"""Whole namespaces and categories of a wiki, part by part, for trusted clients (W-9).
+
+One law: a part is bounded, and who goes on from `next` is told each page that is there all the while.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from aiohttp import web
+
+from weboid.core.verdict.link_report import Extent
+from weboid.store.db.pool import Connection
+from weboid.store.pages.page import StoredPage, list_pages, list_pages_of_namespace
+from weboid.store.pages.wiki import StoredWiki
+from weboid.web.answer.answers import Answer
+from weboid.web.answer.document import document
+from weboid.web.http.respond import Form
+from weboid.web.http.tokens import client_of
+from weboid.web.request.parameters import Parameters, extent_of, title_of, verdicts_of
+from weboid.web.request.problem import Problem
+from weboid.web.service import Service, given_in, machine_words, require_format
+
+ROWS: Final = 50
+NAMES: Final = frozenset({"dbname", "namespace", "category", "after"})
+_NAMES: Final = NAMES | {"all", "verdict", "format"}
+_NAMESPACE: Final = re.compile(r"[0-9]{1,5}")
+_AFTER_TITLE: Final = re.compile(r"([1-9][0-9]{0,9})\.([^\x00]{1,300})", re.DOTALL)
+_AFTER_MEMBER: Final = re.compile(r"[!-~]{1,1000}")
+_MOST_PAGE: Final = 2**31
+_PREFIX: Final = "category:"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some pages; `next` is what the part behind them is asked for with, `missing` are those that are not watched."""
+
+    pages: list[StoredPage]
+    missing: list[int]
+    next: str | None
+
+
+class Whole:
+    """The handler."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def add_routes(self, app: web.Application) -> None:
+        """Its address."""
+        app.router.add_get("/api/pages", self.pages)
+
+    async def pages(self, request: web.Request) -> web.Response:
+        """The stored answers of fifty pages of a namespace or category."""
+        require_trusted(request)
+        given = given_in(request, _NAMES)
+        require_format(given, Form.JSON, Form.XML)
+        say = machine_words(given)
+        is_xml = self._service.form_of(request) is Form.XML
+        extent, verdicts = extent_of(given, Extent.FINDINGS if is_xml else Extent.DEAD), verdicts_of(given)
+        name, wiki = await self._service.find_wiki(given)
+        part = await find_part(self._service, wiki, given, limit=ROWS)
+        async with self._service.pool.connection() as conn:
+            reports = await self._service.answers.list_reports(conn, name, wiki, part.pages)
+        answer = Answer(wiki, tuple(reports), tuple(map(str, part.missing)), self._service.today())
+        told = document(answer, extent, say, self._service.source, verdicts)
+        return self._service.document(request, {**told, "wiki": str(name), "next": part.next})
+
+
+def require_trusted(request: web.Request) -> str:
+    """The name of the trusted client that asks; raises Problem."""
+    if (client := client_of(request)) is None:
+        raise Problem(403, "trusted")
+    return client
+
+
+async def find_part(service: Service, wiki: StoredWiki, given: Parameters, *, limit: int) -> Part:
+    """The watched pages of the namespace or category that is asked for, behind ``after``; raises Problem.
+
+    `limit` is at most 500.
+    """
+    if ("namespace" in given) == ("category" in given):
+        raise Problem(400, "whole")
+    if "category" in given:
+        return await _part_of_category(service, wiki, given, limit)
+    if not _NAMESPACE.fullmatch(given["namespace"]):
+        raise Problem(400, "namespace")
+    spot = _spot_of(given)
+    async with service.pool.connection() as conn:
+        pages = await list_pages_of_namespace(conn, wiki.wiki, int(given["namespace"]), after=spot, limit=limit + 1)
+    part = pages[:limit]
+    return Part(part, [], f"{part[-1].page}.{part[-1].title}" if len(pages) > limit else None)
+
+
+def category_of(given: Parameters) -> str:
+    """The category that is asked for, without the prefix that it may have; raises Problem."""
+    try:
+        category = title_of(given["category"])
+        return title_of(category[len(_PREFIX) :]) if category.lower().startswith(_PREFIX) else category
+    except Problem:
+        raise Problem(400, "category") from None
+
+
+async def _part_of_category(service: Service, wiki: StoredWiki, given: Parameters, limit: int) -> Part:
+    category, place = category_of(given), given.get("after", "")
+    if place and not _AFTER_MEMBER.fullmatch(place):
+        raise Problem(400, "after", "after")
+    members = await service.answers.live.list_members(wiki, category, place=place, limit=limit)
+    if members is None:
+        raise Problem(503, "wiki-silent")
+    async with service.pool.connection() as conn:
+        pages = await _in_order(conn, wiki, members.pages)
+    known = {page.page for page in pages}
+    return Part(pages, [page for page in members.pages if page not in known], members.place or None)
+
+
+async def _in_order(conn: Connection, wiki: StoredWiki, ids: tuple[int, ...]) -> list[StoredPage]:
+    """The watched ones in the order of the category."""
+    found = await list_pages(conn, wiki.wiki, [page for page in ids if page < _MOST_PAGE])
+    by_id = {page.page: page for page in found}
+    return [by_id[page] for page in ids if page in by_id]
+
+
+def _spot_of(given: Parameters) -> tuple[str, int]:
+    if "after" not in given:
+        return "", 0
+    match = _AFTER_TITLE.fullmatch(given["after"])
+    if not match or int(match[1]) >= _MOST_PAGE:
+        raise Problem(400, "after", "after")
+    return match[2], int(match[1])

@@ -1,0 +1,259 @@
+"""What has changed in a wiki: links that died and links that came back, for programs (W-14) and feed readers (W-12).
+
+One law: who goes on from `next` misses nothing and is told nothing twice; the Atom feed shows the newest only.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from typing import Any, Final
+from urllib.parse import quote, urlencode, urlsplit
+
+from aiohttp import hdrs, web
+
+from weboid.core.record.days import date_of, day_of, iso
+from weboid.core.url.farms import WikiName
+from weboid.core.verdict.verdict import Verdict
+from weboid.store.db.pool import Connection
+from weboid.store.lists.changes import (
+    NewsItem,
+    find_day_start,
+    find_settled,
+    list_newest,
+    list_newest_of_pages,
+    list_news,
+)
+from weboid.store.lists.links import list_titles
+from weboid.web.api.bulk import category_of
+from weboid.web.formats import atom
+from weboid.web.formats.atom import Entry, Feed
+from weboid.web.http.respond import OPEN_TO_ALL, Form, sent
+from weboid.web.request.parameters import Parameters, page_of
+from weboid.web.request.problem import Problem
+from weboid.web.service import Service, given_in, link_document, machine_words, require_format
+from weboid.web.words import phrases
+from weboid.web.words.messages import Messages
+
+MOST_CHANGES: Final = 100
+_FEED_NAMES: Final = frozenset({"dbname", "page", "pageid", "curid", "category"})
+_NAMES: Final = _FEED_NAMES | {"since", "format"}
+_NUMBER: Final = re.compile(r"[0-9]{1,18}")
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_MOST_PAGE: Final = 2**31
+_PAGES_NAMED: Final = 5
+"""Pages named in the title and text of a feed's entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Of what the changes are told: a whole wiki, a page, or the first pages of a category (`more`: it has others)."""
+
+    name: WikiName
+    wiki: int
+    page: int | None = None
+    title: str = ""
+    category: str | None = None
+    members: tuple[int, ...] = ()
+    more: bool = False
+
+    @property
+    def pages(self) -> tuple[int, ...] | None:
+        """The pages; None = all."""
+        if self.page is not None:
+            return (self.page,)
+        return None if self.category is None else self.members
+
+
+class Changes:
+    """The handlers."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def add_routes(self, app: web.Application) -> None:
+        """Their addresses."""
+        app.router.add_get("/changes", self.changes)
+        app.router.add_get("/feeds/dead", self.feed)
+
+    async def changes(self, request: web.Request) -> web.Response:
+        """W-14: the changes behind a number, or from a day on, by ascending number."""
+        given = given_in(request, _NAMES)
+        require_format(given, Form.JSON, Form.XML)
+        say = machine_words(given)
+        since = _since_of(given)
+        scope = await self._scope(given)
+        async with self._service.pool.connection() as conn:
+            until = await find_settled(conn)
+            if isinstance(since, date):
+                start = await find_day_start(conn, _day(since))
+                since = until if start is None else start
+            news = await list_news(conn, scope.wiki, since=since, until=until, of=scope.pages, limit=MOST_CHANGES)
+        day = self._service.today()
+        told = {
+            **self._service.head(day, say),
+            "wiki": str(scope.name),
+            "page": scope.page,
+            "category": scope.category,
+            "members": None if scope.category is None else len(scope.members),
+            "partial": scope.more,
+            "since": since,
+            "next": news.after,
+            "more": news.more,
+            "changes": [self._change(item, day, say) for item in news.items],
+        }
+        return self._service.document(request, told)
+
+    async def feed(self, request: web.Request) -> web.Response:
+        """W-12: the newest links of a wiki, of one page or of a category that died and are dead still."""
+        given = given_in(request, _FEED_NAMES)
+        say = machine_words(given)
+        scope = await self._scope(given)
+        async with self._service.pool.connection() as conn:
+            items = await _found(conn, scope)
+        day = self._service.today()
+        dead = [item for item in items if item.after is Verdict.DEAD and self._is_dead(item)]
+        seen: dict[object, NewsItem] = {}
+        for item in dead:
+            seen.setdefault(item.known.key, item)
+        newest = max((item.day for item in items), default=0)
+        feed = self._atom(scope, newest, tuple(seen.values()), given, day, say)
+        response = sent(request, atom.bytes_of(feed), atom.CONTENT_TYPE)
+        return _dated(request, response, newest, day)
+
+    async def _scope(self, given: Parameters) -> _Scope:
+        page = _page_of(given)
+        category = category_of(given) if "category" in given else None
+        if page is not None and category is not None:
+            raise Problem(400, "page-or-category")
+        name, wiki = await self._service.find_wiki(given)
+        if category is not None:
+            members = await self._service.answers.live.list_first_members(wiki, category)
+            if members is None:
+                raise Problem(503, "wiki-silent")
+            ids = tuple(member for member in members.pages if member < _MOST_PAGE)
+            return _Scope(name, wiki.wiki, category=category, members=ids, more=bool(members.place))
+        if page is None:
+            return _Scope(name, wiki.wiki)
+        async with self._service.pool.connection() as conn:
+            title = (await list_titles(conn, wiki.wiki, [page])).get(page)
+        if title is None:
+            raise Problem(404, "unknown-page", str(page), str(name))
+        return _Scope(name, wiki.wiki, page=page, title=title.title)
+
+    def _is_dead(self, item: NewsItem) -> bool:
+        return self._service.report(item.known).finding.verdict is Verdict.DEAD
+
+    def _change(self, item: NewsItem, day: int, say: Messages) -> dict[str, Any]:
+        return {
+            "change": item.change,
+            "day": iso(item.day),
+            "before": item.before.word,
+            "after": item.after.word,
+            "reason": None if item.reason is None else item.reason.word,
+            "pages": [{"id": page.page, "namespace": page.namespace, "title": page.title} for page in item.pages],
+            "more": item.more,
+            "link": link_document(self._service.report(item.known), day, say),
+        }
+
+    def _atom(
+        self,
+        scope: _Scope,
+        newest: int,
+        items: tuple[NewsItem, ...],
+        given: Parameters,
+        day: int,
+        say: Messages,
+    ) -> Feed:
+        public, wiki, page = self._service.public_url, str(scope.name), scope.page
+        tag = f"tag:{urlsplit(public).hostname},2017:dead/{wiki}"
+        language = {"lang": say.language.code} if {"lang", "uselang"} & given.keys() else {}
+        asked = {"dbname": wiki, **language}
+        about = f"{public}/lists/dead?{urlencode(asked)}"
+        identity, heading = tag, say.text("weboid-feed-title", wiki)
+        if page is not None:
+            identity, asked = f"{tag}/{page}", {"dbname": wiki, "page": str(page), **language}
+            about = f"{public}/externalLinkInfo?{urlencode({'dbname': wiki, 'pageid': str(page), **language})}"
+            heading = say.text("weboid-feed-title-page", phrases.visible(scope.title), wiki)
+        elif scope.category is not None:
+            identity = f"{tag}/category/{quote(scope.category, safe='')}"
+            asked = {"dbname": wiki, "category": scope.category, **language}
+            heading = say.text("weboid-feed-title-category", phrases.visible(scope.category), wiki)
+        return Feed(
+            id=identity,
+            title=heading,
+            link=about,
+            itself=f"{public}/feeds/dead?{urlencode(asked)}",
+            lang=say.language.bcp47,
+            day=newest,
+            entries=tuple(self._entry(item, f"{tag}/change/{item.change}", wiki, language, day, say) for item in items),
+        )
+
+    def _entry(
+        self, item: NewsItem, identity: str, wiki: str, language: dict[str, str], day: int, say: Messages
+    ) -> Entry:
+        link = self._service.report(item.known)
+        pages = [phrases.visible(page.title) for page in item.pages[:_PAGES_NAMED]]
+        others = len(item.pages) - len(pages)
+        summary = [phrases.reason_words(link, say), say.text("weboid-feed-pages", ", ".join(pages))]
+        if others:
+            summary.append(say.text("weboid-feed-more", others))
+        query = urlencode({"url": str(link.normal), "dbname": wiki, **language})
+        return Entry(
+            id=identity,
+            title=say.text("weboid-feed-entry", phrases.shown_url(link), pages[0] if pages else wiki),
+            link=f"{self._service.public_url}/url?{query}",
+            summary=" ".join(part for part in summary if part),
+            day=item.day,
+        )
+
+
+async def _found(conn: Connection, scope: _Scope) -> tuple[NewsItem, ...]:
+    if scope.pages is None:
+        return await list_newest(conn, scope.wiki, limit=MOST_CHANGES)
+    return await list_newest_of_pages(conn, scope.wiki, scope.pages, limit=MOST_CHANGES)
+
+
+def _dated(request: web.Request, response: web.Response, newest: int, day: int) -> web.Response:
+    """Adds Last-Modified, and answers to If-Modified-Since, which counts only without If-None-Match (RFC 9110 §13.2.2).
+
+    Changes have days, no times: as long as the newest one is of today, another may follow, and nothing is said.
+    """
+    if newest >= day:
+        return response
+    end = datetime.combine(date_of(newest + 1), time(), UTC)
+    has_it = request.if_modified_since is not None and request.if_modified_since >= end
+    if response.status == 200 and has_it and hdrs.IF_NONE_MATCH not in request.headers:
+        kept = (hdrs.CACHE_CONTROL, hdrs.VARY, hdrs.ETAG, *OPEN_TO_ALL)
+        response = web.Response(status=304, headers={name: response.headers[name] for name in kept})
+    response.last_modified = end
+    return response
+
+
+def _since_of(given: Parameters) -> int | date:
+    since = given.get("since", "0")
+    if _NUMBER.fullmatch(since):
+        return int(since)
+    try:
+        if _DATE.fullmatch(since):
+            return date.fromisoformat(since)
+    except ValueError:
+        pass
+    raise Problem(400, "since")
+
+
+def _day(since: date) -> int:
+    """The day number, the nearest one that there is."""
+    try:
+        return day_of(since)
+    except ValueError:
+        return 0 if since < date_of(0) else day_of(date_of(32_767))
+
+
+def _page_of(given: Parameters) -> int | None:
+    named = [name for name in ("page", "pageid", "curid") if name in given]
+    if len(named) > 1:
+        raise Problem(400, "two-pages")
+    page = page_of(given, named[0]) if named else None
+    if page is not None and page >= _MOST_PAGE:
+        raise Problem(404, "unknown-page", str(page), given.get("dbname", ""))
+    return page

@@ -1,0 +1,83 @@
+"""The public data set for whoever wants all of it: which files there are, and the files (W-13).
+
+One law: a file goes out part by part as its reader takes it; none is ever whole in memory.
+"""
+
+import re
+from typing import Any, Final
+
+from aiohttp import hdrs, web
+
+from weboid.core.record.days import iso
+from weboid.store.lists.dataset import PARTS, DataSet, find_part, list_sets
+from weboid.web.http.respond import Form
+from weboid.web.request.problem import Problem
+from weboid.web.service import Service, given_in, html_words, machine_words, require_format
+
+_NAME: Final = re.compile(r"statuses-([A-Za-z0-9]{1,30})-([0-9]{4}-[0-9]{2}-[0-9]{2})\.csv\.gz")
+
+
+class Data:
+    """The handlers."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def add_routes(self, app: web.Application) -> None:
+        """Their addresses."""
+        app.router.add_get("/data", self.index)
+        app.router.add_get("/data/{name}", self.file)
+
+    async def index(self, request: web.Request) -> web.Response:
+        """The files that there are, newest first."""
+        given = given_in(request, {"format"})
+        require_format(given, Form.HTML, Form.JSON, Form.XML)
+        async with self._service.pool.connection() as conn:
+            sets = await list_sets(conn)
+        if self._service.form_of(request) is Form.HTML:
+            say = html_words(request, given)
+            told = [(name_of(each), say.date(each.day), each.lines, -(-each.size // 1024)) for each in sets]
+            return await self._service.html(request, "data.html", given, say, sets=told)
+        head = self._service.head(self._service.today(), machine_words(given))
+        return self._service.document(request, {**head, "files": [self._as_json(each) for each in sets]})
+
+    async def file(self, request: web.Request) -> web.StreamResponse:
+        """One file."""
+        async with self._service.pool.connection() as conn:
+            found = {name_of(each): each for each in await list_sets(conn)}
+        name = request.match_info["name"]
+        if not _NAME.fullmatch(name) or (wanted := found.get(name)) is None:
+            raise Problem(404, "no-such-address")
+        response = web.StreamResponse(
+            headers={
+                hdrs.CONTENT_TYPE: "application/gzip",
+                hdrs.CONTENT_LENGTH: str(wanted.size),
+                hdrs.CACHE_CONTROL: "public, max-age=604800, immutable",
+                hdrs.ACCESS_CONTROL_ALLOW_ORIGIN: "*",
+            }
+        )
+        await response.prepare(request)
+        if request.method != hdrs.METH_HEAD:
+            for part in range(PARTS):
+                async with self._service.pool.connection() as conn:
+                    body = await find_part(conn, wanted.day, wanted.farm, part)
+                if body is None:
+                    break  # deleted meanwhile: the length tells the reader that something is missing
+                await response.write(body)
+        return response
+
+    def _as_json(self, each: DataSet) -> dict[str, Any]:
+        name = name_of(each)
+        return {
+            "name": name,
+            "farm": each.farm,
+            "day": iso(each.day),
+            "lines": each.lines,
+            "bytes": each.size,
+            "url": f"{self._service.public_url}/data/{name}",
+        }
+
+
+def name_of(each: DataSet) -> str:
+    """The name of a set's file."""
+    return f"statuses-{each.farm}-{iso(each.day)}.csv.gz"

@@ -1,0 +1,58 @@
+"""The normal form of a URL, and what becomes of such a link (L-3 to L-6), for programs that keep URLs themselves.
+
+One law: it tells rules, not knowledge: nothing is looked up, so anybody may ask.
+"""
+
+from typing import Any, Final
+
+from aiohttp import web
+
+from weboid.core.url.classify import classify
+from weboid.core.url.farms import Farm, farm_named
+from weboid.core.url.urls import FORM_VERSION
+from weboid.errors import ConfigError, NotFound
+from weboid.web.http.respond import Form
+from weboid.web.request.parameters import Parameters, wiki_of
+from weboid.web.request.problem import Problem
+from weboid.web.service import Service, given_in, machine_words, require_format
+
+_NAMES: Final = frozenset({"url", "dbname", "format"})
+
+
+class NormalForm:
+    """The handler."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def add_routes(self, app: web.Application) -> None:
+        """Its address."""
+        app.router.add_get("/api/normal", self.normal)
+
+    async def normal(self, request: web.Request) -> web.Response:
+        """The form and class of one URL as it stands on a page, of a farm's wiki if one is named."""
+        given = given_in(request, _NAMES)
+        require_format(given, Form.JSON, Form.XML)
+        say = machine_words(given)
+        if "url" not in given:
+            raise Problem(400, "no-url")
+        link = classify(given["url"], self._farm(given))
+        told: dict[str, Any] = {
+            **self._service.head(self._service.today(), say),
+            "form": FORM_VERSION,
+            "url": link.given,
+            "normal": None if link.url is None else str(link.url),
+            "class": link.kind.value,
+            "reason": None if link.reason is None else link.reason.value,
+            "suspicious": link.note,
+        }
+        return self._service.document(request, told)
+
+    def _farm(self, given: Parameters) -> Farm | None:
+        if "dbname" not in given:
+            return None
+        name = wiki_of(given)
+        try:
+            return farm_named(name.farm, self._service.answers.wikis.farms)
+        except ConfigError:
+            raise NotFound(str(name)) from None

@@ -1,0 +1,92 @@
+"""Pages are handed to the feeder, and nothing is read or told of them (W-8, W-9).
+
+One law: it never waits for a wiki, unless a trusted client asks for a whole category.
+"""
+
+from typing import Any, Final
+
+from aiohttp import hdrs, web
+
+from weboid.store.db.pool import Connection
+from weboid.store.pages.pending import has_room, record_asked, record_asked_titles
+from weboid.store.pages.wiki import StoredWiki
+from weboid.web.api.bulk import NAMES as WHOLE_NAMES
+from weboid.web.api.bulk import find_part, require_trusted
+from weboid.web.formats import json, xml
+from weboid.web.http.respond import Form, sent
+from weboid.web.request.fields import fields_of
+from weboid.web.request.parameters import MOST_QUERY, Parameters, Question, parameters_of, question_of
+from weboid.web.request.problem import Problem
+from weboid.web.service import LANGUAGE, Service, machine_words, require_format
+
+_NAMES: Final = WHOLE_NAMES | LANGUAGE | {"pageid", "curid", "title", "format"}
+_ROWS: Final = 500
+"""Pages of a namespace or category that are handed in at once."""
+
+_MOST_PAGE: Final = 2**31
+"""Greater ids are no page of any wiki's, and have no place in the store."""
+
+
+class Ping:
+    """The handler."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def add_routes(self, app: web.Application) -> None:
+        """Its address. HEAD would do what GET does, and is for looking only."""
+        app.router.add_get("/api/ping", self.ping, allow_head=False)
+        app.router.add_post("/api/ping", self.ping)
+
+    async def ping(self, request: web.Request) -> web.Response:
+        """Some pages by id or title, or for trusted clients those of a namespace or category."""
+        given = await _given_in(request)
+        require_format(given, Form.JSON, Form.XML)
+        say = machine_words(given)
+        if is_whole := bool({"namespace", "category"} & given.keys()):
+            require_trusted(request)
+            if {"pageid", "curid", "title"} & given.keys():
+                raise Problem(400, "whole")
+        question = None if is_whole else question_of(given)
+        name, wiki = await self._service.find_wiki(given)
+        if question is None:
+            accepted, after = await self._hand_in_part(wiki, given)
+        else:
+            accepted, after = await self._hand_in(wiki, question), None
+        head = self._service.head(self._service.today(), say)
+        told: dict[str, Any] = {**head, "wiki": str(name), "accepted": accepted, "next": after}
+        if self._service.form_of(request) is Form.XML:
+            return sent(request, xml.bytes_of(told), xml.CONTENT_TYPE, http=202, cache="no-store")
+        return sent(request, json.text_of(told), json.CONTENT_TYPE, http=202, cache="no-store")
+
+    async def _hand_in(self, wiki: StoredWiki, question: Question) -> list[str]:
+        ids = [page for page in question.ids if page < _MOST_PAGE]
+        async with self._service.pool.connection() as conn:
+            await _require_room(conn, wiki)
+            if question.titles:
+                await record_asked_titles(conn, wiki.wiki, question.titles, self._service.today())
+            else:
+                await record_asked(conn, wiki.wiki, ids, self._service.today())
+        return [*map(str, ids), *question.titles]
+
+    async def _hand_in_part(self, wiki: StoredWiki, given: Parameters) -> tuple[list[str], str | None]:
+        part = await find_part(self._service, wiki, given, limit=_ROWS)
+        ids = [page.page for page in part.pages] + [page for page in part.missing if page < _MOST_PAGE]
+        async with self._service.pool.connection() as conn:
+            await _require_room(conn, wiki)
+            await record_asked(conn, wiki.wiki, ids, self._service.today())
+        return list(map(str, ids)), part.next
+
+
+async def _require_room(conn: Connection, wiki: StoredWiki) -> None:
+    """Raises Problem while more pages wait than anybody may add to."""
+    if not await has_room(conn, wiki.wiki):
+        raise Problem(503, "queue-full")
+
+
+async def _given_in(request: web.Request) -> Parameters:
+    """The parameters of the address, and of the form that is sent, if one is. Raises Problem."""
+    items, length = list(request.query.items()), len(request.rel_url.raw_query_string)
+    if request.method == hdrs.METH_POST and request.can_read_body:
+        items += await fields_of(request, most=MOST_QUERY)
+    return parameters_of(items, length, _NAMES)

@@ -1,0 +1,101 @@
+"""Whatever is raised inside, as an answer in the format of the address that was requested.
+
+One law: no trace of our code goes out.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Handler, Middleware
+
+from weboid.errors import NotFound, StoreError
+from weboid.web.answer.document import problem_document
+from weboid.web.formats import javascript, json, xml
+from weboid.web.http.respond import Form, html_language, machine_language, sent
+from weboid.web.request.problem import Problem
+from weboid.web.words.language import DEFAULT, languages
+from weboid.web.words.messages import Messages, messages_in
+
+log = logging.getLogger(__name__)
+
+_HTTP_KEYS: Final = {404: "no-such-address", 405: "method", 400: "request", 413: "too-long", 414: "too-long"}
+ProblemPage = Callable[[web.Request, Problem, Messages], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Turns whatever was raised into an answer in the format of the address that was asked."""
+
+    problem_page: ProblemPage
+    form_of: Callable[[web.Request], Form]
+
+    @property
+    def middleware(self) -> Middleware:
+        """The middleware to install."""
+
+        @web.middleware
+        async def errors(request: web.Request, handler: Handler) -> web.StreamResponse:
+            try:
+                return await handler(request)
+            except Exception as error:
+                return await self._told(request, error)
+
+        return errors
+
+    async def _told(self, request: web.Request, error: Exception) -> web.Response:
+        problem = _problem_of(error, has_gone=request.transport is None or request.transport.is_closing())
+        if problem.http == 500:
+            log.error("an answer to %r failed", request.path, exc_info=error)
+        if request.writer.output_size > 0:
+            # What has begun to go out can only be broken off: an error would stand in the midst of a file.
+            raise ConnectionResetError("a part of the answer has been sent already") from error
+        response = await self._response(request, problem)
+        if isinstance(error, web.HTTPMethodNotAllowed):
+            response.headers[hdrs.ALLOW] = ", ".join(sorted(error.allowed_methods))
+        if problem.http == 401:
+            response.headers[hdrs.WWW_AUTHENTICATE] = 'Bearer realm="Weboid", error="invalid_token"'
+        if retry_s := problem.retry_s or (30 if problem.http == 503 else 0):
+            response.headers[hdrs.RETRY_AFTER] = str(retry_s)
+        return response
+
+    async def _response(self, request: web.Request, problem: Problem) -> web.Response:
+        form = self.form_of(request)
+        try:
+            code = request.query.get("lang") or request.query.get("uselang")
+            language = html_language(request, code) if form is Form.HTML else machine_language(code)
+        except Problem:
+            language = languages()[DEFAULT]
+        say = messages_in(language)
+        body: str | bytes
+        match form:
+            case Form.HTML:
+                body, kind = await self.problem_page(request, problem, say), "text/html"
+            case Form.JSON:
+                body, kind = json.text_of(problem_document(problem, say)), json.CONTENT_TYPE
+            case Form.XML:
+                body, kind = xml.bytes_of(problem_document(problem, say)), xml.CONTENT_TYPE
+            case Form.JS:
+                body, kind = javascript.problem_text(problem_document(problem, say)), javascript.CONTENT_TYPE
+        return sent(request, body, kind, http=problem.http, cache="no-store")
+
+
+def _problem_of(error: Exception, *, has_gone: bool) -> Problem:
+    """What is told of an exception. If the caller has gone, broken connections are theirs."""
+    match error:
+        case Problem():
+            return error
+        case NotFound():
+            return Problem(404, "unknown-wiki", str(error))
+        case StoreError():
+            log.warning("%s", error)
+            return Problem(503, "store")
+        case web.RequestPayloadError() | ConnectionError() if has_gone:
+            return Problem(400, "request")
+        case web.HTTPException() if error.status in _HTTP_KEYS:
+            return Problem(error.status, _HTTP_KEYS[error.status])
+        case web.HTTPException() if error.status < 500:
+            return Problem(error.status, "request")
+    return Problem(500, "ours")

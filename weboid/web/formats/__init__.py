@@ -1,0 +1,1 @@
+"""The formats of answers: HTML, JSON, JavaScript, XML, Atom, pictures, files."""

@@ -1,0 +1,50 @@
+"""A small picture of a history (U-3): what a URL answered when, as bars on a line of time.
+
+The words to it are `wording`'s, the drawing is a template's.
+One law: it holds numbers and our own words only, and tells nothing that does not also stand there in words.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from weboid.core.record.history import History
+from weboid.core.record.reasons import Outcome, code_reason
+from weboid.core.record.status import REDIRECTS, Status, http_code
+
+WIDTH: Final = 600
+_LEAST: Final = 6
+"""A single day is still seen."""
+
+_CONTENT_IS_THERE: Final = frozenset({Status.CORRECTED, Status.SCHEME_SWITCHED})
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What was answered over some days: from `x`, `width` wide, out of `WIDTH`."""
+
+    x: int
+    width: int
+    outcome: str
+
+
+def bars_of(history: History, day: int) -> list[Bar]:
+    """The bars of a history, oldest first, on a line from its first day to `day`; between checks nothing is known."""
+    if not history:
+        return []
+    first = history[-1].first
+    scale = WIDTH / (max(day, history[0].last) - first + 1)
+    bars: list[Bar] = []
+    for entry in reversed(history):
+        width = max(_LEAST, round((entry.last - entry.first + 1) * scale))
+        x = min(round((entry.first - first) * scale), WIDTH - width)
+        bars.append(Bar(x, width, outcome_word(entry.status)))
+    return bars
+
+
+def outcome_word(status: Status) -> str:
+    """How an entry is drawn: ``working``, ``doubtful`` or ``failing``. Its reason is not remembered."""
+    if status in REDIRECTS or status in _CONTENT_IS_THERE:
+        return Outcome.WORKING.value
+    code = http_code(status)
+    outcome = Outcome.FAILING if code is None else code_reason(code).outcome
+    return Outcome.DOUBTFUL.value if outcome is Outcome.REFUSED else outcome.value

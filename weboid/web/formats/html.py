@@ -1,0 +1,115 @@
+"""HTML for people, from templates (W-3, W-4). What is said of a link stands in ``wording``.
+
+One law: templates escape by themselves and get no HTML made elsewhere but that of ``Messages.html``; every address
+they link to was made by `wording.href` or here.
+"""
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from weboid import __version__
+from weboid.core.record.days import iso
+from weboid.web.formats.static_files import icon, style
+from weboid.web.request.parameters import Parameters
+from weboid.web.request.problem import Problem
+from weboid.web.words import phrases
+from weboid.web.words.language import Language, offered_languages
+from weboid.web.words.messages import Messages
+
+CONTENT_TYPE: Final = "text/html"
+
+
+def problem_html(problem: Problem, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
+    """What is wrong, and the form to mend it."""
+    return render("problem.html", say, given, source, wikis, told=problem_words(problem, say))
+
+
+def problem_words(problem: Problem, say: Messages) -> Markup:
+    """What is wrong, to be told on the page whose form was sent."""
+    told = [phrases.visible(value) if isinstance(value, str) else value for value in problem.parameters]
+    return say.html(problem.key, *told)
+
+
+def time_html(moment: int, day: int, say: Messages) -> Markup:
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        iso(moment), say.date(moment), say.distance(moment - day)
+    )
+
+
+def address_html(text: str) -> Markup:
+    """An address that somebody's server gave: a link if it may be one."""
+    shown = Markup("<bdi>{}</bdi>").format(phrases.visible(text))
+    if (href := phrases.href(text)) is None:
+        return shown
+    return Markup('<a href="{}" rel="nofollow noopener noreferrer">{}</a>').format(href, shown)
+
+
+def query(given: Parameters) -> str:
+    """The query of the same page of ours with these parameters."""
+    return "?" + urlencode({name: value for name, value in given.items() if name not in ("format", "callback")})
+
+
+def render(name: str, say: Messages, given: Parameters, source: str, wikis: Sequence[str], **values: Any) -> str:
+    """A template with what all of them need, and these values."""
+    language = say.language
+    chosen = {"lang": given["lang"]} if "lang" in given else {}
+
+    @cache
+    def behind_url(wiki: str) -> str:
+        return urlencode({"dbname": wiki, **chosen})
+
+    return _template(name).render(
+        say=say.html,
+        language=language,
+        language_options=_language_options(language),
+        given=given,
+        wikis=wikis,
+        lang_query=query({"lang": given["lang"]}) if "lang" in given else "",
+        page_query=lambda wiki, page: query(
+            {"dbname": wiki, "pageid": str(page), **({"lang": given["lang"]} if "lang" in given else {})}
+        ),
+        wiki_query=lambda wiki: query({"dbname": wiki, **({"lang": given["lang"]} if "lang" in given else {})}),
+        # For hundreds of links of one page; what may stand in a query as it is makes the quicker way.
+        url_query=lambda wiki, url: f"?url={quote(url, safe='/:')}&{behind_url(wiki)}",
+        visible=phrases.visible,
+        style=style().name,
+        icon=icon().name,
+        source=source,
+        version=__version__,
+        **values,
+    )
+
+
+@lru_cache(16)
+def _language_options(chosen: Language) -> Markup:
+    """The hundreds of languages of the form, kept: they are most of a page with few links."""
+    option = Markup('<option value="{}" lang="{}" dir="{}"{}>{}</option>')
+    selected = Markup(" selected")
+    return Markup("\n").join(
+        option.format(other.code, other.bcp47, other.direction, selected if other == chosen else "", other.autonym)
+        for other in offered_languages(chosen)
+    )
+
+
+@cache
+def _template(name: str) -> Template:
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
+    folder = Path(__file__).parents[1] / "templates"
+    return Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )

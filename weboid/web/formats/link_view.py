@@ -1,0 +1,72 @@
+"""What the template of a link shows: words, addresses and notes of one link, whatever page it stands on."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from markupsafe import Markup
+
+from weboid.core.verdict.link_report import LinkReport
+from weboid.core.verdict.verdict import Verdict
+from weboid.web.formats.html import address_html, time_html
+from weboid.web.words import phrases
+from weboid.web.words.messages import Messages
+
+_KEPT: Final = 4_096
+
+
+class LinkView(NamedTuple):
+    """What the template of a link shows of it; not a dictionary, as templates look for attributes first."""
+
+    verdict: str
+    words: str
+    url: str
+    normal: str | None
+    href: str | None
+    reason: str | None
+    suspicious: bool
+    told: Sequence[str]
+    """The target, the file, what people said."""
+    asked: Markup | None
+    status: str | None
+    history: Sequence[str]
+    forms: Sequence[str]
+
+
+def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
+    """What the template of a link shows of it."""
+    record = link.record
+    told = [
+        None if record.target is None else say.html("weboid-target", address_html(record.target)),
+        phrases.file_words(link, say),
+        phrases.report_words(link, day, say),
+    ]
+    return LinkView(
+        verdict=link.finding.verdict.word,
+        words=phrases.verdict_words(link, day, say),
+        url=phrases.shown_url(link),
+        normal=link.normal,
+        href=phrases.href_of(link),
+        reason=phrases.reason_words(link, say),
+        suspicious=link.suspicious,
+        told=[*filter(None, told), *_instead(link, say)],
+        asked=None if record.asked is None else _asked_html(record.asked, day, say),
+        status=phrases.status_words(link.status, say) if record.history else None,
+        history=[phrases.entry_words(entry, say) for entry in record.history],
+        forms=phrases.other_forms(link),
+    )
+
+
+@lru_cache(_KEPT)
+def _asked_html(asked: int, day: int, say: Messages) -> Markup:
+    return say.html("weboid-asked", time_html(asked, day, say))
+
+
+def _instead(link: LinkReport, say: Messages) -> list[Markup]:
+    """What can stand in for a dead link, under reserve (A-4)."""
+    if link.finding.verdict is not Verdict.DEAD:
+        return []
+    told = [say.html("weboid-note-archive", address_html(address)) for address in link.notes.archives]
+    if link.notes.replacement:
+        told.append(say.html("weboid-note-replacement", address_html(link.notes.replacement)))
+    return told

@@ -1,0 +1,1 @@
+"""How the system is: status page, JSON, metrics."""

@@ -1,0 +1,142 @@
+"""Metrics in Prometheus' text format: how it goes, and how this process does (O-5, P-6, P-7).
+
+One law: what is measured of the store is the status that everybody may read, as old as that; nothing of a request but
+its route, its result and its time is kept.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Final
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+from prometheus_client import CollectorRegistry, Counter, Gauge, GCCollector, Histogram, PlatformCollector
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
+
+from weboid.core.verdict.verdict import Verdict
+from weboid.store.lists.health import Amount, Status
+from weboid.web.health.reader import TELLING
+
+CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
+KINDS: Final = (*sorted(TELLING), "spam-lines")
+"""Kinds of alarms that are told with 0 while there is none."""
+
+_BOUNDS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Metrics:
+    """What this process has answered so far; its numbers begin with the process."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        PlatformCollector(registry=self._registry)
+        GCCollector(registry=self._registry)
+        self._requests = Counter(
+            "weboid_web_requests", "Requests that were answered.", ("route", "status"), registry=self._registry
+        )
+        self._seconds = Histogram(
+            "weboid_web_request_seconds",
+            "How long answers took.",
+            ("route",),
+            buckets=_BOUNDS_S,
+            registry=self._registry,
+        )
+        self._open = Gauge("weboid_web_requests_open", "Requests under way.", registry=self._registry)
+
+    @property
+    def middleware(self) -> Middleware:
+        """Counts requests; to be installed outside of what turns exceptions into answers."""
+
+        @web.middleware
+        async def counted(request: web.Request, handler: Handler) -> web.StreamResponse:
+            resource = request.match_info.route.resource
+            route = resource.canonical if resource is not None else ""
+            clock = asyncio.get_running_loop().time
+            begun = clock()
+            with self._open.track_inprogress():
+                response = await handler(request)
+            self._seconds.labels(route).observe(clock() - begun)
+            self._requests.labels(route, str(response.status)).inc()
+            return response
+
+        return counted
+
+    def text(self, status: Status | None) -> bytes:
+        """All metrics; `status` = None where the database does not answer, and nothing can be told of it."""
+        return generate_latest(StatusCollector(status)) + generate_latest(self._registry)
+
+
+class StatusCollector(Collector):
+    """A status as metrics."""
+
+    def __init__(self, status: Status | None) -> None:
+        self._status = status
+
+    def collect(self) -> Iterator[Metric]:
+        """The families, each with its samples."""
+        yield _gauge("weboid_store_up", "Whether the database answers.", float(self._status is not None))
+        if self._status is not None:
+            yield from _rounds(self._status)
+            yield from _wikis(self._status)
+            yield from _others(self._status)
+
+
+def _rounds(status: Status) -> Iterator[Metric]:
+    yield _gauge("weboid_status_timestamp_seconds", "When the store was looked at.", status.moment.timestamp())
+    yield _gauge("weboid_urls", "URLs known, an estimate.", status.urls.value)
+    yield _gauge("weboid_hosts", "Hosts known, an estimate.", status.hosts.value)
+    yield _gauge("weboid_due_urls", "URLs to be checked now, counted up to a bound.", status.due.value)
+    overdue = 0 if status.oldest_due is None else status.day - status.oldest_due
+    yield _gauge("weboid_overdue_days", "How many days the oldest of them has been due.", overdue)
+    family = GaugeMetricFamily("weboid_verdict_changes", "URLs that came to a verdict yesterday.", labels=("verdict",))
+    yesterday = status.changes.get(status.day - 1, {})
+    for verdict in Verdict:
+        family.add_metric((verdict.word,), yesterday.get(verdict, Amount(0)).value)
+    yield family
+
+
+def _wikis(status: Status) -> Iterator[Metric]:
+    pages = GaugeMetricFamily("weboid_pages", "Pages watched, beyond a bound an estimate.", labels=("wiki",))
+    waiting = GaugeMetricFamily("weboid_pending_pages", "Pages waiting to be read, up to a bound.", labels=("wiki",))
+    age = GaugeMetricFamily("weboid_pass_age_days", "Days since the last pass was completed.", labels=("wiki",))
+    took = GaugeMetricFamily("weboid_pass_seconds", "How long the last pass took.", labels=("wiki",))
+    running = GaugeMetricFamily("weboid_pass_running_days", "Days since the pass under way began.", labels=("wiki",))
+    for wiki in status.wikis:
+        name = (str(wiki.name),)
+        pages.add_metric(name, wiki.pages.value)
+        waiting.add_metric(name, wiki.waiting.value)
+        if wiki.passed is not None:
+            age.add_metric(name, status.day - wiki.passed)
+        if wiki.pass_s is not None:
+            took.add_metric(name, wiki.pass_s)
+        if wiki.started is not None:
+            running.add_metric(name, status.day - wiki.started)
+    yield from (pages, waiting, age, took, running)
+
+
+def _others(status: Status) -> Iterator[Metric]:
+    lag = GaugeMetricFamily(
+        "weboid_stream_lag_seconds", "Age of the newest event that has taken effect.", labels=("streams",)
+    )
+    for streams, lag_s in status.streams.items():
+        lag.add_metric((streams,), lag_s)
+    yield lag
+    unusable = GaugeMetricFamily(
+        "weboid_spam_lines_unusable", "Lines of a spam list that cannot be run.", labels=("list", "kind")
+    )
+    for spam in status.spam_lists:
+        unusable.add_metric((str(spam.wiki or spam.farm), spam.kind.name.lower()), spam.unusable.value)
+    yield unusable
+    alarms = GaugeMetricFamily("weboid_alarms", "Alarms that are raised.", labels=("kind",))
+    raised = [alarm.kind for alarm in status.alarms]
+    for kind in sorted({*KINDS, *raised}):
+        alarms.add_metric((kind,), raised.count(kind))
+    yield alarms
+
+
+def _gauge(name: str, help_: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, help_, value=value)

@@ -1,0 +1,232 @@
+"""How it goes, as a page for people, for programs and for Prometheus; and whether we are well at all (O-5).
+
+One law: nothing here asks the database by itself: a wiki that is named is looked up in the status that is kept.
+"""
+
+from datetime import UTC
+from typing import Any, Final
+
+from aiohttp import hdrs, web
+from markupsafe import Markup
+
+from weboid.core.record.days import iso
+from weboid.core.url.farms import WikiName
+from weboid.core.verdict.verdict import Verdict
+from weboid.errors import StoreError
+from weboid.store.lists.health import Amount, Exactness, SpamListStatus, Status, WikiStatus
+from weboid.store.pages.spam import ListKind
+from weboid.store.upkeep.alarm import Alarm
+from weboid.web.formats import html, json, xml
+from weboid.web.formats.html import time_html
+from weboid.web.health.metrics import CONTENT_TYPE, Metrics
+from weboid.web.health.reader import (
+    StatusReader,
+    changed_to,
+    days_of,
+    status_document,
+    status_of,
+    told_detail,
+    told_lines,
+    told_verdicts,
+)
+from weboid.web.http.respond import Form, sent
+from weboid.web.request.accept import best_type
+from weboid.web.request.parameters import Parameters, wiki_of
+from weboid.web.service import given_in, html_words, require_format
+from weboid.web.words.messages import Messages
+from weboid.web.words.phrases import visible
+
+PATH: Final = "/status"
+BAR_WIDTH: Final = 10
+BAR_HEIGHT: Final = 48
+
+_NAMES: Final = frozenset({"dbname", "format"})
+_TYPES: Final = {
+    html.CONTENT_TYPE: Form.HTML,
+    json.CONTENT_TYPE: Form.JSON,
+    xml.CONTENT_TYPE: Form.XML,
+}
+_NOT_KEPT: Final = "no-store"
+_ALARMS: Final = {
+    "pass-slow": "weboid-status-alarm-pass-slow",
+    "round-slow": "weboid-status-alarm-round-slow",
+    "expiry-stopped": "weboid-status-alarm-expiry-stopped",
+    "stream-behind": "weboid-status-alarm-stream-behind",
+    "spam-lines": "weboid-status-alarm-spam-lines",
+}
+_LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-status-white"}
+
+
+class StatusPage:
+    """The handlers; `source` is where our own code is (W-2)."""
+
+    def __init__(self, reader: StatusReader, metrics: Metrics, source: str) -> None:
+        self._reader = reader
+        self._metrics = metrics
+        self._source = source
+
+    def add_routes(self, app: web.Application) -> None:
+        """Their addresses."""
+        app.router.add_get(PATH, self.status)
+        app.router.add_get("/metrics", self.metrics)
+        app.router.add_get("/healthz", self.health)
+
+    async def status(self, request: web.Request) -> web.Response:
+        """The status of all wikis, or of one."""
+        given = given_in(request, _NAMES)
+        require_format(given, Form.HTML, Form.JSON, Form.XML)
+        form = form_of(request)
+        say = html_words(request, given)
+        wiki = wiki_of(given) if "dbname" in given else None
+        status = await self._reader.find_status()
+        if wiki is not None:
+            status = status_of(status, wiki)
+        document = status_document(status, wiki, self._source)
+        if form is Form.XML:
+            return sent(request, xml.bytes_of(document), xml.CONTENT_TYPE, vary="Accept")
+        if form is Form.JSON:
+            return sent(request, json.text_of(document), json.CONTENT_TYPE, vary="Accept")
+        page = html.render("status.html", say, given, self._source, (), **status_view(status, wiki, given, say))
+        return sent(request, page, html.CONTENT_TYPE, vary="Accept, Accept-Language")
+
+    async def metrics(self, request: web.Request) -> web.Response:
+        """Metrics for Prometheus: those of this process even while the database does not answer."""
+        try:
+            status = await self._reader.find_status()
+        except StoreError:
+            status = None
+        response = sent(request, self._metrics.text(status), "text/plain", cache=_NOT_KEPT)
+        response.headers[hdrs.CONTENT_TYPE] = CONTENT_TYPE
+        return response
+
+    async def health(self, request: web.Request) -> web.Response:
+        """Whether the database answers within a second."""
+        await self._reader.find_health()
+        return sent(request, "ok\n", "text/plain", cache=_NOT_KEPT)
+
+
+def form_of(request: web.Request) -> Form:
+    """Page or document, by ``format=`` or Accept."""
+    asked = request.query.get("format", "")
+    if asked in _TYPES.values():
+        return Form(asked)
+    return _TYPES[best_type(request.headers.get(hdrs.ACCEPT, ""), tuple(_TYPES))]
+
+
+def status_view(status: Status, wiki: WikiName | None, given: Parameters, say: Messages) -> dict[str, Any]:
+    """What the template shows."""
+    moment = status.moment.astimezone(UTC)
+    return {
+        "wiki": None if wiki is None else str(wiki),
+        "moment": Markup('<time datetime="{}"><bdi>{}</bdi></time>').format(
+            moment.isoformat(timespec="seconds"), say.moment(moment)
+        ),
+        "alarms": [_alarm_view(alarm, status.day, say) for alarm in status.alarms],
+        "urls": amount_words(status.urls, say),
+        "hosts": amount_words(status.hosts, say),
+        "due": amount_words(status.due, say),
+        "oldest_due": _time(status.oldest_due, status.day, say),
+        "streams": [(visible(streams), say.duration(lag_s)) for streams, lag_s in status.streams.items()],
+        "passes": [_wiki_view(each, status.day, say) for each in status.wikis],
+        "spam_lists": [
+            _spam_view(each, wiki, status.day, say)
+            for each in status.spam_lists
+            if wiki is not None or each.wiki is None or each.unusable.value
+        ],
+        "days": len(days_of(status)),
+        "first": say.date(days_of(status)[0]),
+        "last": say.date(status.day),
+        "pictures": [_picture(status, verdict, say) for verdict in told_verdicts(status)],
+        "table": _table(status, say),
+        "json": html.query(given) + ("&" if given else "") + "format=json",
+        "status_query": lambda name: html.query({**given, "dbname": name}),
+        "all_query": html.query({name: value for name, value in given.items() if name != "dbname"}),
+        "bar_width": BAR_WIDTH,
+        "bar_height": BAR_HEIGHT,
+    }
+
+
+def amount_words(amount: Amount, say: Messages) -> str:
+    """A number as its language writes it, with how well it is known."""
+    match amount.exactness:
+        case Exactness.ESTIMATE:
+            return say.text("weboid-status-about", amount.value)
+        case Exactness.AT_LEAST:
+            return say.text("weboid-status-at-least", amount.value)
+    return say.number(amount.value)
+
+
+def _time(moment: int | None, day: int, say: Messages) -> Markup | None:
+    return None if moment is None else time_html(moment, day, say)
+
+
+def _alarm_view(alarm: Alarm, day: int, say: Messages) -> dict[str, Any]:
+    subject = Markup("<bdi>{}</bdi>").format(visible(alarm.subject))
+    key = _ALARMS.get(alarm.kind)
+    words = say.html("weboid-status-alarm-other", visible(alarm.kind)) if key is None else say.html(key, subject)
+    detail = told_detail(alarm)
+    return {
+        "words": words,
+        "since": say.html("weboid-status-alarm-since", time_html(alarm.since, day, say)),
+        "detail": None if detail is None else visible(detail),
+    }
+
+
+def _wiki_view(wiki: WikiStatus, day: int, say: Messages) -> dict[str, Any]:
+    running = None
+    if wiki.started is not None:
+        running = say.html("weboid-status-step", time_html(wiki.started, day, say), wiki.step or 0)
+    return {
+        "name": str(wiki.name),
+        "pages": amount_words(wiki.pages, say),
+        "waiting": amount_words(wiki.waiting, say),
+        "passed": _time(wiki.passed, day, say),
+        "took": None if wiki.pass_s is None else say.duration(wiki.pass_s),
+        "running": running,
+    }
+
+
+def _spam_view(spam: SpamListStatus, wiki: WikiName | None, day: int, say: Messages) -> dict[str, Any]:
+    name = Markup("<bdi>{}</bdi>").format(str(spam.wiki or spam.farm))
+    lines = told_lines(spam, wiki) or ()
+    return {
+        "name": say.html(_LISTS[spam.kind], name),
+        "day": _time(spam.day, day, say),
+        "usable": say.number(spam.usable),
+        "unusable": amount_words(spam.unusable, say),
+        "lines": [visible(line) for line in lines],
+        "more": spam.unusable.value - len(lines),
+    }
+
+
+def _picture(status: Status, verdict: Verdict, say: Messages) -> dict[str, Any]:
+    """Bars of the verdict's own scale: what is rare would not be seen beside what is common."""
+    amounts = changed_to(status, verdict)
+    most = max(amounts, key=lambda amount: amount.value)
+    bars = []
+    for place, (day, amount) in enumerate(zip(days_of(status), amounts, strict=True)):
+        if amount.value:
+            height = max(1, round(BAR_HEIGHT * amount.value / most.value))
+            bars.append({"x": place * BAR_WIDTH, "height": height, "day": day})
+    return {
+        "verdict": verdict.word,
+        "words": say.text(f"weboid-verdict-{verdict.word}"),
+        "most": amount_words(most, say),
+        "bars": bars,
+        "width": len(amounts) * BAR_WIDTH,
+    }
+
+
+def _table(status: Status, say: Messages) -> dict[str, Any]:
+    """The same numbers, newest day first; days without any change are left out."""
+    verdicts = told_verdicts(status)
+    rows = [
+        {
+            "iso": iso(day),
+            "day": say.date(day),
+            "amounts": [amount_words(status.changes[day].get(verdict, Amount(0)), say) for verdict in verdicts],
+        }
+        for day in reversed(days_of(status))
+        if day in status.changes
+    ]
+    return {"verdicts": [say.text(f"weboid-verdict-{verdict.word}") for verdict in verdicts], "rows": rows}

@@ -1,0 +1,208 @@
+"""How it goes, for the public: read once a minute at most, and as JSON (O-5). Pages for people are `status_html`'s.
+
+One law: a line of a wiki's own spam list is told of that wiki alone (L-3), so alarms about such lists go without their
+words.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any, Final, Generic, TypeVar
+
+from weboid import __version__
+from weboid.core.record.days import iso
+from weboid.core.url.farms import WikiName
+from weboid.core.verdict.verdict import Verdict
+from weboid.errors import NotFound, StoreError
+from weboid.store.db.pool import Pool
+from weboid.store.lists.health import DAYS, Amount, SpamListStatus, Status, WikiStatus, find_status
+from weboid.store.upkeep.alarm import Alarm
+
+VERSION: Final = 1
+KEPT_S: Final = 60.0
+PATIENCE_S: Final = 10.0
+HEALTH_S: Final = 1.0
+"""A database that takes longer for nothing at all is not well."""
+
+TELLING: Final = frozenset({"pass-slow", "round-slow", "stream-behind", "expiry-stopped"})
+"""Kinds of alarms whose details hold nothing but what is public anyway."""
+
+T = TypeVar("T")
+
+
+class Shared(Generic[T]):
+    """A question to the database that is asked once for all who want its answer at the same time."""
+
+    def __init__(self, ask: Callable[[], Awaitable[T]]) -> None:
+        self._ask = ask
+        self._asking: asyncio.Task[T] | None = None
+
+    async def answer(self, patience_s: float) -> T:
+        """The answer; raises StoreError after so many seconds, while the question may still wait for it."""
+        if self._asking is None:
+            self._asking = asyncio.create_task(self._asked())
+            self._asking.add_done_callback(self._done)
+        asking = self._asking
+        done, _ = await asyncio.wait((asking,), timeout=patience_s)
+        if not done:
+            raise StoreError(f"the database has not answered within {patience_s:g} s")
+        return asking.result()
+
+    async def close(self) -> None:
+        """Gives up what is still asked."""
+        if self._asking is not None:
+            self._asking.cancel()
+            await asyncio.wait((self._asking,))
+
+    async def _asked(self) -> T:
+        return await self._ask()
+
+    def _done(self, task: asyncio.Task[T]) -> None:
+        self._asking = None
+        if not task.cancelled():
+            task.exception()  # Looked at here, as nobody may have had the patience to wait for it.
+
+
+class StatusReader:
+    """The status of a day, kept for a minute: a flood of requests costs one look into the database (O-5)."""
+
+    def __init__(self, pool: Pool, today: Callable[[], int], *, kept_s: float = KEPT_S) -> None:
+        self._pool = pool
+        self._today = today
+        self._kept_s = kept_s
+        self._kept: tuple[float, Status] | None = None
+        self._status = Shared(self._read)
+        self._health = Shared(self._look)
+
+    async def find_status(self) -> Status:
+        """The status, at most a minute old; raises StoreError."""
+        if self._kept is not None:
+            read, status = self._kept
+            if status.day == self._today() and asyncio.get_running_loop().time() < read + self._kept_s:
+                return status
+        return await self._status.answer(PATIENCE_S)
+
+    async def find_health(self) -> None:
+        """Raises StoreError unless the database answers within a second."""
+        await self._health.answer(HEALTH_S)
+
+    async def close(self) -> None:
+        """Gives up what is still asked."""
+        await self._status.close()
+        await self._health.close()
+
+    async def _read(self) -> Status:
+        async with self._pool.connection(PATIENCE_S) as conn:
+            status = await find_status(conn, self._today(), patience_s=PATIENCE_S)
+        self._kept = asyncio.get_running_loop().time(), status
+        return status
+
+    async def _look(self) -> None:
+        # The pool tests a connection before it lends it.
+        async with self._pool.connection(HEALTH_S):
+            pass
+
+
+def status_of(status: Status, wiki: WikiName) -> Status:
+    """What concerns one wiki: itself, its spam lists and its farm's, its alarms. Raises NotFound."""
+    if not (wikis := tuple(each for each in status.wikis if each.name == wiki)):
+        raise NotFound(str(wiki))
+    return replace(
+        status,
+        wikis=wikis,
+        spam_lists=tuple(each for each in status.spam_lists if each.farm == wiki.farm and each.wiki in (None, wiki)),
+        alarms=tuple(alarm for alarm in status.alarms if str(wiki) in (alarm.subject, alarm.subject.partition(" ")[0])),
+    )
+
+
+def told_lines(spam: SpamListStatus, wiki: WikiName | None) -> tuple[str, ...] | None:
+    """The unusable lines as far as they are told on a wiki's page, or on that of all wikis; None = they are not."""
+    return spam.told if spam.wiki in (None, wiki) else None
+
+
+def told_detail(alarm: Alarm) -> str | None:
+    """The words of an alarm, if they are for everybody."""
+    return alarm.detail if alarm.kind in TELLING else None
+
+
+def days_of(status: Status) -> range:
+    """The days whose changes are told."""
+    return range(status.day - DAYS + 1, status.day + 1)
+
+
+def changed_to(status: Status, verdict: Verdict) -> list[Amount]:
+    """How many URLs came to a verdict on each of these days."""
+    return [status.changes.get(day, {}).get(verdict, Amount(0)) for day in days_of(status)]
+
+
+def told_verdicts(status: Status) -> list[Verdict]:
+    """The verdicts that were come to, the worst first."""
+    order = (Verdict.DEAD, Verdict.DOUBTFUL, Verdict.WORKING, Verdict.INVALID, Verdict.SPAM, Verdict.UNKNOWN)
+    return [verdict for verdict in order if any(verdict in told for told in status.changes.values())]
+
+
+def status_document(status: Status, wiki: WikiName | None, source: str) -> dict[str, Any]:
+    """The status for programs; of one wiki only, if it is `status_of` that."""
+    return {
+        "version": VERSION,
+        "generator": f"Weboid {__version__}",
+        "source": source,
+        "moment": status.moment.isoformat(timespec="seconds"),
+        "day": iso(status.day),
+        "urls": _amount(status.urls),
+        "hosts": _amount(status.hosts),
+        "due": _amount(status.due),
+        "oldest_due": _day(status.oldest_due),
+        "alarms": [
+            {
+                "kind": alarm.kind,
+                "subject": alarm.subject,
+                "since": iso(alarm.since),
+                "detail": told_detail(alarm),
+            }
+            for alarm in status.alarms
+        ],
+        "streams": [{"streams": streams, "lag_s": lag_s} for streams, lag_s in status.streams.items()],
+        "wikis": [_wiki(each) for each in status.wikis],
+        "changes": [
+            {
+                "day": iso(day),
+                "verdicts": {verdict.word: _amount(amount) for verdict, amount in status.changes.get(day, {}).items()},
+            }
+            for day in days_of(status)
+        ],
+        "spam_lists": [_spam_list(each, wiki) for each in status.spam_lists],
+    }
+
+
+def _wiki(wiki: WikiStatus) -> dict[str, Any]:
+    return {
+        "wiki": str(wiki.name),
+        "pages": _amount(wiki.pages),
+        "waiting": _amount(wiki.waiting),
+        "passed": _day(wiki.passed),
+        "pass_days": wiki.pass_days,
+        "pass_s": wiki.pass_s,
+        "started": _day(wiki.started),
+        "step": wiki.step,
+    }
+
+
+def _spam_list(spam: SpamListStatus, wiki: WikiName | None) -> dict[str, Any]:
+    lines = told_lines(spam, wiki)
+    return {
+        "list": spam.farm if spam.wiki is None else str(spam.wiki),
+        "kind": spam.kind.name.lower(),
+        "day": _day(spam.day),
+        "usable": spam.usable,
+        "unusable": _amount(spam.unusable),
+        "lines": None if lines is None else list(lines),
+    }
+
+
+def _amount(amount: Amount) -> dict[str, Any]:
+    return {"value": amount.value, "exactness": amount.exactness.value}
+
+
+def _day(day: int | None) -> str | None:
+    return None if day is None else iso(day)

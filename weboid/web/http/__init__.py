@@ -1,0 +1,1 @@
+"""What stands around every answer: the server, headers, limits, cache, the published source."""

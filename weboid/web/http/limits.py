@@ -1,0 +1,257 @@
+"""How much anybody may ask: every range of addresses spends units, which are earned again with time (W-9).
+
+Who asks, what an answer costs, and who is over the limit. The account itself is in the store, one for all processes.
+One law: units are spent before the work is done, and what is given back stays here: never are more spent than earned.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import suppress
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from math import ceil
+from time import monotonic
+from typing import Final, TypeVar
+
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Handler, Middleware
+
+from weboid.config import Network, WebConfig
+from weboid.errors import StoreError
+from weboid.store.db.pool import Pool
+from weboid.store.people.throttle import Rate, delete_past, find_day_key, key_of, spend
+from weboid.web.http import source_archive
+from weboid.web.http.cache import FREE
+from weboid.web.http.tokens import Clients
+from weboid.web.request.parameters import MOST_PAGES
+from weboid.web.request.problem import Problem
+
+log = logging.getLogger(__name__)
+
+_COSTS: Final = {
+    # Neither the database nor a wiki is asked, or not for each request.
+    "/healthz": 0,
+    "/metrics": 0,
+    "/status": 0,
+    "/static/{name}": 0,
+    source_archive.PATH: 0,
+    "/api/openapi.json": 0,
+    "/api/normal": 1,
+    "/api/ping": 1,
+    "/help": 1,
+    "/bot": 1,
+    "/privacy": 1,
+    "/policy": 1,
+    # One URL, or one page beside those that are asked for.
+    "/externalLinkInfo": 1,
+    "/externalLinkProblem": 1,
+    "/api/page": 1,
+    "/api/url": 2,
+    "/url": 3,
+    # Whatever goes through many rows.
+    "/changes": 4,
+    "/feeds/dead": 4,
+    "/lists/dead": 5,
+    "/lists/spam": 5,
+    "/api/pages": 20,
+    "/search": 20,
+    "/data/{name}": 40,
+}
+"""Units by the address of an answer, of whatever method. Elsewhere a form that is sent costs `_FORM`."""
+
+_OTHER: Final = 2
+_FORM: Final = 10
+_DOUBTFUL: Final = 10
+"""More for a list that is found by looking at what pages use."""
+_PER_PAGE: Final = frozenset({"/externalLinkInfo", "/externalLinkProblem", "/api/page"})
+_PAGES: Final = ("pageid", "curid", "title")
+
+_MOST_HOPS: Final = 16
+_MOST_KEYS: Final = 10_000
+"""Ranges that are remembered here as being over, or as having something left."""
+_CREDIT_S: Final = 60.0
+_TIDYING_S: Final = 60.0
+_TIDIED: Final = 1_000
+_NOBODY: Final = b"-"
+
+Address = IPv4Address | IPv6Address
+Value = TypeVar("Value")
+
+
+def cost_of(request: web.Request) -> int:
+    """What a request costs, in units: by its route and, where it asks for pages, by their number."""
+    resource = request.match_info.route.resource
+    route = resource.canonical if resource is not None else ""
+    if request.method == hdrs.METH_OPTIONS and resource is not None:
+        return 0
+    cost = _COSTS.get(route, _OTHER if request.method in (hdrs.METH_GET, hdrs.METH_HEAD) else _FORM)
+    if route in _PER_PAGE:
+        named = max((value.count("|") for name in _PAGES for value in request.query.getall(name, ())), default=0)
+        return cost + min(named + 1, MOST_PAGES)
+    # Whatever a handler might take for it, as an empty parameter before it is passed over there.
+    if route == "/lists/dead" and any("doubtful" in value for value in request.query.getall("verdict", ())):
+        return cost + _DOUBTFUL
+    return cost
+
+
+def asker(peer: str, forwarded: Sequence[str], proxies: Collection[Network]) -> bytes:
+    """The range of addresses that asks: /24 of IPv4, /48 of IPv6; for all whose address nobody tells the proxy's.
+
+    `forwarded` are the headers ``X-Forwarded-For``. What a configured proxy has added there, at the right, is believed,
+    and nothing to the left of the first sender that is none (or of what is no address).
+    """
+    address = _address(peer)
+    told = ",".join(forwarded).rsplit(",", _MOST_HOPS)[-_MOST_HOPS:] if forwarded else []
+    while address is not None and told and any(address in network for network in proxies):
+        before = _address(told.pop().strip())
+        if before is None:
+            break
+        address = before
+    if address is None:
+        return _NOBODY
+    prefix = 24 if address.version == 4 else 48
+    return str(ip_network((address, prefix), strict=False)).encode()
+
+
+def _address(text: str) -> Address | None:
+    """The address in a text, with or without a port; one of IPv4 in the clothes of IPv6 is one of IPv4."""
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    if isinstance(address, IPv6Address):
+        return address.ipv4_mapped or IPv6Address(int(address))
+    return address
+
+
+class _Remembered(OrderedDict[bytes, Value]):
+    """The newest entries only, so that no number of askers takes more memory than this."""
+
+    def __setitem__(self, key: bytes, value: Value) -> None:
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        if len(self) > _MOST_KEYS:
+            self.popitem(last=False)
+
+
+class Account:
+    """What ranges of addresses may spend, by the store's account; with what this process knows of it by itself."""
+
+    def __init__(self, pool: Pool, rate: Rate, today: Callable[[], int]) -> None:
+        self._pool = pool
+        self._rate = rate
+        self._today = today
+        self._day_key: tuple[int, bytes] = (-1, b"")
+        self.over: _Remembered[float] = _Remembered()
+        """For keys that were refused, the moment after which `cost` times a unit must pass before it can be spent."""
+        self.credit: _Remembered[tuple[int, float]] = _Remembered()
+        """Units that were spent for nothing, and until when they can be spent here instead of others."""
+
+    async def key(self, who: bytes) -> bytes:
+        """What stands for these addresses today; raises StoreError."""
+        day = self._today()
+        if self._day_key[0] != day:
+            async with self._pool.connection() as conn:
+                self._day_key = day, await find_day_key(conn, day)
+        return key_of(self._day_key[1], who)
+
+    async def spend(self, key: bytes, cost: int) -> float:
+        """Spends units and returns 0; or spends nothing and returns the seconds to wait. Raises StoreError."""
+        if self._spend_credit(key, cost):
+            return 0.0
+        if wait_s := self._known_wait(key, cost):
+            return wait_s
+        async with self._pool.connection() as conn:
+            # While this one waited for the connection, others may have been refused: they are not all asked for.
+            if wait_s := self._known_wait(key, cost):
+                return wait_s
+            refused_s = await spend(conn, key, cost, self._rate)
+        if refused_s is None:
+            return 0.0
+        self.over[key] = monotonic() + refused_s - self._worth_s(cost)
+        return max(refused_s, self._rate.unit_s / 1000)
+
+    def give_back(self, key: bytes, cost: int) -> None:
+        """Units that were spent for an answer that is free: the next one from there need not ask the store."""
+        units, until = self.credit.get(key, (0, 0.0))
+        now = monotonic()
+        self.credit[key] = (units if now < until else 0) + cost, now + _CREDIT_S
+
+    def _spend_credit(self, key: bytes, cost: int) -> bool:
+        units, until = self.credit.get(key, (0, 0.0))
+        if units < cost or monotonic() >= until:
+            return False
+        self.credit[key] = units - cost, until
+        return True
+
+    def _known_wait(self, key: bytes, cost: int) -> float:
+        """The account only ever gets emptier by others, so whoever had to wait must wait at least as long."""
+        over = self.over.get(key)
+        return 0.0 if over is None else max(0.0, over + self._worth_s(cost) - monotonic())
+
+    def _worth_s(self, cost: int) -> float:
+        return min(cost, self._rate.burst) * self._rate.unit_s
+
+    async def tidy(self) -> None:
+        """Forgets in the store, now and then, what means nothing any more; never ends."""
+        while True:
+            await asyncio.sleep(_TIDYING_S)
+            try:
+                async with self._pool.connection() as conn:
+                    await delete_past(conn, self._today(), limit=_TIDIED)
+            except StoreError as error:
+                log.warning("old limits could not be deleted: %s", error)
+
+
+class Limits:
+    """The limits of one web process. Without a rate (0) nobody is limited."""
+
+    def __init__(self, config: WebConfig, clients: Clients, pool: Pool, today: Callable[[], int]) -> None:
+        self._proxies = config.proxies
+        self._clients = clients
+        self._account = Account(pool, Rate(config.rate, max(config.burst, 1)), today) if config.rate else None
+
+    async def tidying(self, _: web.Application) -> AsyncIterator[None]:
+        """What the application does beside its requests."""
+        task = asyncio.create_task(self._account.tidy()) if self._account else None
+        yield
+        if task:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    @property
+    def middleware(self) -> Middleware:
+        """The middleware to install, inside of what turns exceptions into answers."""
+
+        @web.middleware
+        async def limited(request: web.Request, handler: Handler) -> web.StreamResponse:
+            trusted = self._clients.note(request) is not None
+            cost = 0 if trusted else cost_of(request)
+            if self._account is None or cost == 0:
+                return await handler(request)
+            try:
+                key = await self._spend(self._account, request, cost)
+            except StoreError as error:
+                # Whatever can be answered without the database is; everything else fails there, in its own words.
+                log.warning("limits cannot be kept: %s", error)
+                return await handler(request)
+            response = await handler(request)
+            if request.get(FREE):
+                self._account.give_back(key, cost)
+            return response
+
+        return limited
+
+    async def _spend(self, account: Account, request: web.Request, cost: int) -> bytes:
+        """Spends; returns whose units. Raises Problem 429, StoreError."""
+        who = asker(request.remote or "", request.headers.getall(hdrs.X_FORWARDED_FOR, []), self._proxies)
+        key = await account.key(who)
+        if wait_s := await account.spend(key, cost):
+            raise Problem(429, "too-many-requests", retry_s=ceil(wait_s))
+        return key

@@ -1,0 +1,1 @@
+"""Who somebody is: sessions and signing in."""

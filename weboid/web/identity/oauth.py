@@ -1,0 +1,206 @@
+"""Signing in with a wiki's account: MediaWiki's OAuth 2, authorization code with PKCE (RFC 6749, 7636, 9207; H, A-4).
+
+Where the session keeps what stands between going and coming back is not known here.
+One law: the provider is a stranger's server; whatever it says that was not expected ends the signing in.
+"""
+
+import asyncio
+import json
+import logging
+import re
+import secrets
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from hmac import compare_digest
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
+
+import aiohttp
+from aiohttp import hdrs
+
+from weboid.config import PeopleConfig
+from weboid.errors import ConfigError
+from weboid.web.identity.session import Member
+from weboid.web.request.parameters import Parameters
+from weboid.web.request.problem import Problem
+
+log = logging.getLogger(__name__)
+
+FLOW_S: Final = 600
+"""How long somebody may take at the provider."""
+
+ANSWERED: Final = frozenset({"code", "state", "iss", "error"})
+"""What the provider may send somebody back with."""
+
+_TIMEOUT_S: Final = 10.0
+_MOST_BYTES: Final = 64 * 1024
+_MOST_CODE: Final = 3_000
+_SUBJECT: Final = re.compile(r"[!-~]{1,100}")
+_MOST_NAME: Final = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """One signing in that has begun: the `address` to go to, and what must be remembered until they come back."""
+
+    address: str
+    state: str
+    verifier: str
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """The wiki that confirms who somebody is. `client` is the way to it, `back` where it sends people back to."""
+
+    settings: PeopleConfig
+    client: aiohttp.ClientSession | None
+    back: str
+    user_agent: str
+    timeout_s: float = _TIMEOUT_S
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.settings.provider)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise ConfigError("[people] provider: it must be an address such as https://…/w/rest.php/oauth2")
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether anybody can sign in here."""
+        return bool(self.settings.client) and self.client is not None
+
+    @property
+    def host(self) -> str:
+        """Its name, for people."""
+        return urlsplit(self.settings.provider).netloc.rpartition("@")[2]
+
+    def begin(self) -> Flow:
+        """A new signing in."""
+        state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
+        challenge = urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+        asked = {
+            "response_type": "code",
+            "client_id": self.settings.client,
+            "redirect_uri": self.back,
+            "state": state,
+            "code_challenge": challenge,
+            "code_challenge_method": "S256",
+        }
+        return Flow(f"{self._base}/authorize?{urlencode(asked)}", state, verifier)
+
+    async def find_member(self, answered: Parameters, state: str, verifier: str) -> Member:
+        """Who came back with this answer to the flow of this state; raises Problem."""
+        if not compare_digest(answered.get("state", "").encode("utf-8", "replace"), state.encode()):
+            raise Problem(400, "sign-in-stale")
+        if answered.get("iss", self._base) not in (self._base, self._origin, self._origin + "/"):
+            raise Problem(400, "sign-in-stale")
+        match answered.get("error"):
+            case None:
+                pass
+            case "access_denied":
+                raise Problem(403, "sign-in-denied")
+            case "temporarily_unavailable" | "server_error":
+                raise Problem(503, "provider")
+            case error:
+                log.warning("the OAuth provider refuses to sign people in: %r", error[:100])
+                raise Problem(502, "provider-odd")
+        code = answered.get("code", "")
+        if not 0 < len(code) <= _MOST_CODE:
+            raise Problem(502, "provider-odd")
+        return _member(await self._profile(await self._token(code, verifier)))
+
+    @property
+    def _base(self) -> str:
+        return self.settings.provider.rstrip("/")
+
+    @property
+    def _origin(self) -> str:
+        parts = urlsplit(self.settings.provider)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    async def _token(self, code: str, verifier: str) -> str:
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": self.back,
+            "client_id": self.settings.client,
+            "code_verifier": verifier,
+        }
+        if self.settings.client_secret:
+            form["client_secret"] = self.settings.client_secret
+        answer = await self._ask(hdrs.METH_POST, "/access_token", data=form)
+        match answer:
+            case {"access_token": str(token), "token_type": str(kind)} if kind.lower() == "bearer":
+                if token and token.isascii() and token.isprintable():
+                    return token
+        raise _odd("its answer has no token")
+
+    async def _profile(self, token: str) -> Mapping[str, Any]:
+        return await self._ask(hdrs.METH_GET, "/resource/profile", bearer=token)
+
+    async def _ask(
+        self, method: str, path: str, *, data: Mapping[str, str] | None = None, bearer: str = ""
+    ) -> Mapping[str, Any]:
+        """The JSON object that the provider answers with; raises Problem."""
+        if self.client is None:
+            raise Problem(503, "provider")
+        headers = {
+            hdrs.ACCEPT: "application/json",
+            hdrs.ACCEPT_ENCODING: "identity",
+            hdrs.USER_AGENT: self.user_agent,
+        }
+        if bearer:
+            headers[hdrs.AUTHORIZATION] = f"Bearer {bearer}"
+        try:
+            async with (
+                asyncio.timeout(self.timeout_s),
+                self.client.request(
+                    method, self._base + path, data=data, headers=headers, allow_redirects=False
+                ) as response,
+            ):
+                body = await _body(response)
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            log.warning("the OAuth provider does not answer at %s: %r", path, error)
+            raise Problem(503, "provider") from None
+        if response.status >= 500 or response.status == 429:
+            log.warning("the OAuth provider answers %s at %s", response.status, path)
+            raise Problem(503, "provider")
+        if response.status in (400, 401, 403):
+            # A code that is too old or was used before, or a client that is not registered: the log tells which.
+            log.warning("the OAuth provider refuses at %s with %s: %r", path, response.status, body[:200])
+            raise Problem(403, "sign-in-refused")
+        if response.status != 200 or response.content_type != "application/json":
+            raise _odd(f"{response.status} {response.content_type!r} at {path}")
+        try:
+            answer = json.loads(body)
+        except (ValueError, RecursionError):
+            raise _odd(f"no JSON at {path}") from None
+        if not isinstance(answer, dict):
+            raise _odd(f"no object at {path}")
+        return answer
+
+
+async def _body(response: aiohttp.ClientResponse) -> bytes:
+    body = bytearray()
+    async for chunk in response.content.iter_chunked(_MOST_BYTES):
+        body += chunk
+        if len(body) > _MOST_BYTES:
+            raise _odd("an answer without end")
+    return bytes(body)
+
+
+def _member(profile: Mapping[str, Any]) -> Member:
+    """Whom a profile describes. MediaWiki's `sub` is the number of the central account; other providers give a text."""
+    match profile:
+        case {"sub": int(subject) | str(subject), "username": str(name), "editcount": int(edits), "blocked": bool(out)}:
+            told = str(subject)
+            fit = not isinstance(subject, bool) and not isinstance(edits, bool) and edits >= 0
+            if fit and _SUBJECT.fullmatch(told) and name.isprintable() and 0 < len(name.encode()) <= _MOST_NAME:
+                return Member(told, name, edits, out)
+    raise _odd("a profile without sub, username, editcount and blocked as they should be")
+
+
+def _odd(why: str) -> Problem:
+    log.warning("the OAuth provider answers oddly: %s", why)
+    return Problem(502, "provider-odd")

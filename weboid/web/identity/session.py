@@ -1,0 +1,292 @@
+"""Sessions of people: an encrypted cookie for whoever opened a form, who has signed in, and forms that are really ours.
+
+What is in a cookie is read by us alone; the server keeps nothing. Signing in itself stands in ``oauth``.
+One law: no cookie is set on an answer that did not need one, and whatever is wrong with a cookie, it is no session.
+"""
+
+import hmac
+import json
+import secrets
+from base64 import urlsafe_b64encode
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Handler, Middleware
+from cryptography.fernet import Fernet, InvalidToken
+
+from weboid.config import PeopleConfig
+from weboid.errors import ConfigError
+from weboid.web.request.fields import fields_of
+from weboid.web.request.parameters import Parameters, parameters_of
+from weboid.web.request.problem import Problem
+
+LIFETIME_S: Final = 12 * 3600
+"""From the beginning of a session, however often its cookie is written anew."""
+
+_SHORTEST_SECRET: Final = 32
+_NONCE: Final = 22
+_LANGUAGE: Final = frozenset({"lang", "uselang"})
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who has signed in and may report: the OAuth subject, and the name at the time of signing in."""
+
+    subject: str
+    name: str
+    is_administrator: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """What the provider said of whoever signed in: they may be `blocked` there, or have made too few `edits`."""
+
+    subject: str
+    name: str
+    edits: int
+    blocked: bool
+
+
+@dataclass(slots=True)
+class _Session:
+    """What is in a cookie, and when it began in seconds of Unix time; None = now."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    began: int | None = None
+    is_changed: bool = False
+
+    def keep(self, name: str, value: object) -> None:
+        self.values[name] = value
+        self.is_changed = True
+
+    def take(self, name: str) -> object:
+        value = self.values.pop(name, None)
+        self.is_changed |= value is not None
+        return value
+
+    def begin(self) -> None:
+        """Makes another session of it, with nothing in it."""
+        self.values = {}
+        self.began = None
+        self.keep("id", secrets.token_urlsafe(16))
+
+
+_SESSION: Final = web.RequestKey("session", _Session)
+
+
+class Sessions:
+    """The sessions of one service. Processes with one `secret` accept each other's cookies; empty = a new secret.
+
+    Raises ConfigError for a secret that could be guessed.
+    """
+
+    def __init__(self, secret: str, people: PeopleConfig, public_url: str) -> None:
+        if secret and len(secret) < _SHORTEST_SECRET:
+            raise ConfigError(f"[web] secret: it must have at least {_SHORTEST_SECRET} characters, made at random")
+        given = secret or secrets.token_hex()
+        self._people = people
+        self._fernet = Fernet(urlsafe_b64encode(_key(given, b"weboid cookies")))
+        self._form_key = _key(given, b"weboid forms")
+        self._origin = _origin(public_url)
+        secure = self._origin.startswith("https:")
+        self.cookie_name: Final = "__Host-weboid" if secure else "weboid"
+        self._cookies = _Cookies(self._fernet, self.cookie_name, secure=secure)
+
+    @property
+    def middleware(self) -> Middleware:
+        """The middleware to install, around the one that turns errors into answers: they too may end a session."""
+
+        @web.middleware
+        async def sessions(request: web.Request, handler: Handler) -> web.StreamResponse:
+            response = await handler(request)
+            session = request.get(_SESSION)
+            if session is not None and session.is_changed:
+                self._cookies.write(session, response)
+            return response
+
+        return sessions
+
+    async def member(self, request: web.Request) -> Member | None:
+        """Who has signed in, whatever they may do; None if nobody has."""
+        match self._session(request).values.get("member"):
+            case [str(subject), str(name), int(edits), bool(blocked)]:
+                return Member(subject, name, edits, blocked)
+        return None
+
+    async def person(self, request: web.Request) -> Person | None:
+        """Who has signed in, None if nobody has. They may not be fit to report: see `require_person`."""
+        member = await self.member(request)
+        return None if member is None else self._person(member)
+
+    async def require_person(self, request: web.Request) -> Person:
+        """Who has signed in and may report; raises Problem that says what is missing."""
+        member = await self.member(request)
+        if member is None:
+            raise Problem(403, "sign-in")
+        if problem := self.unfit(member):
+            raise problem
+        return self._person(member)
+
+    async def require_administrator(self, request: web.Request) -> Person:
+        """An administrator who has signed in; raises Problem."""
+        person = await self.person(request)
+        if person is None or not person.is_administrator:
+            raise Problem(403, "administrator")
+        return person
+
+    def is_administrator(self, subject: str) -> bool:
+        """Whether the configuration names them."""
+        return subject in self._people.administrators
+
+    def unfit(self, member: Member) -> Problem | None:
+        """Why this one may not report, None if they may: the block and the edits as they were at the signing in."""
+        if member.blocked:
+            return Problem(403, "blocked-there")
+        if member.edits < self._people.edits and not self._person(member).is_administrator:
+            return Problem(403, "few-edits", self._people.edits, member.edits)
+        return None
+
+    async def sign_in(self, request: web.Request, member: Member) -> None:
+        """Begins another session, of this member: what anybody knew of the one before is worth nothing now."""
+        session = self._session(request)
+        session.begin()
+        session.keep("member", [member.subject, member.name, member.edits, member.blocked])
+        session.keep("interactive", True)
+
+    async def sign_out(self, request: web.Request) -> None:
+        """Begins another session, of nobody."""
+        self._session(request).begin()
+
+    async def keep(self, request: web.Request, name: str, values: Mapping[str, str]) -> None:
+        """Keeps values in the session, to be taken once."""
+        kept = self._fernet.encrypt(json.dumps(dict(values), ensure_ascii=False).encode()).decode()
+        self._begun(request).keep(name, kept)
+
+    async def take(self, request: web.Request, name: str, *, most_s: int) -> Mapping[str, str] | None:
+        """What was kept at most this many seconds ago, and keeps it no longer; None if there is no such thing."""
+        if not isinstance(kept := self._session(request).take(name), str):
+            return None
+        try:
+            values: dict[str, str] = json.loads(self._fernet.decrypt(kept.encode(), ttl=most_s))
+        except (InvalidToken, ValueError):
+            return None
+        return values
+
+    async def form_token(self, request: web.Request, purpose: str) -> str:
+        """What a form of this purpose must bring back; begins a session where there is none.
+
+        It is another one each time, so that compression of a page tells nothing about it (BREACH).
+        """
+        nonce = secrets.token_urlsafe(16)
+        return nonce + self._mac(self._begun(request).values["id"], purpose, nonce)
+
+    async def posted(self, request: web.Request, purpose: str, names: Collection[str]) -> Parameters:
+        """What a form of ours brought: parameters of these names and the language, each at most once.
+
+        Raises Problem, unless it comes from a page of ours (Origin or Sec-Fetch-Site), in the session for which its
+        token was made, and is of the size and kind of our forms.
+        """
+        self._require_same_origin(request)
+        given = parameters_of(await fields_of(request), 0, _LANGUAGE.union(names, ("token",)))
+        token = given.get("token", "")
+        session_id = self._session(request).values.get("id")
+        if not isinstance(session_id, str):
+            raise Problem(403, "form")
+        right = self._mac(session_id, purpose, token[:_NONCE])
+        if not hmac.compare_digest(right.encode(), token[_NONCE:].encode()):
+            raise Problem(403, "form")
+        return {name: value for name, value in given.items() if name != "token"}
+
+    async def is_interactive(self, request: web.Request) -> bool:
+        """Whether a person has sent a form of ours in this session."""
+        return self._session(request).values.get("interactive") is True
+
+    async def note_interactive(self, request: web.Request) -> None:
+        """Notes that a person has sent a form of ours; call it after `posted`."""
+        if not await self.is_interactive(request):
+            self._begun(request).keep("interactive", True)
+
+    def _session(self, request: web.Request) -> _Session:
+        """The session of a request, read once."""
+        if (session := request.get(_SESSION)) is None:
+            session = request[_SESSION] = self._cookies.read(request)
+        return session
+
+    def _begun(self, request: web.Request) -> _Session:
+        """The session of a request, begun if there was none."""
+        session = self._session(request)
+        if not isinstance(session.values.get("id"), str):
+            session.begin()
+        return session
+
+    def _person(self, member: Member) -> Person:
+        # A block may mean that the account is in wrong hands.
+        is_administrator = self.is_administrator(member.subject) and not member.blocked
+        return Person(member.subject, member.name, is_administrator)
+
+    def _mac(self, session_id: str, purpose: str, nonce: str) -> str:
+        told = json.dumps([session_id, purpose, nonce]).encode()
+        return blake2b(told, digest_size=32, key=self._form_key).hexdigest()
+
+    def _require_same_origin(self, request: web.Request) -> None:
+        """Browsers tell by themselves where a form was sent from; who tells neither is no browser of today."""
+        site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get(hdrs.ORIGIN)
+        if site is None and origin is None:
+            raise Problem(403, "form")
+        if site not in (None, "same-origin"):
+            raise Problem(403, "form")
+        # Some browsers are told to keep silent of where they come from; of the site they still say what they see.
+        if origin == "null" and site == "same-origin":
+            return
+        if origin not in (None, self._origin, f"{request.scheme}://{request.host}"):
+            raise Problem(403, "form")
+
+
+class _Cookies:
+    """Sessions in a cookie that is encrypted and signed (Fernet), and dated from the beginning of the session."""
+
+    def __init__(self, fernet: Fernet, name: str, *, secure: bool) -> None:
+        self._fernet = fernet
+        self._name = name
+        self._secure = secure
+
+    def read(self, request: web.Request) -> _Session:
+        """The session of a request; an empty one if it has none, or none that is ours and young enough."""
+        try:
+            cookie = request.cookies.get(self._name, "").encode("ascii")
+            values = json.loads(self._fernet.decrypt(cookie, ttl=LIFETIME_S))
+            began = self._fernet.extract_timestamp(cookie)
+        except (InvalidToken, ValueError):
+            return _Session()
+        return _Session(values, began) if isinstance(values, dict) else _Session()
+
+    def write(self, session: _Session, response: web.StreamResponse) -> None:
+        """The session as a cookie of an answer, which is then its receiver's alone, whatever its handler thought."""
+        data = json.dumps(session.values, ensure_ascii=False).encode()
+        began = session.began
+        cookie = self._fernet.encrypt(data) if began is None else self._fernet.encrypt_at_time(data, began)
+        response.set_cookie(
+            self._name,
+            cookie.decode(),
+            max_age=LIFETIME_S,
+            path="/",
+            secure=self._secure,
+            httponly=True,
+            samesite="Lax",
+        )
+        response.headers[hdrs.CACHE_CONTROL] = "no-store"
+        response.headers.popall(hdrs.ETAG, None)
+
+
+def _key(secret: str, purpose: bytes) -> bytes:
+    """A key of its own for each purpose."""
+    return blake2b(secret.encode("utf-8", "surrogatepass"), digest_size=32, person=purpose).digest()
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}".lower()

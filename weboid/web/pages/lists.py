@@ -1,0 +1,237 @@
+"""Lists of a wiki: its dead or doubtful links by page or by domain, and its pages with spam (W-6).
+
+One law: a list is walked by the cursor that the answer before gave; nothing is counted or skipped.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+from aiohttp import web
+
+from weboid.core.url.hosts import InvalidUrl, host_form, reversed_name
+from weboid.core.url.keys import BUCKETS, UrlKey
+from weboid.core.url.patterns import is_domain
+from weboid.core.url.urls import parse
+from weboid.store.db.pool import Connection
+from weboid.store.lists.links import (
+    START,
+    PageLink,
+    Spot,
+    SpotBelow,
+    list_dead_links,
+    list_dead_links_below,
+    list_doubtful_links,
+)
+from weboid.store.lists.search import list_doubtful_links_below
+from weboid.store.pages.spam import list_spam_pages
+from weboid.web.formats import html
+from weboid.web.formats.link_view import LinkView, link_view
+from weboid.web.http.respond import Form
+from weboid.web.request.parameters import Parameters
+from weboid.web.request.problem import Problem
+from weboid.web.service import LANGUAGE, Service, given_in, html_words, link_document, machine_words, require_format
+from weboid.web.words.messages import Messages
+
+ROWS: Final = 100
+"""Links, or pages with spam, in one answer."""
+
+_DEAD_NAMES: Final = frozenset({"dbname", "verdict", "domain", "path", "after", "format"})
+_SPAM_NAMES: Final = frozenset({"dbname", "after", "format"})
+_VERDICTS: Final = ("dead", "doubtful")
+_NUMBER: Final = r"(-?[0-9]{1,19})"
+_SPOT: Final = re.compile(rf"([0-9]{{1,10}})\.([0-9]{{1,4}})\.{_NUMBER}\.{_NUMBER}")
+_SPOT_BELOW: Final = re.compile(rf"([0-9]{{1,10}})\.{_NUMBER}\.([a-zA-Z0-9._-]{{1,260}})")
+_PAGE: Final = re.compile(r"[0-9]{1,10}")
+
+Row = tuple[Sequence[PageLink], str | None]
+"""Links, and the cursor to the next ones."""
+
+
+class Lists:
+    """The handlers."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def add_routes(self, app: web.Application) -> None:
+        """Their addresses."""
+        app.router.add_get("/lists/dead", self.dead)
+        app.router.add_get("/lists/spam", self.spam)
+
+    async def dead(self, request: web.Request) -> web.Response:
+        """The dead links of a wiki, or the doubtful ones; by page, or with a domain by its hosts."""
+        given = given_in(request, _DEAD_NAMES)
+        require_format(given, Form.HTML, Form.JSON, Form.XML)
+        is_html = self._service.form_of(request) is Form.HTML
+        say = html_words(request, given) if is_html else machine_words(given)
+        verdict = given.get("verdict", "dead")
+        if verdict not in _VERDICTS:
+            raise Problem(400, "verdict")
+        domain, path = _domain_of(given), _path_of(given)
+        name, wiki = await self._service.find_wiki(given)
+        async with self._service.pool.connection() as conn:
+            links, after = await self._links(conn, wiki.wiki, verdict, domain, path, given.get("after"))
+        day = self._service.today()
+        values = {"wiki": str(name), "verdict": verdict, "domain": domain or None, "path": path or None}
+        if not is_html:
+            pages = [
+                {
+                    **page.page._asdict(),
+                    "links": [link_document(self._service.report(link.known), day, say) for link in some],
+                }
+                for page, some in _by_page(links)
+            ]
+            return self._service.document(request, _document(self._service.head(day, say), values, pages, after))
+        views = [(page.page, [self._view(link, day, say) for link in some]) for page, some in _by_page(links)]
+        return await self._service.html(
+            request,
+            "dead.html",
+            given,
+            say,
+            **values,
+            pages=views,
+            next=_next(given, after),
+            is_first="after" not in given,
+            **_others(given),
+        )
+
+    async def spam(self, request: web.Request) -> web.Response:
+        """The pages of a wiki with spam, each with the number of such links."""
+        given = given_in(request, _SPAM_NAMES)
+        require_format(given, Form.HTML, Form.JSON, Form.XML)
+        is_html = self._service.form_of(request) is Form.HTML
+        say = html_words(request, given) if is_html else machine_words(given)
+        name, wiki = await self._service.find_wiki(given)
+        after = _page_after(given)
+        async with self._service.pool.connection() as conn:
+            found = await list_spam_pages(conn, wiki.wiki, after=after, limit=ROWS + 1)
+        pages = found[:ROWS]
+        cursor = str(pages[-1].page) if len(found) > ROWS else None
+        if not is_html:
+            told = [
+                {"id": page.page, "namespace": page.namespace, "title": page.title, "spam": page.links}
+                for page in pages
+            ]
+            head = self._service.head(self._service.today(), say)
+            return self._service.document(request, _document(head, {"wiki": str(name)}, told, cursor))
+        return await self._service.html(
+            request,
+            "spam.html",
+            given,
+            say,
+            wiki=str(name),
+            pages=pages,
+            next=_next(given, cursor),
+            is_first=not after,
+            **_others(given),
+        )
+
+    async def _links(self, conn: Connection, wiki: int, verdict: str, domain: str, path: str, after: str | None) -> Row:
+        if domain:
+            spot_below = _spot_below_of(after, domain)
+            if verdict == "doubtful":
+                below = await list_doubtful_links_below(
+                    conn, wiki, domain, path=path, policy=self._service.policy, after=spot_below, limit=ROWS
+                )
+            else:
+                below = await list_dead_links_below(conn, wiki, domain, path=path, after=spot_below, limit=ROWS)
+            return below.links, None if below.after is None else ".".join(map(str, below.after))
+        if verdict == "doubtful":
+            links = await list_doubtful_links(
+                conn, wiki, policy=self._service.policy, after=_spot_of(after), limit=ROWS
+            )
+        else:
+            links = await list_dead_links(conn, wiki, after=_spot_of(after), limit=ROWS)
+        spot = links.after
+        return links.links, None if spot is None else ".".join(map(str, (spot.page, *spot.key)))
+
+    def _view(self, link: PageLink, day: int, say: Messages) -> LinkView:
+        return link_view(self._service.report(link.known), day, say)
+
+
+def _document(
+    head: dict[str, Any], values: dict[str, Any], pages: list[dict[str, Any]], after: str | None
+) -> dict[str, Any]:
+    for page in pages:
+        if "page" in page:
+            page["id"] = page.pop("page")
+    return {**head, **values, "pages": pages, "next": after}
+
+
+def _by_page(links: Iterable[PageLink]) -> list[tuple[PageLink, list[PageLink]]]:
+    """Neighbours of one page together; by domain a page may come again under another host."""
+    groups = [list(some) for _, some in groupby(links, key=lambda link: link.page.page)]
+    return [(some[0], some) for some in groups]
+
+
+def _next(given: Parameters, after: str | None) -> str | None:
+    return None if after is None else html.query({**given, "after": after})
+
+
+def _others(given: Parameters) -> dict[str, str]:
+    """The queries of the list's beginning, of the other list, and of the feed."""
+    first = {name: value for name, value in given.items() if name != "after"}
+    other = {name: value for name, value in given.items() if name in ("dbname", *LANGUAGE)}
+    return {"first": html.query(first), "other": html.query(other), "feed_query": html.query(other)}
+
+
+def _domain_of(given: Parameters) -> str:
+    """The domain in normal form, empty if none is given; ``*.`` in front of it says nothing more."""
+    if "domain" not in given:
+        return ""
+    try:
+        domain = host_form(given["domain"].removeprefix("*."))
+    except InvalidUrl:
+        raise Problem(400, "domain") from None
+    if not is_domain(domain):
+        raise Problem(400, "domain-wide", domain)
+    return domain
+
+
+def _path_of(given: Parameters) -> str:
+    """The beginning of paths as they are stored, empty if none is given."""
+    if "path" not in given:
+        return ""
+    if "domain" not in given:
+        raise Problem(400, "path")
+    try:
+        return parse(f"http://a.aa/{given['path'].removeprefix('/')}").path
+    except InvalidUrl:
+        raise Problem(400, "path") from None
+
+
+def _spot_of(after: str | None) -> Spot:
+    if after is None:
+        return START
+    match = _SPOT.fullmatch(after)
+    if not match or int(match[2]) >= BUCKETS or not all(_fits(number) for number in match.groups()):
+        raise Problem(400, "after", "after")
+    page, *key = map(int, match.groups())
+    return Spot(_page(page), UrlKey(*key))
+
+
+def _spot_below_of(after: str | None, domain: str) -> SpotBelow | None:
+    if after is None:
+        return None
+    match = _SPOT_BELOW.fullmatch(after)
+    if not match or not _fits(match[2]) or not match[3].startswith(reversed_name(domain)):
+        raise Problem(400, "after", "after")
+    return SpotBelow(_page(int(match[1])), int(match[2]), match[3])
+
+
+def _page_after(given: Parameters) -> int:
+    if not _PAGE.fullmatch(after := given.get("after", "0")):
+        raise Problem(400, "after", "after")
+    return _page(int(after))
+
+
+def _fits(number: str) -> bool:
+    return -(2**63) <= int(number) < 2**63
+
+
+def _page(number: int) -> int:
+    if number >= 2**31:
+        raise Problem(400, "after", "after")
+    return number

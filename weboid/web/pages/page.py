@@ -1,0 +1,116 @@
+"""The links of pages, in all formats: for people, for gadgets, for programs (W-1, W-3, W-4, W-8).
+
+One law: a handler reads parameters, asks `Answers` and hands values to a format; it knows neither SQL nor markup.
+"""
+
+from collections.abc import Callable, Hashable
+
+from aiohttp import hdrs, web
+
+from weboid.core.verdict.link_report import Extent
+from weboid.web.answer.answers import Answer
+from weboid.web.answer.document import document
+from weboid.web.formats import html, javascript, json, xml
+from weboid.web.http.cache import CACHE_CONTROL, FREE, Kept
+from weboid.web.http.respond import Form, sent
+from weboid.web.pages.page_view import answer_html
+from weboid.web.pages.start import Start
+from weboid.web.request.parameters import NAMES, Parameters, callback_of, extent_of, question_of, verdicts_of
+from weboid.web.request.problem import Problem
+from weboid.web.service import Service, given_in, html_words, machine_words, require_format
+
+
+class PageInfo:
+    """The handlers. Who names no page at all gets the start page."""
+
+    def __init__(self, service: Service, start: Start) -> None:
+        self._service = service
+        self._start = start
+        self._kept = Kept()
+
+    def add_routes(self, app: web.Application) -> None:
+        """Their addresses."""
+        app.router.add_get("/externalLinkInfo", self.link_info)
+        app.router.add_get("/externalLinkProblem", self.link_problem)
+        app.router.add_get("/api/page", self.api)
+
+    async def link_info(self, request: web.Request) -> web.Response:
+        """W-3 and W-4: the links of a page as HTML, with the form."""
+        given = given_in(request, NAMES)
+        extent_of(given, Extent.FINDINGS)
+        if not given.keys() - {"lang", "uselang", "all"}:
+            return await self._start.page(request)
+        return await self._html(request, given)
+
+    async def link_problem(self, request: web.Request) -> web.Response:
+        """W-1: one call with the dead links of a page."""
+        given = given_in(request, NAMES)
+        callback, say, source = callback_of(given), machine_words(given), self._service.source
+        # `all` and `verdict` are for the other formats: this call is run inside a page and has nothing but dead links.
+        return await self._kept_or_made(
+            request,
+            given,
+            (say.language.code, callback),
+            javascript.CONTENT_TYPE,
+            lambda answer: javascript.text_of(document(answer, Extent.DEAD, say, source), callback).encode(),
+        )
+
+    async def api(self, request: web.Request) -> web.Response:
+        """W-8: pages by id or title, in the format asked for."""
+        given = given_in(request, NAMES)
+        require_format(given, Form.JSON, Form.XML, Form.HTML)
+        form = self._service.form_of(request)
+        verdicts = verdicts_of(given)
+        extent = extent_of(given, Extent.DEAD if form is Form.JSON else Extent.FINDINGS)
+        if form is Form.HTML:
+            return await self._html(request, given, vary="Accept, Accept-Language")
+        say, source = machine_words(given), self._service.source
+
+        def made(answer: Answer) -> bytes:
+            told = document(answer, extent, say, source, verdicts)
+            return xml.bytes_of(told) if form is Form.XML else json.text_of(told).encode()
+
+        forms = (say.language.code, extent, verdicts)
+        kind = xml.CONTENT_TYPE if form is Form.XML else json.CONTENT_TYPE
+        return await self._kept_or_made(request, given, forms, kind, made, vary="Accept")
+
+    async def _html(self, request: web.Request, given: Parameters, vary: str = "Accept-Language") -> web.Response:
+        say, source = html_words(request, given), self._service.source
+        answer = await self._found(given)
+        page = answer_html(answer, await self._service.wiki_names(), given, say, source)
+        return sent(request, page, html.CONTENT_TYPE, vary=vary)
+
+    async def _kept_or_made(
+        self,
+        request: web.Request,
+        given: Parameters,
+        forms: tuple[Hashable, ...],
+        kind: str,
+        made: Callable[[Answer], bytes],
+        *,
+        vary: str = "",
+    ) -> web.Response:
+        """The answer for machines, which may be a kept one if the revision is named (W-10).
+
+        `forms` are what forms it beside the question, the kind and the day.
+        """
+        question = question_of(given)
+        asked = (question, forms, kind, self._service.today())
+        if question.revision is not None and (kept := self._kept.find(asked)) is not None:
+            request[FREE] = True
+            body, age_s = kept
+            response = sent(request, body, kind, cache=CACHE_CONTROL, vary=vary)
+            response.headers[hdrs.AGE] = str(age_s)
+            return response
+        answer = await self._found(given)
+        body = made(answer)
+        if question.revision is None or not answer.is_of(question.revision):
+            return sent(request, body, kind, vary=vary)
+        self._kept.keep(asked, body)
+        return sent(request, body, kind, cache=CACHE_CONTROL, vary=vary)
+
+    async def _found(self, given: Parameters) -> Answer:
+        answer = await self._service.answers.find_answer(question_of(given))
+        if not answer.pages:
+            raise Problem(404, "unknown-page", ", ".join(answer.missing), given["dbname"])
+        return answer

@@ -1,0 +1,195 @@
+"""The search for weblinks by an address or a pattern, and for the pages of one wiki that use them (W-5).
+
+One law: for people only. What is asked comes in a form of ours that was sent, never in an address, and the answer says
+nothing of pages but those of the wiki that was named (P-1).
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from aiohttp import web
+
+from weboid.config import Config
+from weboid.core.url.farms import WikiName
+from weboid.core.url.patterns import MOST, MOST_WILDCARDS, Unfit, UnfitPattern, UrlPattern, parse_pattern
+from weboid.core.verdict.verdict import Verdict
+from weboid.errors import NotFound
+from weboid.store.lists.search import Matches, SearchSpot, list_matches
+from weboid.web.formats import html
+from weboid.web.formats.link_view import link_view
+from weboid.web.request.parameters import Parameters
+from weboid.web.request.problem import Problem
+from weboid.web.service import LANGUAGE, Service, given_in, html_words
+from weboid.web.words.messages import Messages
+from weboid.wiki.criteria import numbers
+
+PATH: Final = "/search"
+ROWS: Final = 50
+"""URLs in one answer."""
+
+_PURPOSE: Final = "search"
+_NAMES: Final = frozenset({"pattern", "dbname", "namespace", "verdict", "after"})
+_VERDICTS: Final = {verdict.word: verdict for verdict in (Verdict.WORKING, Verdict.DEAD, Verdict.DOUBTFUL)}
+_SPOT: Final = re.compile(r"(-?[0-9]{1,19})\.([a-zA-Z0-9._-]{1,260})")
+_NAMESPACE: Final = re.compile(r"[0-9]{1,9}")
+_MOST_SHOWN: Final = 200
+"""Characters of a pattern in an error message."""
+_MAIN: Final = frozenset({0})
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What was asked; `namespaces` are those of the wiki `name`."""
+
+    pattern: UrlPattern
+    verdict: Verdict | None
+    name: WikiName | None
+    wiki: int | None
+    namespaces: Collection[int]
+    after: SearchSpot | None
+
+
+class Search:
+    """The handlers."""
+
+    def __init__(self, service: Service, content: Mapping[WikiName, Collection[int]]) -> None:
+        self._service = service
+        self._content = content
+
+    def add_routes(self, app: web.Application) -> None:
+        """Their addresses."""
+        app.router.add_get(PATH, self.form)
+        app.router.add_post(PATH, self.found)
+
+    async def form(self, request: web.Request) -> web.Response:
+        """The form, filled in from the address; nothing is looked up."""
+        given = given_in(request, _NAMES - {"after"})
+        return await self._html(request, given, html_words(request, given))
+
+    async def found(self, request: web.Request) -> web.Response:
+        """The URLs that match, and the form again."""
+        service = self._service
+        given = await service.sessions.posted(request, _PURPOSE, _NAMES)
+        await service.sessions.note_interactive(request)
+        say = html_words(request, given)
+        try:
+            question = await self._question(given)
+        except Problem as problem:
+            return await self._html(request, given, say, refused=problem)
+        except NotFound as error:
+            return await self._html(request, given, say, refused=Problem(404, "unknown-wiki", str(error)))
+        async with service.pool.connection() as conn:
+            matches = await list_matches(
+                conn,
+                question.pattern,
+                verdict=question.verdict,
+                wiki=question.wiki,
+                namespaces=question.namespaces,
+                policy=service.policy,
+                after=question.after,
+                limit=ROWS,
+            )
+        return await self._html(request, given, say, question, matches)
+
+    async def _question(self, given: Parameters) -> _Question:
+        pattern = _pattern_of(given)
+        verdict = given.get("verdict")
+        if verdict is not None and verdict not in _VERDICTS:
+            raise Problem(400, "search-verdict")
+        name, wiki = await self._service.find_wiki(given) if {"dbname", "namespace"} & given.keys() else (None, None)
+        return _Question(
+            pattern,
+            None if verdict is None else _VERDICTS[verdict],
+            name,
+            None if wiki is None else wiki.wiki,
+            self._namespaces_of(given, name),
+            _spot_of(given, pattern),
+        )
+
+    def _namespaces_of(self, given: Parameters, name: WikiName | None) -> Collection[int]:
+        """The one that is named, else all content namespaces: the main one, and those that are watched as a whole."""
+        if "namespace" not in given:
+            return _MAIN if name is None else self._content.get(name, _MAIN)
+        if not _NAMESPACE.fullmatch(given["namespace"]):
+            raise Problem(400, "namespace")
+        return (int(given["namespace"]),)
+
+    async def _html(
+        self,
+        request: web.Request,
+        given: Parameters,
+        say: Messages,
+        question: _Question | None = None,
+        matches: Matches | None = None,
+        refused: Problem | None = None,
+    ) -> web.Response:
+        day = self._service.today()
+        name = question.name if question else None
+        about = {other: value for other, value in given.items() if other in ("dbname", *LANGUAGE)}
+        found = [
+            {
+                "link": link_view(self._service.report(match.known), day, say),
+                "pages": match.pages,
+                "more": match.more,
+                "query": html.query({**about, "url": str(match.known.url)}),
+            }
+            for match in (matches.matches if matches else ())
+        ]
+        after = matches.after if matches else None
+        return await self._service.form_html(
+            request,
+            "search.html",
+            given,
+            say,
+            token=await self._service.sessions.form_token(request, _PURPOSE),
+            verdicts=list(_VERDICTS),
+            most=MOST,
+            refused=refused,
+            wiki=None if name is None else str(name),
+            is_answer=matches is not None,
+            found=found,
+            after=None if after is None else f"{after.url_key}.{after.reversed}",
+        )
+
+
+def content_namespaces(config: Config) -> dict[WikiName, frozenset[int]]:
+    """By wiki the content namespaces: the main one, and those of which the configuration has all pages watched."""
+    return {wiki.name: _MAIN | frozenset(numbers(wiki.matching, "namespaces")) for wiki in config.wikis}
+
+
+def _pattern_of(given: Parameters) -> UrlPattern:
+    if "pattern" not in given:
+        raise Problem(400, "no-pattern")
+    try:
+        return parse_pattern(given["pattern"])
+    except UnfitPattern as error:
+        raise _problem_of(error, given["pattern"]) from None
+
+
+def _problem_of(error: UnfitPattern, pattern: str) -> Problem:
+    match error.unfit:
+        case Unfit.UNREADABLE:
+            return Problem(400, "pattern", pattern[:_MOST_SHOWN])
+        case Unfit.OPEN:
+            return Problem(400, "pattern-open")
+        case Unfit.WIDE:
+            return Problem(400, "domain-wide", error.part)
+        case Unfit.ADDRESS:
+            return Problem(400, "pattern-address")
+        case Unfit.WILDCARDS:
+            return Problem(400, "pattern-wildcards", MOST_WILDCARDS)
+        case Unfit.LONG:
+            return Problem(400, "pattern-long", MOST)
+    assert_never(error.unfit)
+
+
+def _spot_of(given: Parameters, pattern: UrlPattern) -> SearchSpot | None:
+    """Where to go on; a place outside of what the pattern can match is none."""
+    if "after" not in given:
+        return None
+    match = _SPOT.fullmatch(given["after"])
+    if not match or not -(2**63) <= int(match[1]) < 2**63 or not pattern.first <= match[2] < pattern.end:
+        raise Problem(400, "after", "after")
+    return SearchSpot(int(match[1]), match[2])

@@ -1,0 +1,49 @@
+"""The start page: what this is, the form, and the wikis with some of their pages.
+
+One law: it asks the store for what is on one screen, however many wikis and pages there are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from aiohttp import web
+
+from weboid.store.lists.start import PageAtAGlance, list_first_pages
+from weboid.web.answer.wiki_names import Wikis
+from weboid.web.request.parameters import NAMES
+from weboid.web.service import Service, given_in, html_words
+
+_WIKIS_SHOWN: Final = 20
+_PAGES_SHOWN: Final = 60
+"""Over all wikis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A wiki on the start page, with some pages to begin with."""
+
+    name: str
+    pages: Sequence[PageAtAGlance]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The handler."""
+
+    service: Service
+    wikis: Wikis
+
+    def add_routes(self, app: web.Application) -> None:
+        """Its address."""
+        app.router.add_get("/", self.page)
+
+    async def page(self, request: web.Request) -> web.Response:
+        """The start page, its form filled in with what the address says."""
+        given = given_in(request, NAMES)
+        told = dict(list((await self.wikis.list_known()).items())[:_WIKIS_SHOWN])
+        limit = _PAGES_SHOWN // len(told) if told else 0
+        async with self.service.pool.connection() as conn:
+            pages = await list_first_pages(conn, [wiki.wiki for wiki in told.values()], limit=limit)
+        listed = [Listed(name, pages[wiki.wiki]) for name, wiki in told.items()]
+        return await self.service.html(request, "start.html", given, html_words(request, given), listed=listed)

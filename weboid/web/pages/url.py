@@ -1,0 +1,165 @@
+"""The page of one URL: all that is known of it, and the pages that use it (W-5, W-7, L-8).
+
+One law: for people only, who show it once by sending a form of ours. A program is told of a URL only as a link of a
+page that carries it, and what is told of other pages never crosses a farm (P-1).
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aiohttp import web
+
+from weboid.core.url.classify import Classified, UrlClass
+from weboid.core.url.farms import WikiName
+from weboid.core.url.keys import key_of
+from weboid.core.url.urls import Url
+from weboid.core.verdict.link_report import Extent, LinkReport, link_report
+from weboid.store.lists.links import Place, list_spam_uses, list_uses
+from weboid.store.urls.url import find_urls
+from weboid.web.answer.document import document
+from weboid.web.formats import html
+from weboid.web.formats.history_chart import WIDTH, bars_of
+from weboid.web.formats.link_view import link_view
+from weboid.web.http.respond import Form
+from weboid.web.pages.url_form import Look
+from weboid.web.request.parameters import MOST_SHOWN, Parameters, question_of, url_of
+from weboid.web.request.problem import Problem
+from weboid.web.service import Service, given_in, html_words, machine_words, require_format
+from weboid.web.words import phrases
+from weboid.web.words.messages import Messages
+
+PATH: Final = "/url"
+
+_PURPOSE: Final = "url"
+_NAMES: Final = frozenset({"url", "dbname", "after", "spamafter"})
+_CURSORS: Final = ("after", "spamafter")
+_API_NAMES: Final = frozenset({"url", "dbname", "pageid", "curid", "title", "format"})
+_PLACES: Final = 100
+_CURSOR: Final = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Pages, and the cursor to the next ones."""
+
+    places: list[Place]
+    after: str | None
+
+
+class UrlPage:
+    """The handlers."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._look = Look(service, PATH, PATH, _NAMES, "weboid-url-title", "weboid-url-ask")
+
+    def add_routes(self, app: web.Application) -> None:
+        """Their addresses."""
+        app.router.add_get(PATH, self.page)
+        app.router.add_post(PATH, self._look.sent)
+        app.router.add_get("/api/url", self.api)
+
+    async def page(self, request: web.Request) -> web.Response:
+        """One URL, for people."""
+        # Browsers say so where a script asks; our own pages are asked for by people who follow a link.
+        if request.headers.get("Sec-Fetch-Dest", "document") != "document":
+            raise Problem(403, "interactive")
+        given = given_in(request, _NAMES)
+        say = html_words(request, given)
+        url = url_of(given)
+        after, spam_after = _cursor_of(given, "after"), _cursor_of(given, "spamafter")
+        if not await self._service.sessions.is_interactive(request):
+            return await self._look.page(request, given)
+        service, key, day = self._service, key_of(url), self._service.today()
+        name, wiki = await service.find_wiki(given) if "dbname" in given else (None, None)
+        async with service.pool.connection() as conn:
+            known = (await find_urls(conn, [key])).get(key)
+            uses = spam = _Places([], None)
+            if wiki is not None:
+                found = await list_uses(conn, key, wiki, after=after, limit=_PLACES + 1)
+                uses = _places(found)
+                found = await list_spam_uses(conn, key, wiki, after=spam_after, limit=_PLACES + 1)
+                spam = _places(found)
+        if known is None and not spam.places:
+            raise Problem(404, "unknown-url", str(url)[:MOST_SHOWN])
+        if known is None:
+            report = link_report(Classified(str(url), UrlClass.WATCHED, url), spam=True)
+        else:
+            report = service.report(known)
+        values: dict[str, Any] = {
+            "link": link_view(report, day, say),
+            "more": _more(report, day, say),
+            "orphaned": None if known is None or known.orphaned is None else html.time_html(known.orphaned, day, say),
+            "query": html.query({**{name: given[name] for name in given if name not in _CURSORS}, "url": str(url)}),
+            "form": _other_form(given["url"], url),
+            "wiki": None if name is None else str(name),
+            "uses": _views(uses, name),
+            "spam": _views(spam, name),
+            "uses_next": _next(given, "after", uses.after),
+            "spam_next": _next(given, "spamafter", spam.after),
+        }
+        return await service.form_html(request, "url.html", given, say, **values)
+
+    async def api(self, request: web.Request) -> web.Response:
+        """One link of a page that carries it, for programs; any other is refused (W-5)."""
+        given = given_in(request, _API_NAMES)
+        require_format(given, Form.JSON, Form.XML)
+        say = machine_words(given)
+        url = url_of(given)
+        question = question_of(given)
+        if len(question.ids) + len(question.titles) > 1:
+            raise Problem(400, "too-many", 1)
+        answer = await self._service.answers.find_answer(question)
+        if not answer.pages:
+            raise Problem(404, "unknown-page", ", ".join(answer.missing), given["dbname"])
+        told = document(answer, Extent.ALL, say, self._service.source)
+        page = told["pages"][0]
+        page["links"] = [link for link in page["links"] if link["normal"] == str(url)]
+        if not page["links"]:
+            raise Problem(404, "not-on-page", str(url)[:MOST_SHOWN])
+        return self._service.document(request, told)
+
+
+def _cursor_of(given: Parameters, name: str) -> tuple[int, int] | None:
+    if name not in given:
+        return None
+    if not (match := _CURSOR.fullmatch(given[name])) or max(int(match[1]), int(match[2])) >= 2**31:
+        raise Problem(400, "after", name)
+    return int(match[1]), int(match[2])
+
+
+def _places(found: list[Place]) -> _Places:
+    if len(found) <= _PLACES:
+        return _Places(found, None)
+    last = found[_PLACES - 1]
+    return _Places(found[:_PLACES], f"{last.wiki}.{last.page}")
+
+
+def _views(found: _Places, name: WikiName | None) -> list[dict[str, Any]]:
+    """The pages by wiki, in the order of the list."""
+    wikis: dict[str, list[Place]] = {}
+    for place in found.places:
+        wikis.setdefault(place.dbname, []).append(place)
+    farm = "" if name is None else name.farm
+    return [{"name": str(WikiName(dbname, farm)), "pages": places} for dbname, places in wikis.items()]
+
+
+def _next(given: Parameters, name: str, cursor: str | None) -> str | None:
+    return None if cursor is None else html.query({**given, name: cursor})
+
+
+def _other_form(given: str, url: Url) -> str | None:
+    return phrases.visible(given) if given != str(url) else None
+
+
+def _more(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
+    history = link.record.history
+    return {
+        "due": None if link.due is None else say.html("weboid-url-due", html.time_html(max(link.due, day), day, say)),
+        "strikes": link.record.row.strikes,
+        "bars": bars_of(history, day),
+        "width": WIDTH,
+        "first": say.date(history[-1].first) if history else None,
+        "today": say.date(day),
+    }

@@ -1,0 +1,54 @@
+"""The step before what is known of a single URL is shown: a person sends a form of ours (W-5).
+
+It is the same for all pages about one URL. One law: until then nothing is looked up, whatever the address names.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aiohttp import hdrs, web
+
+from weboid.web.formats import html
+from weboid.web.request.parameters import Parameters, url_of, wiki_of
+from weboid.web.service import Service, html_words
+
+_HIDDEN: Final = ("after", "spamafter")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The step before the page at `path`. `action` is where its form is sent, `names` what that page asks for.
+
+    `title` and `why` are the keys of the page's title and of what it says.
+    """
+
+    service: Service
+    path: str
+    action: str
+    names: Collection[str]
+    title: str
+    why: str
+
+    async def page(self, request: web.Request, given: Parameters) -> web.Response:
+        """The form, filled in. Raises Problem for an address or a wiki that can be none."""
+        url_of(given)
+        if "dbname" in given:
+            wiki_of(given)
+        values: dict[str, Any] = {
+            "title": self.title,
+            "why": self.why,
+            "action": self.action,
+            "hidden": {name: given[name] for name in _HIDDEN if name in given},
+            "token": await self.service.sessions.form_token(request, self.action),
+        }
+        return await self.service.form_html(request, "look.html", given, html_words(request, given), **values)
+
+    async def sent(self, request: web.Request) -> web.Response:
+        """The form was sent, so this reader is no program: they are led to the page itself."""
+        sessions = self.service.sessions
+        given = await sessions.posted(request, self.action, self.names)
+        url_of(given)
+        await sessions.note_interactive(request)
+        headers = {hdrs.LOCATION: self.path + html.query(given), hdrs.CACHE_CONTROL: "no-store"}
+        return web.Response(status=303, headers=headers)

@@ -1,0 +1,1 @@
+"""What signed-in people may do: reports, replacements, their account, administration."""

@@ -1,0 +1,222 @@
+"""``/admin``: what people did, undoing all of one person's reports and suggestions, blocking (H-4).
+
+One law: for administrators only, who are named here as everybody else: what they do stands in the same log.
+"""
+
+import re
+from datetime import UTC
+from typing import Any, Final
+
+from aiohttp import hdrs, web
+from markupsafe import Markup
+
+from weboid.core.record.days import day_of
+from weboid.store.db.pool import Connection
+from weboid.store.people.audit import (
+    NEWEST,
+    NOBODY,
+    Action,
+    AuditEntry,
+    Block,
+    delete_block,
+    delete_claims,
+    find_block,
+    list_audit,
+    list_blocks,
+    record_block,
+)
+from weboid.web.formats import html
+from weboid.web.people.quotas import begin, note
+from weboid.web.request.parameters import Parameters
+from weboid.web.request.problem import Problem
+from weboid.web.service import Service, given_in, html_words
+from weboid.web.words.messages import Messages
+from weboid.web.words.phrases import visible
+
+PATH: Final = "/admin"
+
+_LISTED: Final = 100
+_MOST_SUBJECT: Final = 200
+_MOST_REASON: Final = 500
+_NUMBER: Final = re.compile(r"[1-9][0-9]{0,17}")
+_ACTIONS: Final = {
+    Action.REPORT: "weboid-admin-action-report",
+    Action.REPORT_DOMAIN: "weboid-admin-action-report-domain",
+    Action.REMOVE_REPORT: "weboid-admin-action-remove-report",
+    Action.REMOVE_DOMAIN_REPORT: "weboid-admin-action-remove-domain-report",
+    Action.REPLACE: "weboid-admin-action-replace",
+    Action.REMOVE_REPLACEMENT: "weboid-admin-action-remove-replacement",
+    Action.DROP_REPLACEMENT: "weboid-admin-action-drop-replacement",
+    Action.CHECK: "weboid-admin-action-check",
+    Action.UNDO: "weboid-admin-action-undo",
+    Action.BLOCK: "weboid-admin-action-block",
+    Action.UNBLOCK: "weboid-admin-action-unblock",
+}
+_OF_PEOPLE: Final = frozenset({Action.UNDO, Action.BLOCK, Action.UNBLOCK})
+"""Their objects are subjects."""
+
+
+class AdminPage:
+    """The handlers."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def add_routes(self, app: web.Application) -> None:
+        """Their addresses."""
+        app.router.add_get(PATH, self.page)
+        app.router.add_post(PATH + "/undo", self.undo)
+        app.router.add_post(PATH + "/block", self.block)
+        app.router.add_post(PATH + "/unblock", self.unblock)
+
+    async def page(self, request: web.Request) -> web.Response:
+        """The log, newest first: of all people, or of one with what can be done about them."""
+        service, sessions = self._service, self._service.sessions
+        await sessions.require_administrator(request)
+        given = given_in(request, {"subject", "before", "did"})
+        say = html_words(request, given)
+        subject, day = _subject_of(given) if "subject" in given else None, service.today()
+        async with service.pool.connection() as conn:
+            entries = await list_audit(conn, subject=subject, before=_number(given, "before"), limit=_LISTED + 1)
+            name = None if subject is None else await _find_name(conn, subject)
+            block = None if subject is None else await find_block(conn, subject)
+            blocks = await list_blocks(conn) if subject is None else []
+            did = await _find_done(conn, given) if "did" in given else None
+        more = entries[_LISTED - 1].audit if len(entries) > _LISTED else None
+        values: dict[str, Any] = {
+            "subject": subject,
+            "called": None if name is None else visible(name),
+            "shown": None if subject is None else visible(subject),
+            "block": None if block is None else self._block_view(block, given, day, say),
+            "blocks": [self._block_view(each, given, day, say) for each in blocks],
+            "entries": [self._entry_view(entry, given, day, say) for entry in entries[:_LISTED]],
+            "next": None if more is None else html.query({**_kept(given), "before": str(more)}),
+            "first": html.query(_kept(given)) if "before" in given else None,
+            "all": PATH + _query(given),
+            "did": None if did is None else _did_words(did, say),
+            "tokens": {purpose: await sessions.form_token(request, purpose) for purpose in ("undo", "block", "unblock")}
+            if subject
+            else {},
+        }
+        return await service.form_html(request, "admin.html", given, say, **values)
+
+    async def undo(self, request: web.Request) -> web.Response:
+        """All that somebody said is gone at once."""
+        given = await self._service.sessions.posted(request, "undo", {"subject"})
+        person = await self._service.sessions.require_administrator(request)
+        subject = _subject_of(given)
+        async with self._service.pool.connection() as conn:
+            await begin(conn, Action.UNDO, person, daily=0)
+            undone = await delete_claims(conn, subject, self._service.today())
+            detail = f"{undone.reports} {undone.domains} {undone.replacements} {undone.assumptions}"
+            done = await note(conn, Action.UNDO, person, subject, detail)
+        return _see(given, subject, done)
+
+    async def block(self, request: web.Request) -> web.Response:
+        """Somebody may do nothing any more."""
+        given = await self._service.sessions.posted(request, "block", {"subject", "reason"})
+        person = await self._service.sessions.require_administrator(request)
+        subject, reason = _subject_of(given), given.get("reason", "")[:_MOST_REASON]
+        if self._service.sessions.is_administrator(subject):
+            # Each could unblock themselves, or shut out all others: the configuration says who administers.
+            raise Problem(409, "block-administrator")
+        async with self._service.pool.connection() as conn:
+            await begin(conn, Action.BLOCK, person, daily=0)
+            name = await _find_name(conn, subject)
+            day = self._service.today()
+            await record_block(conn, subject, name, day, blocker=person.subject, reason=reason)
+            done = await note(conn, Action.BLOCK, person, subject, reason)
+        return _see(given, subject, done)
+
+    async def unblock(self, request: web.Request) -> web.Response:
+        """Somebody may do things again."""
+        given = await self._service.sessions.posted(request, "unblock", {"subject"})
+        person = await self._service.sessions.require_administrator(request)
+        subject = _subject_of(given)
+        async with self._service.pool.connection() as conn:
+            await begin(conn, Action.UNBLOCK, person, daily=0)
+            if not await delete_block(conn, subject):
+                raise Problem(409, "not-blocked")
+            done = await note(conn, Action.UNBLOCK, person, subject)
+        return _see(given, subject, done)
+
+    def _entry_view(self, entry: AuditEntry, given: Parameters, day: int, say: Messages) -> dict[str, Any]:
+        action = Action(entry.action)
+        return {
+            "when": html.time_html(day_of(entry.moment), day, say),
+            "clock": f"{entry.moment.astimezone(UTC):%H:%M}",
+            "name": visible(entry.name) if entry.name else say.html("weboid-admin-nobody"),
+            "about_person": PATH + _query(given, entry.subject) if entry.subject != NOBODY else None,
+            "words": say.html(_ACTIONS[action]),
+            "object": visible(entry.object),
+            "object_page": PATH + _query(given, entry.object) if action in _OF_PEOPLE else None,
+            "detail": _undone_words(entry.detail, say) if action is Action.UNDO else visible(entry.detail),
+        }
+
+    def _block_view(self, block: Block, given: Parameters, day: int, say: Messages) -> dict[str, Any]:
+        return {
+            "name": visible(block.name or block.subject),
+            "page": PATH + _query(given, block.subject),
+            "words": say.html("weboid-admin-block-line", html.time_html(block.day, day, say), visible(block.blocker)),
+            "reason": visible(block.reason),
+        }
+
+
+async def _find_name(conn: Connection, subject: str) -> str:
+    """What somebody was called when they last did something, else when they were blocked; perhaps nothing."""
+    if entries := await list_audit(conn, subject=subject, limit=1):
+        return entries[0].name
+    block = await find_block(conn, subject)
+    return "" if block is None else block.name
+
+
+async def _find_done(conn: Connection, given: Parameters) -> AuditEntry | None:
+    """What an administrator has just done about the person that is shown."""
+    number = _number(given, "did")
+    found = await list_audit(conn, before=number + 1, limit=1)
+    is_so = found and found[0].audit == number and found[0].object == given.get("subject")
+    return found[0] if is_so and found[0].action in _OF_PEOPLE else None
+
+
+def _did_words(entry: AuditEntry, say: Messages) -> Markup:
+    match Action(entry.action):
+        case Action.UNDO:
+            return _undone_words(entry.detail, say)
+        case Action.BLOCK:
+            return say.html("weboid-admin-did-block")
+    return say.html("weboid-admin-did-unblock")
+
+
+def _undone_words(detail: str, say: Messages) -> Markup:
+    return say.html("weboid-admin-undone", *map(int, detail.split()))
+
+
+def _subject_of(given: Parameters) -> str:
+    """Raises Problem; people who have not signed in are nobody that could be blocked."""
+    subject = given.get("subject", "")
+    if not 0 < len(subject) <= _MOST_SUBJECT or not subject.isprintable():
+        raise Problem(400, "no-subject")
+    return subject
+
+
+def _number(given: Parameters, name: str) -> int:
+    if name not in given:
+        return NEWEST
+    if not _NUMBER.fullmatch(given[name]):
+        raise Problem(400, "after", name)
+    return int(given[name])
+
+
+def _kept(given: Parameters) -> dict[str, str]:
+    return {name: given[name] for name in ("subject", "lang") if name in given}
+
+
+def _query(given: Parameters, subject: str = "") -> str:
+    query = {**({"subject": subject} if subject else {}), **({"lang": given["lang"]} if "lang" in given else {})}
+    return html.query(query) if query else ""
+
+
+def _see(given: Parameters, subject: str, done: int) -> web.Response:
+    """The page of the same person."""
+    query = html.query({"subject": subject, "did": str(done), **{k: given[k] for k in ("lang",) if k in given}})
+    return web.Response(status=303, headers={hdrs.LOCATION: PATH + query, hdrs.CACHE_CONTROL: "no-store"})

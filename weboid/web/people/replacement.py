@@ -1,0 +1,252 @@
+"""``/replacement``: what people suggest instead of a dead weblink, suggesting something, taking it back (A-4, H-4).
+
+Whether a suggestion works is found out by the crawler; what is shown beside the weblink everywhere else comes from
+`notes`. As on the page of a URL, what is known of one is told only to people, who have sent a form of ours (W-5).
+One law: nothing is taken that a person could not be sent to.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any, Final
+
+from aiohttp import hdrs, web
+
+from weboid.core.url.archives import BY_NUMBER, Snapshot, is_same_page, snapshot_of
+from weboid.core.url.classify import UrlClass, classify
+from weboid.core.url.farms import Farm
+from weboid.core.url.hosts import InvalidUrl, is_ip
+from weboid.core.url.keys import key_of
+from weboid.core.url.urls import MAX_URL, Url, parse
+from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.net.guard import BAD_PORTS, is_public
+from weboid.store.db.rows import KnownUrl
+from weboid.store.people.audit import Action
+from weboid.store.people.replacement import (
+    PLAIN,
+    Replacement,
+    delete_replacement,
+    find_replacements,
+    record_replacement,
+)
+from weboid.store.people.report import find_locked_url
+from weboid.store.urls.url import find_urls
+from weboid.web.formats import html
+from weboid.web.formats.link_view import link_view
+from weboid.web.identity.session import Person
+from weboid.web.pages.url_form import Look
+from weboid.web.people import account
+from weboid.web.people.quotas import begin, note
+from weboid.web.request.parameters import MOST_SHOWN, Parameters, url_of, wiki_of
+from weboid.web.request.problem import Problem
+from weboid.web.service import Service, given_in, html_words
+from weboid.web.words.messages import Messages
+
+PATH: Final = "/replacement"
+
+_SUGGEST: Final = "replacement"
+_REMOVE: Final = "replacement-remove"
+_NAMES: Final = frozenset({"url", "dbname", "done"})
+_HTTP: Final = re.compile(r"https?://[^/?#@]+(?:[/?#]|$)", re.IGNORECASE)
+"""With its scheme, and without anything before the host that could be taken for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A target that may be asked: in normal form, and the number of its archive or `PLAIN`."""
+
+    target: Url
+    archive: int
+
+
+def fit_target(text: str, url: Url, farms: Iterable[Farm]) -> Fit:
+    """What somebody wants to suggest for `url`; raises Problem that says what is wrong with it."""
+    try:
+        target = parse(text)
+    except InvalidUrl:
+        target = None
+    if target is None or not _HTTP.match(text):
+        raise Problem(400, "replacement-target", text[:MOST_SHOWN])
+    kinds = [classify(text, farm) for farm in (None, *farms)]
+    if kinds[0].note:
+        raise Problem(400, "replacement-target", text[:MOST_SHOWN])
+    if any(each.kind is UrlClass.OWN_FARM for each in kinds):
+        raise Problem(400, "replacement-own", str(target)[:MOST_SHOWN])
+    if kinds[0].kind is not UrlClass.WATCHED or not _is_public(target):
+        raise Problem(400, "replacement-private", str(target)[:MOST_SHOWN])
+    if target == url:
+        raise Problem(400, "replacement-same")
+    snapshot = snapshot_of(str(target))
+    if snapshot is None:
+        return Fit(target, PLAIN)
+    _require_copy(snapshot, url)
+    return Fit(target, snapshot.archive.number)
+
+
+def _is_public(target: Url) -> bool:
+    return target.port not in BAD_PORTS - {0} and (not is_ip(target.host) or is_public(ip_address(target.host)))
+
+
+def _require_copy(snapshot: Snapshot, url: Url) -> None:
+    """Raises Problem unless it is one copy of this URL, in an archive to which people may be sent (A-2)."""
+    if not snapshot.archive.is_offered:
+        raise Problem(400, "replacement-archive", snapshot.archive.title)
+    if snapshot.original is None or snapshot.taken is None:
+        raise Problem(400, "replacement-short", snapshot.archive.title)
+    if not is_same_page(snapshot.original, url):
+        raise Problem(400, "replacement-other", str(snapshot.original)[:MOST_SHOWN], str(url)[:MOST_SHOWN])
+
+
+class ReplacementPage:
+    """The handlers. `daily` reports and suggestions may be made a day over all people (H-2)."""
+
+    def __init__(self, service: Service, daily: int) -> None:
+        self._service = service
+        self._daily = daily
+        self._look = Look(
+            service, PATH, PATH + "/look", _NAMES - {"done"}, "weboid-replacement-title", "weboid-url-ask"
+        )
+
+    def add_routes(self, app: web.Application) -> None:
+        """Their addresses."""
+        app.router.add_get(PATH, self.page)
+        app.router.add_post(PATH, self.suggest)
+        app.router.add_post(PATH + "/look", self._look.sent)
+        app.router.add_post(PATH + "/remove", self.remove)
+
+    async def page(self, request: web.Request) -> web.Response:
+        """What is suggested for a weblink, and the form."""
+        given = given_in(request, _NAMES)
+        if await self._service.sessions.is_interactive(request):
+            return await self._page(request, given)
+        return await self._look.page(request, given)
+
+    async def suggest(self, request: web.Request) -> web.Response:
+        """Takes a suggestion of somebody who has signed in."""
+        sessions = self._service.sessions
+        given = await sessions.posted(request, _SUGGEST, ("url", "dbname", "target"))
+        person = await sessions.require_person(request)
+        await sessions.note_interactive(request)
+        try:
+            await self._record(given, person)
+        except Problem as problem:
+            return await self._page(request, given, problem)
+        return _see(given, "kept")
+
+    async def remove(self, request: web.Request) -> web.Response:
+        """Takes a suggestion back, whoever made it."""
+        sessions = self._service.sessions
+        given = await sessions.posted(request, _REMOVE, ("url", "dbname", "archive", "target"))
+        person = await sessions.person(request)
+        await sessions.note_interactive(request)
+        try:
+            await self._delete(given, person)
+        except Problem as problem:
+            return await self._page(request, given, problem)
+        return _see(given, "removed")
+
+    async def _record(self, given: Parameters, person: Person) -> None:
+        url = url_of(given)
+        if "target" not in given:
+            raise Problem(400, "replacement-none")
+        fit = fit_target(given["target"], url, self._service.answers.wikis.farms)
+        target, key, day = str(fit.target), key_of(url), self._service.today()
+        async with self._service.pool.connection() as conn:
+            await begin(conn, Action.REPLACE, person, daily=self._daily)
+            known = await find_locked_url(conn, key)
+            if known is None:
+                raise Problem(404, "unknown-url", str(url)[:MOST_SHOWN])
+            if not self._is_dead(known):
+                raise Problem(409, "replacement-not-dead", str(url)[:MOST_SHOWN])
+            other = (await find_urls(conn, [key_of(fit.target)])).get(key_of(fit.target))
+            if other is not None and self._is_dead(other):
+                raise Problem(400, "replacement-dead", target[:MOST_SHOWN])
+            if await record_replacement(
+                conn, key, archive=fit.archive, target=target, day=day, subject=person.subject, name=person.name
+            ):
+                await note(conn, Action.REPLACE, person, str(url), target)
+
+    async def _delete(self, given: Parameters, person: Person | None) -> None:
+        url, target = url_of(given), given.get("target", "")
+        archive = {str(number): number for number in (PLAIN, *BY_NUMBER)}.get(given.get("archive", ""))
+        if archive is None:
+            raise Problem(400, "request")
+        async with self._service.pool.connection() as conn:
+            await begin(conn, Action.REMOVE_REPLACEMENT, person, daily=self._daily)
+            if await delete_replacement(conn, key_of(url), archive=archive, target=target):
+                await note(conn, Action.REMOVE_REPLACEMENT, person, str(url), target)
+
+    def _is_dead(self, known: KnownUrl) -> bool:
+        """By the checks alone: that many say a domain works by hand makes no replacement useless (H-3)."""
+        return finding_of(known.record, known.host, self._service.policy).verdict is Verdict.DEAD
+
+    async def _page(self, request: web.Request, given: Parameters, problem: Problem | None = None) -> web.Response:
+        service, sessions = self._service, self._service.sessions
+        say, url, day = html_words(request, given), url_of(given), self._service.today()
+        if "dbname" in given:
+            wiki_of(given)
+        async with service.pool.connection() as conn:
+            known = (await find_urls(conn, [key_of(url)])).get(key_of(url))
+            if known is None:
+                raise problem or Problem(404, "unknown-url", str(url)[:MOST_SHOWN])
+            suggestions = await find_replacements(conn, known.key)
+        member = await sessions.member(request)
+        unfit = None if member is None else sessions.unfit(member)
+        here = html.query(_place(given, "url", "dbname", "lang"))
+        values = {
+            "link": link_view(service.report(known), day, say),
+            "is_dead": self._is_dead(known),
+            "suggestions": [_view(each, day, say) for each in suggestions],
+            "about": here,
+            "account": account.PATH + html.query({"back": PATH + here, **_place(given, "lang")}),
+            "is_signed_in": member is not None,
+            "unfit": None if unfit is None else say.html(unfit.key, *unfit.parameters),
+            "token": await sessions.form_token(request, _SUGGEST),
+            "remove_token": await sessions.form_token(request, _REMOVE),
+            "done": _done(given, suggestions, day),
+            "most": MAX_URL,
+        }
+        return await service.form_html(request, "replacement.html", given, say, refused=problem, **values)
+
+
+def _view(suggestion: Replacement, day: int, say: Messages) -> dict[str, Any]:
+    asked = "" if suggestion.asked is None else html.time_html(suggestion.asked, day, say)
+    if suggestion.works:
+        state = say.html("weboid-replacement-works", asked)
+    elif suggestion.asked is None:
+        state = say.html("weboid-replacement-waiting")
+    else:
+        state = say.html("weboid-replacement-failing", asked, suggestion.strikes)
+    archive = BY_NUMBER.get(suggestion.archive)
+    return {
+        "archive": suggestion.archive,
+        "kind": say.html("weboid-replacement-plain")
+        if archive is None
+        else say.html("weboid-replacement-copy", archive.title),
+        # Nobody is sent to what nobody has tried.
+        "address": html.address_html(suggestion.target) if suggestion.works else None,
+        "target": suggestion.target,
+        "state": state,
+        "day": say.html("weboid-replacement-day", html.time_html(suggestion.day, day, say)),
+    }
+
+
+def _done(given: Parameters, suggestions: Iterable[Replacement], day: int) -> str | None:
+    """What a form has done, if it can be so: whoever makes up an address makes no page say it."""
+    match given.get("done"):
+        case "kept" if any(each.day == day for each in suggestions):
+            return "kept"
+        case "removed":
+            return "removed"
+    return None
+
+
+def _place(given: Parameters, *names: str) -> dict[str, str]:
+    return {name: given[name] for name in names if name in given}
+
+
+def _see(given: Parameters, done: str = "") -> web.Response:
+    """Back to the page."""
+    path = PATH + html.query({**_place(given, "url", "dbname", "lang"), **({"done": done} if done else {})})
+    return web.Response(status=303, headers={hdrs.LOCATION: path, hdrs.CACHE_CONTROL: "no-store"})

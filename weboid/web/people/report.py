@@ -1,0 +1,246 @@
+"""``/report``: "it works by hand", said of a URL or its whole domain, taken back, or asked for once more (H, W-14).
+
+What a report is and what follows from it is the business of `store.report`; how much anybody may do that of `acts`.
+One law: interactive only. What is known of a URL is shown in a session in which a person has sent a form of ours, and
+nothing is done but by such a form.
+"""
+
+from collections.abc import Awaitable
+from typing import Any, Final
+
+from aiohttp import hdrs, web
+from markupsafe import Markup
+
+from weboid.core.url.hosts import registrable_domain
+from weboid.core.url.keys import key_of
+from weboid.core.url.urls import Url
+from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import KnownUrl
+from weboid.store.people.audit import Action
+from weboid.store.people.report import (
+    Report,
+    delete_domain_report,
+    delete_reports,
+    find_domain_report,
+    find_locked_url,
+    find_report,
+    record_check_now,
+    record_domain_report,
+    record_report,
+)
+from weboid.store.urls.url import find_urls
+from weboid.web.formats import html
+from weboid.web.formats.link_view import link_view
+from weboid.web.pages.url_form import Look
+from weboid.web.people import account
+from weboid.web.people.quotas import begin, note
+from weboid.web.request.parameters import MOST_SHOWN, Parameters, url_of
+from weboid.web.request.problem import Problem
+from weboid.web.service import Service, given_in, html_words
+from weboid.web.words.messages import Messages
+
+PATH: Final = "/report"
+CHECK: Final = "/check"
+
+_NAMES: Final = frozenset({"url", "dbname"})
+_URL, _DOMAIN = "url", "domain"
+_DONE: Final = {
+    "url": "weboid-report-done-url",
+    "domain": "weboid-report-done-domain",
+    "removed": "weboid-report-done-removed",
+    "check": "weboid-report-done-check",
+}
+"""What a page says after a form, by the word in its address."""
+
+
+class ReportPage:
+    """The handlers. `daily` reports and suggestions may be made a day over all people (H-2)."""
+
+    def __init__(self, service: Service, daily: int) -> None:
+        self._service = service
+        self._daily = daily
+        self._look = Look(service, PATH, PATH + "/look", _NAMES, "weboid-report-title", "weboid-url-ask")
+
+    def add_routes(self, app: web.Application) -> None:
+        """Their addresses."""
+        app.router.add_get(PATH, self.page)
+        app.router.add_post(PATH, self.report)
+        app.router.add_post(PATH + "/look", self._look.sent)
+        app.router.add_post(PATH + "/remove", self.remove)
+        app.router.add_post(CHECK, self.check)
+
+    async def page(self, request: web.Request) -> web.Response:
+        """What is known of a URL, and what this reader may say of it."""
+        given = given_in(request, {*_NAMES, "done"})
+        if await self._service.sessions.is_interactive(request):
+            return await self._page(request, given)
+        return await self._look.page(request, given)
+
+    async def _page(self, request: web.Request, given: Parameters, refused: Problem | None = None) -> web.Response:
+        """The same, with why a form that was sent has done nothing."""
+        service, sessions = self._service, self._service.sessions
+        say = html_words(request, given)
+        url = url_of(given)
+        values: dict[str, Any] = {
+            "url": str(url),
+            "domain": registrable_domain(url.host),
+            "query": html.query(_place(given, url)),
+            "tokens": {name: await sessions.form_token(request, name) for name in ("report", "remove", "check")},
+        }
+        day = service.today()
+        async with service.pool.connection() as conn:
+            known = _watched((await find_urls(conn, [key_of(url)])).get(key_of(url)), url)
+            reports = {
+                _URL: await find_report(conn, known.key, day),
+                _DOMAIN: await find_domain_report(conn, registrable_domain(url.host), day),
+            }
+        member = await sessions.member(request)
+        problem = None if member is None else sessions.unfit(member)
+        values |= {
+            "link": link_view(service.report(known), day, say),
+            "claims": {what: _claim(what, report, url, day, say) for what, report in reports.items() if report},
+            "done": _done(given, known, reports, day),
+            "is_dead": self._is_dead(known),
+            "is_fit": member is not None and problem is None,
+            "unfit": None if problem is None else say.html(problem.key, *problem.parameters),
+            "account": account.PATH + html.query({"back": PATH + values["query"], **_only(given, "lang")}),
+            "check": _check_state(known, day),
+        }
+        return await service.form_html(request, "report.html", given, say, refused=refused, **values)
+
+    async def _after(self, request: web.Request, given: Parameters, doing: Awaitable[str]) -> web.Response:
+        """What follows a form: the page, with what was `done`, or why it was not."""
+        try:
+            done = await doing
+        except Problem as problem:
+            return await self._page(request, given, problem)
+        return _see(given, url_of(given), done)
+
+    async def report(self, request: web.Request) -> web.Response:
+        """It works, somebody says (H-1)."""
+        given = await self._service.sessions.posted(request, "report", {*_NAMES, "extent"})
+        return await self._after(request, given, self._report(request, given))
+
+    async def _report(self, request: web.Request, given: Parameters) -> str:
+        service = self._service
+        person = await service.sessions.require_person(request)
+        url, day = url_of(given), service.today()
+        domain = registrable_domain(url.host)
+        action = {_URL: Action.REPORT, _DOMAIN: Action.REPORT_DOMAIN}.get(given.get("extent", _URL))
+        if action is None:
+            raise Problem(400, "extent")
+        async with service.pool.connection() as conn:
+            await begin(conn, action, person, daily=self._daily)
+            known = await _find_locked(conn, url)
+            if not self._is_dead(known):
+                raise Problem(409, "not-dead")
+            if action is Action.REPORT_DOMAIN:
+                await record_domain_report(conn, domain, day, person.subject, person.name)
+                await note(conn, action, person, domain, str(url))
+            else:
+                is_half = await record_report(conn, known, day, person.subject, person.name)
+                await note(conn, action, person, str(url), domain if is_half else "")
+        return given.get("extent", _URL)
+
+    async def remove(self, request: web.Request) -> web.Response:
+        """It does not, somebody else says, signed in or not (H-1, H-4)."""
+        given = await self._service.sessions.posted(request, "remove", {*_NAMES, "extent"})
+        return await self._after(request, given, self._remove(request, given))
+
+    async def _remove(self, request: web.Request, given: Parameters) -> str:
+        service = self._service
+        person = await service.sessions.person(request)
+        url = url_of(given)
+        domain = registrable_domain(url.host)
+        async with service.pool.connection() as conn:
+            match given.get("extent", _URL):
+                case "url":
+                    await begin(conn, Action.REMOVE_REPORT, person, daily=self._daily)
+                    if await delete_reports(conn, [key_of(url)]):
+                        await note(conn, Action.REMOVE_REPORT, person, str(url))
+                case "domain":
+                    await begin(conn, Action.REMOVE_DOMAIN_REPORT, person, daily=self._daily)
+                    if await delete_domain_report(conn, domain):
+                        await note(conn, Action.REMOVE_DOMAIN_REPORT, person, domain)
+                case _:
+                    raise Problem(400, "extent")
+        return "removed"
+
+    async def check(self, request: web.Request) -> web.Response:
+        """Somebody wants to know now (W-14)."""
+        given = await self._service.sessions.posted(request, "check", _NAMES)
+        return await self._after(request, given, self._check(request, given))
+
+    async def _check(self, request: web.Request, given: Parameters) -> str:
+        service = self._service
+        person = await service.sessions.require_person(request)
+        url, day = url_of(given), service.today()
+        async with service.pool.connection() as conn:
+            await begin(conn, Action.CHECK, person, daily=self._daily)
+            known = await _find_locked(conn, url)
+            if not await record_check_now(conn, known, day):
+                raise Problem(409, "asked-today")
+            await note(conn, Action.CHECK, person, str(url))
+        return "check"
+
+    def _is_dead(self, known: KnownUrl) -> bool:
+        """Whether the checks say so, whatever people do."""
+        return finding_of(known.record, known.host, self._service.policy).verdict is Verdict.DEAD
+
+
+async def _find_locked(conn: Connection, url: Url) -> KnownUrl:
+    return _watched(await find_locked_url(conn, key_of(url)), url)
+
+
+def _watched(known: KnownUrl | None, url: Url) -> KnownUrl:
+    """Raises Problem for what no page uses: nobody brings a URL in (U-9)."""
+    if known is None or known.orphaned is not None:
+        raise Problem(404, "unknown-url", str(url)[:MOST_SHOWN])
+    return known
+
+
+def _claim(what: str, report: Report, url: Url, day: int, say: Messages) -> Markup:
+    """What somebody said, and when; never who (that is told to administrators only)."""
+    when = html.time_html(report.day, day, say)
+    if what == _URL:
+        return say.html("weboid-report-claim-url", when)
+    domain = Markup('<bdi dir="ltr">{}</bdi>').format(registrable_domain(url.host))
+    if report.subject is None:
+        return say.html("weboid-report-claim-half", when, domain)
+    return say.html("weboid-report-claim-domain", when, domain)
+
+
+def _check_state(known: KnownUrl, day: int) -> str:
+    if known.record.asked is not None and known.record.asked >= day:
+        return "asked"
+    return "due" if known.due <= day else "open"
+
+
+def _done(given: Parameters, known: KnownUrl, reports: dict[str, Report | None], day: int) -> str | None:
+    """The key of what a form has done, if it is so: whoever makes up an address makes no page say it."""
+    match given.get("done"):
+        case "url" | "domain" as what:
+            report = reports[what]
+            is_so = report is not None and (report.day == day or report.subject is None)
+        case "removed":
+            is_so = None in reports.values()
+        case "check":
+            is_so = known.due <= day
+        case _:
+            is_so = False
+    return _DONE[given["done"]] if is_so else None
+
+
+def _place(given: Parameters, url: Url) -> dict[str, str]:
+    return {"url": str(url), **_only(given, "dbname", "lang")}
+
+
+def _only(given: Parameters, *names: str) -> dict[str, str]:
+    return {name: given[name] for name in names if name in given}
+
+
+def _see(given: Parameters, url: Url, done: str = "") -> web.Response:
+    """The page of the same URL."""
+    query = html.query({**_place(given, url), **({"done": done} if done else {})})
+    return web.Response(status=303, headers={hdrs.LOCATION: PATH + query, hdrs.CACHE_CONTROL: "no-store"})

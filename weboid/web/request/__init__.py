@@ -1,0 +1,1 @@
+"""Requests as values: what was asked, in which format, and what was wrong with it."""

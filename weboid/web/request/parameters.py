@@ -1,0 +1,173 @@
+"""What a request asks: which pages of which wiki, how much of them, in which language and format (W-3, W-4, W-8).
+
+One law: every parameter is given at most once and is either usable or a Problem 400; nothing of it is trusted later.
+Parameters that nobody knows are passed over: cache busters and trackers hang theirs onto any address.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from weboid.core.url.farms import WikiName, parse_wiki_name
+from weboid.core.url.hosts import InvalidUrl
+from weboid.core.url.urls import Url, parse
+from weboid.core.verdict.link_report import Extent
+from weboid.core.verdict.verdict import Verdict
+from weboid.errors import ConfigError
+from weboid.web.request.problem import Problem
+
+MOST_PAGES: Final = 50
+MOST_QUERY: Final = 4_000
+"""Characters of a query string."""
+
+MOST_SHOWN: Final = 200
+"""Characters of a URL in an error message."""
+
+_ID: Final = re.compile(r"[1-9][0-9]{0,9}")
+_UNFIT_TITLE: Final = re.compile("[\x00-\x1f\x7f#<>\\[\\]{}|\ud800-\udfff\ufffd]")
+_MOST_TITLE: Final = 300
+"""Bytes: MediaWiki's 255, and a namespace in front."""
+_REVISION: Final = re.compile(r"[1-9][0-9]{0,17}")
+_VERDICTS: Final = {verdict.word: verdict for verdict in (Verdict.DEAD, Verdict.DOUBTFUL, Verdict.WORKING)}
+_CALLBACK: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)*")
+_MOST_CALLBACK: Final = 64
+DEFAULT_CALLBACK: Final = "weboid.externalLinkProblem"
+
+NAMES: Final = frozenset(
+    {"dbname", "pageid", "curid", "title", "revid", "all", "verdict", "lang", "uselang", "format", "callback"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Pages of one wiki, by ids or by titles, each once. `revision` is that of the one page, if it was named (W-10)."""
+
+    wiki: WikiName
+    ids: tuple[int, ...]
+    titles: tuple[str, ...]
+    revision: int | None = None
+
+
+Parameters = Mapping[str, str]
+
+
+def parameters_of(query: Iterable[tuple[str, str]], length: int, names: Collection[str] = NAMES) -> Parameters:
+    """The parameters of these names that are not empty; `length` is that of the query string. Raises Problem."""
+    if length > MOST_QUERY:
+        raise Problem(414, "too-long")
+    given: dict[str, str] = {}
+    for name, value in query:
+        if name not in names or not value.strip():
+            continue
+        if name in given:
+            raise Problem(400, "twice", name)
+        given[name] = value.strip()
+    return given
+
+
+def question_of(given: Parameters) -> Question:
+    """The question in the parameters of a request; raises Problem."""
+    wiki = wiki_of(given)
+    named = [name for name in ("pageid", "curid", "title") if name in given]
+    if not named:
+        raise Problem(400, "no-page")
+    if len(named) > 1:
+        raise Problem(400, "two-pages")
+    ids = _ids(given[named[0]]) if named[0] != "title" else ()
+    titles = _titles(given["title"]) if named[0] == "title" else ()
+    return Question(wiki, ids, titles, _revision(given, len(ids) + len(titles)))
+
+
+def wiki_of(given: Parameters) -> WikiName:
+    """The wiki that is asked about; raises Problem."""
+    if "dbname" not in given:
+        raise Problem(400, "no-wiki")
+    try:
+        return parse_wiki_name(given["dbname"])
+    except ConfigError:
+        raise Problem(400, "wiki", given["dbname"][:100]) from None
+
+
+def url_of(given: Parameters) -> Url:
+    """The URL that is asked about; raises Problem."""
+    if "url" not in given:
+        raise Problem(400, "no-url")
+    try:
+        return parse(given["url"])
+    except InvalidUrl:
+        raise Problem(400, "url", given["url"][:MOST_SHOWN]) from None
+
+
+def page_of(given: Parameters, name: str) -> int | None:
+    """The id of the one page that a parameter names, None if it is not given; raises Problem."""
+    if name not in given:
+        return None
+    if not _ID.fullmatch(given[name]):
+        raise Problem(400, "page-id")
+    return int(given[name])
+
+
+def wants_all(given: Parameters) -> bool:
+    """Whether all links are asked for; raises Problem."""
+    match given.get("all", "0"):
+        case "0":
+            return False
+        case "1":
+            return True
+    raise Problem(400, "all")
+
+
+def verdicts_of(given: Parameters) -> frozenset[Verdict]:
+    """The verdicts whose links alone are asked for (W-4); none = there is no such filter. Raises Problem."""
+    words = given["verdict"].split("|") if "verdict" in given else []
+    if not _VERDICTS.keys() >= set(words):
+        raise Problem(400, "verdicts")
+    return frozenset(_VERDICTS[word] for word in words)
+
+
+def extent_of(given: Parameters, otherwise: Extent) -> Extent:
+    """All links if that was asked for, be it only to pick some verdicts, else what the format tells by default.
+
+    Raises Problem.
+    """
+    return Extent.ALL if wants_all(given) or verdicts_of(given) else otherwise
+
+
+def callback_of(given: Parameters) -> str:
+    """The function to call, a dotted identifier in ASCII (W-1); raises Problem."""
+    name = given.get("callback", DEFAULT_CALLBACK)
+    if len(name) > _MOST_CALLBACK or not _CALLBACK.fullmatch(name):
+        raise Problem(400, "callback", _MOST_CALLBACK)
+    return name
+
+
+def _ids(text: str) -> tuple[int, ...]:
+    parts = text.split("|")
+    if len(parts) > MOST_PAGES:
+        raise Problem(400, "too-many", MOST_PAGES)
+    if not all(_ID.fullmatch(part) for part in parts):
+        raise Problem(400, "page-id")
+    return tuple(dict.fromkeys(map(int, parts)))
+
+
+def _revision(given: Parameters, pages: int) -> int | None:
+    if "revid" not in given:
+        return None
+    if pages != 1 or not _REVISION.fullmatch(given["revid"]):
+        raise Problem(400, "revid")
+    return int(given["revid"])
+
+
+def _titles(text: str) -> tuple[str, ...]:
+    parts = text.split("|")
+    if len(parts) > MOST_PAGES:
+        raise Problem(400, "too-many", MOST_PAGES)
+    return tuple(dict.fromkeys(map(title_of, parts)))
+
+
+def title_of(text: str) -> str:
+    """The title with spaces; raises Problem for what MediaWiki could never have, so that it never reaches SQL."""
+    if not text.strip("_ ") or len(text.encode("utf-8", "replace")) > _MOST_TITLE or _UNFIT_TITLE.search(text):
+        raise Problem(400, "title")
+    return text.replace("_", " ").strip()

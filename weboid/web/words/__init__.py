@@ -1,0 +1,1 @@
+"""Languages, messages and phrases for people."""

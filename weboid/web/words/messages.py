@@ -1,0 +1,280 @@
+"""Messages as translatewiki has them: ``$1``, ``{{PLURAL:$1|…}}``, ``{{GENDER:$1|…}}`` (W-11); CLDR's dates (U-2).
+
+Plurals and genders are chosen by toolforge-i18n's formatter.
+One law: a message is plain text. Its own characters are escaped in HTML, so no translation can bring in markup.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from functools import cache, lru_cache
+from string import Formatter
+from typing import Final, Literal, NamedTuple
+
+from babel import Locale
+from babel.dates import format_date, format_datetime, format_interval, format_timedelta
+from babel.numbers import format_decimal
+from markupsafe import Markup, escape
+
+from weboid.assets import asset
+from weboid.core.record.days import date_of
+from weboid.web.words.language import DEFAULT, Language, languages
+
+QQX: Final = "qqx"
+"""The language that shows keys instead of messages."""
+
+Parameter = str | int
+Unit = Literal["day", "week", "month", "year"]
+_TOKEN: Final = re.compile(r"\{\{(PLURAL|GENDER):\$([1-9])\|([^{}]*)\}\}|\$([1-9])|[{}]")
+_GENDERS: Final = ("m", "f", "n")
+_ALL_PLURALS: Final = ("zero", "one", "two", "few", "many")
+_KEPT: Final = 4_096
+_MOST_KEPT: Final = 100
+"""Characters of a parameter. What is longer was made up by somebody, who could fill our memory with it."""
+_MOST_LANGUAGES: Final = 64
+_DIGITS: Final = {
+    "adlm": 0x1E950,
+    "arab": 0x660,
+    "arabext": 0x6F0,
+    "beng": 0x9E6,
+    "cakm": 0x11136,
+    "deva": 0x966,
+    "hmnp": 0x1E140,
+    "mtei": 0xABF0,
+    "mymr": 0x1040,
+    "nkoo": 0x7C0,
+    "olck": 0x1C50,
+    "rohg": 0x10D30,
+    "tibt": 0xF20,
+}
+"""The zeros of CLDR's numbering systems (UAX 44: the other nine digits follow). Babel knows their names only."""
+_ISOLATES: Final = {"ltr": Markup("\u2066"), "rtl": Markup("\u2067")}
+_END: Final = Markup("\u2069")
+"""Unicode's left-to-right, right-to-left and pop isolate (UAX 9)."""
+_WEEK, _MONTH, _YEAR = 7, 30.4375, 365.25
+
+
+class Messages:
+    """The messages of one language. `text` is for machines' words and titles, `html` for pages."""
+
+    def __init__(self, language: Language) -> None:
+        self.language = language
+        self._locale = Locale.parse(language.locale)
+        self._relative = self._locale if language.relative is None else Locale.parse(language.relative)
+        # The same few sentences are said of many links. HTML is kept only where nothing in it was Markup before: to a
+        # cache, markup and text are equal.
+        self._text = lru_cache(_KEPT)(self._formatted)
+        self._plain_html = lru_cache(_KEPT)(self._formatted_html)
+        self._dates = lru_cache(_KEPT)(self._formatted_dates)
+
+    def text(self, key: str, *parameters: Parameter) -> str:
+        """The message as plain text; the caller escapes it."""
+        return self._text(key, parameters) if _are_kept(parameters) else self._formatted(key, parameters)
+
+    def _formatted(self, key: str, parameters: tuple[Parameter, ...]) -> str:
+        pattern = self._pattern(key, parameters)
+        return _formatter(pattern.locale).format(pattern.text, *self._written(parameters))
+
+    def html(self, key: str, *parameters: Parameter) -> Markup:
+        """The message as HTML: all is escaped but parameters that are Markup already."""
+        if _are_kept(parameters) and not any(isinstance(value, Markup) for value in parameters):
+            return self._plain_html(key, parameters)
+        return self._formatted_html(key, parameters)
+
+    def _formatted_html(self, key: str, parameters: tuple[Parameter, ...]) -> Markup:
+        pattern = self._pattern(key, parameters)
+        told = Markup(_formatter(pattern.locale).format(escape(pattern.text), *self._written(parameters)))
+        # Else the full stop of an English sentence would stand at its beginning in an Arabic page. Not elements, for
+        # a message may stand in an attribute.
+        return told if pattern.direction == self.language.direction else _ISOLATES[pattern.direction] + told + _END
+
+    def _pattern(self, key: str, parameters: tuple[Parameter, ...]) -> "_Pattern":
+        if self.language.code == QQX:
+            return _Pattern(_keys_pattern(key, len(parameters)), self.language.locale, self.language.direction)
+        return _pattern(self.language, key)
+
+    def _written(self, parameters: tuple[Parameter, ...]) -> Iterator[Parameter]:
+        for value in parameters:
+            yield _Number(value, self._locale) if isinstance(value, int) else value
+
+    def span(self, days: int) -> str:
+        """How long something has lasted, as an adverbial: *for two weeks*. CLDR has no such form, so messages do it."""
+        if days <= 0:
+            return self.text("weboid-since-today")
+        unit, count = _counted(days)
+        return self.text(f"weboid-since-{unit}s", count)
+
+    def distance(self, days: int) -> str:
+        """A day that many days away, negative for the past: *two weeks ago*, *in three days*."""
+        match days:
+            case 0:
+                return self.text("weboid-today")
+            case -1:
+                return self.text("weboid-yesterday")
+            case 1:
+                return self.text("weboid-tomorrow")
+        unit, _ = _counted(abs(days))
+        words = format_timedelta(
+            timedelta(days=days), granularity=unit, threshold=float("inf"), add_direction=True, locale=self._relative
+        )
+        return _own_digits(words, self._relative)
+
+    def duration(self, seconds: int) -> str:
+        """How long something takes, in its largest unit that is not too rough."""
+        words = format_timedelta(timedelta(seconds=seconds), threshold=2, locale=self._relative)
+        return _own_digits(words, self._relative)
+
+    def number(self, value: int) -> str:
+        """A number as its language writes it."""
+        return f"{_Number(value, self._locale)}"
+
+    def moment(self, moment: datetime) -> str:
+        """A date with its time, in UTC."""
+        told = format_datetime(moment, "medium", tzinfo=UTC, locale=self._locale)
+        return f"{_own_digits(told, self._locale)} UTC"
+
+    def date(self, day: int) -> str:
+        """A calendar date as people write it."""
+        return _own_digits(format_date(date_of(day), "long", locale=self._locale), self._locale)
+
+    def dates(self, first: int, last: int) -> str:
+        """Two calendar dates and what lies between."""
+        return self._dates(first, last)
+
+    def _formatted_dates(self, first: int, last: int) -> str:
+        if first == last:
+            told = format_date(date_of(first), "medium", locale=self._locale)
+        else:
+            told = format_interval(date_of(first), date_of(last), "yMMMd", locale=self._locale)
+        return _own_digits(told, self._locale)
+
+
+@lru_cache(_MOST_LANGUAGES)
+def messages_in(language: Language) -> Messages:
+    """The messages of a language, made once while it is in use."""
+    return Messages(language)
+
+
+@cache
+def catalogue(code: str) -> dict[str, str]:
+    """The messages of a file as written, by key; none if there is no such file."""
+    path = asset("i18n") / f"{code}.json"
+    if not path.is_file():
+        return {}
+    given = json.loads(path.read_text(encoding="utf-8"))
+    return {key: text for key, text in given.items() if not key.startswith("@")}
+
+
+def format_pattern(message: str, locale: Locale) -> str:
+    """A message as a format string for I18nFormatter; raises ValueError where that cannot be said.
+
+    A colon inside PLURAL or GENDER would end the form for the formatter, a parameter inside GENDER may hold one.
+    """
+
+    def replaced(match: re.Match[str]) -> str:
+        kind, subject, forms, parameter = match.groups()
+        if parameter:
+            return f"{{{int(parameter) - 1}}}"
+        if not kind:
+            return match[0] * 2
+        if ":" in forms or (kind == "GENDER" and "$" in forms):
+            raise ValueError(f"a colon in PLURAL, or a colon or parameter in GENDER: {message!r}")
+        tagged = _plural_forms(forms, locale) if kind == "PLURAL" else zip(_GENDERS, forms.split("|"), strict=False)
+        spec = ":".join(f"{tag}={text}" for tag, text in tagged)
+        spec = re.sub(r"\$([1-9])", lambda inner: f"{{{int(inner[1]) - 1}}}", spec)
+        return f"{{{int(subject) - 1}!{kind[0].lower()}:{spec}}}"
+
+    return _TOKEN.sub(replaced, message)
+
+
+def _plural_forms(forms: str, locale: Locale) -> Iterator[tuple[str, str]]:
+    """MediaWiki gives the forms in CLDR's order, and perhaps some for single numbers (``0=none``)."""
+    by_tag = []
+    for form in forms.split("|"):
+        number, equals, text = form.partition("=")
+        if equals and number.isdecimal():
+            yield number, text
+        else:
+            by_tag.append(form)
+    tags = [tag for tag in _ALL_PLURALS if tag in locale.plural_form.tags][: len(by_tag) - 1]
+    yield from zip((*tags, "other"), by_tag, strict=False)
+
+
+class _Pattern(NamedTuple):
+    """A format string; `locale` and `direction` are those of the language in which it is written, as its forms are."""
+
+    text: str
+    locale: str
+    direction: str
+
+
+def _pattern(language: Language, key: str) -> _Pattern:
+    """The format string of a message in the nearest language that has it."""
+    for code in (language.code, *language.fallbacks, DEFAULT):
+        if (pattern := _own_pattern(code, key)) is not None:
+            return pattern
+    raise LookupError(f"there is no message {key!r}")
+
+
+@cache
+def _own_pattern(code: str, key: str) -> _Pattern | None:
+    """The same of one language; none also where the formatter would misread it (the next one steps in)."""
+    if (message := catalogue(code).get(key)) is None:
+        return None
+    language = languages()[code]
+    try:
+        return _Pattern(format_pattern(message, Locale.parse(language.locale)), language.locale, language.direction)
+    except ValueError:
+        return None
+
+
+@cache
+def _formatter(locale: str) -> Formatter:
+    # Here, because it brings half a second of imports; its package is typed but does not say what it exports.
+    from toolforge_i18n import I18nFormatter  # type: ignore[attr-defined]
+
+    formatter: Formatter = I18nFormatter(locale_identifier=locale, get_gender=lambda _: "n")
+    return formatter
+
+
+def _own_digits(text: str, locale: Locale) -> str:
+    """The digits of a text of Babel's as the language writes them."""
+    zero = _DIGITS.get(locale.default_numbering_system)
+    return text if zero is None else text.translate({ord("0") + digit: zero + digit for digit in range(10)})
+
+
+def _are_kept(parameters: tuple[Parameter, ...]) -> bool:
+    """Whether a message with these may be kept."""
+    return not any(isinstance(value, str) and len(value) > _MOST_KEPT for value in parameters)
+
+
+def _keys_pattern(key: str, count: int) -> str:
+    fields = ", ".join(f"{{{number}}}" for number in range(count))
+    return f"({key}: {fields})" if fields else f"({key})"
+
+
+def _counted(days: int) -> tuple[Unit, int]:
+    """The unit in which so many days are told, and how many of it: never a unit that would hide half of them."""
+    if days < 2 * _WEEK:
+        return "day", days
+    if days < 2 * _MONTH:
+        return "week", round(days / _WEEK)
+    if days < 2 * _YEAR:
+        return "month", round(days / _MONTH)
+    return "year", round(days / _YEAR)
+
+
+class _Number(int):
+    """A number that is written as its language does, but compared and counted as a number."""
+
+    _locale: Locale
+
+    def __new__(cls, value: int, locale: Locale) -> "_Number":
+        number = super().__new__(cls, value)
+        number._locale = locale
+        return number
+
+    def __format__(self, spec: str) -> str:
+        told = format_decimal(int(self), locale=self._locale, numbering_system="default")
+        return _own_digits(told, self._locale)

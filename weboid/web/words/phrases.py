@@ -1,0 +1,121 @@
+"""What is said of a link, in words: verdict, since when, why, what the server does, what the file is (U-2, U-4, U-7).
+
+One law: every enumeration of the core has a message for each of its members; a test compares them.
+"""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from weboid.core.record.history import Entry
+from weboid.core.record.reasons import Reason
+from weboid.core.record.status import Status, http_codes, message_key
+from weboid.core.url.classify import UrlClass
+from weboid.core.url.hosts import InvalidUrl
+from weboid.core.url.urls import Url, parse
+from weboid.core.verdict.link_report import LinkReport
+from weboid.core.verdict.verdict import Verdict
+from weboid.web.words.messages import Messages
+
+CLICKABLE: Final = frozenset({"http", "https", "ftp", "ftps"})
+_FEW_CODES: Final = 5
+_KEPT: Final = 4_096
+
+# What a reader would not see, or what would turn the text around: controls, bidi controls, zero-width and filler
+# characters, tags, lone surrogates. Joiners stay, as Persian and emoji need them.
+_UNSEEN: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+
+
+def visible(text: str) -> str:
+    """The text with all that hides or misleads written out: ``⟨U+202E⟩``."""
+    return _UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
+
+
+def href(url: Url | str | None) -> str | None:
+    """The address that a click may open: the normal form of an http, https, ftp or ftps URL, None of anything else."""
+    if isinstance(url, str):
+        try:
+            url = parse(url)
+        except InvalidUrl:
+            return None
+    return str(url) if url is not None and url.scheme in CLICKABLE else None
+
+
+def href_of(link: LinkReport) -> str | None:
+    """The same of a link's own URL, whose normal form is known already."""
+    return link.normal if link.url is not None and link.url.scheme in CLICKABLE else None
+
+
+def verdict_words(link: LinkReport, day: int, say: Messages) -> str:
+    """The verdict and since when: *dead for three weeks*; what is not watched says what it is instead."""
+    verdict = link.finding.verdict
+    if verdict is Verdict.UNKNOWN and link.kind is not UrlClass.WATCHED:
+        return say.text(f"weboid-class-{link.kind.value}")
+    words = say.text(f"weboid-verdict-{verdict.word}")
+    if link.finding.since is None:
+        return words
+    return say.text("weboid-verdict-since", words, say.span(day - link.finding.since))
+
+
+def reason_words(link: LinkReport, say: Messages) -> str | None:
+    """Why the verdict is as it is, as a sentence; None where there is nothing to explain."""
+    if link.finding.reason is not None:
+        return say.text(reason_key(link.finding.reason))
+    if link.invalid is not None:
+        return say.text(f"weboid-invalid-{link.invalid.value}")
+    return None
+
+
+def reason_key(reason: Reason) -> str:
+    """The key of the sentence that explains a reason."""
+    return f"weboid-reason-{reason.word}"
+
+
+def report_words(link: LinkReport, day: int, say: Messages) -> str | None:
+    """That somebody said it works by hand, and when (H-1): a claim, told of what is dead or counts as reachable."""
+    if link.notes.reported is None or link.finding.verdict not in (Verdict.DEAD, Verdict.DOUBTFUL):
+        return None
+    return say.text("weboid-note-reported", say.distance(link.notes.reported - day))
+
+
+@lru_cache(_KEPT)
+def status_words(status: Status, say: Messages) -> str:
+    """The words for a status' whole group (U-4), with its HTTP codes where they are few: one alone might be wrong."""
+    words = say.text(f"weboid-{message_key(status)}")
+    codes = http_codes(status)
+    if not 1 <= len(codes) <= _FEW_CODES:
+        return words
+    return say.text("weboid-status-code", words, "/".join(map(str, codes)))
+
+
+def entry_words(entry: Entry, say: Messages) -> str:
+    """One entry of the history: its days and its status."""
+    return say.text("weboid-history-entry", say.dates(entry.first, entry.last), status_words(entry.status, say))
+
+
+def file_words(link: LinkReport, say: Messages) -> str | None:
+    """A notable file type with its size (U-6), None for a page as any other."""
+    if link.record.mime is None:
+        return None
+    if link.record.size_kib is None:
+        return say.text("weboid-file", link.record.mime)
+    return say.text("weboid-file-size", link.record.mime, link.record.size_kib)
+
+
+def sentence(link: LinkReport, day: int, say: Messages) -> str:
+    """All of it in one line, for answers to machines that show it to people."""
+    verdict, reason = verdict_words(link, day, say), reason_words(link, say)
+    return verdict if reason is None else say.text("weboid-words", verdict, reason)
+
+
+def other_forms(link: LinkReport) -> list[str]:
+    """The forms in which the wiki has the URL, where they are not its normal form."""
+    return [visible(given) for given in link.given if link.url is not None and given != link.normal]
+
+
+def shown_url(link: LinkReport) -> str:
+    """What a reader sees of the URL: its normal form, which is ASCII, or what the wiki has, with nothing hidden."""
+    return link.normal or visible(link.given[0])
