@@ -14,7 +14,7 @@ from time import perf_counter
 import psycopg
 
 from weboid.config import CrawlConfig
-from weboid.core.observe.check_request import Question
+from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
@@ -44,7 +44,7 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
     """Takes in the URLs, runs the rounds, prints the sizes."""
     chance = random.Random(1)
 
-    async def ask(question: Question) -> Observation:
+    async def ask(question: CheckRequest) -> Observation:
         throw = chance.random()
         return next(seen for share, seen in _SEEN if throw <= share)
 

@@ -18,7 +18,7 @@ from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.urls import Url
 from weboid.feed.intake import page_urls
 from weboid.maintain.expiry import expire, planned
-from weboid.store.db.keyform import KeyForm
+from weboid.store.db.keyform import KeyScheme
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.embedded.server import open_server
@@ -44,7 +44,7 @@ async def main(urls: int, dsn: str) -> dict[str, float]:
         async with pool.connection() as conn:
             await migrate(conn)
         wiki, pages = await _take_in(pool, urls)
-        form = KeyForm(suffix_version="moved by one bucket", key=_other_key)
+        form = KeyScheme(suffix_version="moved by one bucket", key=_other_key)
         moved = await _rate(2 * urls, _there_and_back(pool, form))
         for first in range(1, pages + 1, _PAGES_AT_ONCE):
             async with pool.connection() as conn:
@@ -61,7 +61,7 @@ async def main(urls: int, dsn: str) -> dict[str, float]:
     return {"rekeyed": moved, "expired": deleted}
 
 
-async def _there_and_back(pool: Pool, form: KeyForm) -> None:
+async def _there_and_back(pool: Pool, form: KeyScheme) -> None:
     """All URLs to other keys, and to those of this program again, or it could not write any more."""
     await rekey(pool, 100, form)
     await rekey(pool, 100)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from weboid.cli.runtime import raise_open_files, run_async
 from weboid.config import load_config
 from weboid.net.exchange import Request
-from weboid.net.outbound import Session, open_session
+from weboid.net.outbound import Outbound, open_session
 
 
 async def main() -> None:
@@ -25,7 +25,7 @@ async def main() -> None:
     print(json.dumps(done))
 
 
-async def _work(session: Session, urls: Iterator[str], done: dict[str, int]) -> None:
+async def _work(session: Outbound, urls: Iterator[str], done: dict[str, int]) -> None:
     headers = {
         "User-Agent": session.settings.user_agent,
         "Accept": "*/*",

@@ -8,11 +8,12 @@ from enum import Enum
 from typing import Final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from weboid.demo.replies import Request, plain_of
+from weboid.demo.replies import ReceivedRequest, plain_of
 from weboid.demo.world import (
     Behaviour,
     BotWall,
     Chain,
+    Code,
     Drip,
     HostState,
     Loop,
@@ -21,7 +22,6 @@ from weboid.demo.world import (
     Plain,
     Redirect,
     Slow,
-    Status,
     Trouble,
     World,
     answer_of,
@@ -102,7 +102,7 @@ def _followed(world: World, url: str, day: int) -> tuple[Sight, str]:
         if state in _NO_SERVER or state is _NO_PORT.get(parts.scheme):
             return Sight.GONE, url
         target = _target(parts)
-        person = Request(
+        person = ReceivedRequest(
             "GET", host, target, {"user-agent": "Mozilla/5.0", "referer": f"{parts.scheme}://{host}/"}, keeps=False
         )
         behaviour = answer_of(world, host, target, day, secure=parts.scheme == "https")
@@ -119,7 +119,7 @@ def _sight(plain: Plain) -> Sight:
     match plain:
         case Page(shows=shows):
             return Sight.SEEN if shows else Sight.HIDDEN
-        case Status():
+        case Code():
             return _sight_of_code(plain)
         case Chain(hops):
             return Sight.SEEN if hops < REDIRECTS else Sight.GONE
@@ -129,7 +129,7 @@ def _sight(plain: Plain) -> Sight:
             return Sight.GONE
 
 
-def _sight_of_code(status: Status) -> Sight:
+def _sight_of_code(status: Code) -> Sight:
     if status.page:
         return _sight(status.page)
     if 200 <= status.code <= 299 or (status.code >= 400 and status.kind != "text/html"):

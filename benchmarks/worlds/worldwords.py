@@ -15,6 +15,7 @@ from weboid.demo.world import (
     BotWall,
     ByMethod,
     Chain,
+    Code,
     Drip,
     HostBehaviour,
     HostState,
@@ -25,7 +26,6 @@ from weboid.demo.world import (
     Redirect,
     Slow,
     Spell,
-    Status,
     Trouble,
 )
 
@@ -267,12 +267,12 @@ def _inside(given: Mapping[str, Any], place: Place) -> Behaviour | None:
     return behaviour(given["inside"], place.at("inside")) if "inside" in given else None
 
 
-def _status(value: Any, place: Place) -> Status:
+def _status(value: Any, place: Place) -> Code:
     if not isinstance(value, dict):
-        return Status(whole(value, place, 200, 999))
+        return Code(whole(value, place, 200, 999))
     given = table(value, place, frozenset({"code", "retry_after_s", "kind", "size_kib", "page"}), ("code",))
     rest = given.get("retry_after_s")
-    return Status(
+    return Code(
         whole(given["code"], place.at("code"), 200, 999),
         None if rest is None else whole(rest, place.at("retry_after_s"), 0, 10**9),
         text(given.get("kind", "text/html"), place.at("kind")),

@@ -16,15 +16,15 @@ from weboid.archive.suggestions import (
     FAILING_DAYS,
     UNASKED_DAYS,
     WORKING_DAYS,
-    Fate,
+    SuggestionFate,
     Suggestions,
     is_given_up,
     judged,
 )
 from weboid.checking.checker import Checker
-from weboid.checking.turns import NotAsked, SharedSlots
+from weboid.checking.turns import NotAsked, SharedTurns
 from weboid.config import CrawlConfig, NetConfig
-from weboid.core.observe.check_request import Question
+from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
@@ -79,7 +79,7 @@ async def crawler(
 ) -> AsyncIterator[Callable[[int], Suggestions]]:
     """What a crawler has: one way out, with shared slots."""
     async with open_session(NET) as session:
-        checker = Checker(session, SharedSlots(wiki.pool, delay), CrawlConfig(delay=delay, **config))  # type: ignore[arg-type]
+        checker = Checker(session, SharedTurns(wiki.pool, delay), CrawlConfig(delay=delay, **config))  # type: ignore[arg-type]
         yield lambda day: Suggestions(wiki.pool, checker.ask, today=lambda: day, stopped=asyncio.Event())
 
 
@@ -89,7 +89,7 @@ async def sweep(wiki: WikiInStore, day: int, **config: object) -> int:
 
 
 def scripted(wiki: WikiInStore, day: int, answer: Callable[[str], Observation]) -> Suggestions:
-    async def ask(question: Question) -> Observation:
+    async def ask(question: CheckRequest) -> Observation:
         wiki.questions.append(question)
         return answer(question.url)
 
@@ -203,7 +203,7 @@ async def test_a_redirect_into_our_own_network_is_not_followed(wiki: WikiInStore
             ) as session,
         ):
             await suggest(wiki, site.url("/new"))
-            checker = Checker(session, SharedSlots(wiki.pool, 0.0), CrawlConfig(delay=0.0))
+            checker = Checker(session, SharedTurns(wiki.pool, 0.0), CrawlConfig(delay=0.0))
             await Suggestions(wiki.pool, checker.ask, today=lambda: 100, stopped=asyncio.Event()).sweep()
         assert inside.asked == []
     told = await stands(wiki)
@@ -254,7 +254,7 @@ async def test_no_more_than_a_few_are_asked_at_once(wiki: WikiInStore) -> None:
     await suggest(wiki, *(f"http://h{number}.demo/" for number in range(len(URLS))))
     busy, most = 0, 0
 
-    async def ask(question: Question) -> Observation:
+    async def ask(question: CheckRequest) -> Observation:
         nonlocal busy, most
         busy += 1
         most = max(most, busy)
@@ -289,7 +289,7 @@ async def test_a_stop_leaves_the_rest_for_another_day(wiki: WikiInStore) -> None
     await suggest(wiki, *(f"http://h{number}.demo/" for number in range(len(URLS))))
     stopped = asyncio.Event()
 
-    async def ask(question: Question) -> Observation:
+    async def ask(question: CheckRequest) -> Observation:
         stopped.set()
         return FINE
 
@@ -316,25 +316,25 @@ def suggestion(archive: int = 0, **more: object) -> Replacement:
 
 def test_snapshots_are_visited_every_quarter_and_dropped_when_depublished() -> None:
     told = judged(suggestion(1), FINE, 100)
-    assert (told.fate, told.due) == (Fate.WORKS, 100 + ARCHIVE_DAYS)
+    assert (told.fate, told.due) == (SuggestionFate.WORKS, 100 + ARCHIVE_DAYS)
     for status, reason in ((Status.GONE, Reason.GONE), (Status.NO_ACCESS, Reason.LEGAL)):
-        assert judged(suggestion(1, works=True), Observation(status, reason), 191).fate is Fate.GONE
-        assert judged(suggestion(0, works=True), Observation(status, reason), 191).fate is Fate.STRIKE
+        assert judged(suggestion(1, works=True), Observation(status, reason), 191).fate is SuggestionFate.GONE
+        assert judged(suggestion(0, works=True), Observation(status, reason), 191).fate is SuggestionFate.STRIKE
 
 
 @pytest.mark.parametrize("reason", Reason)
 def test_each_reason_has_its_fate(reason: Reason) -> None:
     told = judged(suggestion(), Observation(Status.FINE, reason), 100)
     fine = {Reason.OK, Reason.MOVED, Reason.CODE_CORRECTED, Reason.NEEDS_GET}
-    assert told.fate is (Fate.WORKS if reason in fine else Fate.STRIKE)
+    assert told.fate is (SuggestionFate.WORKS if reason in fine else SuggestionFate.STRIKE)
     days = WORKING_DAYS if reason in fine else FAILING_DAYS if reason.outcome is Outcome.FAILING else DOUBTFUL_DAYS
     assert told.due == 100 + days
 
 
 def test_nobody_is_sent_on_to_an_archive_that_is_not_offered() -> None:
     for target, fate in (
-        ("https://archive.today/2011/http://dead.demo/", Fate.STRIKE),
-        ("https://web.archive.org/web/2011/http://dead.demo/", Fate.WORKS),
+        ("https://archive.today/2011/http://dead.demo/", SuggestionFate.STRIKE),
+        ("https://web.archive.org/web/2011/http://dead.demo/", SuggestionFate.WORKS),
     ):
         seen = Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, target=target)
         assert judged(suggestion(), seen, 100).fate is fate
@@ -361,7 +361,7 @@ async def test_who_is_not_to_be_asked_now_is_asked_another_day(wiki: WikiInStore
 async def test_a_running_crawler_finds_a_new_suggestion_by_itself(wiki: WikiInStore) -> None:
     stopped = asyncio.Event()
 
-    async def ask(question: Question) -> Observation:
+    async def ask(question: CheckRequest) -> Observation:
         stopped.set()
         return FINE
 

@@ -12,10 +12,10 @@ import pytest
 from support.misbehaving import Act, Asked, Certificates, HangUp, Script, head_only, reply, serve
 
 from weboid.checking.checker import Checker
-from weboid.checking.turns import NotAsked, Slots
+from weboid.checking.turns import LocalTurns, NotAsked
 from weboid.config import CrawlConfig, NetConfig
 from weboid.core.document.likeness import Portrait
-from weboid.core.observe.check_request import Question
+from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
@@ -43,14 +43,14 @@ def site_of(pages: dict[str, Act], other: Act | None = None) -> Script:
 @asynccontextmanager
 async def checking(net: NetConfig = NET, delay: float = 0.0, **config: object) -> AsyncIterator[Callable[[], Checker]]:
     async with open_session(net) as session:
-        checker = Checker(session, Slots(delay), CrawlConfig(**config))  # type: ignore[arg-type]
+        checker = Checker(session, LocalTurns(delay), CrawlConfig(**config))  # type: ignore[arg-type]
         yield lambda: checker
 
 
 async def ask(script: Script, path: str = "/a/page", **question: object) -> tuple[Observation, list[str]]:
     """The observation of one question to a server, and what it was asked."""
     async with serve(script) as site, checking() as checker:
-        seen = await checker().ask(Question(site.url(path), **question))  # type: ignore[arg-type]
+        seen = await checker().ask(CheckRequest(site.url(path), **question))  # type: ignore[arg-type]
         return seen, site.lines()
 
 
@@ -70,7 +70,7 @@ async def switching(
         net = replace(NET, ca=certificates.ca_file, web_ports=(plain.port, secure.port))
         site = plain if scheme == "http" else secure
         async with checking(net) as checker:
-            seen = await checker().ask(Question(site.url("/a"), **question))  # type: ignore[arg-type]
+            seen = await checker().ask(CheckRequest(site.url("/a"), **question))  # type: ignore[arg-type]
             return seen, plain.lines(), secure.lines()
 
 
@@ -230,7 +230,7 @@ async def test_what_cannot_be_asked_besides_changes_nothing() -> None:
 async def test_an_archive_that_attacked_others_is_never_asked(url: str) -> None:
     async with checking() as checker:
         with pytest.raises(NotAsked):
-            await checker().ask(Question(url))
+            await checker().ask(CheckRequest(url))
 
 
 async def test_nothing_is_asked_of_a_host_on_the_stop_list_nor_through_a_redirect(tmp_path: Path) -> None:
@@ -238,8 +238,8 @@ async def test_nothing_is_asked_of_a_host_on_the_stop_list_nor_through_a_redirec
         moved = site_of({"/a": reply(301, f"Location: {stopped.url('/b')}")})
         async with serve(moved) as site, checking(stop=("127.0.0.3",)) as checker:
             with pytest.raises(NotAsked):
-                await checker().ask(Question(stopped.url("/")))
-            seen = await checker().ask(Question(site.url("/a")))
+                await checker().ask(CheckRequest(stopped.url("/")))
+            seen = await checker().ask(CheckRequest(site.url("/a")))
             assert seen.outcome is Outcome.DOUBTFUL
             assert stopped.connections == 0
 
@@ -249,14 +249,14 @@ async def test_in_strict_mode_robots_may_forbid_the_check_itself() -> None:
     script = site_of({"/robots.txt": robots, "/b": reply(200, body=page("B"))})
     async with serve(script) as site, checking(strict=True) as checker:
         with pytest.raises(NotAsked):
-            await checker().ask(Question(site.url("/a")))
-        assert (await checker().ask(Question(site.url("/b")))).reason is Reason.OK
+            await checker().ask(CheckRequest(site.url("/a")))
+        assert (await checker().ask(CheckRequest(site.url("/b")))).reason is Reason.OK
         assert site.lines() == ["GET /robots.txt", "HEAD /b"]
 
 
 async def test_in_strict_mode_a_host_that_cannot_be_reached_is_found_so() -> None:
     async with serve(hangs_up) as site, checking(strict=True) as checker:
-        assert (await checker().ask(Question(site.url("/a")))).reason is Reason.RESET
+        assert (await checker().ask(CheckRequest(site.url("/a")))).reason is Reason.RESET
 
 
 async def test_a_crawl_delay_is_kept_from_the_second_url_on() -> None:
@@ -264,19 +264,19 @@ async def test_a_crawl_delay_is_kept_from_the_second_url_on() -> None:
     script = site_of({"/robots.txt": robots}, reply(200, body=page("A page")))
     async with serve(script) as site, checking() as checker:
         begun = monotonic()
-        await checker().ask(Question(site.url("/1")))
+        await checker().ask(CheckRequest(site.url("/1")))
         for path in ("/2", "/3", "/4"):
-            await checker().ask(Question(site.url(path), follows=True))
+            await checker().ask(CheckRequest(site.url(path), follows=True))
         assert monotonic() - begun >= 1.9
         assert site.lines().count("GET /robots.txt") == 1
 
 
 async def test_a_host_that_asks_for_an_hour_gets_it() -> None:
     async with serve(site_of({}, reply(503, "Retry-After: 3600"))) as site, checking() as checker:
-        seen = await checker().ask(Question(site.url("/a")))
+        seen = await checker().ask(CheckRequest(site.url("/a")))
         assert (seen.reason, seen.retry_after_s) == (Reason.RATE_LIMIT, 3_600)
         with pytest.raises(NotAsked):
-            await checker().ask(Question(site.url("/b")))
+            await checker().ask(CheckRequest(site.url("/b")))
 
 
 async def test_a_date_to_wait_for_is_read_by_the_servers_own_clock() -> None:
@@ -292,7 +292,7 @@ async def test_a_host_that_says_too_many_is_asked_half_as_often_each_time() -> N
     async with serve(script) as site, checking(delay=0.1) as checker:
         times = []
         for path in "abcd":
-            await checker().ask(Question(site.url(f"/{path}")))
+            await checker().ask(CheckRequest(site.url(f"/{path}")))
             times.append(monotonic())
         pauses = [later - earlier for earlier, later in pairwise(times)]
         assert pauses[1] > 0.15

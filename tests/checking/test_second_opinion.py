@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from weboid.checking import second_opinion
-from weboid.checking.second_opinion import CommandVantage
+from weboid.checking.second_opinion import CommandOpinion
 from weboid.core.record.reasons import Outcome
 from weboid.demo.littleweb import open_littleweb
 from weboid.demo.world import Host, World
@@ -33,13 +33,13 @@ def says(tmp_path: Path, code: str) -> list[str]:
 @pytest.mark.parametrize("word", list(Outcome))
 async def test_what_the_command_says_is_taken(tmp_path: Path, word: Outcome) -> None:
     command = says(tmp_path, f"print(json.dumps({{'normal': url, 'outcome': {str(word)!r}}}))")
-    assert await CommandVantage(command).outcome(URL) is word
+    assert await CommandOpinion(command).outcome(URL) is word
 
 
 async def test_what_the_command_was_not_able_to_ask_changes_nothing_and_is_no_fault(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert await CommandVantage(says(tmp_path, ANSWER.replace("'working'", "None"))).outcome(URL) is None
+    assert await CommandOpinion(says(tmp_path, ANSWER.replace("'working'", "None"))).outcome(URL) is None
     assert not caplog.records
 
 
@@ -65,23 +65,23 @@ async def test_what_the_command_was_not_able_to_ask_changes_nothing_and_is_no_fa
 async def test_a_command_that_says_nothing_of_use_changes_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, code: str
 ) -> None:
-    assert await CommandVantage(says(tmp_path, code)).outcome(URL) is None
+    assert await CommandOpinion(says(tmp_path, code)).outcome(URL) is None
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
 
 
 @pytest.mark.parametrize("command", ["/nowhere/weboid", "/"])
 async def test_a_command_that_is_not_there_changes_nothing(command: str) -> None:
-    assert await CommandVantage([command]).outcome(URL) is None
+    assert await CommandOpinion([command]).outcome(URL) is None
 
 
 async def test_a_command_that_does_not_even_listen_changes_nothing() -> None:
-    assert await CommandVantage([sys.executable, "-S", "-c", ""]).outcome(URL) is None
+    assert await CommandOpinion([sys.executable, "-S", "-c", ""]).outcome(URL) is None
 
 
 async def test_nothing_but_one_url_is_ever_said_to_a_command(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     command = says(tmp_path, f"open({str(mark)!r}, 'w')")
-    assert await CommandVantage(command).outcome(f"{URL}\nhttps://other.example/") is None
+    assert await CommandOpinion(command).outcome(f"{URL}\nhttps://other.example/") is None
     assert not mark.exists()
 
 
@@ -130,7 +130,7 @@ async def test_a_command_that_does_not_end_is_ended_with_all_it_has_started(tmp_
         async with held() as line:
             command = says(folder, line.code() + code)
             for answer_s in (2.0, 10.0, 50.0):  # on a slow machine it takes long to begin
-                assert await CommandVantage(command, answer_s=answer_s).outcome(URL) is None, name
+                assert await CommandOpinion(command, answer_s=answer_s).outcome(URL) is None, name
                 if line.begun.is_set():
                     break
             await asyncio.wait_for(line.gone.wait(), 30)
@@ -141,7 +141,7 @@ async def test_a_command_that_does_not_end_is_ended_with_all_it_has_started(tmp_
 async def test_who_is_told_to_stop_leaves_no_command_behind(tmp_path: Path) -> None:
     async with held() as line:
         command = says(tmp_path, f"{line.code()}time.sleep(1000)")
-        asking = asyncio.create_task(CommandVantage(command).outcome(URL))
+        asking = asyncio.create_task(CommandOpinion(command).outcome(URL))
         await asyncio.wait_for(line.begun.wait(), 30)
         asking.cancel()
         await asyncio.wait_for(line.gone.wait(), 30)
@@ -197,7 +197,7 @@ async def test_four_are_asked_at_once(tmp_path: Path) -> None:
     async with await asyncio.start_server(connected, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         command = says(tmp_path, f"socket.create_connection(('127.0.0.1', {port})).recv(1)\n{ANSWER}")
-        there = CommandVantage(command)
+        there = CommandOpinion(command)
         assert set(await asyncio.gather(*(there.outcome(URL) for _ in range(8)))) == {Outcome.WORKING}
     assert peak == 4
 
@@ -209,7 +209,7 @@ async def test_a_vantage_point_that_is_broken_has_a_rest(tmp_path: Path, monkeyp
     mood, calls = tmp_path / "mood", tmp_path / "calls"
     mood.write_text("well")
     code = f"open({str(calls)!r}, 'a').write('.')\nif open({str(mood)!r}).read() == 'well':\n    {ANSWER}"
-    there = CommandVantage(says(tmp_path, code))
+    there = CommandOpinion(says(tmp_path, code))
 
     async def asked(times: int) -> tuple[list[Outcome | None], int]:
         calls.write_text("")
@@ -232,7 +232,7 @@ async def test_weboid_itself_is_such_a_command(monkeypatch: pytest.MonkeyPatch) 
     async with open_littleweb(World({"one.demo": Host()}), day=lambda: 1) as web:
         monkeypatch.setenv("WEBOID_NET_PERMIT", "127.0.0.0/8")
         monkeypatch.setenv("WEBOID_NET_DNS", web.name_server)
-        there = CommandVantage([sys.executable, "-m", "weboid", "check", "--json", "-"])
+        there = CommandOpinion([sys.executable, "-m", "weboid", "check", "--json", "-"])
         assert await there.outcome(web.located("http://one.demo/")) is Outcome.WORKING
         assert await there.outcome(web.located("http://one.demo/gone")) is Outcome.FAILING
         assert await there.outcome(web.located("http://nowhere.demo/")) is Outcome.FAILING

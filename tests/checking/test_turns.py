@@ -6,13 +6,13 @@ from time import monotonic
 
 import pytest
 
-from weboid.checking.turns import NotAsked, SharedSlots, Slots
+from weboid.checking.turns import LocalTurns, NotAsked, SharedTurns
 from weboid.store.db.pool import open_pool
 from weboid.store.db.rows import HostKey
 from weboid.store.schedule.turn import delete_past, lease_slots
 
 
-async def _times(slots: Slots | SharedSlots, host: str, count: int) -> list[float]:
+async def _times(slots: LocalTurns | SharedTurns, host: str, count: int) -> list[float]:
     """When so many turns that are wanted at once were given, in seconds from now."""
     times: list[float] = []
     begun = monotonic()
@@ -32,25 +32,25 @@ def _keeps(times: list[float], pause: float) -> bool:
 
 
 async def test_requests_to_one_host_are_a_pause_apart_even_if_all_come_at_once() -> None:
-    assert _keeps(await _times(Slots(0.05), "a.demo", 5), 0.05)
+    assert _keeps(await _times(LocalTurns(0.05), "a.demo", 5), 0.05)
 
 
 async def test_different_hosts_do_not_wait_for_each_other() -> None:
-    slots = Slots(10.0)
+    slots = LocalTurns(10.0)
     begun = monotonic()
     await asyncio.gather(*(_times(slots, f"h{number}.demo", 1) for number in range(100)))
     assert monotonic() - begun < 5
 
 
 async def test_hosts_whose_pause_is_over_are_forgotten() -> None:
-    slots = Slots(0.0)
+    slots = LocalTurns(0.0)
     for number in range(100_050):
         await slots.turn(f"h{number}.demo")
     assert len(slots) < 100_001
 
 
 async def test_a_host_that_wants_a_rest_is_not_waited_for() -> None:
-    slots = Slots(0.0)
+    slots = LocalTurns(0.0)
     await slots.rest("a.demo", 3_600)
     with pytest.raises(NotAsked):
         await slots.turn("a.demo")
@@ -58,7 +58,7 @@ async def test_a_host_that_wants_a_rest_is_not_waited_for() -> None:
 
 
 async def test_a_host_that_asks_for_slowness_is_asked_slowly() -> None:
-    slots = Slots(0.0)
+    slots = LocalTurns(0.0)
     slots.slow("a.demo", 0.05)
     assert _keeps(await _times(slots, "a.demo", 4), 0.05)
     slots.slow("a.demo", 0.01)
@@ -67,7 +67,7 @@ async def test_a_host_that_asks_for_slowness_is_asked_slowly() -> None:
 
 async def test_two_workers_ask_one_host_in_turns(database: str) -> None:
     async with open_pool(database, size=4, part="test") as pool:
-        workers = [SharedSlots(pool, 0.1) for _ in range(2)]
+        workers = [SharedTurns(pool, 0.1) for _ in range(2)]
         both = await asyncio.gather(*(_times(worker, "a.demo", 4) for worker in workers))
         times = sorted(chain.from_iterable(both))
         assert len(times) == 8
@@ -77,7 +77,7 @@ async def test_two_workers_ask_one_host_in_turns(database: str) -> None:
 
 async def test_workers_do_not_wait_for_each_other_at_different_hosts(database: str) -> None:
     async with open_pool(database, size=4, part="test") as pool:
-        slots = SharedSlots(pool, 60.0)
+        slots = SharedTurns(pool, 60.0)
         begun = monotonic()
         await asyncio.gather(*(slots.turn(f"h{number}.demo") for number in range(500)))
         assert monotonic() - begun < 30
@@ -85,7 +85,7 @@ async def test_workers_do_not_wait_for_each_other_at_different_hosts(database: s
 
 async def test_a_rest_is_kept_by_all_workers(database: str) -> None:
     async with open_pool(database, size=4, part="test") as pool:
-        one, other = SharedSlots(pool, 0.05), SharedSlots(pool, 0.05)
+        one, other = SharedTurns(pool, 0.05), SharedTurns(pool, 0.05)
         await one.rest("a.demo", 3_600)
         for slots in (one, other):
             with pytest.raises(NotAsked):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.commands import Place, open_place
 
-from weboid.demo.world import BotWall, Host, NoHead, Page, Redirect, Spell, Status, World
+from weboid.demo.world import BotWall, Code, Host, NoHead, Page, Redirect, Spell, World
 
 WORLD = World(
     {
@@ -14,7 +14,7 @@ WORLD = World(
             paths={
                 "/": (Spell(0, Page(title="Home")),),
                 "/a": (Spell(0, Page(title="A")),),
-                "/gone": (Spell(0, Status(410)),),
+                "/gone": (Spell(0, Code(410)),),
                 "/moved": (Spell(0, Redirect("/a")),),
                 "/wall": (Spell(0, BotWall()),),
                 "/nohead": (Spell(0, NoHead()),),

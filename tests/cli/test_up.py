@@ -11,9 +11,9 @@ from pathlib import Path
 import aiohttp
 from support.commands import Place, open_place
 
-from weboid.demo.world import Host, Page, Spell, Status, World
+from weboid.demo.world import Code, Host, Page, Spell, World
 
-WORLD = World({"site.demo": Host(paths={"/a": (Spell(0, Page()),), "/gone": (Spell(0, Status(404)),)})})
+WORLD = World({"site.demo": Host(paths={"/a": (Spell(0, Page()),), "/gone": (Spell(0, Code(404)),)})})
 
 
 async def test_up_feeds_checks_and_answers_and_ends_in_order(server_folder: Path) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from weboid.checking.checker import Checker
-from weboid.checking.turns import Slots
+from weboid.checking.turns import LocalTurns
 from weboid.config import CrawlConfig, NetConfig
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
@@ -21,11 +21,11 @@ from weboid.core.url.urls import Url, normal, parse
 from weboid.core.verdict.verdict import Finding, Verdict, finding_of
 from weboid.crawl.visit import Visit
 from weboid.demo.articles import ARTICLES
-from weboid.demo.littleweb import Asked, open_littleweb
+from weboid.demo.littleweb import LoggedRequest, open_littleweb
 from weboid.demo.story import DAYS as STORY_DAYS
 from weboid.demo.story import WIKI, Truth, demo_days, demo_pages, demo_world, ground_truth
 from weboid.demo.world import World, behaviour_on, located
-from weboid.net.outbound import Session, open_session
+from weboid.net.outbound import Outbound, open_session
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 
@@ -51,10 +51,10 @@ class Rounds:
     checks: list[Check] = field(default_factory=list)
     verdicts: dict[str, list[Verdict]] = field(default_factory=dict)
 
-    async def run(self, session: Session, day: int) -> None:
+    async def run(self, session: Outbound, day: int) -> None:
         """One round: all hosts at once, the due URLs of each in turn."""
 
-        checker = Checker(session, Slots(0), CrawlConfig())
+        checker = Checker(session, LocalTurns(0), CrawlConfig())
 
         async def round_of(host: str, urls: list[Url]) -> None:
             stored = StoredHost(HostKey(*key_of(urls[0])[:2]), host, self.hosts.get(host, UNKNOWN_HOST))
@@ -100,7 +100,7 @@ class Told:
 
     rounds: Rounds
     truth: dict[str, Truth]
-    requests: list[Asked]
+    requests: list[LoggedRequest]
 
     def watched(self) -> dict[str, Truth]:
         """The truth of what is checked, by normal form."""

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weboid.demo.world import (
+    Code,
     Host,
     HostState,
     Life,
     Page,
     Spell,
-    Status,
     Trouble,
     World,
     answer_of,
@@ -39,8 +39,8 @@ def test_a_life_without_order_is_refused(life: Life[int]) -> None:
 WORLD = World(
     {
         "a.demo": Host(
-            life=(Spell(0, HostState.UP), Spell(10, HostState.DNS_GONE), Spell(20, Status(503, 60))),
-            paths={"/x": (Spell(0, Page()), Spell(5, Status(404))), "/q?n=1": (Spell(0, Status(410)),)},
+            life=(Spell(0, HostState.UP), Spell(10, HostState.DNS_GONE), Spell(20, Code(503, 60))),
+            paths={"/x": (Spell(0, Page()), Spell(5, Code(404))), "/q?n=1": (Spell(0, Code(410)),)},
         )
     }
 )
@@ -48,19 +48,19 @@ WORLD = World(
 
 def test_a_path_has_a_life_of_its_own() -> None:
     assert answer_of(WORLD, "A.demo", "/x", 4) == Page()
-    assert answer_of(WORLD, "a.demo", "/x", 5) == Status(404)
-    assert answer_of(WORLD, "a.demo", "/%78?any=1", 5) == Status(404)
-    assert answer_of(WORLD, "a.demo", "/q?n=1", 0) == Status(410)
-    assert answer_of(WORLD, "a.demo", "/q?n=2", 0) == Status(404)
+    assert answer_of(WORLD, "a.demo", "/x", 5) == Code(404)
+    assert answer_of(WORLD, "a.demo", "/%78?any=1", 5) == Code(404)
+    assert answer_of(WORLD, "a.demo", "/q?n=1", 0) == Code(410)
+    assert answer_of(WORLD, "a.demo", "/q?n=2", 0) == Code(404)
     assert answer_of(WORLD, "a.demo", "/", 0) == Page(title="a.demo")
-    assert answer_of(WORLD, "b.demo", "/", 0) == Status(421)
+    assert answer_of(WORLD, "b.demo", "/", 0) == Code(421)
 
 
 def test_what_the_host_does_goes_before_what_its_paths_do() -> None:
     assert host_state(WORLD, "a.demo", 10) is HostState.DNS_GONE
     assert answer_of(WORLD, "a.demo", "/x", 10) is Trouble.RESET
     assert host_state(WORLD, "a.demo", 20) is HostState.UP
-    assert answer_of(WORLD, "a.demo", "/x", 20) == Status(503, 60)
+    assert answer_of(WORLD, "a.demo", "/x", 20) == Code(503, 60)
     assert host_state(WORLD, "b.demo", 0) is None
 
 

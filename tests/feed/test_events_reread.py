@@ -21,7 +21,7 @@ from weboid.feed.reread import reread
 from weboid.store.pages.page import Intake
 from weboid.store.pages.pending import Pending, list_pending, record_pending
 from weboid.wiki.api import ApiSource
-from weboid.wiki.source import PageLinks, PageState, Selection, Stretch
+from weboid.wiki.source import PageLinks, PageState, Selection, WalkBatch
 
 A, B, C = "https://a.sample.de/", "https://b.sample.de/x?y=1+1", "http://c.sample.de/z"
 
@@ -75,7 +75,7 @@ class LaggingSource:
             if page in wanted
         ]
 
-    def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[Stretch, None]:
+    def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         raise NotImplementedError
 
     async def close(self) -> None:

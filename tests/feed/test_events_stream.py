@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support.sseserver import EventServer, Turn, as_sent, event_id, open_event_server
 
 from weboid.errors import SourceError
-from weboid.feed.stream import EventStream, Manner, RawEvent, Splitter, Start, since_of
+from weboid.feed.stream import EventStream, Manner, RawEvent, Splitter, StreamStart, since_of
 
 QUICK = Manner(first_pause_s=0.01, longest_pause_s=0.05, batch_s=0.05, stall_s=30.0)
 STAY = Turn(end="stall")
@@ -29,7 +29,7 @@ async def opened(server: EventServer, **manner: Any) -> AsyncIterator[EventStrea
         yield EventStream(server.url, "a,b", client, user_agent="Weboid-test (me@example.org)", manner=settings)
 
 
-async def first(stream: EventStream, count: int, begin: Start = Start()) -> list[RawEvent]:  # noqa: B008
+async def first(stream: EventStream, count: int, begin: StreamStart = StreamStart()) -> list[RawEvent]:  # noqa: B008
     """So many events, and at most the rest of a batch."""
     found: list[RawEvent] = []
     async with aclosing(stream.batches(begin)) as batches:
@@ -47,7 +47,7 @@ def numbers(events: list[RawEvent]) -> list[int]:
 async def test_events_arrive_with_their_ids_and_comments_are_passed_over() -> None:
     raw = b": a comment\n:\n\n: another\n\nretry: 3\n\n"
     async with open_event_server([0, 1, 2], Turn(raw=raw, block=7)) as server, opened(server) as stream:
-        events = [event async for batch in stream.batches(Start(), once=True) for event in batch]
+        events = [event async for batch in stream.batches(StreamStart(), once=True) for event in batch]
     assert events == [RawEvent(event_id(number), str(number)) for number in range(3)]
     asked = server.site.asked[0]
     assert asked.target == "/v2/stream/a,b"
@@ -57,9 +57,9 @@ async def test_events_arrive_with_their_ids_and_comments_are_passed_over() -> No
 
 async def test_a_stored_position_is_sent_verbatim_and_a_moment_as_since() -> None:
     async with open_event_server([0, 1, 2], STAY) as server, opened(server) as stream:
-        assert numbers(await first(stream, 1, Start(event_id(1), MOMENT))) == [2]
+        assert numbers(await first(stream, 1, StreamStart(event_id(1), MOMENT))) == [2]
         assert server.site.asked[0].headers["Last-Event-ID"] == event_id(1)
-        await first(stream, 1, Start("", MOMENT))
+        await first(stream, 1, StreamStart("", MOMENT))
     assert server.begins[1] == "2026-11-20T10:00:00Z"
 
 
@@ -80,7 +80,7 @@ async def test_a_settled_connection_that_ends_is_opened_again_at_once() -> None:
 async def test_a_young_connection_that_ends_is_not() -> None:
     never = {"settled_s": 60.0, "first_pause_s": 600.0, "longest_pause_s": 600.0}
     async with open_event_server([0], Turn(count=1)) as server, opened(server, **never) as stream:
-        batches = stream.batches(Start())
+        batches = stream.batches(StreamStart())
         for _ in range(8):
             await anext(batches)
         await batches.aclose()
@@ -125,20 +125,22 @@ async def test_a_stream_that_falls_silent_is_opened_again() -> None:
 
 async def test_a_refused_position_falls_back_to_its_moment() -> None:
     async with open_event_server([0], Turn(400), STAY) as server, opened(server) as stream:
-        assert numbers(await first(stream, 1, Start("junk", MOMENT))) == [0]
+        assert numbers(await first(stream, 1, StreamStart("junk", MOMENT))) == [0]
         assert server.begins[1:] == ["2026-11-20T09:50:00Z"]
         assert (stream.counts["refused"], stream.counts["gaps"]) == (1, 0)
 
 
 async def test_where_the_past_is_refused_too_a_gap_is_counted_and_following_goes_on() -> None:
     async with open_event_server([0], Turn(400), Turn(400), STAY) as server, opened(server) as stream:
-        assert numbers(await first(stream, 1, Start(event_id(7), MOMENT))) == [0]
+        assert numbers(await first(stream, 1, StreamStart(event_id(7), MOMENT))) == [0]
         assert stream.counts["gaps"] == 1
     assert server.begins == ["7", "2026-11-20T09:50:00Z", ""]
 
 
-@pytest.mark.parametrize(("status", "begin"), [(404, Start("7", MOMENT)), (301, Start()), (400, Start())])
-async def test_what_no_other_try_can_mend_is_an_error(status: int, begin: Start) -> None:
+@pytest.mark.parametrize(
+    ("status", "begin"), [(404, StreamStart("7", MOMENT)), (301, StreamStart()), (400, StreamStart())]
+)
+async def test_what_no_other_try_can_mend_is_an_error(status: int, begin: StreamStart) -> None:
     async with open_event_server([], Turn(status)) as server, opened(server) as stream:
         with pytest.raises(SourceError, match=f"HTTP {status}"):
             await first(stream, 1, begin)
@@ -161,7 +163,7 @@ async def test_an_error_event_is_told_and_no_event() -> None:
 async def test_an_event_that_is_too_long_is_skipped_and_its_neighbours_are_not() -> None:
     events = [0, "x" * 300_000, 2, "y" * 200_000, 4]
     async with open_event_server(events) as server, opened(server, event_bytes=50_000) as stream:
-        found = [event async for batch in stream.batches(Start(), once=True) for event in batch]
+        found = [event async for batch in stream.batches(StreamStart(), once=True) for event in batch]
     assert numbers(found) == [0, 2, 4]
     assert stream.counts["oversized"] == 2
 
@@ -189,7 +191,7 @@ async def test_an_id_that_fits_into_no_header_is_none() -> None:
 
 async def test_batches_are_bounded_in_number_and_in_time() -> None:
     async with open_event_server(range(25), Turn(end="stall")) as server, opened(server, batch_events=10) as stream:
-        batches = stream.batches(Start())
+        batches = stream.batches(StreamStart())
         sizes = [len(await anext(batches)) for _ in range(6)]
         await batches.aclose()
     assert max(sizes) <= 10
@@ -202,7 +204,7 @@ async def test_whoever_takes_slowly_is_not_overrun() -> None:
     small = {"queue_bytes": 20_000, "batch_events": 10, "batch_s": 10.0}
     async with open_event_server(events) as server, opened(server, **small) as stream:
         found = 0
-        async for batch in stream.batches(Start(), once=True):
+        async for batch in stream.batches(StreamStart(), once=True):
             found += len(batch)
             assert len(batch) <= 10
             if found < 100:

@@ -13,9 +13,9 @@ from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.wikipages import WikiLink, WikiPage
 from weboid.errors import SourceError, StoreError
-from weboid.feed.page_pass import Fate, PagePass, Progress, fate_of
+from weboid.feed.page_pass import PageFate, PagePass, PassProgress, fate_of
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.pages.page_pass import PageRecord, Place, record_place, record_start
+from weboid.store.pages.page_pass import PageRecord, PassPosition, record_place, record_start
 from weboid.store.pages.wiki import StoredWiki, list_wikis, record_wiki
 from weboid.wiki.api import ApiSource
 from weboid.wiki.criteria import read_criteria
@@ -41,7 +41,7 @@ class Fed:
     def __init__(self, pool: Pool, wiki: StoredWiki, little: LittleWiki, source: ApiSource) -> None:
         self.pool, self.wiki, self.little, self.source = pool, wiki, little, source
 
-    async def passed(self, day: int, without: dict[str, object] | None = None, **matching: object) -> Progress:
+    async def passed(self, day: int, without: dict[str, object] | None = None, **matching: object) -> PassProgress:
         """A whole pass on a day."""
         criteria = read_criteria(matching, without or {})
         return await PagePass(
@@ -159,7 +159,7 @@ async def test_a_pass_under_other_criteria_begins_anew(database: str) -> None:
     async with fed(database) as wiki:
         async with wiki.pool.connection() as conn:
             await record_start(conn, wiki.wiki.wiki, "another plan", 90)
-            await record_place(conn, wiki.wiki.wiki, Place(), Place(1, "7"))
+            await record_place(conn, wiki.wiki.wiki, PassPosition(), PassPosition(1, "7"))
         assert (await wiki.passed(100)).met == PAGES
         async with wiki.pool.connection() as conn:
             assert [stored.passed for stored in await list_wikis(conn)] == [100]
@@ -169,10 +169,10 @@ async def test_two_feeders_on_one_wiki_do_not_leap_over_each_other(database: str
     async with fed(database) as wiki:
         async with wiki.pool.connection() as conn:
             await record_start(conn, wiki.wiki.wiki, "plan", 90)
-            await record_place(conn, wiki.wiki.wiki, Place(), Place(0, "a"))
+            await record_place(conn, wiki.wiki.wiki, PassPosition(), PassPosition(0, "a"))
         with pytest.raises(StoreError, match="another feeder"):
             async with wiki.pool.connection() as conn:
-                await record_place(conn, wiki.wiki.wiki, Place(), Place(0, "b"))
+                await record_place(conn, wiki.wiki.wiki, PassPosition(), PassPosition(0, "b"))
 
 
 async def killed_pass(dsn: str) -> None:
@@ -209,18 +209,18 @@ async def test_a_pass_that_is_killed_again_and_again_ends_as_an_undisturbed_one(
 @pytest.mark.parametrize(
     ("touched", "flagged", "state", "fate"),
     [
-        (100, False, None, Fate.KEPT),
-        (100, True, None, Fate.READ),
-        (99, False, None, Fate.RELEASED),
-        (99, False, PageState(1, 1, "A", 1, 7), Fate.KEPT),
-        (99, True, PageState(1, 1, "A", 1, 7), Fate.READ),
-        (99, False, PageState(1, 1, "A", 2, 8), Fate.READ),
-        (99, False, PageState(1, 1, "A", 2, None), Fate.READ),
-        (99, False, PageState(1, 1, "A", 1, 7, "json"), Fate.RELEASED),
-        (99, False, PageState(1, 1, "A", 1, 8, redirect=True), Fate.READ),
-        (9, True, PageState(1, 1, "A", 1, 7), Fate.RELEASED),
-        (0, False, PageState(1, 1, "A", 1, 7), Fate.RELEASED),
+        (100, False, None, PageFate.KEPT),
+        (100, True, None, PageFate.READ),
+        (99, False, None, PageFate.RELEASED),
+        (99, False, PageState(1, 1, "A", 1, 7), PageFate.KEPT),
+        (99, True, PageState(1, 1, "A", 1, 7), PageFate.READ),
+        (99, False, PageState(1, 1, "A", 2, 8), PageFate.READ),
+        (99, False, PageState(1, 1, "A", 2, None), PageFate.READ),
+        (99, False, PageState(1, 1, "A", 1, 7, "json"), PageFate.RELEASED),
+        (99, False, PageState(1, 1, "A", 1, 8, redirect=True), PageFate.READ),
+        (9, True, PageState(1, 1, "A", 1, 7), PageFate.RELEASED),
+        (0, False, PageState(1, 1, "A", 1, 7), PageFate.RELEASED),
     ],
 )
-def test_the_fate_of_a_record(touched: int, flagged: bool, state: PageState | None, fate: Fate) -> None:
+def test_the_fate_of_a_record(touched: int, flagged: bool, state: PageState | None, fate: PageFate) -> None:
     assert fate_of(PageRecord(1, 7, touched, flagged), state, started=100, oldest=10) is fate

@@ -32,10 +32,10 @@ from weboid.store.pages.spam import (
     spam_list,
 )
 from weboid.store.pages.wiki import record_wiki
-from weboid.wiki.action import ActionApi, Patience
+from weboid.wiki.action import ActionApi, ApiPatience
 
 BAD, WORSE, FINE = "https://bad.com/", "https://www.worse.net/a", "https://fine.org/"
-QUICK = Patience(tries=1, timeout_s=20)
+QUICK = ApiPatience(tries=1, timeout_s=20)
 
 
 def page(title: str, text: str | None) -> Exchange:

@@ -7,7 +7,7 @@ from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.urls import Url
-from weboid.store.db.keyform import KeyForm
+from weboid.store.db.keyform import KeyScheme
 from weboid.store.pages.page_pass import record_end, record_start
 from weboid.store.upkeep.rekey import rekey
 
@@ -59,7 +59,7 @@ def _beside(url: Url) -> UrlKey:
 async def test_with_keys_of_another_program_only_rekey_runs(database: str, tmp_path: Path) -> None:
     here = place(tmp_path, database)
     async with open_wiki(database, {1: [ONE], 2: [ONE, TWO]}) as stored:
-        await rekey(stored.pool, 100, KeyForm(suffix_version="another", key=_beside))
+        await rekey(stored.pool, 100, KeyScheme(suffix_version="another", key=_beside))
         for words in (["crawl", "--once", "--day", "50"], ["feed", "pass", "testwiki@wmflabs"], ["maintain"]):
             refused = await here.run(*words)
             assert refused.status == 2

@@ -10,7 +10,7 @@ import pytest
 from support.misbehaving import Act, Asked, HangUp, Script, Silence, at_once, head_only, noting, reply, serve
 
 from weboid.config import NetConfig
-from weboid.core.observe.observation import Answer
+from weboid.core.observe.observation import RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
@@ -21,7 +21,7 @@ from weboid.net.outbound import open_session
 PAGE = b"<!doctype html><title>A page</title>"
 
 
-async def answered(settings: NetConfig, script: Script, *, get_only: bool = False) -> tuple[Answer, list[str]]:
+async def answered(settings: NetConfig, script: Script, *, get_only: bool = False) -> tuple[RawResponse, list[str]]:
     """The answer to one check of a server, and what it was asked."""
     async with serve(script) as site, open_session(settings) as session:
         answer = await fetch_answer(session, site.url(), turn=at_once, get_only=get_only)

@@ -6,7 +6,7 @@ import pytest
 from support.misbehaving import Act, Asked, Script, Zone, at_once, name_server, noting, reply, serve
 
 from weboid.config import NetConfig
-from weboid.core.observe.observation import Answer, Hop
+from weboid.core.observe.observation import Hop, RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
@@ -26,7 +26,7 @@ def going(ways: dict[str, str], code: int = 301, *lines: str) -> Script:
     return script
 
 
-async def answered(settings: NetConfig, script: Script, path: str = "/") -> tuple[Answer, list[str]]:
+async def answered(settings: NetConfig, script: Script, path: str = "/") -> tuple[RawResponse, list[str]]:
     async with serve(script) as site, open_session(settings) as session:
         return await fetch_answer(session, site.url(path), turn=at_once), site.lines()
 

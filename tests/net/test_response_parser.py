@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.net.response_parser import HEADER_LINES, LINES_A_HEAD, BrokenReply, Incoming
+from weboid.net.response_parser import HEADER_LINES, LINES_A_HEAD, BrokenReply, ResponseParser
 
 LINE = 1000
 BODY = 100
 
 
-def read(*pieces: bytes, method: str = "GET") -> tuple[Incoming, bool]:
+def read(*pieces: bytes, method: str = "GET") -> tuple[ResponseParser, bool]:
     """A reply that came in pieces, b"" being the end of the connection; and whether no more was wanted."""
-    coming = Incoming(method, line_bytes=LINE, body_bytes=BODY)
+    coming = ResponseParser(method, line_bytes=LINE, body_bytes=BODY)
     done = False
     for piece in pieces:
         assert not done
@@ -49,7 +49,7 @@ REPLIES = [
 def test_how_a_reply_is_cut_makes_no_difference(reply: bytes, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.sets(st.integers(1, len(reply) - 1), max_size=20)))
     pieces = [reply[start:end] for start, end in zip([0, *cuts], [*cuts, len(reply)], strict=True)]
-    whole, cut = (Incoming("GET", line_bytes=LINE, body_bytes=BODY) for _ in range(2))
+    whole, cut = (ResponseParser("GET", line_bytes=LINE, body_bytes=BODY) for _ in range(2))
     for piece in (reply, b""):
         if whole.take(piece):
             break
@@ -201,7 +201,7 @@ def test_chunks_that_break_off_leave_what_came() -> None:
 
 
 def test_endless_chunks_are_read_to_the_bound_only() -> None:
-    coming = Incoming("GET", line_bytes=LINE, body_bytes=BODY)
+    coming = ResponseParser("GET", line_bytes=LINE, body_bytes=BODY)
     assert not coming.take(CHUNKED)
     taken = 0
     while not coming.take(b"1\r\nx\r\n"):
@@ -213,7 +213,7 @@ def test_endless_chunks_are_read_to_the_bound_only() -> None:
 @given(st.binary(max_size=300))
 def test_whatever_comes_in_is_read_or_refused(data: bytes) -> None:
     for start in (b"", b"HTTP/1.1 200 OK\r\n", CHUNKED):
-        coming = Incoming("GET", line_bytes=LINE, body_bytes=BODY)
+        coming = ResponseParser("GET", line_bytes=LINE, body_bytes=BODY)
         try:
             done = coming.take(start + data) if start + data else False
         except BrokenReply:

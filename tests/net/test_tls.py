@@ -9,7 +9,7 @@ import pytest
 from support.misbehaving import Certificates, Zone, at_once, name_server, reply, serve
 
 from weboid.config import NetConfig
-from weboid.core.observe.observation import Answer
+from weboid.core.observe.observation import RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.errors import ConfigError
@@ -20,7 +20,7 @@ from weboid.net.outbound import open_session
 ZONE: Zone = {"site.test": ["127.0.0.1"]}
 
 
-async def answered(settings: NetConfig, certificates: Certificates, tls: ssl.SSLContext) -> Answer:
+async def answered(settings: NetConfig, certificates: Certificates, tls: ssl.SSLContext) -> RawResponse:
     """The answer of ``https://site.test`` served with a context."""
     async with serve(lambda _: reply(200, body=b""), tls=tls) as site, name_server(ZONE) as dns:
         settings = replace(settings, ca=certificates.ca_file, dns=(dns.address,))

@@ -28,7 +28,7 @@ from weboid.config import NetConfig
 from weboid.net.dns import Resolver
 from weboid.net.fetch import fetch_answer
 from weboid.net.guard import BAD_PORTS, Guard
-from weboid.net.outbound import Session, open_client, open_session
+from weboid.net.outbound import Outbound, open_client, open_session
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -406,7 +406,7 @@ class _Liar(Resolver):
 
 
 @asynccontextmanager
-async def _open_lied_to(settings: NetConfig) -> AsyncIterator[Session]:
+async def _open_lied_to(settings: NetConfig) -> AsyncIterator[Outbound]:
     """A session whose resolver lies: what is left is the guard at the socket."""
     opening = open_session(settings)
     with patch.object(weboid.net.outbound, "Resolver", _Liar):

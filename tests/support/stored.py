@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from weboid.config import CrawlConfig
-from weboid.core.observe.check_request import Question
+from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
@@ -59,7 +59,7 @@ class WikiInStore:
         self.pool = pool
         self.wiki = wiki
         self.asked: list[tuple[int, str]] = []
-        self.questions: list[Question] = []
+        self.questions: list[CheckRequest] = []
 
     async def take_in(self, pages: Mapping[int, Iterable[str]], day: int, latest: int = 1) -> Intake:
         """Takes in pages as an intake does."""
@@ -76,7 +76,7 @@ class WikiInStore:
     ) -> Round:
         """A round that is not running yet; `config` as in CrawlConfig."""
 
-        async def ask(question: Question) -> Observation:
+        async def ask(question: CheckRequest) -> Observation:
             self.asked.append((day, question.url))
             self.questions.append(question)
             answer = script(question.url, day)

@@ -11,11 +11,11 @@ import pytest
 from aiohttp import web
 from support.webservice import Site, open_service
 
-from weboid.web.http.server import Patience, open_site
+from weboid.web.http.server import Timeouts, open_site
 
 MARK = b"<script>alert(4711)</script>"
 ADDRESS = "127.0.0.1"
-UNHURRIED = Patience()
+UNHURRIED = Timeouts()
 _FORM = b"Content-Type: application/x-www-form-urlencoded"
 PAGE = b"/api/page?dbname=testwiki@wmflabs&pageid=1"
 
@@ -274,7 +274,7 @@ class Small:
 
 
 @asynccontextmanager
-async def small(patience: Patience = UNHURRIED, most_connections: int = 100) -> AsyncIterator[Small]:
+async def small(patience: Timeouts = UNHURRIED, most_connections: int = 100) -> AsyncIterator[Small]:
     service = Small()
     app = web.Application()
     app.router.add_get("/held", service.held)
@@ -296,7 +296,7 @@ async def is_closed_within(reader: asyncio.StreamReader, seconds: float) -> bool
 
 
 async def test_headers_that_come_in_drops_are_not_waited_for() -> None:
-    async with small(Patience(headers_s=0.5)) as service, line_to(service.url) as (reader, writer):
+    async with small(Timeouts(headers_s=0.5)) as service, line_to(service.url) as (reader, writer):
 
         async def drip() -> None:
             writer.write(b"GET /held HTTP/1.1\r\n")
@@ -310,7 +310,7 @@ async def test_headers_that_come_in_drops_are_not_waited_for() -> None:
 
 
 async def test_a_body_that_comes_in_drops_is_not_waited_for() -> None:
-    async with small(Patience(body_s=0.5)) as service:
+    async with small(Timeouts(body_s=0.5)) as service:
         async with line_to(service.url) as (reader, writer):
             writer.write(request(b"POST /read HTTP/1.1", b"Content-Length: 1000", body=b"a"))
             await service.begun.acquire()
@@ -326,7 +326,7 @@ async def test_a_body_that_comes_in_drops_is_not_waited_for() -> None:
 
 
 async def test_who_says_nothing_or_nothing_more_is_not_kept() -> None:
-    async with small(Patience(idle_s=0.3)) as service:
+    async with small(Timeouts(idle_s=0.3)) as service:
         async with line_to(service.url) as (reader, _):
             assert await is_closed_within(reader, 30)
         async with line_to(service.url) as (reader, writer):
@@ -336,7 +336,7 @@ async def test_who_says_nothing_or_nothing_more_is_not_kept() -> None:
 
 
 async def test_an_answer_that_takes_time_is_not_cut_off_by_the_time_for_headers() -> None:
-    async with small(Patience(headers_s=0.2, idle_s=0.2)) as service, line_to(service.url) as (reader, writer):
+    async with small(Timeouts(headers_s=0.2, idle_s=0.2)) as service, line_to(service.url) as (reader, writer):
         writer.write(request(b"GET /held HTTP/1.1"))
         await service.begun.acquire()
         await asyncio.sleep(1)
@@ -347,7 +347,7 @@ async def test_an_answer_that_takes_time_is_not_cut_off_by_the_time_for_headers(
 
 
 async def test_who_does_not_take_the_answer_is_not_waited_for() -> None:
-    async with small(Patience(taking_s=0.5), most_connections=1) as service, line_to(service.url) as (_, writer):
+    async with small(Timeouts(taking_s=0.5), most_connections=1) as service, line_to(service.url) as (_, writer):
         writer.write(request(b"GET /large HTTP/1.1"))
         found = []
         async with asyncio.timeout(30):

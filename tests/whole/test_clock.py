@@ -4,11 +4,11 @@ from pathlib import Path
 
 from support.commands import open_place
 
-from weboid.demo.world import Host, Page, Spell, Status, World
+from weboid.demo.world import Code, Host, Page, Spell, World
 
 WORLD = World(
     {
-        "one.demo": Host(paths={"/fine": (Spell(0, Page()),), "/gone": (Spell(0, Status(404)),)}),
+        "one.demo": Host(paths={"/fine": (Spell(0, Page()),), "/gone": (Spell(0, Code(404)),)}),
         "two.demo": Host(paths={"/late": (Spell(0, Page()),)}),
     }
 )

@@ -12,10 +12,10 @@ from support.eventmaker import links_added
 from support.sseserver import open_event_server
 
 from weboid.demo.wikipages import WikiLink
-from weboid.demo.world import Host, Page, Spell, Status, World
+from weboid.demo.world import Code, Host, Page, Spell, World
 
 WORLD = World(
-    {"site.demo": Host(paths={"/a": (Spell(0, Page()),), "/brief": (Spell(0, Page()), Spell(110, Status(404)))})}
+    {"site.demo": Host(paths={"/a": (Spell(0, Page()),), "/brief": (Spell(0, Page()), Spell(110, Code(404)))})}
 )
 ADDED, LAST = 105, 132
 

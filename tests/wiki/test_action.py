@@ -9,14 +9,14 @@ from support.wikireplay import Exchange, exchange, open_wiki_replay
 
 from weboid.errors import SourceError
 from weboid.wiki import action
-from weboid.wiki.action import ActionApi, Patience, retry_after_s
+from weboid.wiki.action import ActionApi, ApiPatience, retry_after_s
 
 QUESTION = {"meta": "siteinfo"}
 FINE = exchange(QUESTION, {"batchcomplete": True})
 MAXLAG = exchange(
     QUESTION, {"error": {"code": "maxlag", "info": "Waiting for a database"}}, headers={"Retry-After": "0"}
 )
-QUICK = Patience(tries=3, timeout_s=2, first_pause_s=0.001, longest_pause_s=0.1, answer_mib=1)
+QUICK = ApiPatience(tries=3, timeout_s=2, first_pause_s=0.001, longest_pause_s=0.1, answer_mib=1)
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_retry_after_is_seconds_or_a_date_by_the_clock_of_the_server(
 
 
 async def test_retry_after_is_waited_for(session: aiohttp.ClientSession) -> None:
-    patience = Patience(tries=2, first_pause_s=0)
+    patience = ApiPatience(tries=2, first_pause_s=0)
     waited_s: list[float] = []
 
     async def note(delay_s: float) -> None:
@@ -135,7 +135,7 @@ async def test_a_server_that_keeps_silent_is_left(session: aiohttp.ClientSession
         await reader.read()  # the question, up to the end that only giving up brings
         writer.close()
 
-    patience = Patience(tries=2, timeout_s=0.05, first_pause_s=0)
+    patience = ApiPatience(tries=2, timeout_s=0.05, first_pause_s=0)
     async with await asyncio.start_server(keep_silent, "127.0.0.1", 0) as server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/w/api.php"
         with pytest.raises(SourceError, match=r"gave no answer within 0\.05 s, 2 times"):

@@ -11,7 +11,7 @@ from support.wikireplay import Exchange, WikiReplay, exchange, open_wiki_replay,
 
 from weboid.errors import SourceError
 from weboid.wiki import api
-from weboid.wiki.action import Patience
+from weboid.wiki.action import ApiPatience
 from weboid.wiki.api import ApiSource
 from weboid.wiki.interwiki import InterwikiMap
 from weboid.wiki.source import Members, PageLinks, PageState, Selection
@@ -26,7 +26,7 @@ TITLES = Selection({"titles": "Page 1"}, "select_titles", {})
 
 @asynccontextmanager
 async def opened(*exchanges: Exchange) -> AsyncIterator[tuple[ApiSource, WikiReplay]]:
-    patience = Patience(tries=2, first_pause_s=0.001)
+    patience = ApiPatience(tries=2, first_pause_s=0.001)
     async with open_wiki_replay(exchanges) as replay, aiohttp.ClientSession() as session:
         yield ApiSource(replay.url, session, user_agent="Weboid-test", patience=patience), replay
 

@@ -17,7 +17,16 @@ from weboid.assets import asset
 from weboid.errors import ConfigError, SourceError
 from weboid.wiki.dump import DumpSource
 from weboid.wiki.interwiki import Interwiki, InterwikiMap
-from weboid.wiki.mariadb import LEAST_PAGES, MOST_PAGES, Access, MariaDb, Patience, Refused, has_statement, statement
+from weboid.wiki.mariadb import (
+    LEAST_PAGES,
+    MOST_PAGES,
+    Access,
+    MariaDb,
+    QueryPatience,
+    Refused,
+    has_statement,
+    statement,
+)
 from weboid.wiki.replica import ReplicaSource
 from weboid.wiki.source import PageLinks, PageState, Selection
 from weboid.wiki.toolforge import HOSTS, Credentials, ListedWiki, Replicas, read_credentials
@@ -33,8 +42,8 @@ INTERWIKI = InterwikiMap(
 )
 NAMESPACES = {0: "", 1: "Diskussion", 2: "Benutzer", 14: "Kategorie"}
 MAIN = Selection(None, "select_namespace", {"namespace": 0})
-PATIENCE = Patience(first_pause_s=0.05, longest_pause_s=1.0)
-SHORT = Patience(tries=2, first_pause_s=0.01, connect_s=2.0)
+PATIENCE = QueryPatience(first_pause_s=0.05, longest_pause_s=1.0)
+SHORT = QueryPatience(tries=2, first_pause_s=0.01, connect_s=2.0)
 MANY = 3_000
 """Pages of the larger wiki."""
 
@@ -71,7 +80,7 @@ def many(mariadb_server: MariaServer) -> Access:
 
 
 @asynccontextmanager
-async def opened(access: Access, patience: Patience = PATIENCE, **more: Any) -> AsyncIterator[ReplicaSource]:
+async def opened(access: Access, patience: QueryPatience = PATIENCE, **more: Any) -> AsyncIterator[ReplicaSource]:
     """A source of the fixtures' kind, closed at the end."""
     source = ReplicaSource(access, **{"interwiki": INTERWIKI, "namespaces": NAMESPACES, "patience": patience, **more})
     try:

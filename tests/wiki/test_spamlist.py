@@ -8,10 +8,10 @@ import pytest
 from support.wikireplay import Exchange, exchange, open_wiki_replay
 
 from weboid.errors import SourceError
-from weboid.wiki.action import ActionApi, Patience
+from weboid.wiki.action import ActionApi, ApiPatience
 from weboid.wiki.spamlist import ListTexts, fetch_global_list, fetch_local_lists
 
-QUICK = Patience(tries=2, timeout_s=5, first_pause_s=0.001, longest_pause_s=0.1, answer_mib=1)
+QUICK = ApiPatience(tries=2, timeout_s=5, first_pause_s=0.001, longest_pause_s=0.1, answer_mib=1)
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from weboid.demo.world import (
     ByMethod,
     Certificate,
     Chain,
+    Code,
     Drip,
     HostState,
     Loop,
@@ -31,7 +32,6 @@ from weboid.demo.world import (
     Redirect,
     Slow,
     Spell,
-    Status,
     Trouble,
     behaviour_on,
 )
@@ -68,22 +68,22 @@ def test_the_shortest_world_has_one_page() -> None:
             {"page": {"title": "T", "text": "A\nB", "lang": "de", "shows": False}},
             Page("text/html", 2, "T", "A\nB", "", "de", False),
         ),
-        ({"status": 404}, Status(404)),
-        ({"status": {"code": 503, "retry_after_s": 60}}, Status(503, 60)),
-        ({"status": {"code": 404, "page": {"title": "T"}}}, Status(404, page=Page(title="T"))),
-        ({"status": {"code": 404, "page": {"soft-404": "de"}}}, Status(404, page=STOCK["soft-404"]["de"])),
+        ({"status": 404}, Code(404)),
+        ({"status": {"code": 503, "retry_after_s": 60}}, Code(503, 60)),
+        ({"status": {"code": 404, "page": {"title": "T"}}}, Code(404, page=Page(title="T"))),
+        ({"status": {"code": 404, "page": {"soft-404": "de"}}}, Code(404, page=STOCK["soft-404"]["de"])),
         ({"redirect": "/y"}, Redirect("/y")),
         ({"redirect": {"to": "http://b.demo/", "code": 308}}, Redirect("http://b.demo/", 308)),
         ({"chain": 3}, Chain(3)),
         ({"no-head": 0}, NoHead(0)),
-        ({"no-head": {"code": 501, "inside": {"status": 410}}}, NoHead(501, inside=Status(410))),
+        ({"no-head": {"code": 501, "inside": {"status": 410}}}, NoHead(501, inside=Code(410))),
         ({"wall": 429}, BotWall(429)),
         ({"wall": {"how": "reset", "inside": "loop"}}, BotWall(how=Trouble.RESET, inside=Loop())),
         ({"wall": {"code": 200, "page": {"challenge": "en"}}}, BotWall(200, page=STOCK["challenge"]["en"])),
         ({"slow": 3}, Slow(3)),
         ({"slow": {"seconds": 1.5, "inside": {"wall": 403}}}, Slow(1.5, BotWall())),
         ({"drip": {"pause_s": 2}}, Drip(2)),
-        ({"by-method": {"head": "page", "get": {"status": 404}}}, ByMethod(Page(), Status(404))),
+        ({"by-method": {"head": "page", "get": {"status": 404}}}, ByMethod(Page(), Code(404))),
         ({"for-sale": "fr"}, STOCK["for-sale"]["fr"]),
     ],
 )
@@ -107,10 +107,8 @@ def test_a_life_may_repeat_itself_until_something_else_comes() -> None:
 
 def test_what_has_a_name_can_stand_anywhere() -> None:
     named = {"down": {"status": 500}, "life": [[0, "page"], [5, "@down"]]}
-    assert read_life("@life", named=named) == (Spell(0, Page()), Spell(5, Status(500)))
-    assert read_life([[0, {"slow": {"seconds": 1, "inside": "@down"}}]], named=named)[0].behaviour == Slow(
-        1, Status(500)
-    )
+    assert read_life("@life", named=named) == (Spell(0, Page()), Spell(5, Code(500)))
+    assert read_life([[0, {"slow": {"seconds": 1, "inside": "@down"}}]], named=named)[0].behaviour == Slow(1, Code(500))
 
 
 def test_hosts_have_states_certificates_and_other_paths() -> None:

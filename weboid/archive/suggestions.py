@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from weboid.checking.connectivity import CANARIES, Uplink
+from weboid.checking.connectivity import CANARIES, Connectivity
 from weboid.checking.turns import NotAsked
-from weboid.core.observe.check_request import Question
+from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
@@ -55,11 +55,11 @@ _DEPUBLISHED: Final = frozenset({Reason.GONE, Reason.LEGAL})
 # Whoever clicks comes from elsewhere, under the scheme that was suggested.
 _WITH_A_BUT: Final = frozenset({Reason.NEEDS_HTTP, Reason.NEEDS_HTTPS, Reason.NEEDS_REFERRER})
 
-Ask = Callable[[Question], Awaitable[Observation]]
+Ask = Callable[[CheckRequest], Awaitable[Observation]]
 """One check; raises NotAsked, and what is a fault of ours."""
 
 
-class Fate(Enum):
+class SuggestionFate(Enum):
     """What becomes of a suggestion after a check."""
 
     WORKS = "works"
@@ -68,23 +68,25 @@ class Fate(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedSuggestion:
     """A suggestion's fate, and its row if it stays: the next day, and the strikes."""
 
-    fate: Fate
+    fate: SuggestionFate
     due: int
     strikes: int
 
 
-def judged(suggestion: Replacement, seen: Observation, day: int) -> Judged:
+def judged(suggestion: Replacement, seen: Observation, day: int) -> JudgedSuggestion:
     """What a check on `day` makes of a suggestion."""
     is_archived = suggestion.archive != PLAIN
     if _is_fine(seen):
-        return Judged(Fate.WORKS, day + (ARCHIVE_DAYS if is_archived else WORKING_DAYS), 0)
+        return JudgedSuggestion(SuggestionFate.WORKS, day + (ARCHIVE_DAYS if is_archived else WORKING_DAYS), 0)
     strikes = suggestion.strikes + 1
     if strikes >= STRIKES or (is_archived and seen.reason in _DEPUBLISHED):
-        return Judged(Fate.GONE, day, strikes)
-    return Judged(Fate.STRIKE, day + (FAILING_DAYS if seen.outcome is Outcome.FAILING else DOUBTFUL_DAYS), strikes)
+        return JudgedSuggestion(SuggestionFate.GONE, day, strikes)
+    return JudgedSuggestion(
+        SuggestionFate.STRIKE, day + (FAILING_DAYS if seen.outcome is Outcome.FAILING else DOUBTFUL_DAYS), strikes
+    )
 
 
 def _is_fine(seen: Observation) -> bool:
@@ -122,7 +124,7 @@ class Suggestions:
         self._today = today
         self._stopped = stopped
         self._canaries = canaries
-        self._uplink = Uplink(self._is_answered)
+        self._uplink = Connectivity(self._is_answered)
 
     async def run(self) -> None:
         """Sweeps until stopped."""
@@ -138,7 +140,7 @@ class Suggestions:
 
     async def sweep(self) -> int:
         """Asks all that are due, a few at a time; returns how many. Ends early if stopped, or if we are cut off."""
-        self._uplink = Uplink(self._is_answered)
+        self._uplink = Connectivity(self._is_answered)
         asked = 0
         try:
             while not self._stopped.is_set() and not self._uplink.is_down:
@@ -185,7 +187,7 @@ class Suggestions:
         if seen is not None:
             result, word = judged(suggestion, seen, day), seen.reason.word
         elif not self._uplink.is_down and is_given_up(suggestion, day):
-            result, word = Judged(Fate.GONE, day, suggestion.strikes), "not-asked"
+            result, word = JudgedSuggestion(SuggestionFate.GONE, day, suggestion.strikes), "not-asked"
         else:
             return
         try:
@@ -193,10 +195,10 @@ class Suggestions:
         except StoreError as error:
             log.warning("a suggestion is asked again tomorrow: %s", error)
 
-    async def _record(self, suggestion: Replacement, result: Judged, word: str, day: int) -> None:
+    async def _record(self, suggestion: Replacement, result: JudgedSuggestion, word: str, day: int) -> None:
         async with self._pool.connection() as conn:
-            if result.fate is not Fate.GONE:
-                works = result.fate is Fate.WORKS
+            if result.fate is not SuggestionFate.GONE:
+                works = result.fate is SuggestionFate.WORKS
                 await record_checked(conn, suggestion, asked=day, due=result.due, strikes=result.strikes, works=works)
                 return
             key, target = suggestion.key, suggestion.target
@@ -209,7 +211,7 @@ class Suggestions:
         """One check, believed only if it is not we who are down (C-16); None for whatever is no fault of theirs."""
         # The page itself is looked at (C-11); an archive is not asked for pages that nobody archived.
         needs = frozenset({Special.HONEST} if suggestion.archive != PLAIN else ())
-        question = Question(suggestion.target, needs, looks=True)
+        question = CheckRequest(suggestion.target, needs, looks=True)
         self._uplink.begin()
         try:
             seen = await self._ask(question)
@@ -230,7 +232,7 @@ class Suggestions:
     async def _is_answered(self, url: str) -> bool:
         """Whether a canary lives."""
         try:
-            return not is_host_failure(await self._ask(Question(url)))
+            return not is_host_failure(await self._ask(CheckRequest(url)))
         except Exception as error:
             log.warning("could not ask the canary %r: %r", url, error)
             return False

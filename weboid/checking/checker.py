@@ -15,9 +15,9 @@ from weboid.checking.turns import NotAsked, Turns
 from weboid.config import CrawlConfig
 from weboid.core.document.document import Document
 from weboid.core.document.likeness import is_replaced, is_same_page, portrait_of, sibling_of
-from weboid.core.observe.check_request import Question
+from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.content import document_in
-from weboid.core.observe.observation import Answer, Observation
+from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES, as_switched, calls_for_switch, switch_of, switched
 from weboid.core.record.reasons import Outcome, Reason
@@ -28,7 +28,7 @@ from weboid.core.url.urls import Url, parse
 from weboid.net.fetch import fetch_answer
 from weboid.net.ftp import fetch_ftp
 from weboid.net.guard import NotPublic
-from weboid.net.outbound import Session
+from weboid.net.outbound import Outbound
 from weboid.net.robots import RobotsCache
 from weboid.net.sftp import fetch_sftp
 
@@ -43,30 +43,30 @@ _BESIDE_HTTP: Final = {"ftp": fetch_ftp, "ftps": fetch_ftp, "sftp": fetch_sftp}
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """What a check found; `answer` is the one it speaks of, None for other protocols than HTTP."""
 
     seen: Observation
-    answer: Answer | None = None
+    answer: RawResponse | None = None
 
 
 class Checker:
     """Checks URLs over one session. In strict mode what robots.txt disallows is not even asked whether it is there."""
 
-    def __init__(self, session: Session, turns: Turns, config: CrawlConfig) -> None:
+    def __init__(self, session: Outbound, turns: Turns, config: CrawlConfig) -> None:
         self._session = session
         self._turns = turns
         self._robots = RobotsCache(session, self.turn)
         self._stop_list = StopList((*config.stop, *BARRED_HOSTS), config.stop_file)
         self._strict = config.strict
 
-    async def check(self, question: Question) -> Finding:
+    async def check(self, question: CheckRequest) -> CheckResult:
         """The finding on a question; raises NotAsked (C-15, C-17), and what is a fault of ours."""
         url = parse(question.url)
         if self._stop_list.holds(url.host):
             raise NotAsked(url.host)
         if url.scheme in _BESIDE_HTTP:
-            return Finding(await _BESIDE_HTTP[url.scheme](self._session, question.url, turn=self.turn))
+            return CheckResult(await _BESIDE_HTTP[url.scheme](self._session, question.url, turn=self.turn))
         if self._strict:
             robots = await self._robots.robots_of(question.url)
             # Where nobody can be reached nobody has forbidden anything, and a dead host must be found dead.
@@ -78,7 +78,7 @@ class Checker:
         await self._back_off(url, finding.seen)
         return finding
 
-    async def ask(self, question: Question) -> Observation:
+    async def ask(self, question: CheckRequest) -> Observation:
         """The observation alone, for rounds."""
         return (await self.check(question)).seen
 
@@ -102,7 +102,7 @@ class Checker:
                 raise NotAsked(url.host)
             self._turns.slow(url.host, robots.delay_s)
 
-    async def _under_both_schemes(self, url: Url, question: Question) -> Finding:
+    async def _under_both_schemes(self, url: Url, question: CheckRequest) -> CheckResult:
         """The URL as it is or, where that is known or found to be needed, under the other scheme (63)."""
         other = switched(url, self._session.settings.web_ports)
         need = switch_of(url)
@@ -117,15 +117,15 @@ class Checker:
                 return replace(there, seen=as_switched(here.seen, there.seen, need))
         return await self._behind(url, question, here) if here.seen.reason in BAD_CERTIFICATES else here
 
-    async def _behind(self, url: Url, question: Question, warned: Finding) -> Finding:
+    async def _behind(self, url: Url, question: CheckRequest, warned: CheckResult) -> CheckResult:
         """What people get who go on past the warning of a bad certificate: if that is missing, so is the page."""
         answer = await self._aside(self._answer(url, question, trusting=True))
         if answer is None or answer.code is None:
             return warned
         seen = observation_of(answer, read_body=False)
-        return Finding(seen, answer) if seen.outcome is Outcome.FAILING else warned
+        return CheckResult(seen, answer) if seen.outcome is Outcome.FAILING else warned
 
-    async def _with_referrer(self, url: Url, question: Question) -> Finding:
+    async def _with_referrer(self, url: Url, question: CheckRequest) -> CheckResult:
         """The URL as one asks who comes from nowhere or, where that helps, from the site's own front page (C-7)."""
         if Special.NEEDS_REFERRER in question.needs:
             answer = await self._answer(url, question, _front_page(url))
@@ -136,12 +136,12 @@ class Checker:
             if inside and (seen := observation_of(inside)).outcome is Outcome.WORKING:
                 needs = seen.needs | {Special.NEEDS_REFERRER}
                 seen = replace(seen, status=Status.CORRECTED, reason=Reason.NEEDS_REFERRER, needs=needs)
-                return Finding(seen, inside)
+                return CheckResult(seen, inside)
         return finding
 
     async def _answer(
-        self, url: Url, question: Question, referrer: str | None = None, *, trusting: bool = False
-    ) -> Answer:
+        self, url: Url, question: CheckRequest, referrer: str | None = None, *, trusting: bool = False
+    ) -> RawResponse:
         return await fetch_answer(
             self._session,
             str(url),
@@ -151,7 +151,7 @@ class Checker:
             trusting=trusting,
         )
 
-    async def _looked_at(self, url: Url, question: Question, answer: Answer) -> Finding:
+    async def _looked_at(self, url: Url, question: CheckRequest, answer: RawResponse) -> CheckResult:
         """What an answer is worth when its page is looked at, too, as far as robots.txt allows (C-11, C-15)."""
         seen = observation_of(answer)
         match seen.outcome:
@@ -161,13 +161,13 @@ class Checker:
             case Outcome.WORKING if question.looks and (question.sampled or Special.HONEST not in question.needs):
                 if (document := document_in(answer)).is_page and await self._may_look(answer.final):
                     seen = await self._compared(url, question, document, seen)
-        return Finding(seen, answer)
+        return CheckResult(seen, answer)
 
     async def _may_look(self, url: str) -> bool:
         robots = await self._aside(self._robots.robots_of(url))
         return robots is not None and robots.allows(url)
 
-    async def _compared(self, url: Url, question: Question, document: Document, seen: Observation) -> Observation:
+    async def _compared(self, url: Url, question: CheckRequest, document: Document, seen: Observation) -> Observation:
         """A page beside what it was before, and beside what the host says of a page that nobody has."""
         if question.sampled:
             portrait = portrait_of(document)

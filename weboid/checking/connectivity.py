@@ -23,7 +23,7 @@ Answers = Callable[[str], Coroutine[Any, Any, bool]]
 """Whether the host of a URL gives any answer at all."""
 
 
-class Uplink:
+class Connectivity:
     """The judge of our own connection during a round. Canaries are those known before, then what answered last."""
 
     def __init__(self, answers: Answers) -> None:

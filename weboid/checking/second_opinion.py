@@ -29,7 +29,7 @@ _END_S: Final = 10.0
 """For a process that was killed to be gone."""
 
 
-class Vantage(Protocol):
+class SecondOpinion(Protocol):
     """A place from which URLs can be asked."""
 
     async def outcome(self, url: str) -> Outcome | None:
@@ -37,7 +37,7 @@ class Vantage(Protocol):
         ...
 
 
-class CommandVantage:
+class CommandOpinion:
     """A command, such as ``ssh other weboid check --json -``, run once a URL, a few at a time."""
 
     def __init__(self, command: Sequence[str], *, answer_s: float = ANSWER_S) -> None:

@@ -53,7 +53,7 @@ class Turns(Protocol):
         ...
 
 
-class Slots:
+class LocalTurns:
     """The next free moment of every host asked lately, for one process alone."""
 
     def __init__(self, delay_s: float) -> None:
@@ -93,12 +93,12 @@ class Slots:
         self._free[host] = max(self._free.get(host, 0.0), monotonic() + seconds)
 
 
-class SharedSlots:
+class SharedTurns:
     """The same for all processes that share a store."""
 
     def __init__(self, pool: Pool, delay_s: float) -> None:
         self._pool = pool
-        self._here = Slots(delay_s)
+        self._here = LocalTurns(delay_s)
         self._asked: dict[str, list[asyncio.Future[float | None]]] = {}
         self._gathering: asyncio.Task[None] | None = None
         self._forgotten = monotonic()

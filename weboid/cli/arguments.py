@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WMF, Farm, WikiName, api_url, farm_named, parse_wiki_name
 from weboid.net.outbound import open_client
-from weboid.wiki.action import Patience
+from weboid.wiki.action import ApiPatience
 from weboid.wiki.api import ApiSource, SiteInfo
 from weboid.wiki.source import WikiSource
 
@@ -96,7 +96,7 @@ def replicas_of(config: Config) -> "Replicas":
 
 
 @asynccontextmanager
-async def open_api(config: Config, api: str, patience: Patience | None = None) -> AsyncIterator[ApiSource]:
+async def open_api(config: Config, api: str, patience: ApiPatience | None = None) -> AsyncIterator[ApiSource]:
     """A wiki's Action API behind the guard that all requests pass (C-13)."""
     async with open_client(config.net) as client:
         source = ApiSource(api, client, user_agent=config.net.user_agent, patience=patience)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from weboid.checking.checker import Checker
-from weboid.checking.turns import NotAsked, Slots
+from weboid.checking.turns import LocalTurns, NotAsked
 from weboid.cli.runtime import raise_open_files
 from weboid.config import Config
-from weboid.core.observe.check_request import Question
-from weboid.core.observe.observation import Answer, Observation
+from weboid.core.observe.check_request import CheckRequest
+from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.url.classify import Classified, UrlClass, classify
 from weboid.core.url.farms import Farm
 from weboid.net.outbound import open_session
@@ -28,7 +28,7 @@ class CheckLine:
     """One URL with its class and, if it was asked, what came of it."""
 
     link: Classified
-    answer: Answer | None = None
+    answer: RawResponse | None = None
     seen: Observation | None = None
     error: str | None = None
 
@@ -57,7 +57,7 @@ async def checked(urls: Iterable[str], config: Config, farm: Farm) -> AsyncGener
     """Checks URLs side by side, at most the configured number at a time, one host's a second apart."""
     connections = raise_open_files(config.net.connections)
     async with open_session(replace(config.net, connections=connections)) as session:
-        checker = Checker(session, Slots(config.crawl.delay), config.crawl)
+        checker = Checker(session, LocalTurns(config.crawl.delay), config.crawl)
         open_checks: deque[asyncio.Task[CheckLine]] = deque()
         try:
             for url in urls:
@@ -77,7 +77,7 @@ async def _line(checker: Checker, link: Classified) -> CheckLine:
     if link.kind is not UrlClass.WATCHED or link.url is None:
         return CheckLine(link)
     try:
-        found = await checker.check(Question(str(link.url), thorough=True))
+        found = await checker.check(CheckRequest(str(link.url), thorough=True))
     except NotAsked:
         return CheckLine(link, error="not asked: its host wants to be left alone, or too many questions wait for it")
     except Exception as error:

@@ -15,15 +15,15 @@ from rich.console import Console
 
 from weboid.archive.suggestions import Suggestions
 from weboid.checking.checker import Checker
-from weboid.checking.second_opinion import CommandVantage, Vantage
-from weboid.checking.turns import SharedSlots
+from weboid.checking.second_opinion import CommandOpinion, SecondOpinion
+from weboid.checking.turns import SharedTurns
 from weboid.cli.console import bar
 from weboid.cli.runtime import clock, day_option, open_store, raise_open_files, run_async, stop_signals
 from weboid.config import Config
-from weboid.crawl.round import Progress, Round
+from weboid.crawl.round import Round, RoundProgress
 from weboid.errors import WeboidError
 from weboid.net.outbound import open_session
-from weboid.store.db.keyform import require_form
+from weboid.store.db.keyform import require_scheme
 from weboid.store.db.pool import Pool
 from weboid.store.results.record import Tally
 from weboid.store.schedule.lease import is_due
@@ -59,8 +59,8 @@ async def crawl(config: Config, pool: Pool, today: Callable[[], int], *, once: b
     connections = raise_open_files(config.net.connections)
     if not config.contact:
         console.print("no contact is configured: set WEBOID_CONTACT, so that site owners can reach you", style="yellow")
-    slots = SharedSlots(pool, config.crawl.delay)
-    vantage = CommandVantage(shlex.split(config.crawl.vantage)) if config.crawl.vantage else None
+    slots = SharedTurns(pool, config.crawl.delay)
+    vantage = CommandOpinion(shlex.split(config.crawl.vantage)) if config.crawl.vantage else None
     async with open_session(replace(config.net, connections=connections)) as session:
         checker = Checker(session, slots, config.crawl)
         crawler = _Crawler(config, pool, checker, vantage, today, connections, console)
@@ -92,7 +92,7 @@ class _Crawler:
     config: Config
     pool: Pool
     checker: Checker
-    vantage: Vantage | None
+    vantage: SecondOpinion | None
     today: Callable[[], int]
     connections: int
     console: Console
@@ -104,7 +104,7 @@ class _Crawler:
         """One round, if anything is due; returns whether it ended because we are cut off."""
         day = self.today()
         async with self.pool.connection() as conn:
-            await require_form(conn)  # A rekey may have gone by since the last round (O-10).
+            await require_scheme(conn)  # A rekey may have gone by since the last round (O-10).
             if not await is_due(conn, day):
                 return False
             due = await count_due(conn, day, limit=_COUNTED)
@@ -112,7 +112,7 @@ class _Crawler:
         with bar(self.console) as shown:
             task = shown.add_task(f"day {day}", total=due if due < _COUNTED else None)
 
-            def show(progress: Progress) -> None:
+            def show(progress: RoundProgress) -> None:
                 done = progress.tally.written + progress.tally.postponed
                 waiting = f", waiting for {progress.busy} buckets of other workers" if progress.busy else ""
                 shown.update(task, completed=done, description=f"day {day}: {progress.hosts} hosts{waiting}")
@@ -135,7 +135,7 @@ class _Crawler:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.stopped.wait(), seconds)
 
-    def _new_round(self, show: Callable[[Progress], None]) -> Round:
+    def _new_round(self, show: Callable[[RoundProgress], None]) -> Round:
         return Round(
             self.pool,
             self.checker.ask,

@@ -17,7 +17,7 @@ from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
 from weboid.store.pages.spam import FARM
 from weboid.store.pages.wiki import record_wiki
-from weboid.wiki.action import ActionApi, Patience
+from weboid.wiki.action import ActionApi, ApiPatience
 
 _Fetch = Callable[[ActionApi], Awaitable[Refreshed]]
 
@@ -46,7 +46,7 @@ async def _refresh(
     try:
         async with open_client(config.net) as client:
             api = named_wiki(str(keeper), config).api
-            done = await fetch(ActionApi(api, client, config.net.user_agent, Patience()))
+            done = await fetch(ActionApi(api, client, config.net.user_agent, ApiPatience()))
     except SourceError as error:
         console.print(f"spam list of {keeper}: {error}", style="yellow", markup=False)
         return

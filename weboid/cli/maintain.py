@@ -15,7 +15,7 @@ from weboid.core.record.days import iso
 from weboid.errors import StoreError
 from weboid.maintain.alarms import watch
 from weboid.maintain.dataset import publish
-from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, Plan, expire, planned
+from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, expire, planned
 from weboid.store.db.pool import Pool
 from weboid.store.lists.dataset import PARTS
 from weboid.store.upkeep.alarm import list_alarms
@@ -91,7 +91,7 @@ async def _once(console: Console, pool: Pool, day: int, *, dry_run: bool = False
     return done
 
 
-async def _expire(console: Console, pool: Pool, plan: Plan, day: int, allow_many: bool) -> bool:
+async def _expire(console: Console, pool: Pool, plan: ExpiryPlan, day: int, allow_many: bool) -> bool:
     """Deletes and tells; returns whether it was not stopped."""
     with bar(console) as shown:
         task = shown.add_task(f"day {day}: expiry", total=plan.urls)
@@ -123,7 +123,7 @@ async def _publish(console: Console, pool: Pool, day: int) -> None:
             console.print(f"day {day}: the public data set is made")
 
 
-def _tell_held(console: Console, plan: Plan) -> None:
+def _tell_held(console: Console, plan: ExpiryPlan) -> None:
     """Which wikis are waited for, if anything would have been deleted otherwise."""
     if not plan.held:
         return
@@ -136,5 +136,5 @@ def _tell_held(console: Console, plan: Plan) -> None:
     )
 
 
-def _stopping(plan: Plan, allow_many: bool) -> str:
+def _stopping(plan: ExpiryPlan, allow_many: bool) -> str:
     return f": more than one in {SHARE}, so it would stop" if plan.is_too_many and not allow_many else ""

@@ -12,10 +12,10 @@ from weboid.cli.escape import plain
 from weboid.cli.runtime import run_async
 from weboid.config import Config
 from weboid.errors import NotFound
-from weboid.wiki.action import Patience
+from weboid.wiki.action import ApiPatience
 from weboid.wiki.source import PageLinks
 
-_PATIENCE = Patience(tries=2, timeout_s=20)
+_PATIENCE = ApiPatience(tries=2, timeout_s=20)
 """Somebody sits and waits."""
 
 

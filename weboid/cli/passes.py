@@ -16,7 +16,7 @@ from weboid.cli.runtime import clock, day_option, moment_now, open_store, run_as
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName
 from weboid.errors import ConfigError, SourceError, WeboidError
-from weboid.feed.page_pass import PagePass, Progress
+from weboid.feed.page_pass import PagePass, PassProgress
 from weboid.store.db.pool import Pool
 from weboid.store.pages.page import Intake
 from weboid.store.pages.wiki import list_wikis, record_wiki
@@ -113,7 +113,7 @@ async def feed_wikis(config: Config, pool: Pool, wikis: list[WikiConfig], day: i
         raise failed
 
 
-async def _pass_over(config: Config, pool: Pool, wiki: WikiConfig, day: int, console: Console) -> Progress:
+async def _pass_over(config: Config, pool: Pool, wiki: WikiConfig, day: int, console: Console) -> PassProgress:
     named = named_wiki(str(wiki.name), config)
     criteria = _criteria(wiki)
     async with pool.connection() as conn:
@@ -121,7 +121,7 @@ async def _pass_over(config: Config, pool: Pool, wiki: WikiConfig, day: int, con
     with bar(console) as shown:
         task = shown.add_task(f"meeting pages of {wiki.name}", total=None)
 
-        def show(progress: Progress) -> None:
+        def show(progress: PassProgress) -> None:
             if progress.walked:
                 text, done, total = f"reading pages of {wiki.name}", progress.walked, progress.records
                 shown.update(task, description=text, completed=done, total=total)
@@ -141,7 +141,7 @@ async def _pass_over(config: Config, pool: Pool, wiki: WikiConfig, day: int, con
             ).run()
 
 
-def told(name: WikiName, done: Progress) -> str:
+def told(name: WikiName, done: PassProgress) -> str:
     """What a pass has done, in a line."""
     return f"{name}: {done.met} pages match; {changes(done.intake)}"
 

@@ -74,7 +74,7 @@ async def open_store(
     `any_form`: also if its keys are not those of this program (O-10), for whoever neither computes nor writes keys.
     A statement is cut off after `statement_timeout_s`, 0 = never.
     """
-    from weboid.store.db.keyform import note_form, require_form
+    from weboid.store.db.keyform import note_form, require_scheme
     from weboid.store.db.migrate import migrate
     from weboid.store.db.pool import open_pool
     from weboid.store.embedded.server import open_server
@@ -91,7 +91,7 @@ async def open_store(
             async with pool.connection() as conn:
                 await note_form(conn)
                 if not any_form:
-                    await require_form(conn)
+                    await require_scheme(conn)
             yield pool
     finally:
         if watching:

@@ -17,7 +17,7 @@ from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.live_pages import Sources
 from weboid.web.app import make_app
 from weboid.web.http.server import open_site
-from weboid.wiki.action import Patience
+from weboid.wiki.action import ApiPatience
 from weboid.wiki.api import ApiSource
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 _CONNECTIONS = 8
 _STATEMENT_S = 10.0
 """No answer takes longer in the database, whatever is asked for; nobody waits for more."""
-_IMPATIENT = Patience(tries=1, timeout_s=5)
+_IMPATIENT = ApiPatience(tries=1, timeout_s=5)
 """A reader waits: what the wiki does not tell in time is told from the last pass instead (W-10)."""
 
 

@@ -14,11 +14,11 @@ from itertools import islice
 from time import monotonic
 from typing import Final
 
-from weboid.checking.connectivity import CANARIES, Uplink
+from weboid.checking.connectivity import CANARIES, Connectivity
 from weboid.checking.turns import NotAsked
 from weboid.config import CrawlConfig
 from weboid.core.document.likeness import Portrait
-from weboid.core.observe.check_request import Question, is_sampled
+from weboid.core.observe.check_request import CheckRequest, is_sampled
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import Policy
 from weboid.core.url.keys import UrlKey
@@ -49,7 +49,7 @@ _ANY: Final = "FIRST_COMPLETED"
 
 
 @dataclass(slots=True)
-class Progress:
+class RoundProgress:
     """Where a round stands. `busy` buckets with due hosts are in the hands of other workers."""
 
     tally: Tally
@@ -71,7 +71,7 @@ class Round:
         connections: int,
         policy: Policy,
         elsewhere: Elsewhere | None = None,
-        show: Callable[[Progress], None] = lambda progress: None,
+        show: Callable[[RoundProgress], None] = lambda progress: None,
     ) -> None:
         self._pool = pool
         self._ask = ask
@@ -91,8 +91,8 @@ class Round:
         self._news = asyncio.Event()
         """Set whenever a visit or the recorder has ended, or the round is told to."""
         self._ended: list[HostKey] = []
-        self._uplink = Uplink(self._is_answered)
-        self._progress = Progress(self._recorder.tally)
+        self._uplink = Connectivity(self._is_answered)
+        self._progress = RoundProgress(self._recorder.tally)
 
     def stop(self) -> None:
         """Nothing new is asked from now on; what is under way is finished and written."""
@@ -202,7 +202,7 @@ class Round:
         )
         await visit.run()
 
-    async def _asked(self, question: Question) -> Observation | None:
+    async def _asked(self, question: CheckRequest) -> Observation | None:
         """One check, believed only if it is not we who are down; None for whatever is no fault of theirs."""
         self._uplink.begin()
         try:
@@ -227,7 +227,7 @@ class Round:
     async def _is_answered(self, url: str) -> bool:
         """Whether a canary lives."""
         try:
-            seen = await self._ask(Question(url))
+            seen = await self._ask(CheckRequest(url))
         except Exception as error:
             log.warning("could not ask the canary %r: %r", url, error)
             return False

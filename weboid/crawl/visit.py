@@ -12,7 +12,7 @@ from math import ceil
 from typing import Final
 
 from weboid.core.document.likeness import Portrait
-from weboid.core.observe.check_request import Question, disproved, is_sampled, is_thorough, looks
+from weboid.core.observe.check_request import CheckRequest, disproved, is_sampled, is_thorough, looks
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import Policy
 from weboid.core.record.reasons import Outcome, Reason
@@ -25,7 +25,7 @@ from weboid.core.verdict.verdict import proven
 from weboid.store.db.rows import StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 
-Ask = Callable[[Question], Awaitable[Observation | None]]
+Ask = Callable[[CheckRequest], Awaitable[Observation | None]]
 """One check; None where nothing can be said, for the fault is ours. Raises NotAsked."""
 Elsewhere = Callable[[str], Awaitable[Outcome | None]]
 """What a URL is worth from the second vantage point (C-14); None where that cannot be said."""
@@ -104,10 +104,10 @@ class Visit:
                 await self._put_off(self._queue, day, days)
                 self._queue.clear()
 
-    def _question(self, url: StoredUrl) -> Question:
+    def _question(self, url: StoredUrl) -> CheckRequest:
         day = self._today()
         key = url.key.url_key
-        return Question(
+        return CheckRequest(
             str(url.url),
             believed(self._host.sights, day, url.key.host_key) | self._shown,
             looks=looks(url.record, key, day),

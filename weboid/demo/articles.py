@@ -20,11 +20,12 @@ from weboid.demo.links import (
     unwatched,
     works,
 )
-from weboid.demo.wikipages import Interwiki
+from weboid.demo.wikipages import InterwikiEntry
 from weboid.demo.world import (
     Behaviour,
     BotWall,
     Chain,
+    Code,
     Drip,
     HostBehaviour,
     HostState,
@@ -34,7 +35,6 @@ from weboid.demo.world import (
     Page,
     Redirect,
     Spell,
-    Status,
     Trouble,
 )
 
@@ -44,7 +44,7 @@ HOST_LIVES: Final[Mapping[str, Life[HostBehaviour]]] = {
     # A lightning strike: ten days without a server.
     "lighthouse.demo": host_life((27, HostState.REFUSED), (37, UP)),
     # A move to another content management system, announced as such.
-    "council.demo": host_life((21, Status(503, retry_after_s=86_400)), (33, UP)),
+    "council.demo": host_life((21, Code(503, retry_after_s=86_400)), (33, UP)),
     # Renewed eight days too late.
     "bakery.demo": host_life((40, HostState.DNS_GONE), (48, UP)),
     # Its name server has no data any more.
@@ -52,7 +52,7 @@ HOST_LIVES: Final[Mapping[str, Life[HostBehaviour]]] = {
     # The machine still accepts connections and does nothing with them.
     "skarvey.demo": host_life((20, Trouble.SILENCE)),
     "vault.demo": (Spell(0, HostState.TLS_BROKEN),),
-    "festival.demo": host_life((5, Status(503, retry_after_s=3600))),
+    "festival.demo": host_life((5, Code(503, retry_after_s=3600))),
 }
 
 UNLINKED: Final[Mapping[str, Behaviour]] = {
@@ -64,8 +64,8 @@ UNLINKED: Final[Mapping[str, Behaviour]] = {
 """Where links lead that do not stand in any article themselves, and interwiki links."""
 
 INTERWIKI: Final = (
-    Interwiki("isles", "http://isles.demo/wiki/$1"),
-    Interwiki("sister", "http://sister.demo/wiki/$1", local=True),
+    InterwikiEntry("isles", "http://isles.demo/wiki/$1"),
+    InterwikiEntry("sister", "http://sister.demo/wiki/$1", local=True),
 )
 
 _HISTORY = works("http://harbour.demo/history", "A short history of the harbour")
@@ -73,7 +73,7 @@ _TIMETABLE = dead_with_host("http://ferryline.demo/timetable", "Timetable of the
 _LEAFLET = works(
     "http://library.demo/leaflets/tidal-power.pdf",
     "Leaflet on tidal power (PDF)",
-    (6, Status(404, kind="application/pdf", size_kib=80)),
+    (6, Code(404, kind="application/pdf", size_kib=80)),
     reason=Reason.CODE_CORRECTED,
 )
 
@@ -103,19 +103,19 @@ _MILL = Article(
     "itself, and the ebb drives the wheel.\nIt ground barley until the year of the great storm and is a museum today.",
     (
         works("http://tidalmill.demo/", "The mill's site"),
-        dead("http://tidalmill.demo/opening-hours", "Opening hours", Reason.NOT_FOUND, (9, Status(404))),
-        dead("http://tidalmill.demo/brochure", "Brochure for visitors", Reason.GONE, (17, Status(410))),
+        dead("http://tidalmill.demo/opening-hours", "Opening hours", Reason.NOT_FOUND, (9, Code(404))),
+        dead("http://tidalmill.demo/brochure", "Brochure for visitors", Reason.GONE, (17, Code(410))),
         works(
             "http://tidalmill.demo/restoration",
             "The restoration of the wheel",
-            (24, Status(404)),
+            (24, Code(404)),
             (60, Page(title="The restoration of the wheel")),
             was_dead=True,
         ),
         works(
             "http://tidalmill.demo/wheel",
             "How the wheel works",
-            (11, Status(404)),
+            (11, Code(404)),
             (20, Page(title="How the wheel works")),
         ),
         _LEAFLET,
@@ -150,11 +150,11 @@ _COUNCIL = Article(
     (
         works("http://council.demo/minutes/1987", "Minutes of 1987"),
         doubtful("http://council.demo/budget", "Budget", Reason.REDIRECT_TO_LOGIN, (35, Redirect("/login", 302))),
-        doubtful("http://council.demo/planning", "Planning register", Reason.LOGIN, (0, Status(401))),
+        doubtful("http://council.demo/planning", "Planning register", Reason.LOGIN, (0, Code(401))),
         doubtful(
             "http://council.demo/roadworks/quay", "Works at the quay", Reason.REDIRECT_TO_ROOT, (33, Redirect("/"))
         ),
-        doubtful("http://council.demo/verdict-1962", "A sealed judgement", Reason.LEGAL, (0, Status(451))),
+        doubtful("http://council.demo/verdict-1962", "A sealed judgement", Reason.LEGAL, (0, Code(451))),
     ),
 )
 _GAZETTE = Article(
@@ -164,7 +164,7 @@ _GAZETTE = Article(
     (
         doubtful("http://gazette.demo/storm-tide", "The storm tide", Reason.FORBIDDEN, (0, BotWall())),
         doubtful("http://gazette.demo/lanterns", "Night of lanterns", Reason.FORBIDDEN, (13, BotWall())),
-        doubtful("http://gazette.demo/archive/1931", "The volume of 1931", Reason.PAYMENT, (0, Status(402))),
+        doubtful("http://gazette.demo/archive/1931", "The volume of 1931", Reason.PAYMENT, (0, Code(402))),
         doubtful("http://tickets.demo/press-museum", "Tickets", Reason.BOT_WALL, (0, BotWall(challenge=True))),
     ),
 )
@@ -173,7 +173,7 @@ _WEATHER = Article(
     "Wind from the west, rain from the south-west, sun from time to time. Snow stays on Nordholm for two days a year.",
     (
         works("http://weather.demo/skarvey", "Measurements at Skarvey", *flapping("Measurements", 4, 5, 66)),
-        doubtful("http://weather.demo/data", "Data service", Reason.RATE_LIMIT, (2, Status(429, retry_after_s=3600))),
+        doubtful("http://weather.demo/data", "Data service", Reason.RATE_LIMIT, (2, Code(429, retry_after_s=3600))),
         dead_with_host("http://observatory.demo/wind", "Wind rose", Reason.DNS_ERROR),
         works("http://radio.demo/forecast", "Forecast on the radio", (0, Drip(0.02))),
     ),
@@ -217,7 +217,7 @@ _CHARTS = Article(
         works(
             "http://library.demo/scans/serpent",
             "The sea serpent",
-            (0, Status(410, kind="image/jpeg", size_kib=60)),
+            (0, Code(410, kind="image/jpeg", size_kib=60)),
             reason=Reason.CODE_CORRECTED,
         ),
     ),
@@ -230,8 +230,8 @@ _BREWERY = Article(
         works("http://brewery.demo/", "Society for the salt brewery"),
         dead("http://brewery.demo/pans", "The pans", Reason.RESET, (12, Trouble.RESET)),
         works("http://bakery.demo/salt-bread", "A recipe for salt bread"),
-        dead("http://guild.demo/members", "Members of the guild", Reason.SERVER_ERROR, (14, Status(500))),
-        works("http://guild.demo/rules", "Rules of the guild", (43, Status(500)), (50, Page(title="Rules"))),
+        dead("http://guild.demo/members", "Members of the guild", Reason.SERVER_ERROR, (14, Code(500))),
+        works("http://guild.demo/rules", "Rules of the guild", (43, Code(500)), (50, Page(title="Rules"))),
     ),
 )
 _FESTIVAL = Article(
@@ -262,7 +262,7 @@ _HOSTILE = Article(
         works("http://harbour.demo/it's%20\u2028here", "A separator in the path"),
         works("http://harbour.demo/%E2%80%AEfdp.exe", "A path that runs backwards"),
         works("http://harbour.demo/?q=]]>&amp;--><b>", "Closing marks of everything"),
-        dead("http://harbour.demo/</script><script>alert(5)</script>", "gone", Reason.NOT_FOUND, (3, Status(404))),
+        dead("http://harbour.demo/</script><script>alert(5)</script>", "gone", Reason.NOT_FOUND, (3, Code(404))),
         unwatched("javascript:alert(1)", UrlClass.IGNORED, "A script"),
         unwatched("mailto:keeper@lighthouse.demo", UrlClass.IGNORED, "A mailbox"),
         unwatched("http://www.example.org/", UrlClass.EXAMPLE, "An example"),

@@ -9,7 +9,7 @@ from typing import Final
 from weboid.core.record.reasons import Reason
 from weboid.core.url.classify import UrlClass
 from weboid.core.verdict.verdict import Verdict
-from weboid.demo.world import Behaviour, HostBehaviour, HostState, Life, Page, Spell, Status
+from weboid.demo.world import Behaviour, Code, HostBehaviour, HostState, Life, Page, Spell
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def flapping(caption: str, up: int, down: int, until: int) -> tuple[Turn, ...]:
     """Up for so many days, down for so many, and so on; up from the day `until` on."""
     turns: list[Turn] = []
     for day in range(up, until - down, up + down):
-        turns += [(day, Status(500)), (day + down, Page(title=caption))]
+        turns += [(day, Code(500)), (day + down, Page(title=caption))]
     return tuple(turns)
 
 

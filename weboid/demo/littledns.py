@@ -19,7 +19,7 @@ NOBODY: Final = "127.0.0.2"
 QUESTIONS_KEPT: Final = 200_000
 
 
-class Question(NamedTuple):
+class DnsQuestion(NamedTuple):
     """One question: when (monotonic seconds and day), the type (``A``) and the name."""
 
     at_s: float
@@ -32,7 +32,7 @@ class LittleDns(asyncio.DatagramProtocol):
     """Answers with TTL 0, so that nobody with manners remembers today's answer tomorrow."""
 
     def __init__(self, world: World, day: Callable[[], int], ip: str) -> None:
-        self.questions: deque[Question] = deque(maxlen=QUESTIONS_KEPT)
+        self.questions: deque[DnsQuestion] = deque(maxlen=QUESTIONS_KEPT)
         self._world = world
         self._day = day
         self._ip = ip
@@ -49,7 +49,7 @@ class LittleDns(asyncio.DatagramProtocol):
         except (DNSError, UnicodeError, IndexError):
             return
         day = self._day()
-        self.questions.append(Question(monotonic(), day, kind, name))
+        self.questions.append(DnsQuestion(monotonic(), day, kind, name))
         answer = asked.reply()
         lost = lost_on(self._world, day)
         if lost in (Lost.ALL, Lost.NAMES):

@@ -73,7 +73,7 @@ EDITORS: Final = (Editor(7, "Demo editor"), ADMINISTRATOR, Editor(9, "Demo begin
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ProviderReply:
     """What the provider answers instead of what is right, after a pause."""
 
     status: int = 200
@@ -101,7 +101,7 @@ class LittleProvider:
     editors: dict[str, Editor]
     addresses: set[str]
     secret: str = ""
-    replies: dict[str, Reply] = field(default_factory=dict)
+    replies: dict[str, ProviderReply] = field(default_factory=dict)
     extra: dict[str, str] = field(default_factory=dict)
     expired: bool = False
     refused: list[str] = field(default_factory=list)
@@ -196,7 +196,7 @@ async def open_littleprovider(
         await runner.cleanup()
 
 
-async def _instead(reply: Reply) -> web.Response:
+async def _instead(reply: ProviderReply) -> web.Response:
     await asyncio.sleep(reply.pause_s)
     headers = {"Location": reply.location} if reply.location else {}
     return web.Response(status=reply.status, body=reply.body, content_type=reply.content_type, headers=headers)

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Final
 
-from weboid.demo.littledns import LittleDns, Question
+from weboid.demo.littledns import DnsQuestion, LittleDns
 from weboid.demo.littletls import Connected, open_tls_port
-from weboid.demo.replies import Replying, Request, plain_of, reply_of, request_of
+from weboid.demo.replies import ReceivedRequest, Replying, plain_of, reply_of, request_of
 from weboid.demo.world import (
     Drip,
     HostState,
@@ -44,7 +44,7 @@ _RESET_AT_CLOSE: Final = struct.pack("ii", 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LoggedRequest:
     """One request: when (monotonic seconds and day), to whom and for what. A failed handshake has the method ``TLS``.
 
     `target` is path and query as they were on the wire; header names are in lower case.
@@ -63,8 +63,8 @@ class LittleWeb:
     """A running little web and what it was asked: the newest REQUESTS_KEPT requests, oldest first."""
 
     world: World
-    requests: deque[Asked]
-    questions: deque[Question]
+    requests: deque[LoggedRequest]
+    questions: deque[DnsQuestion]
     http_port: int = 0
     https_port: int = 0
     dns_port: int = 0
@@ -192,10 +192,10 @@ class _Player:
     def _note(self, method: str, host: str, target: str = "", headers: Mapping[str, str] | None = None) -> int:
         """Writes down what is asked; the day of it."""
         day = self._day()
-        self._little.requests.append(Asked(monotonic(), day, method, host, target, headers or {}))
+        self._little.requests.append(LoggedRequest(monotonic(), day, method, host, target, headers or {}))
         return day
 
-    async def _met(self, request: Request, *, secure: bool) -> Plain:
+    async def _met(self, request: ReceivedRequest, *, secure: bool) -> Plain:
         """What a request meets today, after the time that it takes."""
         world = self._little.world
         day = self._note(request.method, request.host, request.target, request.headers)
@@ -208,7 +208,7 @@ class _Player:
         return plain
 
     async def _exchange(
-        self, plain: Plain, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, plain: Plain, request: ReceivedRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
         """What comes of one request; whether the connection stays open for another."""
         match plain:
@@ -228,7 +228,7 @@ class _Player:
             case _:
                 return await self._reply(plain, request, writer)
 
-    async def _reply(self, behaviour: Replying, request: Request, writer: asyncio.StreamWriter) -> bool:
+    async def _reply(self, behaviour: Replying, request: ReceivedRequest, writer: asyncio.StreamWriter) -> bool:
         if isinstance(behaviour, Redirect):
             behaviour = replace(behaviour, to=self._little.located(behaviour.to))
         data = reply_of(behaviour, request)

@@ -13,7 +13,7 @@ from typing import Final
 from aiohttp import web
 
 from weboid.demo.wikihtml import article_html, index_html, page_path
-from weboid.demo.wikipages import Interwiki, Site, WikiLink, WikiPage, answer_of
+from weboid.demo.wikipages import InterwikiEntry, Site, WikiLink, WikiPage, answer_of
 
 QUESTIONS_KEPT: Final = 10_000
 
@@ -63,7 +63,7 @@ class LittleWiki:
 async def open_littlewiki(
     pages: Iterable[WikiPage],
     *,
-    interwiki: Sequence[Interwiki] = (),
+    interwiki: Sequence[InterwikiEntry] = (),
     port: int = 0,
     weboid_url: str | None = None,
     pages_at_once: int = 5,

@@ -10,14 +10,14 @@ from ipaddress import ip_network
 from typing import Final
 
 from weboid.checking.checker import Checker
-from weboid.checking.turns import Slots
+from weboid.checking.turns import LocalTurns
 from weboid.config import Config
 from weboid.core.url.farms import WMFLABS, parse_wiki_name
 from weboid.crawl.round import Round
 from weboid.demo.littleweb import LittleWeb, open_littleweb
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.story import WIKI, demo_days, demo_interwiki, demo_pages, demo_world
-from weboid.feed.page_pass import PagePass, Progress
+from weboid.feed.page_pass import PagePass, PassProgress
 from weboid.net.outbound import open_client, open_session
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import record_wiki
@@ -65,7 +65,7 @@ async def open_stage(config: Config, last_day: int, *, weboid_url: str | None = 
             yield stage
 
 
-async def feed_story(stage: Stage, pool: Pool) -> Progress:
+async def feed_story(stage: Stage, pool: Pool) -> PassProgress:
     """Takes in the little wiki through its API."""
     async with pool.connection() as conn:
         wiki = await record_wiki(conn, WMFLABS, parse_wiki_name(WIKI), api=stage.wiki.api_url)
@@ -88,7 +88,7 @@ async def play_story(stage: Stage, pool: Pool, show: Callable[[int, Tally], None
 async def _round(stage: Stage, pool: Pool, day: int) -> Tally:
     # A new way out every day: overnight, a resolver would have forgotten what it knew.
     async with open_session(stage.config.net) as session:
-        checker = Checker(session, Slots(stage.config.crawl.delay), stage.config.crawl)
+        checker = Checker(session, LocalTurns(stage.config.crawl.delay), stage.config.crawl)
         work = Round(
             pool,
             checker.ask,

@@ -18,6 +18,7 @@ from weboid.demo.world import (
     BotWall,
     ByMethod,
     Chain,
+    Code,
     Drip,
     Loop,
     NoHead,
@@ -25,7 +26,6 @@ from weboid.demo.world import (
     Plain,
     Redirect,
     Slow,
-    Status,
     Trouble,
 )
 
@@ -45,7 +45,7 @@ _FILLER: Final = "<p>The tide comes in and the tide goes out, and the island sta
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ReceivedRequest:
     """One request as it came in; header names in lower case, values cut to VALUE_CHARS, HEADERS_KEPT at most."""
 
     method: str
@@ -56,7 +56,7 @@ class Request:
     """The connection may be used once more."""
 
 
-def request_of(head: bytes) -> Request | None:
+def request_of(head: bytes) -> ReceivedRequest | None:
     """The request in a head (up to and with the empty line); None if it is none of HTTP/1."""
     first, *lines = head.decode("latin-1").split("\r\n")
     parts = first.split(" ")
@@ -70,10 +70,10 @@ def request_of(head: bytes) -> Request | None:
     has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
     keeps = parts[2] == "HTTP/1.1" and "close" not in headers.get("connection", "").lower() and not has_body
     host = _PORT.sub("", headers.get("host", "")).lower()
-    return Request(parts[0], host, parts[1], headers, keeps)
+    return ReceivedRequest(parts[0], host, parts[1], headers, keeps)
 
 
-def plain_of(behaviour: Behaviour, request: Request) -> tuple[Plain, float]:
+def plain_of(behaviour: Behaviour, request: ReceivedRequest) -> tuple[Plain, float]:
     """What a request meets behind all that stands around a behaviour, and after how many seconds."""
     waits_s = 0.0
     while True:
@@ -93,22 +93,22 @@ def plain_of(behaviour: Behaviour, request: Request) -> tuple[Plain, float]:
                 return behaviour, waits_s
 
 
-def _is_let_in(wall: BotWall, request: Request) -> bool:
+def _is_let_in(wall: BotWall, request: ReceivedRequest) -> bool:
     if wall.referrer:
         return (urlsplit(request.headers.get("referer", "")).hostname or "") == request.host
     return "Mozilla/" in request.headers.get("user-agent", "")
 
 
-Replying = Page | Status | Redirect | Chain | Loop | NoHead | BotWall | Drip
+Replying = Page | Code | Redirect | Chain | Loop | NoHead | BotWall | Drip
 """The behaviours that end in a reply."""
 
 
-def reply_of(behaviour: Replying, request: Request) -> bytes | None:
+def reply_of(behaviour: Replying, request: ReceivedRequest) -> bytes | None:
     """The whole reply, without body to HEAD; None = hang up instead. A redirect leads where the behaviour says."""
     match behaviour:
         case Page():
             return _reply(request, 200, behaviour)
-        case Status(code, retry_after_s, kind, size_kib, page):
+        case Code(code, retry_after_s, kind, size_kib, page):
             wait = () if retry_after_s is None else (f"Retry-After: {retry_after_s}",)
             return _reply(request, code, page or Page(kind, size_kib, _phrase(code)), *wait)
         case Redirect(to, code):
@@ -131,7 +131,7 @@ def reply_of(behaviour: Replying, request: Request) -> bytes | None:
             assert_never(never)
 
 
-def _redirect(request: Request, code: int, to: str) -> bytes:
+def _redirect(request: ReceivedRequest, code: int, to: str) -> bytes:
     return _reply(request, code, Page(size_kib=1, title="Moved"), f"Location: {to}")
 
 
@@ -141,7 +141,7 @@ def _hops(target: str) -> int:
     return int(found[1]) if found else 0
 
 
-def _hop(request: Request, number: int) -> str:
+def _hop(request: ReceivedRequest, number: int) -> str:
     path = HOP.sub("", request.target)
     return f"{path}{'&' if '?' in path else '?'}hop={number}" if number else path
 
@@ -153,7 +153,7 @@ def _phrase(code: int) -> str:
         return "Strange"
 
 
-def _reply(request: Request, code: int, page: Page, *lines: str) -> bytes:
+def _reply(request: ReceivedRequest, code: int, page: Page, *lines: str) -> bytes:
     body = _body(page, request.host)
     kind = page.kind
     head = [

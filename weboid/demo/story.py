@@ -13,7 +13,7 @@ from weboid.core.url.classify import UrlClass
 from weboid.core.verdict.verdict import Verdict
 from weboid.demo.articles import ARTICLES, HOST_LIVES, INTERWIKI, UNLINKED
 from weboid.demo.links import Article, Link
-from weboid.demo.wikipages import Interwiki, WikiLink, WikiPage
+from weboid.demo.wikipages import InterwikiEntry, WikiLink, WikiPage
 from weboid.demo.world import Behaviour, Host, Life, Spell, World, shifted
 
 WIKI: Final = "demowiki@wmflabs"
@@ -69,9 +69,9 @@ def _page(number: int, article: Article, located: Located) -> WikiPage:
     )
 
 
-def demo_interwiki(located: Located) -> list[Interwiki]:
+def demo_interwiki(located: Located) -> list[InterwikiEntry]:
     """The interwiki map of the little wiki."""
-    return [Interwiki(each.prefix, located(each.url), each.local) for each in INTERWIKI]
+    return [InterwikiEntry(each.prefix, located(each.url), each.local) for each in INTERWIKI]
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class WikiPage:
     redirect: str | None = None
 
 
-class Interwiki(NamedTuple):
+class InterwikiEntry(NamedTuple):
     """One entry of the interwiki map; ``$1`` stands for the title."""
 
     prefix: str
@@ -62,7 +62,7 @@ class Site:
     name: str = "The little wiki"
     server: str = "http://127.0.0.1"
     lang: str = "en"
-    interwiki: Sequence[Interwiki] = ()
+    interwiki: Sequence[InterwikiEntry] = ()
     pages_at_once: int = 5
     links_at_once: int = 20
 

@@ -54,7 +54,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class Code:
     """An HTTP code over a page of text, or, if `kind` is another type, over the content itself (U-5).
 
     With `page` that page stands below the code, shown to people whatever the code says.
@@ -149,7 +149,7 @@ class Trouble(Enum):
     SILENCE = "silence"
 
 
-Plain = Page | Status | Redirect | Chain | Loop | NoHead | BotWall | Drip | Trouble
+Plain = Page | Code | Redirect | Chain | Loop | NoHead | BotWall | Drip | Trouble
 """A behaviour that is the end of it; NoHead and BotWall as they are to whom they refuse."""
 Wrapper = NoHead | BotWall | Slow
 """Behaviours around another one: of a host, around those of its addresses; else, if nothing is inside, of a page."""
@@ -252,7 +252,7 @@ def answer_of(world: World, host: str, target: str, day: int, *, secure: bool = 
     Outages of our own are not looked at: to everybody else the world is as it is.
     """
     if (known := world.hosts.get(host.lower())) is None:
-        return Status(421)
+        return Code(421)
     state = behaviour_on(known.life, day)
     if isinstance(state, Wrapper) and state.inside is None:
         return replace(state, inside=_answer_of_path(known, host, target, day))
@@ -279,7 +279,7 @@ def _answer_of_path(host: Host, name: str, target: str, day: int) -> Behaviour:
             return behaviour_on(life, day)
     if host.others:
         return behaviour_on(host.others, day)
-    return Page(title=name) if target.partition("?")[0] == "/" else Status(404)
+    return Page(title=name) if target.partition("?")[0] == "/" else Code(404)
 
 
 def shifted(world: World, days: int) -> World:

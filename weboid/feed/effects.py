@@ -73,7 +73,7 @@ class Applied:
 
 
 @dataclass(slots=True)
-class Plan:
+class WikiEffects:
     """What a row of events of one wiki comes to; later events of a page overrule earlier ones."""
 
     added: dict[int, list[str]] = field(default_factory=dict)
@@ -130,15 +130,15 @@ async def apply(
     return applied
 
 
-def _plans(readings: Iterable[Reading]) -> dict[str, Plan]:
-    plans: dict[str, Plan] = {}
+def _plans(readings: Iterable[Reading]) -> dict[str, WikiEffects]:
+    plans: dict[str, WikiEffects] = {}
     for reading in readings:
         if not isinstance(reading.what, Passed):
-            plans.setdefault(reading.what.wiki, Plan()).put(reading.what)
+            plans.setdefault(reading.what.wiki, WikiEffects()).put(reading.what)
     return plans
 
 
-async def _record_plan(conn: Connection, wiki: FollowedWiki, plan: Plan, day: int, applied: Applied) -> None:
+async def _record_plan(conn: Connection, wiki: FollowedWiki, plan: WikiEffects, day: int, applied: Applied) -> None:
     """Pages go first: links that were added before that do not count, those added later find no page to be on."""
     touched = plan.gone.keys() | {page for page, given in plan.handed_in.items() if given.how is HandedIn.MOVED}
     watched = await list_watched(conn, wiki.wiki, touched) if touched else set()
@@ -157,7 +157,7 @@ async def _record_plan(conn: Connection, wiki: FollowedWiki, plan: Plan, day: in
     applied.handed_in += len(pending)
 
 
-def _pending(wiki: FollowedWiki, plan: Plan, watched: set[int]) -> list[Pending]:
+def _pending(wiki: FollowedWiki, plan: WikiEffects, watched: set[int]) -> list[Pending]:
     """The pages to read once the source has come so far.
 
     Those that were watched and are gone are among them: should the event be an old one that comes again, it is undone.

@@ -14,7 +14,7 @@ from typing import Final
 from weboid.errors import StoreError
 from weboid.feed.effects import Applied, FollowedWiki, apply
 from weboid.feed.events import Streams
-from weboid.feed.stream import EventStream, RawEvent, Start, since_of
+from weboid.feed.stream import EventStream, RawEvent, StreamStart, since_of
 from weboid.store.db.pool import Pool
 from weboid.store.pages.stream import find_position, has_category
 
@@ -89,14 +89,14 @@ class Following:
         async with self._pool.connection() as conn:
             return self._streams.worthwhile({CATEGORIES} if await has_category(conn) else ())
 
-    async def _begin(self, names: str) -> Start:
+    async def _begin(self, names: str) -> StreamStart:
         async with self._pool.connection() as conn:
             position = await find_position(conn, names)
         if position is None:
-            return Start()
+            return StreamStart()
         if position.streams == names:
-            return Start(position.last_event_id, position.moment)
-        return Start("", since_of(position.last_event_id, position.moment))
+            return StreamStart(position.last_event_id, position.moment)
+        return StreamStart("", since_of(position.last_event_id, position.moment))
 
     async def _apply(self, batch: list[RawEvent], streams: Streams, once: bool) -> Applied:
         """The batch's effects; a database that is away for a while is waited for."""

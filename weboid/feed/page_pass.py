@@ -18,7 +18,7 @@ from weboid.store.db.pool import Connection, Pool
 from weboid.store.pages.page import Intake, record_pages, release_pages
 from weboid.store.pages.page_pass import (
     PageRecord,
-    Place,
+    PassPosition,
     count_records,
     list_records,
     record_end,
@@ -36,7 +36,7 @@ _BATCH: Final = 500
 
 
 @dataclass(slots=True)
-class Progress:
+class PassProgress:
     """How far a pass has come: pages met by its criteria, then `walked` of all `records`."""
 
     met: int = 0
@@ -45,7 +45,7 @@ class Progress:
     intake: Intake = field(default_factory=Intake)
 
 
-class Fate(Enum):
+class PageFate(Enum):
     """What becomes of a page record."""
 
     KEPT = "kept"
@@ -53,19 +53,19 @@ class Fate(Enum):
     RELEASED = "released"
 
 
-def fate_of(record: PageRecord, state: PageState | None, *, started: int, oldest: int) -> Fate:
+def fate_of(record: PageRecord, state: PageState | None, *, started: int, oldest: int) -> PageFate:
     """What a walk does with a record of a pass begun on day `started`.
 
     `state` is only looked at for pages that the pass did not meet. Last met before day `oldest`, a page is released:
     it fails all criteria for months, so a short re-categorisation or move costs nothing (P-9).
     """
     if record.touched >= started:
-        return Fate.READ if record.flagged else Fate.KEPT
+        return PageFate.READ if record.flagged else PageFate.KEPT
     if state is None or state.model != WIKITEXT or record.touched < oldest:
-        return Fate.RELEASED
+        return PageFate.RELEASED
     if record.flagged or state.mark is None or state.mark != record.mark:
-        return Fate.READ
-    return Fate.KEPT
+        return PageFate.READ
+    return PageFate.KEPT
 
 
 class PagePass:
@@ -81,7 +81,7 @@ class PagePass:
         *,
         today: Callable[[], int],
         untouched_days: int,
-        show: Callable[[Progress], None] = lambda progress: None,
+        show: Callable[[PassProgress], None] = lambda progress: None,
     ) -> None:
         self._pool = pool
         self._source = source
@@ -93,11 +93,11 @@ class PagePass:
         self._today = today
         self._untouched_days = untouched_days
         self._show = show
-        self._progress = Progress()
+        self._progress = PassProgress()
         self._started = 0
-        self._place = Place()
+        self._place = PassPosition()
 
-    async def run(self) -> Progress:
+    async def run(self) -> PassProgress:
         """Goes through the pass under way, or a new one, to its end; returns what it has done since it was called.
 
         Raises SourceError when the wiki cannot be read now, and StoreError; in both cases the next call goes on there.
@@ -129,7 +129,7 @@ class PagePass:
         async with self._pool.connection() as conn:
             if not excludes:
                 await record_trees(conn, self._wiki, self._started, criterion.trees)
-            await self._go(conn, Place(self._place.step + 1))
+            await self._go(conn, PassPosition(self._place.step + 1))
 
     async def _walk(self) -> None:
         """All page records by id: released, read, or kept."""
@@ -165,12 +165,12 @@ class PagePass:
             record.page: fate_of(record, states.get(record.page), started=self._started, oldest=oldest)
             for record in records
         }
-        wanted = [page for page, fate in fates.items() if fate is Fate.READ]
+        wanted = [page for page, fate in fates.items() if fate is PageFate.READ]
         found = await self._source.find_pages(ids=wanted) if wanted else []
         gone = set(wanted) - {page.page for page in found}
-        return found, [page for page, fate in fates.items() if fate is Fate.RELEASED or page in gone]
+        return found, [page for page, fate in fates.items() if fate is PageFate.RELEASED or page in gone]
 
-    async def _go(self, conn: Connection, place: Place) -> None:
+    async def _go(self, conn: Connection, place: PassPosition) -> None:
         # The place is ours once its transaction is through; should that fail, the pass ends and begins there again.
         await record_place(conn, self._wiki, self._place, place)
         self._place = place

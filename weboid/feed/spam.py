@@ -19,7 +19,7 @@ from weboid.store.pages.spam import (
     UNAPPLIED,
     ListKind,
     Reclassified,
-    Stretch,
+    SpamBatch,
     find_stretch,
     list_spam_lists,
     list_stamps,
@@ -183,7 +183,7 @@ async def _record_lists(pool: Pool, farm: int, dbname: str, fetched: Mapping[Lis
     return changed
 
 
-def _judged(stretch: Stretch, spam: SpamFilter) -> tuple[dict[int, dict[UrlKey, str]], dict[int, dict[UrlKey, Url]]]:
+def _judged(stretch: SpamBatch, spam: SpamFilter) -> tuple[dict[int, dict[UrlKey, str]], dict[int, dict[UrlKey, Url]]]:
     """Of a stretch the uses that are spam, and the spam links that are none."""
     found = {key: text for key, url in stretch.urls.items() if spam.is_spam(text := str(url))}
     now_spam = {

@@ -37,7 +37,7 @@ class RawEvent(NamedTuple):
     data: str
 
 
-class Start(NamedTuple):
+class StreamStart(NamedTuple):
     """Where to begin: behind the event of that id, or at a moment, or (neither known) with what happens next."""
 
     last_event_id: str = ""
@@ -93,10 +93,10 @@ class EventStream:
         self._client = client
         self._user_agent = user_agent
         self._manner = manner or Manner()
-        self._begin = Start()
+        self._begin = StreamStart()
         self.counts: Counter[str] = Counter()
 
-    async def batches(self, begin: Start, *, once: bool = False) -> AsyncGenerator[list[RawEvent], None]:
+    async def batches(self, begin: StreamStart, *, once: bool = False) -> AsyncGenerator[list[RawEvent], None]:
         """Events in batches: as many as `Manner` says, or fewer (also none) when its time is over.
 
         Goes on for ever; with `once` until the server ends a stream in order. Raises SourceError where no other try
@@ -152,11 +152,11 @@ class EventStream:
         self.counts["refused"] += 1
         last_event_id, moment = self._begin
         if last_event_id and (since := since_of(last_event_id, moment)):
-            self._begin = Start("", since)
+            self._begin = StreamStart("", since)
             log.warning("%s: the stored position was refused; reading again since %s", self._url, since.isoformat())
         elif last_event_id or moment:
             self.counts["gaps"] += 1
-            self._begin = Start()
+            self._begin = StreamStart()
             log.warning("%s: the past is not given any more; pages changed meanwhile wait for a pass", self._url)
         else:
             raise SourceError(f"{self._url} answers HTTP 400; correct the address of the event streams")
@@ -221,7 +221,7 @@ class EventStream:
                 else:
                     await backlog.put(RawEvent(given, event.data))
                 if given:
-                    self._begin = Start(given, self._begin.moment)
+                    self._begin = StreamStart(given, self._begin.moment)
             self.counts["oversized"] += splitter.pop_skipped()
         if has_failed:
             raise _Failed("the stream ended with an error")

@@ -38,7 +38,7 @@ _MOST_LIMITS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ExpiryPlan:
     """What a run would delete. `urls` are without use since day `until` or longer.
 
     `held` more would have been, if all wikis had been passed since; `holding` are the wikis that were not.
@@ -73,19 +73,19 @@ def guarded(passes: Sequence[WikiPass], day: int) -> tuple[int, tuple[WikiPass, 
     return last, holding
 
 
-async def planned(conn: Connection, day: int) -> Plan:
+async def planned(conn: Connection, day: int) -> ExpiryPlan:
     """What a run on `day` would delete; nothing is written."""
     until, holding = guarded(await list_passes(conn), day)
     urls = await count_expired(conn, until) if until >= 0 else 0
     held = await count_expired(conn, day - ORPHANED_DAYS) - urls if holding else 0
     # Counting on would tell nothing more: with so many URLs the share is small enough.
     is_too_many = urls > 0 and await count_urls(conn, limit=SHARE * urls) < SHARE * urls
-    return Plan(until, urls, held, holding, is_too_many)
+    return ExpiryPlan(until, urls, held, holding, is_too_many)
 
 
 async def expire(
     pool: Pool,
-    plan: Plan,
+    plan: ExpiryPlan,
     day: int,
     *,
     allow_many: bool = False,

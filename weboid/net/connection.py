@@ -10,14 +10,14 @@ import ssl
 from typing import Final
 
 from weboid.net.dial import NotConnected
-from weboid.net.response_parser import Incoming
+from weboid.net.response_parser import ResponseParser
 
 BODY_S: Final = 10.0
 """Seconds for the body: whoever sent a status has answered, the rest is a bonus."""
 _READ_BYTES: Final = 16_384
 
 
-class Line:
+class HttpConnection:
     """A connection to `host`, within TLS where a context is given. It must be closed by whoever made it.
 
     `is_open`: socket and handshake stand, so that what fails from now on fails on a connection.
@@ -54,12 +54,12 @@ class Line:
         self._tls: ssl.SSLObject | None = None
         self._unsent = b""
         self._question = b""
-        self._coming: Incoming | None = None
+        self._coming: ResponseParser | None = None
         self._waiting: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._end_at = self._limit_at = 0.0
 
-    def ask(self, question: bytes, coming: Incoming, *, open_at: float, end_at: float) -> asyncio.Future[None]:
+    def ask(self, question: bytes, coming: ResponseParser, *, open_at: float, end_at: float) -> asyncio.Future[None]:
         """Sends a question as soon as the line is open; done when `coming` wants no more. Times are the loop's.
 
         Fails with NotConnected if the line is not open by `open_at` (or ends before it is), else with what `coming`
@@ -208,7 +208,7 @@ class Line:
         elif coming.code and not had_status:
             self._limit(min(self._end_at, self._loop.time() + BODY_S))
 
-    def _done(self, coming: Incoming) -> None:
+    def _done(self, coming: ResponseParser) -> None:
         waiting = self._waiting
         if coming.is_clean:
             self._unlimit()

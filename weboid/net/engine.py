@@ -16,13 +16,13 @@ from typing import Final, NamedTuple
 
 from weboid.config import NetConfig
 from weboid.core.url.hosts import is_ip
-from weboid.net.connection import Line, not_connected
+from weboid.net.connection import HttpConnection, not_connected
 from weboid.net.content_coding import decoded
 from weboid.net.dial import KEEP_ALIVE_S, Dial, NotConnected, ipv6_is_routed, trusting_context
 from weboid.net.dns import Resolver
 from weboid.net.exchange import Reply, Request
 from weboid.net.guard import Guard
-from weboid.net.response_parser import Incoming
+from weboid.net.response_parser import ResponseParser
 
 HEADERS: Final = 40
 """Headers of a reply that are kept."""
@@ -76,8 +76,8 @@ class SocketEngine:
         self._trusting_tls = trusting_context()
         self._ipv6 = ipv6_is_routed()
         self._most_kept = _most_kept(settings.connections)
-        self._kept: OrderedDict[str, tuple[float, Line]] = OrderedDict()
-        self._open: set[Line] = set()
+        self._kept: OrderedDict[str, tuple[float, HttpConnection]] = OrderedDict()
+        self._open: set[HttpConnection] = set()
         self._sweeping: asyncio.TimerHandle | None = None
 
     def close(self) -> None:
@@ -115,7 +115,7 @@ class SocketEngine:
         addresses, more = await self._addresses(place.host, end_at)
         open_at = min(self._loop.time() + self._settings.connect_s, end_at)
         tls = self._trusting_tls if place.trusting else self._tls
-        line = Line(place.host, tls if place.scheme == "https" else None)
+        line = HttpConnection(place.host, tls if place.scheme == "https" else None)
         dial = Dial(
             self._guard, addresses, place.port, ipv6=self._ipv6, connected=line.connect, failed=line.end, more=more
         )
@@ -125,11 +125,16 @@ class SocketEngine:
             dial.close()
 
     async def _exchanged(
-        self, line: Line, exchange: "_Exchange", open_at: float, end_at: float, begin: Callable[[], None] | None = None
+        self,
+        line: HttpConnection,
+        exchange: "_Exchange",
+        open_at: float,
+        end_at: float,
+        begin: Callable[[], None] | None = None,
     ) -> Reply:
         """The reply by a given line, which is kept or closed afterwards."""
         settings = self._settings
-        coming = Incoming(exchange.method, line_bytes=settings.header_bytes, body_bytes=settings.body_bytes)
+        coming = ResponseParser(exchange.method, line_bytes=settings.header_bytes, body_bytes=settings.body_bytes)
         self._open.add(line)
         try:
             answered = line.ask(exchange.question, coming, open_at=open_at, end_at=end_at)
@@ -160,11 +165,11 @@ class SocketEngine:
         more = partial(self._resolver.more_addresses, host) if self._ipv6 and ":" not in addresses[0] else None
         return addresses, more
 
-    def _take_kept(self, origin: str) -> Line | None:
+    def _take_kept(self, origin: str) -> HttpConnection | None:
         _, line = self._kept.pop(origin, (0.0, None))
         return None if line is None or line.is_closed else line
 
-    def _keep(self, origin: str, line: Line) -> None:
+    def _keep(self, origin: str, line: HttpConnection) -> None:
         if origin in self._kept:
             self._kept.pop(origin)[1].close()
         self._kept[origin] = self._loop.time() + KEEP_ALIVE_S, line
@@ -242,7 +247,7 @@ def _is_out_of_files(error: Exception) -> bool:
     return isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
 
 
-def _reply(coming: Incoming, limit: int) -> Reply:
+def _reply(coming: ResponseParser, limit: int) -> Reply:
     headers = {_clean(name): _clean(value) for name, value in islice(coming.headers.items(), HEADERS)}
     return Reply(
         code=coming.code,

@@ -14,14 +14,14 @@ import ada_url
 
 from weboid.config import NetConfig
 from weboid.core.observe.content import wants_body
-from weboid.core.observe.observation import Answer, Hop
+from weboid.core.observe.observation import Hop, RawResponse
 from weboid.core.record.reasons import Reason
 from weboid.core.url.urls import MAX_URL, parse
 from weboid.net.cookies import CookieJar
 from weboid.net.exchange import Reply, Request
 from weboid.net.faults import Fault, fault_of
 from weboid.net.guard import NotPublic
-from weboid.net.outbound import Session
+from weboid.net.outbound import Outbound
 
 Turn = Callable[[str], Awaitable[None]]
 """Awaited with the host before every single request (C-17); may raise NotPublic to refuse a host."""
@@ -35,14 +35,14 @@ _ASCII: Final = bytes(range(0x80))
 
 
 async def fetch_answer(
-    session: Session,
+    session: Outbound,
     url: str,
     *,
     turn: Turn,
     get_only: bool = False,
     referrer: str | None = None,
     trusting: bool = False,
-) -> Answer:
+) -> RawResponse:
     """The answer to one check of an http or https URL in normal form; raises ValueError for anything else.
 
     `trusting`: whatever certificate a server shows (C-9). In the answer `method` is GET where HEAD was not enough,
@@ -67,7 +67,7 @@ async def fetch_answer(
 class _End(NamedTuple):
     """How a walk ended; `reached` as in Fault, and always when there is a code."""
 
-    answer: Answer
+    answer: RawResponse
     reached: bool
 
 
@@ -82,7 +82,7 @@ def _is_believed(head: _End) -> bool:
     return answer.code in (304, 429) or "retry-after" in answer.headers
 
 
-def _is_redirect(answer: Answer) -> bool:
+def _is_redirect(answer: RawResponse) -> bool:
     return answer.fault is Reason.REDIRECT_BROKEN or answer.code in _FOLLOWED
 
 
@@ -90,7 +90,7 @@ class _Walk:
     """The way from a URL to an end: where it stands, what it has met, and how it asks by now."""
 
     def __init__(
-        self, session: Session, url: str, turn: Turn, referrer: str | None, trusting: bool, seconds: float = 0.0
+        self, session: Outbound, url: str, turn: Turn, referrer: str | None, trusting: bool, seconds: float = 0.0
     ) -> None:
         self.seconds = seconds
         self._session = session
@@ -182,7 +182,7 @@ class _Walk:
         return method, url, self._cookies.header(host)
 
     def _answer(self, method: str, reply: Reply) -> _End:
-        answer = Answer(
+        answer = RawResponse(
             url=self._start,
             final=self._normal,
             method=method,
@@ -196,7 +196,7 @@ class _Walk:
         return _End(answer, reached=True)
 
     def _fault(self, method: str, fault: Fault) -> _End:
-        answer = Answer(
+        answer = RawResponse(
             url=self._start,
             final=self._normal,
             method=method,

@@ -39,7 +39,7 @@ from weboid.core.url.urls import DEFAULT_PORTS, Url, parse
 from weboid.net.faults import Fault, fault_of
 from weboid.net.fetch import ANSWERS_A_CHECK, Turn
 from weboid.net.guard import NotPublic
-from weboid.net.outbound import Session
+from weboid.net.outbound import Outbound
 
 REPLY_LINES: Final = 1000
 """Lines of one reply; messages of the day have some dozens."""
@@ -92,7 +92,7 @@ class _Broken(Exception):
         self.reason = reason
 
 
-async def fetch_ftp(session: Session, url: str, *, turn: Turn) -> Observation:
+async def fetch_ftp(session: Outbound, url: str, *, turn: Turn) -> Observation:
     """The observation of one check of an ftp or ftps URL in normal form; raises ValueError for anything else.
 
     Each connection waits for its turn. Faults of others are values; what is no fault of theirs is raised as it is.
@@ -123,7 +123,7 @@ def _ways(url: Url) -> list[tuple[int, _Tls]]:
 class _Check:
     """One URL, asked by one way or two."""
 
-    def __init__(self, session: Session, url: Url, path: bytes, turn: Turn) -> None:
+    def __init__(self, session: Outbound, url: Url, path: bytes, turn: Turn) -> None:
         self._session = session
         self._url = url
         self._path = path
@@ -217,7 +217,7 @@ class _Check:
 class _Search:
     """The search for one path on a server that let us in."""
 
-    def __init__(self, session: Session, talk: "_Talk", *, secret: bool) -> None:
+    def __init__(self, session: Outbound, talk: "_Talk", *, secret: bool) -> None:
         self._session = session
         self._talk = talk
         self._secret = secret

@@ -20,7 +20,7 @@ from weboid.net.tcp import Dialer
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class Outbound:
     """What `fetch` needs. A request holds one of the `seats`; waiting for one never counts as the server's time."""
 
     settings: NetConfig
@@ -31,13 +31,13 @@ class Session:
 
 
 @asynccontextmanager
-async def open_session(settings: NetConfig) -> AsyncIterator[Session]:
+async def open_session(settings: NetConfig) -> AsyncIterator[Outbound]:
     """The way out under the given bounds; raises ConfigError for unusable name servers or authorities."""
     async with _open_resolver(settings) as (guard, resolver):
         engine = SocketEngine(settings, guard, resolver, tls_context(settings.ca))
         dialer = Dialer(settings, guard, resolver)
         try:
-            yield Session(settings, engine, asyncio.Semaphore(settings.connections), dialer)
+            yield Outbound(settings, engine, asyncio.Semaphore(settings.connections), dialer)
         finally:
             engine.close()
 

@@ -28,7 +28,7 @@ class BrokenReply(OSError):
     """What came in is no HTTP/1 reply, or more of one than is read."""
 
 
-class Incoming:
+class ResponseParser:
     """One reply. `code` is 0 until its head has come; `headers` then has the first value of each, by lower-case name.
 
     Text is UTF-8 in which other bytes stand as surrogates. `is_clean`: the reply came to its end, nothing after it, and

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from weboid.core.observe.robots import NOTHING, UNREACHED, Robots, robots_of
 from weboid.net.fetch import Turn, fetch_answer
-from weboid.net.outbound import Session
+from weboid.net.outbound import Outbound
 
 KEPT_S: Final = 86_400.0
 KEPT_SILENT_S: Final = 3_600.0
@@ -27,7 +27,7 @@ class _Known(NamedTuple):
     end: float
 
 
-async def fetch_robots(session: Session, url: str, *, turn: Turn) -> Robots:
+async def fetch_robots(session: Outbound, url: str, *, turn: Turn) -> Robots:
     """The rules of the origin of an http or https URL: of the first `body_bytes` of its file, redirects followed.
 
     Raises what `turn` does, and what is a fault of ours.
@@ -39,7 +39,7 @@ async def fetch_robots(session: Session, url: str, *, turn: Turn) -> Robots:
 class RobotsCache:
     """The rules of the origins asked about lately."""
 
-    def __init__(self, session: Session, turn: Turn) -> None:
+    def __init__(self, session: Outbound, turn: Turn) -> None:
         self._session = session
         self._turn = turn
         self._known: OrderedDict[str, _Known] = OrderedDict()

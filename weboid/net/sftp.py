@@ -28,7 +28,7 @@ from weboid.core.url.urls import DEFAULT_PORTS, Url, parse
 from weboid.net.faults import fault_of
 from weboid.net.fetch import Turn
 from weboid.net.guard import NotPublic
-from weboid.net.outbound import Session
+from weboid.net.outbound import Outbound
 
 if TYPE_CHECKING:
     import asyncssh
@@ -47,7 +47,7 @@ _KEY_EXCHANGES: Final = "curve25519*,ecdh-sha2-nistp*,diffie-hellman-group14-*"
 _INTRODUCTION: Final = re.compile(rb"^SSH-", re.MULTILINE)
 
 
-async def fetch_sftp(session: Session, url: str, *, turn: Turn) -> Observation:
+async def fetch_sftp(session: Outbound, url: str, *, turn: Turn) -> Observation:
     """The observation of one check of an sftp URL in normal form; raises ValueError for anything else.
 
     Faults of others are values; what is no fault of theirs is raised as it is.
@@ -136,7 +136,7 @@ class _Line(asyncio.Protocol):
 
 
 @asynccontextmanager
-async def _opened(session: Session, url: Url) -> AsyncIterator[_Line]:
+async def _opened(session: Outbound, url: Url) -> AsyncIterator[_Line]:
     async def open_at(address: str, port: int) -> _Line:
         _, line = await asyncio.get_running_loop().create_connection(_Line, address, port)
         return line
@@ -155,7 +155,7 @@ async def _bounded(farewell: Callable[[], Awaitable[object]]) -> None:
             await farewell()
 
 
-async def _let_in(session: Session, url: Url, path: bytes, line: _Line) -> Observation:
+async def _let_in(session: Outbound, url: Url, path: bytes, line: _Line) -> Observation:
     """What is found, or how far we get."""
     import asyncssh
 

@@ -14,13 +14,13 @@ from weboid.errors import StoreError
 from weboid.store.db.pool import Pool
 from weboid.web.answer.answers import Answers
 from weboid.web.answer.live_pages import LiveReader, Sources
-from weboid.web.answer.notify_feeder import Asked
+from weboid.web.answer.notify_feeder import FeederNotifier
 from weboid.web.answer.wiki_names import Wikis
-from weboid.web.api.bulk import Whole
+from weboid.web.api.bulk import BulkPages
 from weboid.web.api.changes import Changes
-from weboid.web.api.dataset import Data
+from weboid.web.api.dataset import DatasetFiles
 from weboid.web.api.normal_form import NormalForm
-from weboid.web.api.openapi import Description
+from weboid.web.api.openapi import OpenApi
 from weboid.web.api.ping import Ping
 from weboid.web.errors import Errors, ProblemPage
 from weboid.web.formats import html
@@ -28,18 +28,18 @@ from weboid.web.formats.static_files import files
 from weboid.web.health import pages
 from weboid.web.health.metrics import Metrics
 from weboid.web.health.pages import StatusPage
-from weboid.web.health.reader import StatusReader
+from weboid.web.health.reader import HealthReader
 from weboid.web.http import source_archive
 from weboid.web.http.limits import Limits
 from weboid.web.http.respond import add_headers, sent
 from weboid.web.http.tokens import clients_of
 from weboid.web.identity.oauth import Provider
 from weboid.web.identity.session import Sessions
-from weboid.web.pages.about import Prose
-from weboid.web.pages.lists import Lists
-from weboid.web.pages.page import PageInfo
-from weboid.web.pages.search import Search, content_namespaces
-from weboid.web.pages.start import Start
+from weboid.web.pages.about import AboutPages
+from weboid.web.pages.lists import ListPages
+from weboid.web.pages.page import LinksPage
+from weboid.web.pages.search import SearchPage, content_namespaces
+from weboid.web.pages.start import StartPage
 from weboid.web.pages.url import UrlPage
 from weboid.web.people import account
 from weboid.web.people.admin import AdminPage
@@ -47,7 +47,7 @@ from weboid.web.people.replacement import ReplacementPage
 from weboid.web.people.report import ReportPage
 from weboid.web.request.parameters import NAMES
 from weboid.web.request.problem import Problem
-from weboid.web.routes import form_of
+from weboid.web.routes import format_of
 from weboid.web.service import Service, given_in
 from weboid.web.words.messages import Messages
 
@@ -71,7 +71,7 @@ def make_app(
     live = LiveReader(sources, budget_s=live_budget_s)
     public_url = public_url.rstrip("/")
     wikis = Wikis(pool, config.farms)
-    answers = Answers(pool, live, wikis, Asked(pool), config.policy, today)
+    answers = Answers(pool, live, wikis, FeederNotifier(pool), config.policy, today)
     sessions = Sessions(config.web.secret, config.people, public_url)
     limits = Limits(config.web, clients_of(config.web.tokens), pool, today)
     service = Service(
@@ -82,11 +82,11 @@ def make_app(
         public_url,
         public_url + source_archive.PATH,
         wikis.list_names,
-        form_of,
+        format_of,
         sessions,
     )
-    status, metrics = StatusReader(pool, today), Metrics()
-    errors = Errors(_problem_page(wikis, public_url), form_of)
+    status, metrics = HealthReader(pool, today), Metrics()
+    errors = Errors(_problem_page(wikis, public_url), format_of)
     app = web.Application(middlewares=[metrics.middleware, sessions.middleware, errors.middleware, limits.middleware])
     app.on_response_prepare.append(add_headers)
     _add_routes(app, service, wikis, config, client)
@@ -106,21 +106,21 @@ def _add_routes(
     app: web.Application, service: Service, wikis: Wikis, config: Config, client: ClientSession | None
 ) -> None:
     """All addresses but those of the status page."""
-    start = Start(service, wikis)
+    start = StartPage(service, wikis)
     start.add_routes(app)
-    PageInfo(service, start).add_routes(app)
+    LinksPage(service, start).add_routes(app)
     UrlPage(service).add_routes(app)
-    Lists(service).add_routes(app)
-    Search(service, content_namespaces(config)).add_routes(app)
+    ListPages(service).add_routes(app)
+    SearchPage(service, content_namespaces(config)).add_routes(app)
     Changes(service).add_routes(app)
-    Whole(service).add_routes(app)
+    BulkPages(service).add_routes(app)
     Ping(service).add_routes(app)
     NormalForm(service).add_routes(app)
-    Description(service).add_routes(app)
-    Data(service).add_routes(app)
-    Prose(service, config).add_routes(app)
+    OpenApi(service).add_routes(app)
+    DatasetFiles(service).add_routes(app)
+    AboutPages(service, config).add_routes(app)
     provider = Provider(config.people, client, service.public_url + account.BACK, config.net.user_agent)
-    account.Account(service, provider).add_routes(app)
+    account.AccountPage(service, provider).add_routes(app)
     ReplacementPage(service, config.people.daily).add_routes(app)
     ReportPage(service, config.people.daily).add_routes(app)
     AdminPage(service).add_routes(app)

@@ -14,7 +14,7 @@ from aiohttp.typedefs import Handler, Middleware
 from weboid.errors import NotFound, StoreError
 from weboid.web.answer.document import problem_document
 from weboid.web.formats import javascript, json, xml
-from weboid.web.http.respond import Form, html_language, machine_language, sent
+from weboid.web.http.respond import Format, html_language, machine_language, sent
 from weboid.web.request.problem import Problem
 from weboid.web.words.language import DEFAULT, languages
 from weboid.web.words.messages import Messages, messages_in
@@ -30,7 +30,7 @@ class Errors:
     """Turns whatever was raised into an answer in the format of the address that was asked."""
 
     problem_page: ProblemPage
-    form_of: Callable[[web.Request], Form]
+    form_of: Callable[[web.Request], Format]
 
     @property
     def middleware(self) -> Middleware:
@@ -65,19 +65,19 @@ class Errors:
         form = self.form_of(request)
         try:
             code = request.query.get("lang") or request.query.get("uselang")
-            language = html_language(request, code) if form is Form.HTML else machine_language(code)
+            language = html_language(request, code) if form is Format.HTML else machine_language(code)
         except Problem:
             language = languages()[DEFAULT]
         say = messages_in(language)
         body: str | bytes
         match form:
-            case Form.HTML:
+            case Format.HTML:
                 body, kind = await self.problem_page(request, problem, say), "text/html"
-            case Form.JSON:
+            case Format.JSON:
                 body, kind = json.text_of(problem_document(problem, say)), json.CONTENT_TYPE
-            case Form.XML:
+            case Format.XML:
                 body, kind = xml.bytes_of(problem_document(problem, say)), xml.CONTENT_TYPE
-            case Form.JS:
+            case Format.JS:
                 body, kind = javascript.problem_text(problem_document(problem, say)), javascript.CONTENT_TYPE
         return sent(request, body, kind, http=problem.http, cache="no-store")
 

@@ -9,32 +9,32 @@ from aiohttp import hdrs, web
 
 from weboid.web.formats import html, json, xml
 from weboid.web.health import pages
-from weboid.web.http.respond import Form
+from weboid.web.http.respond import Format
 from weboid.web.request.accept import best_type
 
 _TYPES: Final = {
-    json.CONTENT_TYPE: Form.JSON,
-    xml.CONTENT_TYPE: Form.XML,
-    "text/xml": Form.XML,
-    html.CONTENT_TYPE: Form.HTML,
+    json.CONTENT_TYPE: Format.JSON,
+    xml.CONTENT_TYPE: Format.XML,
+    "text/xml": Format.XML,
+    html.CONTENT_TYPE: Format.HTML,
 }
-_MACHINE_TYPES: Final = {kind: form for kind, form in _TYPES.items() if form is not Form.HTML}
+_MACHINE_TYPES: Final = {kind: form for kind, form in _TYPES.items() if form is not Format.HTML}
 
 
-def form_of(request: web.Request) -> Form:
+def format_of(request: web.Request) -> Format:
     """The format that a request wants."""
     if request.path == "/externalLinkProblem":
-        return Form.JS
+        return Format.JS
     if request.path == pages.PATH:
         return pages.form_of(request)
     if request.path.startswith("/feeds/"):
-        return Form.XML
+        return Format.XML
     asked = request.query.get("format", "")
     if request.path == "/data" or request.path.startswith("/lists/"):
-        return Form(asked) if asked in (Form.JSON, Form.XML) else Form.HTML
+        return Format(asked) if asked in (Format.JSON, Format.XML) else Format.HTML
     if not request.path.startswith(("/api/", "/changes")):
-        return Form.HTML
+        return Format.HTML
     types = _TYPES if request.path == "/api/page" else _MACHINE_TYPES
     if asked in types.values():
-        return Form(asked)
+        return Format(asked)
     return types[best_type(request.headers.get(hdrs.ACCEPT, ""), tuple(types))]

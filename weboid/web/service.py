@@ -21,7 +21,7 @@ from weboid.store.db.rows import KnownUrl
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.answers import Answers
 from weboid.web.formats import html, json, xml
-from weboid.web.http.respond import Form, html_language, machine_language, sent
+from weboid.web.http.respond import Format, html_language, machine_language, sent
 from weboid.web.identity.session import Sessions
 from weboid.web.request.parameters import Parameters, parameters_of, wiki_of
 from weboid.web.request.problem import Problem
@@ -42,7 +42,7 @@ class Service:
     public_url: str
     source: str
     wiki_names: Callable[[], Awaitable[Sequence[str]]]
-    form_of: Callable[[web.Request], Form]
+    form_of: Callable[[web.Request], Format]
     sessions: Sessions
 
     async def find_wiki(self, given: Parameters) -> tuple[WikiName, StoredWiki]:
@@ -98,7 +98,7 @@ class Service:
 
     def document(self, request: web.Request, document: dict[str, Any]) -> web.Response:
         """A document for machines, in the format asked for."""
-        if self.form_of(request) is Form.XML:
+        if self.form_of(request) is Format.XML:
             return sent(request, xml.bytes_of(document), xml.CONTENT_TYPE, vary="Accept")
         return sent(request, json.text_of(document), json.CONTENT_TYPE, vary="Accept")
 
@@ -123,7 +123,7 @@ def link_document(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
     return {**link_as_json(link), "words": sentence(link, day, say)}
 
 
-def require_format(given: Parameters, *forms: Form) -> None:
+def require_format(given: Parameters, *forms: Format) -> None:
     """Raises Problem for a format that is not among these."""
     if "format" in given and given["format"] not in forms:
         raise Problem(400, "format")

@@ -24,7 +24,7 @@ _LONGEST_GET: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class ApiPatience:
     """How long and how often one question is tried, and how much of an answer is read.
 
     The pause doubles from ``first_pause_s``; a server that asks for more than ``longest_pause_s`` is given up at once.
@@ -45,7 +45,7 @@ class _Busy:
     pause_s: float | None = None
 
 
-class Refusal(SourceError):
+class ApiRefusal(SourceError):
     """The wiki understands the question and refuses it; ``code`` is MediaWiki's, at most 80 characters."""
 
     def __init__(self, what: str, code: str) -> None:
@@ -56,7 +56,7 @@ class Refusal(SourceError):
 class ActionApi:
     """An ``api.php``. Which addresses may be reached is decided by the session that is passed in."""
 
-    def __init__(self, url: str, session: aiohttp.ClientSession, user_agent: str, patience: Patience) -> None:
+    def __init__(self, url: str, session: aiohttp.ClientSession, user_agent: str, patience: ApiPatience) -> None:
         self.url = url
         self._session = session
         self._headers = {"User-Agent": user_agent, "Accept": "application/json"}
@@ -134,7 +134,7 @@ class ActionApi:
                 told = f"answered with error {code[:80]!r} ({str(more.get('info', ''))[:200]})"
                 if code.startswith(_BUSY_ERRORS):
                     return _Busy(told, retry_after_s(headers))
-                raise Refusal(f"{self.url} {told}; the wiki refuses this question", code[:80])
+                raise ApiRefusal(f"{self.url} {told}; the wiki refuses this question", code[:80])
             case {"error": _}:
                 raise self._error("answered with an error that cannot be read")
             case dict():

@@ -12,10 +12,10 @@ from typing import Any, Final, TypeVar
 import aiohttp
 
 from weboid.errors import SourceError
-from weboid.wiki.action import ActionApi, Patience, Refusal
-from weboid.wiki.api_pages import PAGE_IDS, Gathered, Leads, add_told, states_of
+from weboid.wiki.action import ActionApi, ApiPatience, ApiRefusal
+from weboid.wiki.api_pages import PAGE_IDS, ApiPage, Leads, add_told, states_of
 from weboid.wiki.interwiki import InterwikiMap
-from weboid.wiki.source import WIKITEXT, Members, PageLinks, PageState, Selection, Stretch, clean_text
+from weboid.wiki.source import WIKITEXT, Members, PageLinks, PageState, Selection, WalkBatch, clean_text
 
 _BATCH_PAGES: Final = 50
 """As many as MediaWiki lets clients without a bot's rights name in a question."""
@@ -79,9 +79,9 @@ class ApiSource:
         *,
         user_agent: str,
         interwiki: InterwikiMap | None = None,
-        patience: Patience | None = None,
+        patience: ApiPatience | None = None,
     ) -> None:
-        self._api = ActionApi(api_url, session, user_agent, patience or Patience())
+        self._api = ActionApi(api_url, session, user_agent, patience or ApiPatience())
         self._interwiki = interwiki
 
     async def fetch_siteinfo(self) -> SiteInfo:
@@ -99,7 +99,7 @@ class ApiSource:
                 )
         raise self._unreadable("no siteinfo")
 
-    async def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[Stretch, None]:
+    async def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """As WikiSource says, in the order of the API's generator; a place of another source is as none.
 
         Raises SourceError for a selection without question.
@@ -115,13 +115,13 @@ class ApiSource:
         question = {**({limit: _WALK_PAGES} if limit else {}), **selection.question, **_INFO}
         async with aclosing(self._batches(question, _continuation_at(place))) as batches:
             async for gathered, going_on in batches:
-                yield Stretch(states_of(gathered), json.dumps(going_on) if going_on else _OVER)
+                yield WalkBatch(states_of(gathered), json.dumps(going_on) if going_on else _OVER)
 
     async def find_states(self, ids: Sequence[int]) -> list[PageState]:
         """As WikiSource says. Raises SourceError too where not even that is said of a page, that it is missing."""
         found: list[PageState] = []
         for some in _fifties(sorted(set(ids))):
-            told: dict[int, Gathered] = {}
+            told: dict[int, ApiPage] = {}
             async with aclosing(self._batches({"pageids": "|".join(map(str, some)), **_INFO})) as batches:
                 async for gathered, _ in batches:
                     told |= gathered
@@ -183,17 +183,17 @@ class ApiSource:
 
     async def _batches(
         self, question: Mapping[str, str], begin: Mapping[str, str] | None = None, *, leads: Leads | None = None
-    ) -> AsyncGenerator[tuple[dict[int, Gathered], dict[str, str]], None]:
+    ) -> AsyncGenerator[tuple[dict[int, ApiPage], dict[str, str]], None]:
         """The complete batches of one question, each with how to go on after it; {} = it is the last."""
         going_on = dict(begin or {})
-        gathered: dict[int, Gathered] = {}
+        gathered: dict[int, ApiPage] = {}
         circle = _Circle(going_on)
         answers = 0
         while True:
             answers += 1
             try:
                 answer = await self._api.fetch_answer({**question, **going_on})
-            except Refusal as refusal:
+            except ApiRefusal as refusal:
                 # Another MediaWiki's than that which gave the place, perhaps: better all again than never the rest.
                 if not begin or going_on != begin or refusal.code != "badcontinue":
                     raise
@@ -220,7 +220,7 @@ class ApiSource:
                 return {str(name): str(value) for name, value in fields.items()}
         raise self._unreadable("a continuation of unknown shape")
 
-    def _gather(self, answer: Mapping[str, Any], gathered: dict[int, Gathered]) -> None:
+    def _gather(self, answer: Mapping[str, Any], gathered: dict[int, ApiPage]) -> None:
         query = answer.get("query", {})
         listed = query.get("pages", []) if isinstance(query, dict) else None
         if not isinstance(listed, list):
@@ -229,7 +229,7 @@ class ApiSource:
         if sum(known.weight for known in gathered.values()) > _MOST_LINKS:
             raise self._unreadable(f"more than {_MOST_LINKS:,} pages and links in one batch")
 
-    async def _pages(self, gathered: Mapping[int, Gathered]) -> list[PageLinks]:
+    async def _pages(self, gathered: Mapping[int, ApiPage]) -> list[PageLinks]:
         """The wikitext pages among them, by id, with all their links."""
         watched = {page: known for page, known in sorted(gathered.items()) if known.model == WIKITEXT}
         if self._interwiki is None and any(known.interwikis for known in watched.values()):

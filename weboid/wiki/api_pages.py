@@ -22,7 +22,7 @@ _MOMENT: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z", re.A
 
 
 @dataclass(slots=True)
-class Gathered:
+class ApiPage:
     """A page of which answer by answer tells more; without a model until its info has come."""
 
     namespace: int = 0
@@ -93,19 +93,19 @@ class Leads:
         return self.pages.get(title)
 
 
-def add_told(gathered: dict[int, Gathered], listed: Iterable[Any]) -> None:
+def add_told(gathered: dict[int, ApiPage], listed: Iterable[Any]) -> None:
     """Adds what an answer lists to what is known of the pages, by id."""
     for told in listed:
         match told:
             case {"pageid": int(page), "missing": True} if page in PAGE_IDS:
-                gathered[page] = Gathered(missing=True)
+                gathered[page] = ApiPage(missing=True)
             case {"pageid": int(page), "ns": int(namespace), "title": str(title)} if (
                 page in PAGE_IDS and namespace in _NAMESPACES
             ):
-                gathered.setdefault(page, Gathered(namespace, _bare_title(namespace, title))).add(told)
+                gathered.setdefault(page, ApiPage(namespace, _bare_title(namespace, title))).add(told)
 
 
-def states_of(gathered: Mapping[int, Gathered]) -> list[PageState]:
+def states_of(gathered: Mapping[int, ApiPage]) -> list[PageState]:
     """What is known of the pages, by id; of those without info nothing is."""
     return [
         PageState(page, known.namespace, known.title, known.latest, known.mark, known.model, known.redirect)

@@ -76,7 +76,7 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class QueryPatience:
     """How long and how often one question is tried; the pause doubles from ``first_pause_s``.
 
     ``silence_s`` is how long a server may say nothing while it works on a question.
@@ -110,13 +110,13 @@ class _Busy:
 class MariaDb:
     """A database that is asked one question at a time; whoever asks meanwhile waits for his turn."""
 
-    def __init__(self, access: Access, patience: Patience | None = None) -> None:
+    def __init__(self, access: Access, patience: QueryPatience | None = None) -> None:
         self.access = access
         self.connects = 0
         """How many connections were made so far: what was found out on one may not hold on the next."""
         self.pages = MOST_PAGES
         """For how many pages it is asked at a time, between 10 and 500: fewer after a query was killed."""
-        self._patience = patience or Patience()
+        self._patience = patience or QueryPatience()
         self._thread = ThreadPoolExecutor(1, "mariadb")
         self._connection: _Connection | None = None
         self._used_s = 0.0

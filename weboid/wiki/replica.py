@@ -16,8 +16,8 @@ from typing import Final, TypeVar
 
 from weboid.core.url.mediawiki import stored_url
 from weboid.wiki.interwiki import InterwikiMap
-from weboid.wiki.mariadb import Access, MariaDb, Patience, Refused, Row, has_statement, statement
-from weboid.wiki.source import WIKITEXT, PageLinks, PageState, Selection, Stretch, clean_text, default_model
+from weboid.wiki.mariadb import Access, MariaDb, QueryPatience, Refused, Row, has_statement, statement
+from weboid.wiki.source import WIKITEXT, PageLinks, PageState, Selection, WalkBatch, clean_text, default_model
 
 _NAMESPACES: Final = {
     1: "Talk",
@@ -67,7 +67,7 @@ class ReplicaSource:
         namespaces: Mapping[int, str],
         links: Access | None = None,
         shard: str = "",
-        patience: Patience | None = None,
+        patience: QueryPatience | None = None,
     ) -> None:
         self._db = MariaDb(access, patience)
         self._links = MariaDb(links, patience) if links else self._db
@@ -80,7 +80,7 @@ class ReplicaSource:
         }
         self._old_categories = (0, False)
 
-    async def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[Stretch, None]:
+    async def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """As WikiSource says, by page id; the place is the last one. A place of another source is as none."""
         after = int(place) if place.isascii() and place.isdigit() else 0
         while True:
@@ -88,7 +88,7 @@ class ReplicaSource:
             if last is None:
                 return
             after = last
-            yield Stretch(pages, str(after))
+            yield WalkBatch(pages, str(after))
 
     async def find_states(self, ids: Sequence[int]) -> list[PageState]:
         """As WikiSource says."""

@@ -70,7 +70,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class WalkBatch:
     """A batch of a walk, and the place from which the same walk goes on after it."""
 
     pages: Sequence[PageState]
@@ -118,7 +118,7 @@ class WikiItself(PageReader, Protocol):
 class WikiSource(PageReader, Protocol):
     """A live way to read all that is watched of a wiki; errors as in `PageReader`."""
 
-    def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[Stretch, None]:
+    def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """The pages of the selection, whatever their kind, in batches of at most 500, beginning after `place`.
 
         The order is the source's own. A page that is there throughout the walk is told at least once.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from weboid.errors import ConfigError
-from weboid.wiki.mariadb import Access, MariaDb, Patience, statement
+from weboid.wiki.mariadb import Access, MariaDb, QueryPatience, statement
 
 HOSTS: Final = "{db}.{cluster}.db.svc.wikimedia.cloud"
 """The pattern of the host names: ``db`` is the wiki's database, ``cluster`` is ``web`` or ``analytics``."""
@@ -71,7 +71,7 @@ class Replicas:
         """Where the wiki's link tables are; None = beside its pages."""
         return self._access(f"links.{dbname}", f"{dbname}_p") if dbname in _LINKS_APART else None
 
-    async def list_wikis(self, patience: Patience | None = None) -> list[ListedWiki]:
+    async def list_wikis(self, patience: QueryPatience | None = None) -> list[ListedWiki]:
         """All wikis that are not closed, by name; raises SourceError."""
         meta = MariaDb(self._access(_META, "meta_p"), patience)
         try:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.core.observe.check_request import LOOK_DAYS, Question, disproved, is_sampled, is_thorough, looks
+from weboid.core.observe.check_request import LOOK_DAYS, CheckRequest, disproved, is_sampled, is_thorough, looks
 from weboid.core.observe.observation import Observation
 from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
-from weboid.core.record.record import Row, UrlRecord
+from weboid.core.record.record import Streak, UrlRecord
 from weboid.core.record.specials import Sight, Special
 from weboid.core.record.status import Status
 
@@ -18,7 +18,7 @@ FINE = Observation(Status.FINE, Reason.OK)
 
 
 def asked(day: int, reason: Reason = Reason.OK, strikes: int = 0) -> UrlRecord:
-    return UrlRecord(history=(Entry(Status.FINE, day, day),), row=Row(strikes), reason=reason)
+    return UrlRecord(history=(Entry(Status.FINE, day, day),), row=Streak(strikes), reason=reason)
 
 
 @given(key=st.integers(-(2**63), 2**63 - 1), start=st.integers(0, 60_000), interval=st.integers(1, 28))
@@ -67,5 +67,5 @@ def test_a_need_is_disproved_only_by_a_check_that_did_without_it(
     url: str, kind: Special, question: dict[str, object], is_so: bool
 ) -> None:
     sights = {kind: Sight(0, 0)}
-    assert (kind in disproved(sights, Question(url, **question), FINE)) is is_so  # type: ignore[arg-type]
-    assert not disproved(sights, Question(url, **question), Observation(Status.NOT_FOUND, Reason.NOT_FOUND))  # type: ignore[arg-type]
+    assert (kind in disproved(sights, CheckRequest(url, **question), FINE)) is is_so  # type: ignore[arg-type]
+    assert not disproved(sights, CheckRequest(url, **question), Observation(Status.NOT_FOUND, Reason.NOT_FOUND))  # type: ignore[arg-type]

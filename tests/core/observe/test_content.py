@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from support.pages import page, prose
 
 from weboid.core.observe.content import content_suspicion, document_in, wants_body
-from weboid.core.observe.observation import Answer, Hop, Observation
+from weboid.core.observe.observation import Hop, Observation, RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Outcome, Reason
 
@@ -19,10 +19,10 @@ WALL = page("Just a moment...", body="<script>window._cf_chl_opt={}</script>")
 LOGIN = page("Log in", body="<input type=password>")
 
 
-def answer(code: int, body: bytes, final: str = ASKED, headers: dict[str, str] | None = None) -> Answer:
+def answer(code: int, body: bytes, final: str = ASKED, headers: dict[str, str] | None = None) -> RawResponse:
     """The answer to GET, after a redirect if it ended elsewhere."""
     hops = (Hop(ASKED, 302, final),) if final != ASKED else ()
-    return Answer(ASKED, final, "GET", code=code, hops=hops, headers=headers or HTML, body=body)
+    return RawResponse(ASKED, final, "GET", code=code, hops=hops, headers=headers or HTML, body=body)
 
 
 def observed(code: int, body: bytes, final: str = ASKED, headers: dict[str, str] | None = None) -> Observation:

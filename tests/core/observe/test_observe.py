@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from weboid.core.observe.observation import Answer, Hop, Observation
+from weboid.core.observe.observation import Hop, Observation, RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
@@ -18,20 +18,22 @@ def ended(
     code: int | None = None, headers: dict[str, str] | None = None, *, url: str = PAGE, fault: Reason | None = None
 ) -> Observation:
     """The observation of an answer without redirects."""
-    return observation_of(Answer(url, url, "GET", code=code, fault=fault, headers=HTML if headers is None else headers))
+    return observation_of(
+        RawResponse(url, url, "GET", code=code, fault=fault, headers=HTML if headers is None else headers)
+    )
 
 
 def moved(*urls: str, codes: tuple[int, ...] = (), end: int = 200, headers: dict[str, str] = HTML) -> Observation:
     """The observation of an answer that went from URL to URL and was followed to the last."""
     ways = zip(urls, codes or (301,) * (len(urls) - 1), urls[1:], strict=False)
     hops = tuple(Hop(start, code, target) for start, code, target in ways)
-    return observation_of(Answer(urls[0], urls[-1], "HEAD", code=end, hops=hops, headers=headers))
+    return observation_of(RawResponse(urls[0], urls[-1], "HEAD", code=end, hops=hops, headers=headers))
 
 
 def stopped(*urls: str) -> Observation:
     """The observation of an answer whose last redirect was not followed."""
     hops = tuple(Hop(start, 302, target) for start, target in pairwise(urls))
-    return observation_of(Answer(urls[0], urls[-2], "GET", code=302, hops=hops, headers=HTML))
+    return observation_of(RawResponse(urls[0], urls[-2], "GET", code=302, hops=hops, headers=HTML))
 
 
 @pytest.mark.parametrize(
@@ -115,9 +117,9 @@ def test_an_answer_without_code_or_fault_is_a_bug() -> None:
 
 
 def test_a_431_with_the_fewest_headers_has_a_status_of_its_own() -> None:
-    seen = observation_of(Answer(PAGE, PAGE, "GET", code=431, bare=True))
+    seen = observation_of(RawResponse(PAGE, PAGE, "GET", code=431, bare=True))
     assert (seen.status, seen.reason) == (Status.HEADERS_TOO_LARGE, Reason.BAD_REQUEST)
-    assert observation_of(Answer(PAGE, PAGE, "GET", code=404, bare=True)).status is Status.NOT_FOUND
+    assert observation_of(RawResponse(PAGE, PAGE, "GET", code=404, bare=True)).status is Status.NOT_FOUND
 
 
 @pytest.mark.parametrize(
@@ -238,7 +240,7 @@ def test_a_redirect_that_leads_nowhere_is_no_network_problem() -> None:
 
 def test_a_redirect_to_another_scheme_is_recorded_as_a_redirect_with_its_target() -> None:
     hops = (Hop(PAGE, 302, "mailto:somebody@site.test"),)
-    seen = observation_of(Answer(PAGE, PAGE, "GET", fault=Reason.REDIRECT_TO_SCHEME, hops=hops))
+    seen = observation_of(RawResponse(PAGE, PAGE, "GET", fault=Reason.REDIRECT_TO_SCHEME, hops=hops))
     assert (seen.status, seen.target, seen.outcome) == (Status.FOUND, "mailto:somebody@site.test", Outcome.DOUBTFUL)
 
 
@@ -262,6 +264,6 @@ def test_from_the_index_page_to_the_root_is_a_plain_move(name: str) -> None:
 
 def test_a_failure_behind_a_redirect_to_another_host_is_that_hosts() -> None:
     hop = (Hop(PAGE, 302, "http://other.test/x"),)
-    seen = observation_of(Answer(PAGE, "http://other.test/x", "GET", fault=Reason.TIMEOUT, hops=hop))
+    seen = observation_of(RawResponse(PAGE, "http://other.test/x", "GET", fault=Reason.TIMEOUT, hops=hop))
     assert seen.elsewhere
     assert not moved(PAGE, "http://site.test/gone", end=502).elsewhere

@@ -8,7 +8,7 @@ from weboid.core.observe.ftp_replies import fault_observation
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.reasons import Outcome, Reason
-from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, Row, UrlRecord
+from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, Streak, UrlRecord
 from weboid.core.record.status import Status
 from weboid.core.verdict.judge import Judgement, judge, judge_host
 from weboid.core.verdict.verdict import Verdict, finding_of
@@ -150,7 +150,7 @@ def test_what_is_up_one_day_in_five_or_more_is_never_called_dead(period: int) ->
 
 
 def test_urls_of_a_dead_host_are_written_less_and_less_often_though_they_never_struck() -> None:
-    dead = HostRecord(Row(3, 100, 120), Reason.TIMEOUT)
+    dead = HostRecord(Streak(3, 100, 120), Reason.TIMEOUT)
     record, steps, day = UNTRIED, [], 123
     for _ in range(5):
         record, due = judge(record, SILENT_BY_HEARSAY, day, DEFAULT, dead)

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from weboid.core.record.days import iso
 from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
-from weboid.core.record.record import UNKNOWN_HOST, HostRecord, Row, UrlRecord
+from weboid.core.record.record import UNKNOWN_HOST, HostRecord, Streak, UrlRecord
 from weboid.core.record.status import Status
 from weboid.core.url.classify import classify
 from weboid.core.url.farms import WMF, WikiName
 from weboid.core.url.keys import key_of
-from weboid.core.verdict.claims import NONE, Notes
+from weboid.core.verdict.claims import NONE, Claims
 from weboid.core.verdict.link_report import (
     Extent,
     LinkReport,
@@ -35,11 +35,11 @@ class Stored:
     record: UrlRecord
     host: HostRecord = UNKNOWN_HOST
     due: int = 130
-    notes: Notes = NONE
+    notes: Claims = NONE
 
 
 DEAD = Stored(
-    UrlRecord((Entry(Status.NOT_FOUND, 100, 120), Entry(Status.FINE, 90, 97)), Row(5, 100, 120), Reason.NOT_FOUND)
+    UrlRecord((Entry(Status.NOT_FOUND, 100, 120), Entry(Status.FINE, 90, 97)), Streak(5, 100, 120), Reason.NOT_FOUND)
 )
 WALL = Stored(UrlRecord((Entry(Status.NO_ACCESS, 100, 120),), reason=Reason.FORBIDDEN))
 MOVED = Stored(UrlRecord((Entry(Status.MOVED_PERMANENTLY, 1, 2),), reason=Reason.MOVED, target="http://b.demo/"))
@@ -131,8 +131,8 @@ def test_an_invalid_link_says_what_is_wrong_and_a_new_one_that_nobody_asked() ->
 
 def test_a_dead_host_is_told_as_the_reason() -> None:
     silent = Stored(
-        UrlRecord((Entry(Status.DNS_GONE, 119, 120),), Row(), Reason.DNS_GONE),
-        HostRecord(Row(4, 100, 120), Reason.DNS_GONE),
+        UrlRecord((Entry(Status.DNS_GONE, 119, 120),), Streak(), Reason.DNS_GONE),
+        HostRecord(Streak(4, 100, 120), Reason.DNS_GONE),
     )
     told = link_as_json(report("http://a.demo/", silent))
     assert (told["verdict"], told["reason"], told["status"], told["http"]) == ("dead", "host-down", 66, None)
@@ -168,12 +168,12 @@ def test_whatever_a_page_holds_can_be_sorted_and_told(urls: list[str]) -> None:
 
 
 def test_a_link_of_a_domain_that_counts_as_reachable_is_doubtful_instead_of_dead() -> None:
-    told = report("http://a.demo/", replace(DEAD, notes=Notes(assumed=110)))
+    told = report("http://a.demo/", replace(DEAD, notes=Claims(assumed=110)))
     assert (told.finding.verdict, told.finding.reason, told.finding.since) == (Verdict.DOUBTFUL, Reason.REPORTED, 100)
 
 
 def test_what_one_person_reports_is_told_beside_the_verdict_and_does_not_change_it() -> None:
-    told = report("http://a.demo/", replace(DEAD, notes=Notes(reported=110, replacement="http://b.demo/")))
+    told = report("http://a.demo/", replace(DEAD, notes=Claims(reported=110, replacement="http://b.demo/")))
     assert told.finding.verdict is Verdict.DEAD
     shown = link_as_json(told)
     assert shown["reported"] == iso(110)
@@ -181,5 +181,5 @@ def test_what_one_person_reports_is_told_beside_the_verdict_and_does_not_change_
 
 
 def test_no_note_makes_a_working_link_look_worse() -> None:
-    told = report("http://a.demo/", replace(MOVED, notes=Notes(reported=110, assumed=110)))
+    told = report("http://a.demo/", replace(MOVED, notes=Claims(reported=110, assumed=110)))
     assert told.finding.verdict is Verdict.WORKING

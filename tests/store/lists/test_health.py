@@ -12,8 +12,8 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
 from weboid.store.db.pool import open_pool
 from weboid.store.db.rows import HostKey
-from weboid.store.lists.health import DEFAULT_BOUNDS, Amount, Bounds, Exactness, Status, find_status
-from weboid.store.pages.page_pass import Place, record_end, record_place, record_start
+from weboid.store.lists.health import DEFAULT_BOUNDS, Amount, Bounds, Exactness, Health, find_status
+from weboid.store.pages.page_pass import PassPosition, record_end, record_place, record_start
 from weboid.store.pages.pending import Pending, record_pending
 from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
 from weboid.store.pages.stream import Position, record_position
@@ -26,7 +26,7 @@ ONE, TWO, THREE = "https://one.demo/", "https://one.demo/two", "https://three.de
 UNUSED = "https://unused.demo/"
 
 
-async def status_of(stored: WikiInStore, day: int = DAY, bounds: Bounds = DEFAULT_BOUNDS) -> Status:
+async def status_of(stored: WikiInStore, day: int = DAY, bounds: Bounds = DEFAULT_BOUNDS) -> Health:
     async with stored.pool.connection() as conn:
         return await find_status(conn, day, patience_s=20, bounds=bounds)
 
@@ -61,7 +61,7 @@ async def test_a_wiki_tells_its_last_pass_the_one_under_way_and_what_waits(datab
             await record_start(conn, wiki, "", 190)
             await record_end(conn, wiki, 190, 193)
             await record_start(conn, wiki, "", 199)
-            await record_place(conn, wiki, Place(), Place(2, "x"))
+            await record_place(conn, wiki, PassPosition(), PassPosition(2, "x"))
             await record_pending(conn, wiki, [Pending(7, "", datetime.now(UTC)), Pending(0, "T", datetime.now(UTC))])
         other, ours = (await status_of(stored)).wikis
         assert (ours.name, other.name) == (WikiName("testwiki", "wmflabs"), WikiName("otherwiki", "wmflabs"))

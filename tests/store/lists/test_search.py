@@ -13,7 +13,7 @@ from support.stored import LOST, WikiInStore, key, open_wiki
 from weboid.core.record.history import Entry
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.reasons import Reason
-from weboid.core.record.record import HostRecord, Row, UrlRecord
+from weboid.core.record.record import HostRecord, Streak, UrlRecord
 from weboid.core.record.status import Status
 from weboid.core.url.farms import WMF, WMFLABS, WikiName
 from weboid.core.url.keys import key_of
@@ -129,7 +129,7 @@ def _record(chance: random.Random) -> UrlRecord:
     since = chance.choice([None, chance.randrange(200)])
     until = None if since is None else since + chance.choice([0, 13, 14, 40])
     reason = chance.choice([None, *(reason for reason in Reason if reason is not Reason.REPORTED)])
-    return UrlRecord((entry,), Row(chance.choice([0, 2, 3, 9]), since, until), reason)
+    return UrlRecord((entry,), Streak(chance.choice([0, 2, 3, 9]), since, until), reason)
 
 
 async def _judge(wiki: WikiInStore, chance: random.Random) -> None:

@@ -9,7 +9,7 @@ from support.stored import FINE, LOST, SILENT, WALL, WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
 from weboid.core.url.keys import bucket as bucket_of
-from weboid.core.verdict.claims import NONE, found_with
+from weboid.core.verdict.claims import NONE, with_claims
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.errors import StoreError
 from weboid.maintain.expiry import Expiry, expire, planned
@@ -179,7 +179,7 @@ async def test_a_domain_counts_as_reachable_when_half_of_it_is_reported(
         assert await told_of_domain(stored, "dead.demo") == (Report(TODAY, None, None) if expected else None)
         known = await stored.known(own[-1])
         assert finding_of(known.record, known.host).verdict is Verdict.DEAD
-        found = found_with(finding_of(known.record, known.host), known.notes)
+        found = with_claims(finding_of(known.record, known.host), known.notes)
         assert found.verdict is (Verdict.DOUBTFUL if expected else Verdict.DEAD)
         assert (await stored.known(foreign[-1])).notes is NONE
 

@@ -19,7 +19,7 @@ from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url, parse
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
-from weboid.store.db.keyform import OURS, KeyForm, has_form, note_form, require_form
+from weboid.store.db.keyform import OURS, KeyScheme, has_form, note_form, require_scheme
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Connection, open_pool
 from weboid.store.db.rows import HostKey
@@ -72,9 +72,9 @@ def without_ftp(url: str) -> Url:
     return parse(url)
 
 
-BUCKETS = KeyForm(suffix_version="another", key=other_key)
-NO_WWW = KeyForm(form_version=2, form=without_www)
-NO_FTP = KeyForm(form_version=3, form=without_ftp)
+BUCKETS = KeyScheme(suffix_version="another", key=other_key)
+NO_WWW = KeyScheme(form_version=2, form=without_www)
+NO_FTP = KeyScheme(form_version=3, form=without_ftp)
 
 
 @contextmanager
@@ -318,7 +318,7 @@ async def test_a_dry_run_counts_and_writes_nothing(database: str) -> None:
         assert done.moved == done.urls == len(before[0])
         assert await contents(stored) == before
         async with stored.pool.connection() as conn:
-            await require_form(conn)
+            await require_scheme(conn)
 
 
 async def test_while_a_worker_is_at_work_nothing_is_moved(database: str) -> None:
@@ -328,13 +328,13 @@ async def test_while_a_worker_is_at_work_nothing_is_moved(database: str) -> None
         with pytest.raises(StoreError, match="worker 7"):
             await rekey(stored.pool, 200, BUCKETS)
         async with stored.pool.connection() as conn:
-            await require_form(conn)
+            await require_scheme(conn)
             await record_release(conn, held)
         assert (await rekey(stored.pool, 200, BUCKETS)).moved == 1
         async with stored.pool.connection() as conn:
             with pytest.raises(StoreError, match="weboid rekey"):
-                await require_form(conn)
-            await require_form(conn, BUCKETS)
+                await require_scheme(conn)
+            await require_scheme(conn, BUCKETS)
             assert await lease_buckets(conn, "worker 8", day=100, limit=1, lease_s=300, rest_s=0)
 
 
@@ -361,7 +361,7 @@ async def test_two_rekeys_at_once_do_not_disturb_each_other(database: str) -> No
         both = await asyncio.gather(*(rekey(stored.pool, 200, BUCKETS, batch=3) for _ in range(2)))
         assert sum(done.moved for done in both) == len(await stored.rows("SELECT FROM url"))
         async with stored.pool.connection() as conn:
-            await require_form(conn, BUCKETS)
+            await require_scheme(conn, BUCKETS)
         moved = {other_key(parse(url)) for urls in links("www.", "").values() for url in urls}
         assert {each for _, each in await uses(stored)} == moved
 

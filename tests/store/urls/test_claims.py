@@ -5,7 +5,7 @@ from support.stored import FINE, LOST, WikiInStore, open_wiki
 from weboid.core.observe.observation import Observation
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import parse
-from weboid.core.verdict.claims import NONE, Notes
+from weboid.core.verdict.claims import NONE, Claims
 from weboid.store.people.replacement import lease_replacements, record_checked, record_replacement
 from weboid.store.people.report import record_domain_report, record_report
 
@@ -42,7 +42,7 @@ async def test_a_report_on_the_domain_is_told_of_all_its_dead_urls(database: str
         async with wiki.pool.connection() as conn:
             await record_domain_report(conn, "a.demo", 121, "7", "Ann")
             await record_domain_report(conn, "b.demo", 121, "7", "Ann")
-        assert (await wiki.known(LOST_URL)).notes == Notes(reported=121)
+        assert (await wiki.known(LOST_URL)).notes == Claims(reported=121)
         assert (await wiki.known(FINE_URL)).notes is NONE
 
 
@@ -64,6 +64,6 @@ async def test_replacements_are_told_once_they_work(database: str) -> None:
         await suggest(wiki, "http://d.demo/", archive=0, works=True)
         await suggest(wiki, "https://web.archive.demo/2017/x", archive=2, works=True)
         await suggest(wiki, "https://archive.demo/x", archive=1, works=True)
-        assert (await wiki.known(LOST_URL)).notes == Notes(
+        assert (await wiki.known(LOST_URL)).notes == Claims(
             replacement="http://d.demo/", archives=("https://archive.demo/x", "https://web.archive.demo/2017/x")
         )

@@ -6,7 +6,7 @@ from support.webservice import TODAY, Site
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.errors import NotFound
 from weboid.store.pages.wiki import find_wiki, record_pass, record_wiki
-from weboid.web.answer.notify_feeder import Asked
+from weboid.web.answer.notify_feeder import FeederNotifier
 from weboid.web.answer.wiki_names import Wikis
 from weboid.wiki.source import PageLinks
 
@@ -27,7 +27,7 @@ async def forget(site: Site) -> None:
 
 
 async def test_a_page_is_told_again_on_another_day_or_in_another_revision_only(site: Site) -> None:
-    asked, wiki = Asked(site.wiki.pool), site.wiki.wiki.wiki
+    asked, wiki = FeederNotifier(site.wiki.pool), site.wiki.wiki.wiki
     await asked.tell(wiki, [page(55), page(77)], TODAY)
     assert await pending(site) == [(55,), (77,)]
     await forget(site)
@@ -41,7 +41,7 @@ async def test_a_page_is_told_again_on_another_day_or_in_another_revision_only(s
 
 
 async def test_what_a_full_database_could_not_take_is_told_later(site: Site) -> None:
-    asked, wiki = Asked(site.wiki.pool), site.wiki.wiki.wiki
+    asked, wiki = FeederNotifier(site.wiki.pool), site.wiki.wiki.wiki
     async with site.wiki.pool.connection() as conn:
         await conn.execute(
             "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql"

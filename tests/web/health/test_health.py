@@ -17,14 +17,14 @@ from weboid.core.url.spam_lines import parse_lines
 from weboid.errors import StoreError
 from weboid.maintain.alarms import AlarmKind
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.pages.page_pass import Place, record_end, record_place, record_start
+from weboid.store.pages.page_pass import PassPosition, record_end, record_place, record_start
 from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
 from weboid.store.pages.stream import Position, record_position
 from weboid.store.pages.wiki import record_wiki
 from weboid.store.upkeep.alarm import raise_alarm
 from weboid.web.health import pages
 from weboid.web.health.metrics import KINDS, Metrics
-from weboid.web.health.reader import Shared, StatusReader
+from weboid.web.health.reader import HealthReader, Shared
 
 HOSTILE = [
     "testwiki@wmflabs'; DROP TABLE wiki; --",
@@ -89,7 +89,7 @@ async def bring_trouble(site: Site) -> None:
         await record_start(conn, site.wiki.wiki.wiki, "", TODAY - 9)
         await record_end(conn, site.wiki.wiki.wiki, TODAY - 9, TODAY - 7)
         await record_start(conn, site.wiki.wiki.wiki, "", TODAY - 1)
-        await record_place(conn, site.wiki.wiki.wiki, Place(), Place(3, ""))
+        await record_place(conn, site.wiki.wiki.wiki, PassPosition(), PassPosition(3, ""))
 
 
 async def test_the_page_tells_wikis_rounds_and_verdicts_in_words(site: Site) -> None:
@@ -310,19 +310,19 @@ async def test_a_flood_costs_one_look_into_the_database(site: Site, monkeypatch:
 async def test_the_status_is_read_again_when_it_is_old_and_when_a_new_day_has_begun(database: str) -> None:
     days = [100, 100, 100, 101, 101, 101]
     async with open_pool(database, size=1) as pool:
-        reader = StatusReader(pool, lambda: days[0], kept_s=3_600)
+        reader = HealthReader(pool, lambda: days[0], kept_s=3_600)
         first = await reader.find_status()
         assert await reader.find_status() is first
         days[0] = 101
         second = await reader.find_status()
         assert (first.day, second.day) == (100, 101)
-        eager = StatusReader(pool, lambda: 100, kept_s=0)
+        eager = HealthReader(pool, lambda: 100, kept_s=0)
         assert await eager.find_status() is not await eager.find_status()
 
 
 async def test_an_empty_store_has_a_page_too(site: Site, second_database: str) -> None:
     async with open_pool(second_database, size=1) as pool:
-        status = await StatusReader(pool, lambda: TODAY).find_status()
+        status = await HealthReader(pool, lambda: TODAY).find_status()
     assert status.wikis == ()
     assert b"weboid_urls 0.0" in Metrics().text(status)
 

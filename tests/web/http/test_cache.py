@@ -6,7 +6,7 @@ import json
 import pytest
 from support.webservice import DEAD, WALLED, Site
 
-from weboid.web.http.cache import Kept
+from weboid.web.http.cache import AnswerCache
 from weboid.wiki.source import PageLinks
 
 API = "/api/page?dbname=testwiki@wmflabs"
@@ -142,7 +142,7 @@ async def test_simultaneous_callers_who_name_the_revision_share_one_read(site: S
 
 
 async def test_what_is_kept_grows_old_and_never_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = Kept(most_bytes=100_000)
+    kept = AnswerCache(most_bytes=100_000)
     for number in range(50):
         kept.keep(number, b"x" * 9_000)
         assert kept.find(0) is not None

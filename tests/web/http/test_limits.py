@@ -18,8 +18,8 @@ from weboid.errors import ConfigError
 from weboid.store.db.pool import open_pool
 from weboid.store.people.throttle import Rate, find_day_key
 from weboid.web.http import limits
-from weboid.web.http.limits import Account, asker, cost_of
-from weboid.web.http.tokens import Clients, client_of, clients_of
+from weboid.web.http.limits import Budget, asker, cost_of
+from weboid.web.http.tokens import TrustedClients, client_of, clients_of
 
 PAGE = "/api/page?dbname=testwiki@wmflabs&pageid=1"
 TOKEN = "correct horse battery staple"
@@ -239,7 +239,7 @@ async def test_no_address_is_stored_and_another_day_has_other_keys(database: str
 async def test_another_day_has_another_key_for_the_same_range(database: str) -> None:
     day = 120
     async with open_pool(database, size=2, part="test") as pool:
-        accounts = [Account(pool, Rate(1, 1), lambda: day) for _ in range(2)]
+        accounts = [Budget(pool, Rate(1, 1), lambda: day) for _ in range(2)]
         today = {await account.key(b"192.0.2.0/24") for account in accounts}
         day += 1
         tomorrow = {await account.key(b"192.0.2.0/24") for account in accounts}
@@ -266,7 +266,7 @@ async def test_no_number_of_ranges_takes_more_memory_than_a_bound(
 ) -> None:
     monkeypatch.setattr(limits, "_MOST_KEYS", 10)
     async with open_pool(database, size=2, part="test") as pool:
-        account = Account(pool, Rate(1, 1), lambda: TODAY)
+        account = Budget(pool, Rate(1, 1), lambda: TODAY)
         for number in range(30):
             key = await account.key(str(number).encode())
             assert [await account.spend(key, 1) > 0 for _ in range(2)] == [False, True]
@@ -276,7 +276,7 @@ async def test_no_number_of_ranges_takes_more_memory_than_a_bound(
 
 async def test_what_is_given_back_is_spent_once(database: str) -> None:
     async with open_pool(database, size=2, part="test") as pool:
-        account = Account(pool, Rate(1, 4), lambda: TODAY)
+        account = Budget(pool, Rate(1, 4), lambda: TODAY)
         key = await account.key(b"192.0.2.0/24")
         assert await account.spend(key, 3) == 0
         account.give_back(key, 3)
@@ -320,7 +320,7 @@ def test_a_client_is_known_by_any_of_its_tokens() -> None:
         None,
         None,
     ]
-    assert clients_of([]) == Clients(())
+    assert clients_of([]) == TrustedClients(())
 
 
 def test_a_request_tells_whose_it_is() -> None:

@@ -14,7 +14,7 @@ from support.webservice import TODAY, Site, open_service
 from yarl import URL
 
 from weboid.config import PeopleConfig
-from weboid.demo.littleprovider import CLIENT, Editor, LittleProvider, Reply, open_littleprovider
+from weboid.demo.littleprovider import CLIENT, Editor, LittleProvider, ProviderReply, open_littleprovider
 from weboid.errors import ConfigError
 from weboid.web.app import make_app
 from weboid.web.http.server import open_site
@@ -184,7 +184,7 @@ async def test_what_the_provider_says_of_somebody_is_understood(asked: Asked) ->
 
 @pytest.mark.parametrize("name", ["A\r\nSet-Cookie: x=y", "A\u2028B", "", "x" * 300, "A\x00", "A\u202eB"])
 async def test_a_name_that_no_account_can_have_is_refused(asked: Asked, name: str) -> None:
-    asked.provider.replies["profile"] = Reply(body=json.dumps(Editor(7, name).profile()).encode())
+    asked.provider.replies["profile"] = ProviderReply(body=json.dumps(Editor(7, name).profile()).encode())
     with pytest.raises(Problem) as told:
         await asked.find_member()
     assert told.value.http == 502
@@ -215,7 +215,7 @@ ODD = {
 @pytest.mark.parametrize("changes", [pytest.param(changes, id=name) for name, changes in ODD.items()])
 async def test_a_strange_profile_is_nobodys(asked: Asked, changes: dict[str, object]) -> None:
     profile = {name: value for name, value in (Editor(7, "Anna").profile() | changes).items() if value is not ...}
-    asked.provider.replies["profile"] = Reply(body=json.dumps(profile).encode())
+    asked.provider.replies["profile"] = ProviderReply(body=json.dumps(profile).encode())
     with pytest.raises(Problem) as told:
         await asked.find_member()
     assert told.value.http == 502
@@ -225,22 +225,24 @@ async def test_a_strange_profile_is_nobodys(asked: Asked, changes: dict[str, obj
 @pytest.mark.parametrize(
     ("reply", "status"),
     [
-        pytest.param(Reply(500, b"{}"), 503, id="500"),
-        pytest.param(Reply(429, b"{}"), 503, id="429"),
-        pytest.param(Reply(401, b"{}"), 403, id="401"),
-        pytest.param(Reply(302, b"{}"), 502, id="redirect"),
-        pytest.param(Reply(404, b"{}"), 502, id="404"),
-        pytest.param(Reply(200, b"<html>", "text/html"), 502, id="html"),
-        pytest.param(Reply(200, b"<html>"), 502, id="no-json"),
-        pytest.param(Reply(200, b"[]"), 502, id="list"),
-        pytest.param(Reply(200, b"{}"), 502, id="nothing"),
-        pytest.param(Reply(200, b"[" * 60_000), 502, id="deep"),
-        pytest.param(Reply(200, b'{"access_token": "a\\r\\nb", "token_type": "Bearer"}'), 502, id="header"),
-        pytest.param(Reply(200, b'{"access_token": "", "token_type": "Bearer"}'), 502, id="empty-token"),
-        pytest.param(Reply(200, ANSWER + b" " * 5_000_000), 502, id="5-MB"),
+        pytest.param(ProviderReply(500, b"{}"), 503, id="500"),
+        pytest.param(ProviderReply(429, b"{}"), 503, id="429"),
+        pytest.param(ProviderReply(401, b"{}"), 403, id="401"),
+        pytest.param(ProviderReply(302, b"{}"), 502, id="redirect"),
+        pytest.param(ProviderReply(404, b"{}"), 502, id="404"),
+        pytest.param(ProviderReply(200, b"<html>", "text/html"), 502, id="html"),
+        pytest.param(ProviderReply(200, b"<html>"), 502, id="no-json"),
+        pytest.param(ProviderReply(200, b"[]"), 502, id="list"),
+        pytest.param(ProviderReply(200, b"{}"), 502, id="nothing"),
+        pytest.param(ProviderReply(200, b"[" * 60_000), 502, id="deep"),
+        pytest.param(ProviderReply(200, b'{"access_token": "a\\r\\nb", "token_type": "Bearer"}'), 502, id="header"),
+        pytest.param(ProviderReply(200, b'{"access_token": "", "token_type": "Bearer"}'), 502, id="empty-token"),
+        pytest.param(ProviderReply(200, ANSWER + b" " * 5_000_000), 502, id="5-MB"),
     ],
 )
-async def test_an_odd_answer_of_the_provider_is_a_problem(asked: Asked, part: str, reply: Reply, status: int) -> None:
+async def test_an_odd_answer_of_the_provider_is_a_problem(
+    asked: Asked, part: str, reply: ProviderReply, status: int
+) -> None:
     asked.provider.replies[part] = reply
     with pytest.raises(Problem) as told:
         await asked.find_member()
@@ -249,15 +251,15 @@ async def test_an_odd_answer_of_the_provider_is_a_problem(asked: Asked, part: st
 
 async def test_a_provider_that_sends_us_on_is_not_followed(asked: Asked) -> None:
     async with open_littleprovider() as other:
-        other.replies["profile"] = Reply(body=ANSWER)
-        asked.provider.replies["profile"] = Reply(302, location=f"{other.url}/resource/profile")
+        other.replies["profile"] = ProviderReply(body=ANSWER)
+        asked.provider.replies["profile"] = ProviderReply(302, location=f"{other.url}/resource/profile")
         with pytest.raises(Problem) as told:
             await asked.find_member()
     assert told.value.http == 502
 
 
 async def test_a_provider_that_is_down_signs_nobody_in_until_it_is_up_again(scene: Scene) -> None:
-    scene.provider.replies["profile"] = Reply(500)
+    scene.provider.replies["profile"] = ProviderReply(500)
     seen = await scene.browser.go(scene.provider, "Anna")
     assert seen.status == 503
     assert "does not answer at the moment" in seen.text
@@ -269,7 +271,7 @@ async def test_a_provider_that_is_down_signs_nobody_in_until_it_is_up_again(scen
 async def test_a_provider_that_does_not_answer_in_time_or_at_all_is_told_as_such() -> None:
     async with open_littleprovider(EDITORS) as provider, aiohttp.ClientSession() as client:
         settings = PeopleConfig(provider.url, CLIENT)
-        provider.replies["access_token"] = Reply(pause_s=30)
+        provider.replies["access_token"] = ProviderReply(pause_s=30)
         slow = Provider(settings, client, "http://x/account/back", "Weboid", timeout_s=0.2)
         with pytest.raises(Problem, match="provider") as told:
             await slow.find_member({"state": "s", "code": "c"}, "s", "v")

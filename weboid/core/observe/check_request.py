@@ -19,7 +19,7 @@ _SAMPLE: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CheckRequest:
     """One check of a URL in normal form.
 
     `needs` are the specials to go by. `looks`: the page itself is wanted. `thorough`: every other way is tried before
@@ -53,7 +53,7 @@ def is_thorough(record: UrlRecord, url_key: int, day: int, dead_strikes: int) ->
     return _is_turn(record, url_key, day) or record.row.strikes + 1 >= dead_strikes
 
 
-def disproved(sights: Sights, question: Question, seen: Observation) -> frozenset[Special]:
+def disproved(sights: Sights, question: CheckRequest, seen: Observation) -> frozenset[Special]:
     """Specials that were known and not gone by, and that the URL turned out not to need (C-6)."""
     if not sights or seen.outcome is not Outcome.WORKING:
         return frozenset()

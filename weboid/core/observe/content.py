@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from weboid.core.document.document import Document, document_of, is_html
-from weboid.core.observe.observation import Answer
+from weboid.core.observe.observation import RawResponse
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.botwall import CODES, wall_by_content, wall_by_headers
 from weboid.core.signs.login_walls import is_consent_url, is_login_url, login_suspicion
@@ -22,7 +22,7 @@ _SENT_ON_WORDS: Final = 40
 """A page of more words that loads another one after a while has something to say itself."""
 
 
-def document_in(answer: Answer) -> Document:
+def document_in(answer: RawResponse) -> Document:
     """The document in the body of an answer; an empty one if there is none, or it is no page."""
     kind = answer.headers.get("content-type", "")
     if not answer.body or not is_html(kind, answer.body):
@@ -30,7 +30,7 @@ def document_in(answer: Answer) -> Document:
     return document_of(answer.body, kind, answer.final)
 
 
-def content_suspicion(answer: Answer, *, read_body: bool = True) -> Suspicion | None:
+def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspicion | None:
     """What an answer is in place of the page asked for: by its headers, its way and its body, as far as they go.
 
     Without `read_body` the page itself is not analysed (C-15: robots.txt may forbid it), only who refuses it is asked.
@@ -72,7 +72,7 @@ def _refresh_suspicion(asked: str, document: Document) -> Suspicion | None:
     return None
 
 
-def wants_body(answer: Answer) -> bool:
+def wants_body(answer: RawResponse) -> bool:
     """Whether an answer to HEAD is suspicious enough that the page should be looked at, too (C-11).
 
     It is if it came from another registrable domain, or from the root instead of a page.

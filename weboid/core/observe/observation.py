@@ -22,7 +22,7 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RawResponse:
     """The raw end of one check. Exactly one of `code` and `fault` is set.
 
     `final` is the URL that gave the end; `headers` has lower-case names, the first value each, bounded in number

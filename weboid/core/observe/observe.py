@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from weboid.core.observe.content import content_suspicion
-from weboid.core.observe.observation import Answer, Observation
+from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.record import mime
 from weboid.core.record.reasons import Outcome, Reason, code_reason, network_status
 from weboid.core.record.specials import Special
@@ -33,7 +33,7 @@ _UNTOLD_REST_S: Final = 3_600.0
 """Where a Retry-After cannot be read."""
 
 
-def observation_of(answer: Answer, *, read_body: bool = True) -> Observation:
+def observation_of(answer: RawResponse, *, read_body: bool = True) -> Observation:
     """The observation that an answer stands for; without `read_body` what the page itself says is left out (C-15)."""
     if answer.fault is not None:
         return _fault_observation(answer, answer.fault)
@@ -47,7 +47,7 @@ def observation_of(answer: Answer, *, read_body: bool = True) -> Observation:
     return replace(_refused_or_failed(answer, answer.code, reason), retry_after_s=_rest_s(answer))
 
 
-def _refused_or_failed(answer: Answer, code: int, reason: Reason) -> Observation:
+def _refused_or_failed(answer: RawResponse, code: int, reason: Reason) -> Observation:
     elsewhere = _is_elsewhere(answer)
     if reason in (Reason.REDIRECT_LOOP, Reason.TOO_MANY_REDIRECTS):
         return Observation(status_of(508), reason, elsewhere=elsewhere)
@@ -56,7 +56,7 @@ def _refused_or_failed(answer: Answer, code: int, reason: Reason) -> Observation
     return Observation(status_of(code), reason, elsewhere=elsewhere)
 
 
-def _rest_s(answer: Answer) -> float | None:
+def _rest_s(answer: RawResponse) -> float | None:
     """How long the URL's own host wants to be left alone: seconds, or until a date of its clock (RFC 9110 §10.2.3)."""
     if (text := answer.headers.get("retry-after")) is None or _is_elsewhere(answer):
         return None
@@ -71,7 +71,7 @@ def _rest_s(answer: Answer) -> float | None:
     return min(max(rest_s, 0.0), _LONGEST_REST_S)
 
 
-def _fault_observation(answer: Answer, fault: Reason) -> Observation:
+def _fault_observation(answer: RawResponse, fault: Reason) -> Observation:
     """No answer at the end of the way. A redirect that leads nowhere is no network problem: its sender answered."""
     elsewhere = _is_elsewhere(answer)
     if fault is Reason.REDIRECT_BROKEN:
@@ -83,7 +83,7 @@ def _fault_observation(answer: Answer, fault: Reason) -> Observation:
     return Observation(status, fault, target, elsewhere=elsewhere)
 
 
-def _arrived(answer: Answer, code: int, reason: Reason) -> Observation:
+def _arrived(answer: RawResponse, code: int, reason: Reason) -> Observation:
     """Something answered as it should: the first redirect gives the status, its end the target (U-4)."""
     keyword = mime.keyword(answer.headers.get("content-type", ""), answer.body)
     size_kib = _length_kib(answer) if keyword else None
@@ -94,7 +94,7 @@ def _arrived(answer: Answer, code: int, reason: Reason) -> Observation:
     return Observation(status_of(answer.hops[0].code if went else code), reason, target, keyword, size_kib)
 
 
-def _reason(answer: Answer, code: int, *, read_body: bool) -> Reason:
+def _reason(answer: RawResponse, code: int, *, read_body: bool) -> Reason:
     """The reason of an answer that has a code."""
     if code in _FOLLOWED and answer.hops:
         # The last redirect was not followed: `fetch` says so by ending on it.
@@ -113,7 +113,7 @@ def _reason(answer: Answer, code: int, *, read_body: bool) -> Reason:
             return reason
 
 
-def _redirect_reason(answer: Answer) -> Reason:
+def _redirect_reason(answer: RawResponse) -> Reason:
     """What a redirect that ended well is worth (C-8)."""
     start, end = urlsplit(answer.url), urlsplit(answer.final)
     if _ROOT.fullmatch(start.path) and not start.query:
@@ -125,26 +125,26 @@ def _redirect_reason(answer: Answer) -> Reason:
     return Reason.MOVED
 
 
-def _awaits_consent(answer: Answer) -> bool:
+def _awaits_consent(answer: RawResponse) -> bool:
     """Whether a consent page stands between us and the page, which has not moved for that (C-8)."""
     return is_consent_url(answer.final) and not is_consent_url(answer.url)
 
 
-def _went(answer: Answer) -> bool:
+def _went(answer: RawResponse) -> bool:
     """Whether redirects led to another URL; one that only sets a cookie leads back to the same."""
     return bool(answer.hops) and answer.final != answer.url
 
 
-def _loops(answer: Answer) -> bool:
+def _loops(answer: RawResponse) -> bool:
     visited = {hop.url for hop in answer.hops}
     return answer.hops[-1].location in visited
 
 
-def _is_elsewhere(answer: Answer) -> bool:
+def _is_elsewhere(answer: RawResponse) -> bool:
     return bool(answer.hops) and _host(answer.final) != _host(answer.url)
 
 
-def _is_content(answer: Answer, code: int) -> bool:
+def _is_content(answer: RawResponse, code: int) -> bool:
     """U-5: a failure code over what is plainly the content itself. Never for 404 and 410 with a page of text."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     size_kib = _length_kib(answer)
@@ -154,7 +154,7 @@ def _is_content(answer: Answer, code: int) -> bool:
     return 400 <= code <= 499 and size_kib is not None and size_kib > _ERROR_PAGE_KIB
 
 
-def _length_kib(answer: Answer) -> int | None:
+def _length_kib(answer: RawResponse) -> int | None:
     """The size that the server states, in full KiB, rounded up; None if it states none, or that of a packed form."""
     text = answer.headers.get("content-length", "")
     if answer.headers.get("content-encoding", "identity") != "identity":

@@ -10,25 +10,25 @@ from weboid.core.record.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Streak:
     """Failing checks in a row: how many days had one, the first such day and the newest (U-7)."""
 
     strikes: int = 0
     since: int | None = None
     until: int | None = None
 
-    def struck(self, day: int) -> "Row":
+    def struck(self, day: int) -> "Streak":
         """One more failing day; a second failure on the same day is the same evidence and adds nothing."""
         if self.until is not None and day <= self.until:
             return self
-        return Row(self.strikes + 1, day if self.since is None else self.since, day)
+        return Streak(self.strikes + 1, day if self.since is None else self.since, day)
 
     def elapsed(self, day: int) -> int:
         """Days from the first failing day until `day`."""
         return 0 if self.since is None else max(0, day - self.since)
 
 
-NO_STRIKES = Row()
+NO_STRIKES = Streak()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class UrlRecord:
     """One URL's memory. `target` is where its redirect ends; `mime` and `size_kib` only if notable (U-6)."""
 
     history: History = ()
-    row: Row = NO_STRIKES
+    row: Streak = NO_STRIKES
     reason: Reason | None = None
     target: str | None = None
     mime: str | None = None
@@ -52,7 +52,7 @@ class UrlRecord:
 class HostRecord:
     """One host's memory: its own row of contacts that failed before any HTTP answer came (C-5)."""
 
-    row: Row = NO_STRIKES
+    row: Streak = NO_STRIKES
     reason: Reason | None = None
 
 

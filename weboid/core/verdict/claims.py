@@ -11,7 +11,7 @@ from weboid.core.verdict.verdict import Finding, Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Notes:
+class Claims:
     """Claims about one URL, as days (U-2) and addresses in normal form.
 
     `reported`: somebody said that it, or its whole domain, works by hand (H-1); `assumed`: half of its domain's URLs
@@ -24,10 +24,10 @@ class Notes:
     archives: tuple[str, ...] = ()
 
 
-NONE: Final = Notes()
+NONE: Final = Claims()
 
 
-def found_with(finding: Finding, notes: Notes) -> Finding:
+def with_claims(finding: Finding, notes: Claims) -> Finding:
     """The finding as it is told: what counts as probably reachable is doubtful instead of dead (H-3)."""
     if finding.verdict is Verdict.DEAD and notes.assumed is not None:
         return Finding(Verdict.DOUBTFUL, Reason.REPORTED, finding.since)

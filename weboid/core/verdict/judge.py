@@ -10,7 +10,7 @@ from weboid.core.observe.observation import Observation
 from weboid.core.record.history import extended
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.reasons import Outcome
-from weboid.core.record.record import NO_STRIKES, UNKNOWN_HOST, HostRecord, Row, UrlRecord
+from weboid.core.record.record import NO_STRIKES, UNKNOWN_HOST, HostRecord, Streak, UrlRecord
 from weboid.core.record.status import HOST_FAILURES
 from weboid.core.verdict.verdict import proven
 
@@ -57,7 +57,7 @@ def is_host_failure(seen: Observation) -> bool:
     return seen.status in HOST_FAILURES and seen.outcome is Outcome.FAILING and not (seen.elsewhere or seen.aside)
 
 
-def _row_after(row: Row, seen: Observation, day: int) -> Row:
+def _row_after(row: Streak, seen: Observation, day: int) -> Streak:
     """An inferred failure never strikes; a refusal proves nothing in either direction; an arrival ends the row."""
     match seen.outcome:
         case Outcome.FAILING:

@@ -21,7 +21,7 @@ from weboid.core.url.farms import WikiName
 from weboid.core.url.hosts import InvalidReason, reversed_name
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.urls import DEFAULT_PORTS, Url
-from weboid.core.verdict.claims import NONE, Notes, found_with
+from weboid.core.verdict.claims import NONE, Claims, with_claims
 from weboid.core.verdict.verdict import Finding, Verdict, finding_of
 
 VERSION: Final = 1
@@ -46,7 +46,7 @@ class Known(Protocol):
     @property
     def due(self) -> int: ...
     @property
-    def notes(self) -> Notes: ...
+    def notes(self) -> Claims: ...
 
 
 class KeyedLink(NamedTuple):
@@ -80,7 +80,7 @@ class LinkReport(NamedTuple):
     due: int | None = None
     invalid: InvalidReason | None = None
     suspicious: bool = False
-    notes: Notes = NONE
+    notes: Claims = NONE
 
     @property
     def status(self) -> Status:
@@ -137,7 +137,7 @@ def _link_report(
     elif spam:
         finding = _SPAM
     elif link.kind is UrlClass.WATCHED and known is not None:
-        finding = found_with(finding_of(known.record, known.host, policy), known.notes)
+        finding = with_claims(finding_of(known.record, known.host, policy), known.notes)
     else:
         finding = _UNKNOWN
     record, due, notes = (UNTRIED, None, NONE) if known is None else (known.record, known.due, known.notes)

@@ -8,7 +8,7 @@ from enum import Enum
 
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.reasons import Outcome, Reason
-from weboid.core.record.record import UNKNOWN_HOST, HostRecord, Row, UrlRecord
+from weboid.core.record.record import UNKNOWN_HOST, HostRecord, Streak, UrlRecord
 from weboid.core.record.status import HOST_FAILURES
 
 
@@ -38,7 +38,7 @@ class Finding:
     since: int | None = None
 
 
-def proven(row: Row, policy: Policy = DEFAULT) -> bool:
+def proven(row: Streak, policy: Policy = DEFAULT) -> bool:
     """Whether a row of failures is long enough and spread over enough days (U-7)."""
     if row.since is None or row.until is None:
         return False

@@ -23,7 +23,7 @@ UNDER_WAY: Final = (0, "rekey")
 
 
 @dataclass(frozen=True, slots=True)
-class KeyForm:
+class KeyScheme:
     """A way to compute keys: its versions, the normal form of a URL that was stored in another one, and its key."""
 
     form_version: int = FORM_VERSION
@@ -39,7 +39,7 @@ class KeyForm:
             return None
 
 
-OURS: Final = KeyForm()
+OURS: Final = KeyScheme()
 """The form of this program."""
 
 
@@ -54,13 +54,13 @@ async def note_form(conn: Connection) -> None:
     await conn.execute(SQL["record_first_key_form"], row)
 
 
-async def has_form(conn: Connection, form: KeyForm = OURS) -> bool:
+async def has_form(conn: Connection, form: KeyScheme = OURS) -> bool:
     """Whether the stored keys are of this form, kept so until the transaction ends; one that says none has any."""
     row = await (await conn.execute(SQL["find_key_form"])).fetchone()
     return row in (None, (form.form_version, form.suffix_version))
 
 
-async def require_form(conn: Connection, form: KeyForm = OURS) -> None:
+async def require_scheme(conn: Connection, form: KeyScheme = OURS) -> None:
     """Raises StoreError if the stored keys are of another form, or are being moved."""
     if not await has_form(conn, form):
         raise StoreError(

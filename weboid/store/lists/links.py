@@ -11,7 +11,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey
-from weboid.core.verdict.claims import found_with
+from weboid.core.verdict.claims import with_claims
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import KnownUrl
@@ -30,7 +30,7 @@ _ALL_BELOW: Final = "/"
 """Sorts just behind the dot with which a reversed name ends."""
 
 
-class Place(NamedTuple):
+class UsingPage(NamedTuple):
     """A page of some wiki; `wiki` and `page` are where to go on behind it."""
 
     wiki: int
@@ -76,7 +76,7 @@ START: Final = Spot(0, UrlKey(0, _LEAST, _LEAST))
 
 
 @dataclass(frozen=True, slots=True)
-class PageLinks(Generic[S]):
+class ListedLinks(Generic[S]):
     """Some links, and the place from which to go on; None at the end."""
 
     links: tuple[PageLink, ...]
@@ -85,29 +85,29 @@ class PageLinks(Generic[S]):
 
 async def list_uses(
     conn: Connection, key: UrlKey, wiki: StoredWiki, *, after: tuple[int, int] | None = None, limit: int = 100
-) -> list[Place]:
+) -> list[UsingPage]:
     """At most `limit` pages that use a URL, the wiki's own first, then others of its farm: never of another (P-1)."""
     return await _list_places(conn, "list_uses", key, wiki, after, limit)
 
 
 async def list_spam_uses(
     conn: Connection, key: UrlKey, wiki: StoredWiki, *, after: tuple[int, int] | None = None, limit: int = 100
-) -> list[Place]:
+) -> list[UsingPage]:
     """The wiki's own pages on which the URL is spam (L-8): other wikis' lists are never told (L-3)."""
     return await _list_places(conn, "list_spam_uses", key, wiki, after, limit)
 
 
-async def list_dead_links(conn: Connection, wiki: int, *, after: Spot = START, limit: int = 100) -> PageLinks[Spot]:
+async def list_dead_links(conn: Connection, wiki: int, *, after: Spot = START, limit: int = 100) -> ListedLinks[Spot]:
     """The dead links of a wiki in the order of pages, at most `limit` behind `after`."""
     row = {"wiki": wiki, "page": after.page, **after.key._asdict(), "limit": limit + 1}
     spots = [Spot(page, UrlKey(*key)) async for page, *key in await conn.execute(SQL["list_dead_links"], row)]
     links = _still_dead(await _list_links(conn, wiki, spots[:limit]))
-    return PageLinks(links, spots[limit - 1] if len(spots) > limit else None)
+    return ListedLinks(links, spots[limit - 1] if len(spots) > limit else None)
 
 
 async def list_dead_links_below(
     conn: Connection, wiki: int, domain: str, *, path: str = "", after: SpotBelow | None = None, limit: int = 100
-) -> PageLinks[SpotBelow]:
+) -> ListedLinks[SpotBelow]:
     """The dead links of a wiki on a domain (in normal form, no bare public suffix) and all below it, host by host.
 
     `path` is what their paths begin with; at most `BUDGET` links are looked at for it, so a call may give few or none
@@ -131,12 +131,12 @@ async def list_dead_links_below(
     last = told[-1] if len(fitting) > limit else found[-1] if found and found[-1][6] else None
     spots = [Spot(page, UrlKey(*key)) for _, page, *key, _, _ in told]
     links = _still_dead(await _list_links(conn, wiki, spots))
-    return PageLinks(links, None if last is None else SpotBelow(last[1], last[4], last[0]))
+    return ListedLinks(links, None if last is None else SpotBelow(last[1], last[4], last[0]))
 
 
 async def list_doubtful_links(
     conn: Connection, wiki: int, *, policy: Policy = DEFAULT, after: Spot = START, limit: int = 100
-) -> PageLinks[Spot]:
+) -> ListedLinks[Spot]:
     """The doubtful links of a wiki in the order of pages, of which 200 at most are looked at, or `BUDGET` links.
 
     Doubt is not stored, so it is derived from what the pages use: a call may give few or none and yet a place from
@@ -150,11 +150,11 @@ async def list_doubtful_links(
     doubtful = [spot for spot in unseen if spot.key in known and _is_doubtful(known[spot.key], policy)]
     links = await _list_links(conn, wiki, doubtful[:limit], known)
     if len(doubtful) > limit:
-        return PageLinks(links, doubtful[limit - 1])
+        return ListedLinks(links, doubtful[limit - 1])
     if unseen and unseen[-1] != spots[-1]:
-        return PageLinks(links, unseen[-1])
+        return ListedLinks(links, unseen[-1])
     at_end = len(pages) < _STRETCH
-    return PageLinks(links, None if at_end else Spot(pages[-1][0] + 1, START.key))
+    return ListedLinks(links, None if at_end else Spot(pages[-1][0] + 1, START.key))
 
 
 async def list_titles(conn: Connection, wiki: int, pages: Iterable[int]) -> dict[int, PageTitle]:
@@ -165,7 +165,7 @@ async def list_titles(conn: Connection, wiki: int, pages: Iterable[int]) -> dict
 
 async def _list_places(
     conn: Connection, name: str, key: UrlKey, wiki: StoredWiki, after: tuple[int, int] | None, limit: int
-) -> list[Place]:
+) -> list[UsingPage]:
     after_wiki, after_page = after or (wiki.wiki, 0)
     row = {
         **key._asdict(),
@@ -175,7 +175,7 @@ async def _list_places(
         "after_page": after_page,
         "limit": limit,
     }
-    return [Place(*columns) async for columns in await conn.execute(SQL[name], row)]
+    return [UsingPage(*columns) async for columns in await conn.execute(SQL[name], row)]
 
 
 async def _list_links(
@@ -198,4 +198,4 @@ def _still_dead(links: Iterable[PageLink]) -> tuple[PageLink, ...]:
 
 
 def _is_doubtful(known: KnownUrl, policy: Policy) -> bool:
-    return found_with(finding_of(known.record, known.host, policy), known.notes).verdict is Verdict.DOUBTFUL
+    return with_claims(finding_of(known.record, known.host, policy), known.notes).verdict is Verdict.DOUBTFUL

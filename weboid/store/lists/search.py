@@ -14,13 +14,13 @@ from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.patterns import UrlPattern, pattern_below
-from weboid.core.verdict.claims import found_with
+from weboid.core.verdict.claims import with_claims
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import SCHEMES, KnownUrl, key_columns
 from weboid.store.db.statements import statements
 from weboid.store.db.verdicts import verdict_values
-from weboid.store.lists.links import PageLink, PageLinks, PageTitle, SpotBelow
+from weboid.store.lists.links import ListedLinks, PageLink, PageTitle, SpotBelow
 from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("lists/search")
@@ -128,7 +128,7 @@ async def list_doubtful_links_below(
     after: SpotBelow | None = None,
     limit: int = 100,
     within_s: float = 1.5,
-) -> PageLinks[SpotBelow]:
+) -> ListedLinks[SpotBelow]:
     """The doubtful links of a wiki on a domain (in normal form, no bare public suffix) and all below it, whose paths
     begin with `path`: host by host, URL by URL, at most `limit` behind `after`, whose page 0 means: behind that URL.
 
@@ -155,9 +155,9 @@ async def list_doubtful_links_below(
         if len(links) > limit:
             last = links[limit - 1]
             spot = _spot_of(last.known)
-            return PageLinks(tuple(links[:limit]), SpotBelow(last.page.page, *spot))
+            return ListedLinks(tuple(links[:limit]), SpotBelow(last.page.page, *spot))
         spot = stretch.after
-    return PageLinks(tuple(links), None if spot is None else SpotBelow(0, *spot))
+    return ListedLinks(tuple(links), None if spot is None else SpotBelow(0, *spot))
 
 
 async def _walk(
@@ -263,7 +263,7 @@ async def _list_uses(
 
 def _verdict(known: KnownUrl, policy: Policy) -> Verdict:
     """The verdict as it is told."""
-    return found_with(finding_of(known.record, known.host, policy), known.notes).verdict
+    return with_claims(finding_of(known.record, known.host, policy), known.notes).verdict
 
 
 def _spot_of(known: KnownUrl) -> SearchSpot:

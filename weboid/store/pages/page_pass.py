@@ -14,7 +14,7 @@ SQL: Final = statements("pages/page_pass")
 PAGE_SQL: Final = statements("pages/page")
 
 
-class PageState(Protocol):
+class KnownPage(Protocol):
     """What is known of a page before its links are read (wiki/source.py has it)."""
 
     @property
@@ -36,22 +36,22 @@ class PageRecord(NamedTuple):
     flagged: bool
 
 
-class Place(NamedTuple):
+class PassPosition(NamedTuple):
     """Where a pass stands: its step, and the place within it from which a walk goes on."""
 
     step: int = 0
     place: str = ""
 
 
-async def record_start(conn: Connection, wiki: int, plan: str, day: int) -> tuple[int, Place]:
+async def record_start(conn: Connection, wiki: int, plan: str, day: int) -> tuple[int, PassPosition]:
     """The day on which the pass under way began, and where it stands; begins one if there is none of this plan."""
     await conn.execute(SQL["record_start"], {"wiki": wiki, "plan": plan, "day": day})
     row = await (await conn.execute(SQL["find_pass"], {"wiki": wiki})).fetchone()
     assert row is not None, "it was begun a statement before"
-    return row[0], Place(*row[1:])
+    return row[0], PassPosition(*row[1:])
 
 
-async def record_place(conn: Connection, wiki: int, before: Place, after: Place) -> None:
+async def record_place(conn: Connection, wiki: int, before: PassPosition, after: PassPosition) -> None:
     """The pass goes from one place to another; raises StoreError if it does not stand there any more."""
     row = {
         "wiki": wiki,
@@ -87,7 +87,7 @@ async def list_in_trees(conn: Connection, wiki: int, titles: Iterable[str]) -> s
     return {title async for (title,) in await conn.execute(SQL["list_in_trees"], row)}
 
 
-async def record_touches(conn: Connection, wiki: int, pages: Sequence[PageState], day: int) -> None:
+async def record_touches(conn: Connection, wiki: int, pages: Sequence[KnownPage], day: int) -> None:
     """Pages that match the criteria today: new ones, and those whose links may have changed, are flagged (P-5)."""
     rows = sorted({page.page: page for page in pages}.values(), key=lambda page: page.page)
     columns: dict[str, Any] = {

@@ -173,7 +173,7 @@ async def list_spam_pages(conn: Connection, wiki: int, *, after: int = 0, limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class SpamBatch:
     """Some pages of a wiki in order of their ids: what they use, what is spam there, and the URLs that they use."""
 
     last: int
@@ -182,7 +182,7 @@ class Stretch:
     urls: Mapping[UrlKey, Url]
 
 
-async def find_stretch(conn: Connection, wiki: int, *, after: int, limit: int) -> Stretch | None:
+async def find_stretch(conn: Connection, wiki: int, *, after: int, limit: int) -> SpamBatch | None:
     """The next `limit` pages of a wiki behind page `after`; None if there is none."""
     rows = await conn.execute(SQL["list_stretch"], {"wiki": wiki, "after": after, "limit": limit})
     uses = {page: unpacked_keys(urls) async for page, urls in rows}
@@ -191,7 +191,7 @@ async def find_stretch(conn: Connection, wiki: int, *, after: int, limit: int) -
     keys = sorted({key for keys in uses.values() for key in keys})
     found = await conn.execute(SQL["list_urls"], key_columns(keys))
     urls = {UrlKey(*row[:3]): url_of(row[3:]) async for row in found}
-    return Stretch(max(uses), uses, await list_spam_links(conn, wiki, uses), urls)
+    return SpamBatch(max(uses), uses, await list_spam_links(conn, wiki, uses), urls)
 
 
 async def record_reclassified(

@@ -13,7 +13,7 @@ from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.core.verdict.verdict import Verdict, finding_of
-from weboid.store.db.keyform import require_form
+from weboid.store.db.keyform import require_scheme
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import SCHEMES, HostKey, host_key_columns, key_columns
 from weboid.store.db.statements import statements
@@ -65,7 +65,7 @@ async def record_uses(
     added, gone = differences.added, differences.gone
     if not added and not gone:
         return 0
-    await require_form(conn)  # Whoever began before a rekey must not go on (O-10).
+    await require_scheme(conn)  # Whoever began before a rekey must not go on (O-10).
     came = sorted({key for _, key in added})
     left = sorted({key for _, key in gone})
     # All URLs, then all hosts, each in the order of their keys, as rounds write them: no two wait for each other.

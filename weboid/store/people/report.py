@@ -11,7 +11,7 @@ from typing import Final
 from weboid.core.url.hosts import is_ip, registrable_domain, reversed_name
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.keys import bucket as bucket_of
-from weboid.store.db.keyform import require_form
+from weboid.store.db.keyform import require_scheme
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey, KnownUrl, key_columns
 from weboid.store.db.statements import statements
@@ -44,7 +44,7 @@ async def find_locked_url(conn: Connection, key: UrlKey) -> KnownUrl | None:
 
     Raises StoreError if the store has other keys than this program (O-10).
     """
-    await require_form(conn)
+    await require_scheme(conn)
     await conn.execute(SQL["lock_url"], key._asdict())
     known = (await find_urls(conn, [key])).get(key)
     return None if known is None or known.orphaned is not None else known

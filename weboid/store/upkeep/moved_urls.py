@@ -13,7 +13,7 @@ from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.core.verdict.verdict import Verdict, finding_of
-from weboid.store.db.keyform import KeyForm
+from weboid.store.db.keyform import KeyScheme
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import (
     SCHEMES,
@@ -53,7 +53,7 @@ class Moves:
         return {old: new for old, new in self.to.items() if new is not None}
 
 
-def moves_of(stored: Mapping[UrlKey, Url], form: KeyForm) -> Moves:
+def moves_of(stored: Mapping[UrlKey, Url], form: KeyScheme) -> Moves:
     """What has to be done for these URLs to have the keys of a form."""
     moves = Moves()
     for old, url in stored.items():

@@ -13,7 +13,7 @@ from typing import Any, Final
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.errors import StoreError
-from weboid.store.db.keyform import OURS, UNDER_WAY, KeyForm, has_form, note_form
+from weboid.store.db.keyform import OURS, UNDER_WAY, KeyScheme, has_form, note_form
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.db.rows import Columns, url_of
 from weboid.store.db.statements import statements
@@ -56,7 +56,7 @@ async def begin_rekey(conn: Connection) -> None:
     await _record_form(conn, *UNDER_WAY)
 
 
-async def end_rekey(conn: Connection, form: KeyForm = OURS) -> None:
+async def end_rekey(conn: Connection, form: KeyScheme = OURS) -> None:
     """Everything has its new key: workers and feeders may come back."""
     await _record_form(conn, form.form_version, form.suffix_version)
     await conn.execute(SQL["record_leases_given_back"], {"worker": WORKER})
@@ -65,7 +65,7 @@ async def end_rekey(conn: Connection, form: KeyForm = OURS) -> None:
 async def rekey(
     pool: Pool,
     day: int,
-    form: KeyForm = OURS,
+    form: KeyScheme = OURS,
     *,
     batch: int = BATCH,
     dry_run: bool = False,
@@ -118,7 +118,7 @@ async def _list_urls(conn: Connection, after: UrlKey, limit: int) -> dict[UrlKey
     return {UrlKey(*row[:3]): url_of(row[3:]) async for row in rows}
 
 
-async def _rekey_spam_links(pool: Pool, form: KeyForm, batch: int, dry_run: bool, done: Rekeyed) -> None:
+async def _rekey_spam_links(pool: Pool, form: KeyScheme, batch: int, dry_run: bool, done: Rekeyed) -> None:
     """Spam links stand for themselves: their URLs, as the pages give them, are known of nowhere else."""
     after: tuple[int, ...] = (-1, 0, *BEFORE_ALL)
     names = ("wiki", "page", "bucket", "host_key", "url_key")
@@ -144,7 +144,7 @@ async def _rekey_spam_links(pool: Pool, form: KeyForm, batch: int, dry_run: bool
                 await conn.execute(SQL["record_spam_links"], _transposed((*names, "url"), new))
 
 
-async def _rekey_domain_reports(pool: Pool, form: KeyForm) -> None:
+async def _rekey_domain_reports(pool: Pool, form: KeyScheme) -> None:
     """What is said of whole domains, a few thousand rows at most. Of what falls together the newest is kept."""
     names = ("bucket", "domain", "day", "subject", "name")
     async with pool.connection() as conn:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.hosts import registrable_domain
 from weboid.core.url.keys import UrlKey
-from weboid.core.verdict.claims import Notes
+from weboid.core.verdict.claims import Claims
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import KnownUrl, key_columns
 from weboid.store.db.statements import statements
@@ -32,12 +32,12 @@ async def noted(conn: Connection, urls: Sequence[KnownUrl]) -> list[KnownUrl]:
     return [url._replace(notes=_notes(found[url.key])) if url.key in found else url for url in urls]
 
 
-def _notes(rows: Iterable[Sequence[Any]]) -> Notes:
+def _notes(rows: Iterable[Sequence[Any]]) -> Claims:
     """The notes of one URL: its rows differ in `archive` and `target` only."""
     rows = list(rows)
     reported, of_domain, assumed, *_ = rows[0]
     targets = [(archive, target) for *_, archive, target in rows if target is not None]
-    return Notes(
+    return Claims(
         reported=reported if of_domain is None else max(of_domain, reported or 0),
         assumed=assumed,
         replacement=next((target for archive, target in targets if archive == 0), None),

@@ -23,9 +23,9 @@ from weboid.store.pages.spam import list_spam_links
 from weboid.store.pages.wiki import StoredWiki
 from weboid.store.urls.url import find_urls
 from weboid.web.answer.live_pages import LiveReader
-from weboid.web.answer.notify_feeder import Asked
+from weboid.web.answer.notify_feeder import FeederNotifier
 from weboid.web.answer.wiki_names import Wikis
-from weboid.web.request.parameters import Question
+from weboid.web.request.parameters import PageQuery
 from weboid.wiki.source import PageLinks
 
 _LINKS_KEPT: Final = 16_384
@@ -34,7 +34,7 @@ _LONGEST_KEPT: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PageAnswer:
     """Reports on the pages that were found, in the order asked for; `missing` names the others. Given on `day`."""
 
     wiki: StoredWiki
@@ -54,11 +54,11 @@ class Answers:
     pool: Pool
     live: LiveReader
     wikis: Wikis
-    asked: Asked
+    asked: FeederNotifier
     policy: Policy
     today: Callable[[], int]
 
-    async def find_answer(self, question: Question) -> Answer:
+    async def find_answer(self, question: PageQuery) -> PageAnswer:
         """The answer to a question; raises NotFound for a wiki that is not known, StoreError."""
         day = self.today()
         wiki, farm = await self.wikis.find(question.wiki)
@@ -75,7 +75,7 @@ class Answers:
         missing = [str(page) for page in question.ids if page not in found]
         missing += [title for title in question.titles if titles.get(title) not in found]
         order = dict.fromkeys((*question.ids, *(titles[title] for title in question.titles if title in titles)))
-        return Answer(wiki, tuple(found[page] for page in order if page in found), tuple(missing), day)
+        return PageAnswer(wiki, tuple(found[page] for page in order if page in found), tuple(missing), day)
 
     async def _find_known(
         self, name: WikiName, wiki: int, farm: Farm, pages: Sequence[PageLinks], day: int
@@ -100,7 +100,7 @@ class Answers:
             for page in pages
         ]
 
-    async def _find_stored(self, wiki: StoredWiki, question: Question) -> tuple[list[PageReport], dict[str, int]]:
+    async def _find_stored(self, wiki: StoredWiki, question: PageQuery) -> tuple[list[PageReport], dict[str, int]]:
         """The pages with their watched links as the last pass left them, and the pages of the titles."""
         async with self.pool.connection() as conn:
             pages = [await find_page(conn, wiki.wiki, page=page) for page in question.ids]

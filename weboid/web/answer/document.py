@@ -10,14 +10,14 @@ from weboid import __version__
 from weboid.core.record.days import iso
 from weboid.core.verdict.link_report import VERSION, Extent, LinkReport, PageReport, is_told, page_as_json
 from weboid.core.verdict.verdict import Verdict
-from weboid.web.answer.answers import Answer
+from weboid.web.answer.answers import PageAnswer
 from weboid.web.request.problem import Problem
 from weboid.web.words.messages import Messages
 from weboid.web.words.phrases import sentence
 
 
 def document(
-    answer: Answer, extent: Extent, say: Messages, source: str, verdicts: Collection[Verdict] = ()
+    answer: PageAnswer, extent: Extent, say: Messages, source: str, verdicts: Collection[Verdict] = ()
 ) -> dict[str, Any]:
     """The answer; `source` is where the code of this very version is (W-2).
 

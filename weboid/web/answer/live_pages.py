@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LivePages:
     """Pages as they are now; of those that were asked for by title, `titles` has the ids."""
 
     pages: list[PageLinks]
@@ -47,14 +47,16 @@ class LiveReader:
         self._categories: dict[tuple[int, str], tuple[float, Members]] = {}
         self._free = asyncio.Semaphore(_MOST_READS)
 
-    async def find_pages(self, wiki: StoredWiki, ids: tuple[int, ...], titles: tuple[str, ...]) -> Found | None:
+    async def find_pages(self, wiki: StoredWiki, ids: tuple[int, ...], titles: tuple[str, ...]) -> LivePages | None:
         """The pages as they are now, without those that are not there; None if the wiki does not answer in time."""
 
-        async def read(source: WikiItself) -> Found:
+        async def read(source: WikiItself) -> LivePages:
             pages = {page.page: page for page in await source.find_pages(ids=ids)} if ids else {}
             titled = await source.find_titled(titles) if titles else {}
             pages |= {page.page: page for page in titled.values()}
-            return Found([pages[page] for page in sorted(pages)], {title: page.page for title, page in titled.items()})
+            return LivePages(
+                [pages[page] for page in sorted(pages)], {title: page.page for title, page in titled.items()}
+            )
 
         return await self._shared(wiki, (wiki.wiki, ids, titles), read)
 

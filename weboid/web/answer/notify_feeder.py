@@ -25,7 +25,7 @@ class _Told(NamedTuple):
     day: int
 
 
-class Asked:
+class FeederNotifier:
     """What this process has told; a page with another revision may have become one that is watched."""
 
     def __init__(self, pool: Pool) -> None:

@@ -13,9 +13,9 @@ from weboid.core.verdict.link_report import Extent
 from weboid.store.db.pool import Connection
 from weboid.store.pages.page import StoredPage, list_pages, list_pages_of_namespace
 from weboid.store.pages.wiki import StoredWiki
-from weboid.web.answer.answers import Answer
+from weboid.web.answer.answers import PageAnswer
 from weboid.web.answer.document import document
-from weboid.web.http.respond import Form
+from weboid.web.http.respond import Format
 from weboid.web.http.tokens import client_of
 from weboid.web.request.parameters import Parameters, extent_of, title_of, verdicts_of
 from weboid.web.request.problem import Problem
@@ -40,7 +40,7 @@ class Part:
     next: str | None
 
 
-class Whole:
+class BulkPages:
     """The handler."""
 
     def __init__(self, service: Service) -> None:
@@ -54,15 +54,15 @@ class Whole:
         """The stored answers of fifty pages of a namespace or category."""
         require_trusted(request)
         given = given_in(request, _NAMES)
-        require_format(given, Form.JSON, Form.XML)
+        require_format(given, Format.JSON, Format.XML)
         say = machine_words(given)
-        is_xml = self._service.form_of(request) is Form.XML
+        is_xml = self._service.form_of(request) is Format.XML
         extent, verdicts = extent_of(given, Extent.FINDINGS if is_xml else Extent.DEAD), verdicts_of(given)
         name, wiki = await self._service.find_wiki(given)
         part = await find_part(self._service, wiki, given, limit=ROWS)
         async with self._service.pool.connection() as conn:
             reports = await self._service.answers.list_reports(conn, name, wiki, part.pages)
-        answer = Answer(wiki, tuple(reports), tuple(map(str, part.missing)), self._service.today())
+        answer = PageAnswer(wiki, tuple(reports), tuple(map(str, part.missing)), self._service.today())
         told = document(answer, extent, say, self._service.source, verdicts)
         return self._service.document(request, {**told, "wiki": str(name), "next": part.next})
 

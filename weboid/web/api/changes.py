@@ -26,8 +26,8 @@ from weboid.store.lists.changes import (
 from weboid.store.lists.links import list_titles
 from weboid.web.api.bulk import category_of
 from weboid.web.formats import atom
-from weboid.web.formats.atom import Entry, Feed
-from weboid.web.http.respond import OPEN_TO_ALL, Form, sent
+from weboid.web.formats.atom import AtomEntry, AtomFeed
+from weboid.web.http.respond import OPEN_TO_ALL, Format, sent
 from weboid.web.request.parameters import Parameters, page_of
 from weboid.web.request.problem import Problem
 from weboid.web.service import Service, given_in, link_document, machine_words, require_format
@@ -78,7 +78,7 @@ class Changes:
     async def changes(self, request: web.Request) -> web.Response:
         """W-14: the changes behind a number, or from a day on, by ascending number."""
         given = given_in(request, _NAMES)
-        require_format(given, Form.JSON, Form.XML)
+        require_format(given, Format.JSON, Format.XML)
         say = machine_words(given)
         since = _since_of(given)
         scope = await self._scope(given)
@@ -163,7 +163,7 @@ class Changes:
         given: Parameters,
         day: int,
         say: Messages,
-    ) -> Feed:
+    ) -> AtomFeed:
         public, wiki, page = self._service.public_url, str(scope.name), scope.page
         tag = f"tag:{urlsplit(public).hostname},2017:dead/{wiki}"
         language = {"lang": say.language.code} if {"lang", "uselang"} & given.keys() else {}
@@ -178,7 +178,7 @@ class Changes:
             identity = f"{tag}/category/{quote(scope.category, safe='')}"
             asked = {"dbname": wiki, "category": scope.category, **language}
             heading = say.text("weboid-feed-title-category", phrases.visible(scope.category), wiki)
-        return Feed(
+        return AtomFeed(
             id=identity,
             title=heading,
             link=about,
@@ -190,7 +190,7 @@ class Changes:
 
     def _entry(
         self, item: NewsItem, identity: str, wiki: str, language: dict[str, str], day: int, say: Messages
-    ) -> Entry:
+    ) -> AtomEntry:
         link = self._service.report(item.known)
         pages = [phrases.visible(page.title) for page in item.pages[:_PAGES_NAMED]]
         others = len(item.pages) - len(pages)
@@ -198,7 +198,7 @@ class Changes:
         if others:
             summary.append(say.text("weboid-feed-more", others))
         query = urlencode({"url": str(link.normal), "dbname": wiki, **language})
-        return Entry(
+        return AtomEntry(
             id=identity,
             title=say.text("weboid-feed-entry", phrases.shown_url(link), pages[0] if pages else wiki),
             link=f"{self._service.public_url}/url?{query}",

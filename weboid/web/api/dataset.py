@@ -10,14 +10,14 @@ from aiohttp import hdrs, web
 
 from weboid.core.record.days import iso
 from weboid.store.lists.dataset import PARTS, DataSet, find_part, list_sets
-from weboid.web.http.respond import Form
+from weboid.web.http.respond import Format
 from weboid.web.request.problem import Problem
 from weboid.web.service import Service, given_in, html_words, machine_words, require_format
 
 _NAME: Final = re.compile(r"statuses-([A-Za-z0-9]{1,30})-([0-9]{4}-[0-9]{2}-[0-9]{2})\.csv\.gz")
 
 
-class Data:
+class DatasetFiles:
     """The handlers."""
 
     def __init__(self, service: Service) -> None:
@@ -31,10 +31,10 @@ class Data:
     async def index(self, request: web.Request) -> web.Response:
         """The files that there are, newest first."""
         given = given_in(request, {"format"})
-        require_format(given, Form.HTML, Form.JSON, Form.XML)
+        require_format(given, Format.HTML, Format.JSON, Format.XML)
         async with self._service.pool.connection() as conn:
             sets = await list_sets(conn)
-        if self._service.form_of(request) is Form.HTML:
+        if self._service.form_of(request) is Format.HTML:
             say = html_words(request, given)
             told = [(name_of(each), say.date(each.day), each.lines, -(-each.size // 1024)) for each in sets]
             return await self._service.html(request, "data.html", given, say, sets=told)

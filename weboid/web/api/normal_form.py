@@ -11,7 +11,7 @@ from weboid.core.url.classify import classify
 from weboid.core.url.farms import Farm, farm_named
 from weboid.core.url.urls import FORM_VERSION
 from weboid.errors import ConfigError, NotFound
-from weboid.web.http.respond import Form
+from weboid.web.http.respond import Format
 from weboid.web.request.parameters import Parameters, wiki_of
 from weboid.web.request.problem import Problem
 from weboid.web.service import Service, given_in, machine_words, require_format
@@ -32,7 +32,7 @@ class NormalForm:
     async def normal(self, request: web.Request) -> web.Response:
         """The form and class of one URL as it stands on a page, of a farm's wiki if one is named."""
         given = given_in(request, _NAMES)
-        require_format(given, Form.JSON, Form.XML)
+        require_format(given, Format.JSON, Format.XML)
         say = machine_words(given)
         if "url" not in given:
             raise Problem(400, "no-url")

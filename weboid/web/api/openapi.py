@@ -41,7 +41,7 @@ def _is_for_machines(operation: dict[str, Any]) -> bool:
     return any(kind != _HTML for content in told for kind in content)
 
 
-class Description:
+class OpenApi:
     """The handlers."""
 
     def __init__(self, service: Service) -> None:

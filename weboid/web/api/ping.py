@@ -13,9 +13,9 @@ from weboid.store.pages.wiki import StoredWiki
 from weboid.web.api.bulk import NAMES as WHOLE_NAMES
 from weboid.web.api.bulk import find_part, require_trusted
 from weboid.web.formats import json, xml
-from weboid.web.http.respond import Form, sent
+from weboid.web.http.respond import Format, sent
 from weboid.web.request.fields import fields_of
-from weboid.web.request.parameters import MOST_QUERY, Parameters, Question, parameters_of, question_of
+from weboid.web.request.parameters import MOST_QUERY, PageQuery, Parameters, parameters_of, question_of
 from weboid.web.request.problem import Problem
 from weboid.web.service import LANGUAGE, Service, machine_words, require_format
 
@@ -41,7 +41,7 @@ class Ping:
     async def ping(self, request: web.Request) -> web.Response:
         """Some pages by id or title, or for trusted clients those of a namespace or category."""
         given = await _given_in(request)
-        require_format(given, Form.JSON, Form.XML)
+        require_format(given, Format.JSON, Format.XML)
         say = machine_words(given)
         if is_whole := bool({"namespace", "category"} & given.keys()):
             require_trusted(request)
@@ -55,11 +55,11 @@ class Ping:
             accepted, after = await self._hand_in(wiki, question), None
         head = self._service.head(self._service.today(), say)
         told: dict[str, Any] = {**head, "wiki": str(name), "accepted": accepted, "next": after}
-        if self._service.form_of(request) is Form.XML:
+        if self._service.form_of(request) is Format.XML:
             return sent(request, xml.bytes_of(told), xml.CONTENT_TYPE, http=202, cache="no-store")
         return sent(request, json.text_of(told), json.CONTENT_TYPE, http=202, cache="no-store")
 
-    async def _hand_in(self, wiki: StoredWiki, question: Question) -> list[str]:
+    async def _hand_in(self, wiki: StoredWiki, question: PageQuery) -> list[str]:
         ids = [page for page in question.ids if page < _MOST_PAGE]
         async with self._service.pool.connection() as conn:
             await _require_room(conn, wiki)

@@ -16,7 +16,7 @@ _LANG: Final = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AtomEntry:
     """`id` is an IRI, `link` an address of ours; `day` is that of the change."""
 
     id: str
@@ -27,7 +27,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
+class AtomFeed:
     """`day` is that of the newest entry; `itself` where the feed is, `link` what it is about."""
 
     id: str
@@ -36,10 +36,10 @@ class Feed:
     itself: str
     lang: str
     day: int
-    entries: tuple[Entry, ...]
+    entries: tuple[AtomEntry, ...]
 
 
-def bytes_of(feed: Feed) -> bytes:
+def bytes_of(feed: AtomFeed) -> bytes:
     """The feed in UTF-8."""
     root = etree.Element(f"{{{_NAMESPACE}}}feed", {_LANG: feed.lang}, nsmap=_DEFAULT)
     _add(root, (("id", feed.id), ("title", feed.title), ("updated", _moment(feed.day))))

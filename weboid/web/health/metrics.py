@@ -17,7 +17,7 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from weboid.core.verdict.verdict import Verdict
-from weboid.store.lists.health import Amount, Status
+from weboid.store.lists.health import Amount, Health
 from weboid.web.health.reader import TELLING
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
@@ -65,7 +65,7 @@ class Metrics:
 
         return counted
 
-    def text(self, status: Status | None) -> bytes:
+    def text(self, status: Health | None) -> bytes:
         """All metrics; `status` = None where the database does not answer, and nothing can be told of it."""
         return generate_latest(StatusCollector(status)) + generate_latest(self._registry)
 
@@ -73,7 +73,7 @@ class Metrics:
 class StatusCollector(Collector):
     """A status as metrics."""
 
-    def __init__(self, status: Status | None) -> None:
+    def __init__(self, status: Health | None) -> None:
         self._status = status
 
     def collect(self) -> Iterator[Metric]:
@@ -85,7 +85,7 @@ class StatusCollector(Collector):
             yield from _others(self._status)
 
 
-def _rounds(status: Status) -> Iterator[Metric]:
+def _rounds(status: Health) -> Iterator[Metric]:
     yield _gauge("weboid_status_timestamp_seconds", "When the store was looked at.", status.moment.timestamp())
     yield _gauge("weboid_urls", "URLs known, an estimate.", status.urls.value)
     yield _gauge("weboid_hosts", "Hosts known, an estimate.", status.hosts.value)
@@ -99,7 +99,7 @@ def _rounds(status: Status) -> Iterator[Metric]:
     yield family
 
 
-def _wikis(status: Status) -> Iterator[Metric]:
+def _wikis(status: Health) -> Iterator[Metric]:
     pages = GaugeMetricFamily("weboid_pages", "Pages watched, beyond a bound an estimate.", labels=("wiki",))
     waiting = GaugeMetricFamily("weboid_pending_pages", "Pages waiting to be read, up to a bound.", labels=("wiki",))
     age = GaugeMetricFamily("weboid_pass_age_days", "Days since the last pass was completed.", labels=("wiki",))
@@ -118,7 +118,7 @@ def _wikis(status: Status) -> Iterator[Metric]:
     yield from (pages, waiting, age, took, running)
 
 
-def _others(status: Status) -> Iterator[Metric]:
+def _others(status: Health) -> Iterator[Metric]:
     lag = GaugeMetricFamily(
         "weboid_stream_lag_seconds", "Age of the newest event that has taken effect.", labels=("streams",)
     )

@@ -13,14 +13,14 @@ from weboid.core.record.days import iso
 from weboid.core.url.farms import WikiName
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
-from weboid.store.lists.health import Amount, Exactness, SpamListStatus, Status, WikiStatus
+from weboid.store.lists.health import Amount, Exactness, Health, SpamListStatus, WikiStatus
 from weboid.store.pages.spam import ListKind
 from weboid.store.upkeep.alarm import Alarm
 from weboid.web.formats import html, json, xml
 from weboid.web.formats.html import time_html
 from weboid.web.health.metrics import CONTENT_TYPE, Metrics
 from weboid.web.health.reader import (
-    StatusReader,
+    HealthReader,
     changed_to,
     days_of,
     status_document,
@@ -29,7 +29,7 @@ from weboid.web.health.reader import (
     told_lines,
     told_verdicts,
 )
-from weboid.web.http.respond import Form, sent
+from weboid.web.http.respond import Format, sent
 from weboid.web.request.accept import best_type
 from weboid.web.request.parameters import Parameters, wiki_of
 from weboid.web.service import given_in, html_words, require_format
@@ -42,9 +42,9 @@ BAR_HEIGHT: Final = 48
 
 _NAMES: Final = frozenset({"dbname", "format"})
 _TYPES: Final = {
-    html.CONTENT_TYPE: Form.HTML,
-    json.CONTENT_TYPE: Form.JSON,
-    xml.CONTENT_TYPE: Form.XML,
+    html.CONTENT_TYPE: Format.HTML,
+    json.CONTENT_TYPE: Format.JSON,
+    xml.CONTENT_TYPE: Format.XML,
 }
 _NOT_KEPT: Final = "no-store"
 _ALARMS: Final = {
@@ -60,7 +60,7 @@ _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-
 class StatusPage:
     """The handlers; `source` is where our own code is (W-2)."""
 
-    def __init__(self, reader: StatusReader, metrics: Metrics, source: str) -> None:
+    def __init__(self, reader: HealthReader, metrics: Metrics, source: str) -> None:
         self._reader = reader
         self._metrics = metrics
         self._source = source
@@ -74,7 +74,7 @@ class StatusPage:
     async def status(self, request: web.Request) -> web.Response:
         """The status of all wikis, or of one."""
         given = given_in(request, _NAMES)
-        require_format(given, Form.HTML, Form.JSON, Form.XML)
+        require_format(given, Format.HTML, Format.JSON, Format.XML)
         form = form_of(request)
         say = html_words(request, given)
         wiki = wiki_of(given) if "dbname" in given else None
@@ -82,9 +82,9 @@ class StatusPage:
         if wiki is not None:
             status = status_of(status, wiki)
         document = status_document(status, wiki, self._source)
-        if form is Form.XML:
+        if form is Format.XML:
             return sent(request, xml.bytes_of(document), xml.CONTENT_TYPE, vary="Accept")
-        if form is Form.JSON:
+        if form is Format.JSON:
             return sent(request, json.text_of(document), json.CONTENT_TYPE, vary="Accept")
         page = html.render("status.html", say, given, self._source, (), **status_view(status, wiki, given, say))
         return sent(request, page, html.CONTENT_TYPE, vary="Accept, Accept-Language")
@@ -105,15 +105,15 @@ class StatusPage:
         return sent(request, "ok\n", "text/plain", cache=_NOT_KEPT)
 
 
-def form_of(request: web.Request) -> Form:
+def form_of(request: web.Request) -> Format:
     """Page or document, by ``format=`` or Accept."""
     asked = request.query.get("format", "")
     if asked in _TYPES.values():
-        return Form(asked)
+        return Format(asked)
     return _TYPES[best_type(request.headers.get(hdrs.ACCEPT, ""), tuple(_TYPES))]
 
 
-def status_view(status: Status, wiki: WikiName | None, given: Parameters, say: Messages) -> dict[str, Any]:
+def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: Messages) -> dict[str, Any]:
     """What the template shows."""
     moment = status.moment.astimezone(UTC)
     return {
@@ -199,7 +199,7 @@ def _spam_view(spam: SpamListStatus, wiki: WikiName | None, day: int, say: Messa
     }
 
 
-def _picture(status: Status, verdict: Verdict, say: Messages) -> dict[str, Any]:
+def _picture(status: Health, verdict: Verdict, say: Messages) -> dict[str, Any]:
     """Bars of the verdict's own scale: what is rare would not be seen beside what is common."""
     amounts = changed_to(status, verdict)
     most = max(amounts, key=lambda amount: amount.value)
@@ -217,7 +217,7 @@ def _picture(status: Status, verdict: Verdict, say: Messages) -> dict[str, Any]:
     }
 
 
-def _table(status: Status, say: Messages) -> dict[str, Any]:
+def _table(status: Health, say: Messages) -> dict[str, Any]:
     """The same numbers, newest day first; days without any change are left out."""
     verdicts = told_verdicts(status)
     rows = [

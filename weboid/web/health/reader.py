@@ -15,7 +15,7 @@ from weboid.core.url.farms import WikiName
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import NotFound, StoreError
 from weboid.store.db.pool import Pool
-from weboid.store.lists.health import DAYS, Amount, SpamListStatus, Status, WikiStatus, find_status
+from weboid.store.lists.health import DAYS, Amount, Health, SpamListStatus, WikiStatus, find_status
 from weboid.store.upkeep.alarm import Alarm
 
 VERSION: Final = 1
@@ -63,18 +63,18 @@ class Shared(Generic[T]):
             task.exception()  # Looked at here, as nobody may have had the patience to wait for it.
 
 
-class StatusReader:
+class HealthReader:
     """The status of a day, kept for a minute: a flood of requests costs one look into the database (O-5)."""
 
     def __init__(self, pool: Pool, today: Callable[[], int], *, kept_s: float = KEPT_S) -> None:
         self._pool = pool
         self._today = today
         self._kept_s = kept_s
-        self._kept: tuple[float, Status] | None = None
+        self._kept: tuple[float, Health] | None = None
         self._status = Shared(self._read)
         self._health = Shared(self._look)
 
-    async def find_status(self) -> Status:
+    async def find_status(self) -> Health:
         """The status, at most a minute old; raises StoreError."""
         if self._kept is not None:
             read, status = self._kept
@@ -91,7 +91,7 @@ class StatusReader:
         await self._status.close()
         await self._health.close()
 
-    async def _read(self) -> Status:
+    async def _read(self) -> Health:
         async with self._pool.connection(PATIENCE_S) as conn:
             status = await find_status(conn, self._today(), patience_s=PATIENCE_S)
         self._kept = asyncio.get_running_loop().time(), status
@@ -103,7 +103,7 @@ class StatusReader:
             pass
 
 
-def status_of(status: Status, wiki: WikiName) -> Status:
+def status_of(status: Health, wiki: WikiName) -> Health:
     """What concerns one wiki: itself, its spam lists and its farm's, its alarms. Raises NotFound."""
     if not (wikis := tuple(each for each in status.wikis if each.name == wiki)):
         raise NotFound(str(wiki))
@@ -125,23 +125,23 @@ def told_detail(alarm: Alarm) -> str | None:
     return alarm.detail if alarm.kind in TELLING else None
 
 
-def days_of(status: Status) -> range:
+def days_of(status: Health) -> range:
     """The days whose changes are told."""
     return range(status.day - DAYS + 1, status.day + 1)
 
 
-def changed_to(status: Status, verdict: Verdict) -> list[Amount]:
+def changed_to(status: Health, verdict: Verdict) -> list[Amount]:
     """How many URLs came to a verdict on each of these days."""
     return [status.changes.get(day, {}).get(verdict, Amount(0)) for day in days_of(status)]
 
 
-def told_verdicts(status: Status) -> list[Verdict]:
+def told_verdicts(status: Health) -> list[Verdict]:
     """The verdicts that were come to, the worst first."""
     order = (Verdict.DEAD, Verdict.DOUBTFUL, Verdict.WORKING, Verdict.INVALID, Verdict.SPAM, Verdict.UNKNOWN)
     return [verdict for verdict in order if any(verdict in told for told in status.changes.values())]
 
 
-def status_document(status: Status, wiki: WikiName | None, source: str) -> dict[str, Any]:
+def status_document(status: Health, wiki: WikiName | None, source: str) -> dict[str, Any]:
     """The status for programs; of one wiki only, if it is `status_of` that."""
     return {
         "version": VERSION,

@@ -24,7 +24,7 @@ class _Entry(NamedTuple):
     body: bytes
 
 
-class Kept:
+class AnswerCache:
     """Bodies by what was asked, those that nobody has asked for lately given up first."""
 
     def __init__(self, *, most_bytes: int = _MOST_BYTES) -> None:

@@ -23,7 +23,7 @@ from weboid.store.db.pool import Pool
 from weboid.store.people.throttle import Rate, delete_past, find_day_key, key_of, spend
 from weboid.web.http import source_archive
 from weboid.web.http.cache import FREE
-from weboid.web.http.tokens import Clients
+from weboid.web.http.tokens import TrustedClients
 from weboid.web.request.parameters import MOST_PAGES
 from weboid.web.request.problem import Problem
 
@@ -139,7 +139,7 @@ class _Remembered(OrderedDict[bytes, Value]):
             self.popitem(last=False)
 
 
-class Account:
+class Budget:
     """What ranges of addresses may spend, by the store's account; with what this process knows of it by itself."""
 
     def __init__(self, pool: Pool, rate: Rate, today: Callable[[], int]) -> None:
@@ -211,10 +211,10 @@ class Account:
 class Limits:
     """The limits of one web process. Without a rate (0) nobody is limited."""
 
-    def __init__(self, config: WebConfig, clients: Clients, pool: Pool, today: Callable[[], int]) -> None:
+    def __init__(self, config: WebConfig, clients: TrustedClients, pool: Pool, today: Callable[[], int]) -> None:
         self._proxies = config.proxies
         self._clients = clients
-        self._account = Account(pool, Rate(config.rate, max(config.burst, 1)), today) if config.rate else None
+        self._account = Budget(pool, Rate(config.rate, max(config.burst, 1)), today) if config.rate else None
 
     async def tidying(self, _: web.Application) -> AsyncIterator[None]:
         """What the application does beside its requests."""
@@ -248,7 +248,7 @@ class Limits:
 
         return limited
 
-    async def _spend(self, account: Account, request: web.Request, cost: int) -> bytes:
+    async def _spend(self, account: Budget, request: web.Request, cost: int) -> bytes:
         """Spends; returns whose units. Raises Problem 429, StoreError."""
         who = asker(request.remote or "", request.headers.getall(hdrs.X_FORWARDED_FOR, []), self._proxies)
         key = await account.key(who)

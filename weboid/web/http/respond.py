@@ -12,7 +12,7 @@ from aiohttp import hdrs, web
 from weboid.web.words.language import DEFAULT, Language, accepted_language, languages, requested_language
 
 
-class Form(StrEnum):
+class Format(StrEnum):
     """The formats of answers."""
 
     HTML = "html"

@@ -29,7 +29,7 @@ MOST_CONNECTIONS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeouts:
     """How long we wait for the other side, in seconds: for its next request, for all of its headers once it has begun,
     for its body, for the rest of one that nobody wants, and until it takes more of an answer."""
 
@@ -48,7 +48,7 @@ async def open_site(
     port: int,
     *,
     most_connections: int = MOST_CONNECTIONS,
-    patience: Patience = Patience(),
+    patience: Timeouts = Timeouts(),
 ) -> AsyncIterator[str]:
     """Serves the application until the block ends; gives its URL. Port 0 = any free one. Raises WeboidError if it is
     taken.
@@ -81,7 +81,7 @@ class _Door:
 
     server: web.Server
     most: int
-    patience: Patience
+    patience: Timeouts
     inside: "dict[_Connection, None]" = field(default_factory=dict)
 
     def enter(self) -> asyncio.Protocol:

@@ -22,7 +22,7 @@ _BEARER: Final = re.compile(r"bearer(?: +(.*))?", re.I | re.S)
 
 
 @dataclass(frozen=True, slots=True)
-class Clients:
+class TrustedClients:
     """Names of trusted clients, each with the SHA-256 of a token; a name may have two while one replaces the other."""
 
     known: tuple[tuple[str, bytes], ...]
@@ -54,7 +54,7 @@ def client_of(request: web.Request) -> str | None:
     return request.get(_CLIENT)
 
 
-def clients_of(tokens: Iterable[str]) -> Clients:
+def clients_of(tokens: Iterable[str]) -> TrustedClients:
     """The clients of `WebConfig.tokens`; raises ConfigError, which names the entry but nothing that stands in it."""
     known = []
     for number, entry in enumerate(tokens, start=1):
@@ -64,4 +64,4 @@ def clients_of(tokens: Iterable[str]) -> Clients:
                 "dots, - and _, and the SHA-256 of the token in hex (printf %s TOKEN | sha256sum)"
             )
         known.append((match[1], bytes.fromhex(match[2])))
-    return Clients(tuple(known))
+    return TrustedClients(tuple(known))

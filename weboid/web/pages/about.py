@@ -16,7 +16,7 @@ from weboid.web.service import Service, given_in, html_words
 
 
 @dataclass(frozen=True, slots=True)
-class Prose:
+class AboutPages:
     """The handlers."""
 
     service: Service

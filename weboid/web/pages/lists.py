@@ -28,7 +28,7 @@ from weboid.store.lists.search import list_doubtful_links_below
 from weboid.store.pages.spam import list_spam_pages
 from weboid.web.formats import html
 from weboid.web.formats.link_view import LinkView, link_view
-from weboid.web.http.respond import Form
+from weboid.web.http.respond import Format
 from weboid.web.request.parameters import Parameters
 from weboid.web.request.problem import Problem
 from weboid.web.service import LANGUAGE, Service, given_in, html_words, link_document, machine_words, require_format
@@ -49,7 +49,7 @@ Row = tuple[Sequence[PageLink], str | None]
 """Links, and the cursor to the next ones."""
 
 
-class Lists:
+class ListPages:
     """The handlers."""
 
     def __init__(self, service: Service) -> None:
@@ -63,8 +63,8 @@ class Lists:
     async def dead(self, request: web.Request) -> web.Response:
         """The dead links of a wiki, or the doubtful ones; by page, or with a domain by its hosts."""
         given = given_in(request, _DEAD_NAMES)
-        require_format(given, Form.HTML, Form.JSON, Form.XML)
-        is_html = self._service.form_of(request) is Form.HTML
+        require_format(given, Format.HTML, Format.JSON, Format.XML)
+        is_html = self._service.form_of(request) is Format.HTML
         say = html_words(request, given) if is_html else machine_words(given)
         verdict = given.get("verdict", "dead")
         if verdict not in _VERDICTS:
@@ -100,8 +100,8 @@ class Lists:
     async def spam(self, request: web.Request) -> web.Response:
         """The pages of a wiki with spam, each with the number of such links."""
         given = given_in(request, _SPAM_NAMES)
-        require_format(given, Form.HTML, Form.JSON, Form.XML)
-        is_html = self._service.form_of(request) is Form.HTML
+        require_format(given, Format.HTML, Format.JSON, Format.XML)
+        is_html = self._service.form_of(request) is Format.HTML
         say = html_words(request, given) if is_html else machine_words(given)
         name, wiki = await self._service.find_wiki(given)
         after = _page_after(given)

@@ -8,25 +8,25 @@ from collections.abc import Callable, Hashable
 from aiohttp import hdrs, web
 
 from weboid.core.verdict.link_report import Extent
-from weboid.web.answer.answers import Answer
+from weboid.web.answer.answers import PageAnswer
 from weboid.web.answer.document import document
 from weboid.web.formats import html, javascript, json, xml
-from weboid.web.http.cache import CACHE_CONTROL, FREE, Kept
-from weboid.web.http.respond import Form, sent
+from weboid.web.http.cache import CACHE_CONTROL, FREE, AnswerCache
+from weboid.web.http.respond import Format, sent
 from weboid.web.pages.page_view import answer_html
-from weboid.web.pages.start import Start
+from weboid.web.pages.start import StartPage
 from weboid.web.request.parameters import NAMES, Parameters, callback_of, extent_of, question_of, verdicts_of
 from weboid.web.request.problem import Problem
 from weboid.web.service import Service, given_in, html_words, machine_words, require_format
 
 
-class PageInfo:
+class LinksPage:
     """The handlers. Who names no page at all gets the start page."""
 
-    def __init__(self, service: Service, start: Start) -> None:
+    def __init__(self, service: Service, start: StartPage) -> None:
         self._service = service
         self._start = start
-        self._kept = Kept()
+        self._kept = AnswerCache()
 
     def add_routes(self, app: web.Application) -> None:
         """Their addresses."""
@@ -58,20 +58,20 @@ class PageInfo:
     async def api(self, request: web.Request) -> web.Response:
         """W-8: pages by id or title, in the format asked for."""
         given = given_in(request, NAMES)
-        require_format(given, Form.JSON, Form.XML, Form.HTML)
+        require_format(given, Format.JSON, Format.XML, Format.HTML)
         form = self._service.form_of(request)
         verdicts = verdicts_of(given)
-        extent = extent_of(given, Extent.DEAD if form is Form.JSON else Extent.FINDINGS)
-        if form is Form.HTML:
+        extent = extent_of(given, Extent.DEAD if form is Format.JSON else Extent.FINDINGS)
+        if form is Format.HTML:
             return await self._html(request, given, vary="Accept, Accept-Language")
         say, source = machine_words(given), self._service.source
 
-        def made(answer: Answer) -> bytes:
+        def made(answer: PageAnswer) -> bytes:
             told = document(answer, extent, say, source, verdicts)
-            return xml.bytes_of(told) if form is Form.XML else json.text_of(told).encode()
+            return xml.bytes_of(told) if form is Format.XML else json.text_of(told).encode()
 
         forms = (say.language.code, extent, verdicts)
-        kind = xml.CONTENT_TYPE if form is Form.XML else json.CONTENT_TYPE
+        kind = xml.CONTENT_TYPE if form is Format.XML else json.CONTENT_TYPE
         return await self._kept_or_made(request, given, forms, kind, made, vary="Accept")
 
     async def _html(self, request: web.Request, given: Parameters, vary: str = "Accept-Language") -> web.Response:
@@ -86,7 +86,7 @@ class PageInfo:
         given: Parameters,
         forms: tuple[Hashable, ...],
         kind: str,
-        made: Callable[[Answer], bytes],
+        made: Callable[[PageAnswer], bytes],
         *,
         vary: str = "",
     ) -> web.Response:
@@ -109,7 +109,7 @@ class PageInfo:
         self._kept.keep(asked, body)
         return sent(request, body, kind, cache=CACHE_CONTROL, vary=vary)
 
-    async def _found(self, given: Parameters) -> Answer:
+    async def _found(self, given: Parameters) -> PageAnswer:
         answer = await self._service.answers.find_answer(question_of(given))
         if not answer.pages:
             raise Problem(404, "unknown-page", ", ".join(answer.missing), given["dbname"])

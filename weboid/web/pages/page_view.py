@@ -9,7 +9,7 @@ from markupsafe import Markup
 from weboid.core.verdict.link_report import Extent, PageReport, is_told
 from weboid.core.verdict.verdict import Verdict
 from weboid.store.pages.wiki import StoredWiki
-from weboid.web.answer.answers import Answer
+from weboid.web.answer.answers import PageAnswer
 from weboid.web.answer.document import fits
 from weboid.web.formats.html import query, render, time_html
 from weboid.web.formats.link_view import link_view
@@ -28,7 +28,7 @@ _COUNTED: Final = (
 )
 
 
-def answer_html(answer: Answer, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
+def answer_html(answer: PageAnswer, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
     """The lists of links of the pages asked for, and the form again."""
     extent, verdicts = extent_of(given, Extent.FINDINGS), verdicts_of(given)
     is_all = extent is Extent.ALL and not verdicts
@@ -50,7 +50,7 @@ def _without(given: Parameters, name: str) -> Parameters:
 
 
 def _page_view(
-    page: PageReport, answer: Answer, extent: Extent, verdicts: Collection[Verdict], say: Messages
+    page: PageReport, answer: PageAnswer, extent: Extent, verdicts: Collection[Verdict], say: Messages
 ) -> dict[str, Any]:
     counts = dict.fromkeys(Verdict, 0)
     for link in page.links:

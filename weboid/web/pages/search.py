@@ -51,7 +51,7 @@ class _Question:
     after: SearchSpot | None
 
 
-class Search:
+class SearchPage:
     """The handlers."""
 
     def __init__(self, service: Service, content: Mapping[WikiName, Collection[int]]) -> None:

@@ -20,7 +20,7 @@ _PAGES_SHOWN: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedWikiPages:
     """A wiki on the start page, with some pages to begin with."""
 
     name: str
@@ -28,7 +28,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class StartPage:
     """The handler."""
 
     service: Service
@@ -45,5 +45,5 @@ class Start:
         limit = _PAGES_SHOWN // len(told) if told else 0
         async with self.service.pool.connection() as conn:
             pages = await list_first_pages(conn, [wiki.wiki for wiki in told.values()], limit=limit)
-        listed = [Listed(name, pages[wiki.wiki]) for name, wiki in told.items()]
+        listed = [ListedWikiPages(name, pages[wiki.wiki]) for name, wiki in told.items()]
         return await self.service.html(request, "start.html", given, html_words(request, given), listed=listed)

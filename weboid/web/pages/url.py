@@ -15,14 +15,14 @@ from weboid.core.url.farms import WikiName
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import Url
 from weboid.core.verdict.link_report import Extent, LinkReport, link_report
-from weboid.store.lists.links import Place, list_spam_uses, list_uses
+from weboid.store.lists.links import UsingPage, list_spam_uses, list_uses
 from weboid.store.urls.url import find_urls
 from weboid.web.answer.document import document
 from weboid.web.formats import html
 from weboid.web.formats.history_chart import WIDTH, bars_of
 from weboid.web.formats.link_view import link_view
-from weboid.web.http.respond import Form
-from weboid.web.pages.url_form import Look
+from weboid.web.http.respond import Format
+from weboid.web.pages.url_form import UrlForm
 from weboid.web.request.parameters import MOST_SHOWN, Parameters, question_of, url_of
 from weboid.web.request.problem import Problem
 from weboid.web.service import Service, given_in, html_words, machine_words, require_format
@@ -43,7 +43,7 @@ _CURSOR: Final = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,9})")
 class _Places:
     """Pages, and the cursor to the next ones."""
 
-    places: list[Place]
+    places: list[UsingPage]
     after: str | None
 
 
@@ -52,7 +52,7 @@ class UrlPage:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._look = Look(service, PATH, PATH, _NAMES, "weboid-url-title", "weboid-url-ask")
+        self._look = UrlForm(service, PATH, PATH, _NAMES, "weboid-url-title", "weboid-url-ask")
 
     def add_routes(self, app: web.Application) -> None:
         """Their addresses."""
@@ -104,7 +104,7 @@ class UrlPage:
     async def api(self, request: web.Request) -> web.Response:
         """One link of a page that carries it, for programs; any other is refused (W-5)."""
         given = given_in(request, _API_NAMES)
-        require_format(given, Form.JSON, Form.XML)
+        require_format(given, Format.JSON, Format.XML)
         say = machine_words(given)
         url = url_of(given)
         question = question_of(given)
@@ -129,7 +129,7 @@ def _cursor_of(given: Parameters, name: str) -> tuple[int, int] | None:
     return int(match[1]), int(match[2])
 
 
-def _places(found: list[Place]) -> _Places:
+def _places(found: list[UsingPage]) -> _Places:
     if len(found) <= _PLACES:
         return _Places(found, None)
     last = found[_PLACES - 1]
@@ -138,7 +138,7 @@ def _places(found: list[Place]) -> _Places:
 
 def _views(found: _Places, name: WikiName | None) -> list[dict[str, Any]]:
     """The pages by wiki, in the order of the list."""
-    wikis: dict[str, list[Place]] = {}
+    wikis: dict[str, list[UsingPage]] = {}
     for place in found.places:
         wikis.setdefault(place.dbname, []).append(place)
     farm = "" if name is None else name.farm

@@ -17,7 +17,7 @@ _HIDDEN: Final = ("after", "spamafter")
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class UrlForm:
     """The step before the page at `path`. `action` is where its form is sent, `names` what that page asks for.
 
     `title` and `why` are the keys of the page's title and of what it says.

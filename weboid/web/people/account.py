@@ -27,7 +27,7 @@ _MOST_LOCAL: Final = 1_500
 """Characters: the session with it must fit into a cookie, of which browsers keep 4,096."""
 
 
-class Account:
+class AccountPage:
     """The pages, with what they need."""
 
     def __init__(self, service: Service, provider: Provider) -> None:

@@ -35,7 +35,7 @@ from weboid.store.urls.url import find_urls
 from weboid.web.formats import html
 from weboid.web.formats.link_view import link_view
 from weboid.web.identity.session import Person
-from weboid.web.pages.url_form import Look
+from weboid.web.pages.url_form import UrlForm
 from weboid.web.people import account
 from weboid.web.people.quotas import begin, note
 from weboid.web.request.parameters import MOST_SHOWN, Parameters, url_of, wiki_of
@@ -104,7 +104,7 @@ class ReplacementPage:
     def __init__(self, service: Service, daily: int) -> None:
         self._service = service
         self._daily = daily
-        self._look = Look(
+        self._look = UrlForm(
             service, PATH, PATH + "/look", _NAMES - {"done"}, "weboid-replacement-title", "weboid-url-ask"
         )
 

@@ -32,7 +32,7 @@ from weboid.store.people.report import (
 from weboid.store.urls.url import find_urls
 from weboid.web.formats import html
 from weboid.web.formats.link_view import link_view
-from weboid.web.pages.url_form import Look
+from weboid.web.pages.url_form import UrlForm
 from weboid.web.people import account
 from weboid.web.people.quotas import begin, note
 from weboid.web.request.parameters import MOST_SHOWN, Parameters, url_of
@@ -60,7 +60,7 @@ class ReportPage:
     def __init__(self, service: Service, daily: int) -> None:
         self._service = service
         self._daily = daily
-        self._look = Look(service, PATH, PATH + "/look", _NAMES, "weboid-report-title", "weboid-url-ask")
+        self._look = UrlForm(service, PATH, PATH + "/look", _NAMES, "weboid-report-title", "weboid-url-ask")
 
     def add_routes(self, app: web.Application) -> None:
         """Their addresses."""

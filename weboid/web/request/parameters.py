@@ -40,7 +40,7 @@ NAMES: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PageQuery:
     """Pages of one wiki, by ids or by titles, each once. `revision` is that of the one page, if it was named (W-10)."""
 
     wiki: WikiName
@@ -66,7 +66,7 @@ def parameters_of(query: Iterable[tuple[str, str]], length: int, names: Collecti
     return given
 
 
-def question_of(given: Parameters) -> Question:
+def question_of(given: Parameters) -> PageQuery:
     """The question in the parameters of a request; raises Problem."""
     wiki = wiki_of(given)
     named = [name for name in ("pageid", "curid", "title") if name in given]
@@ -76,7 +76,7 @@ def question_of(given: Parameters) -> Question:
         raise Problem(400, "two-pages")
     ids = _ids(given[named[0]]) if named[0] != "title" else ()
     titles = _titles(given["title"]) if named[0] == "title" else ()
-    return Question(wiki, ids, titles, _revision(given, len(ids) + len(titles)))
+    return PageQuery(wiki, ids, titles, _revision(given, len(ids) + len(titles)))
 
 
 def wiki_of(given: Parameters) -> WikiName:

@@ -16,7 +16,7 @@ from pkgutil import iter_modules
 from typing import Any, Final, Protocol
 
 from weboid.errors import ConfigError
-from weboid.wiki.source import PageState, Selection, Stretch, WikiSource
+from weboid.wiki.source import PageState, Selection, WalkBatch, WikiSource
 
 _SPACES: Final = re.compile("[ _]+")
 
@@ -33,7 +33,7 @@ class Criterion(Protocol):
     key: str
 
     @abstractmethod
-    def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[Stretch, None]:
+    def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """All pages that match, whatever their kind, each at least once, beginning after `place`.
 
         A place of another criterion is as none. Raises SourceError when the source cannot answer (it).
@@ -97,14 +97,14 @@ def _any(criteria: Iterable[Criterion], page: PageState) -> bool | None:
 
 async def walk_each(
     source: WikiSource, selections: Mapping[str, Selection], place: str
-) -> AsyncGenerator[Stretch, None]:
+) -> AsyncGenerator[WalkBatch, None]:
     """The walks of some selections one after the other; the places tell them apart by their names."""
     name, inner = _place(place)
     names = list(selections)
     for following in names[names.index(name) :] if name in selections else names:
         async with aclosing(source.walk(selections[following], inner if following == name else "")) as stretches:
             async for stretch in stretches:
-                yield Stretch(stretch.pages, json.dumps([following, stretch.place]))
+                yield WalkBatch(stretch.pages, json.dumps([following, stretch.place]))
 
 
 def texts(values: Values, key: str, prefix: str = "") -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from weboid.errors import ConfigError, SourceError
 from weboid.wiki.criteria import CATEGORY, Criterion, Values, in_tables, texts, whole
-from weboid.wiki.source import PageState, Selection, Stretch, WikiSource
+from weboid.wiki.source import PageState, Selection, WalkBatch, WikiSource
 
 KEYS: Final = frozenset({"categories", "category_depth"})
 
@@ -58,7 +58,7 @@ class Categories(Criterion):
         """The titles of all categories of the trees that the last walk has found, without prefix; all once it ended."""
         return sorted(self._seen)
 
-    async def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[Stretch, None]:
+    async def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """As Criterion says. Raises SourceError too where the trees hold more than 200,000 categories."""
         after = _read(place)
         self._seen = set(self._roots)
@@ -77,7 +77,7 @@ class Categories(Criterion):
                         found = found or bool(stretch.pages)
                         self._note(stretch, below)
                         pages = [page for page in stretch.pages if page.namespace != CATEGORY]
-                        yield Stretch(pages, json.dumps([depth, title, stretch.place]))
+                        yield WalkBatch(pages, json.dumps([depth, title, stretch.place]))
                 if not (found or depth):
                     log.warning("categories: %r is empty here; write it without its namespace's prefix", title)
             level = sorted(below)
@@ -95,7 +95,7 @@ class Categories(Criterion):
                 async for stretch in stretches:
                     self._note(stretch, below)
 
-    def _note(self, stretch: Stretch, below: set[str]) -> None:
+    def _note(self, stretch: WalkBatch, below: set[str]) -> None:
         """Adds the categories that are new to those of the next level."""
         fresh = {page.title for page in stretch.pages if page.namespace == CATEGORY} - self._seen
         self._seen |= fresh

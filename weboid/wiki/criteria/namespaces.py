@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from typing import Final
 
 from weboid.wiki.criteria import Criterion, Values, numbers, walk_each
-from weboid.wiki.source import PageState, Selection, Stretch, WikiSource
+from weboid.wiki.source import PageState, Selection, WalkBatch, WikiSource
 
 KEYS: Final = frozenset({"namespaces"})
 
@@ -23,7 +23,7 @@ class Namespaces(Criterion):
         self._namespaces = frozenset(namespaces)
         self._selections = {str(namespace): pages_in(namespace) for namespace in namespaces}
 
-    def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[Stretch, None]:
+    def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """As Criterion says, one namespace after the other."""
         return walk_each(source, self._selections, place)
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from typing import Final
 
 from weboid.wiki.criteria import Criterion, Values, texts
-from weboid.wiki.source import PageLinks, PageState, Stretch, WikiSource
+from weboid.wiki.source import PageLinks, PageState, WalkBatch, WikiSource
 
 KEYS: Final = frozenset({"pages"})
 
@@ -24,12 +24,12 @@ class Pages(Criterion):
         self.key = "pages"
         self._titles = frozenset(titles)
 
-    async def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[Stretch, None]:
+    async def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """As Criterion says, fifty at a time by title. The place is the last title."""
         left = [title for title in sorted(self._titles) if title > place]
         for start in range(0, len(left), _BATCH_PAGES):
             some = left[start : start + _BATCH_PAGES]
-            yield Stretch([_state(page) for page in await source.find_pages(titles=some)], some[-1])
+            yield WalkBatch([_state(page) for page in await source.find_pages(titles=some)], some[-1])
 
     def covers(self, page: PageState) -> bool | None:
         """True for a title of the main namespace that is named; what redirects lead to, only a walk can tell."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from weboid.errors import ConfigError
 from weboid.wiki.criteria import Criterion, Values, texts, walk_each
-from weboid.wiki.source import Selection, Stretch, WikiSource
+from weboid.wiki.source import Selection, WalkBatch, WikiSource
 
 KEYS: Final = frozenset({"properties"})
 
@@ -28,6 +28,6 @@ class Properties(Criterion):
         self.key = "properties"
         self._selections = {name: Selection(None, "select_property", {"aspect": f"C.{name}"}) for name in names}
 
-    def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[Stretch, None]:
+    def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """As Criterion says, one property after the other."""
         return walk_each(source, self._selections, place)

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from typing import Final
 
 from weboid.wiki.criteria import Criterion, Values, in_tables, texts, walk_each
-from weboid.wiki.source import Selection, Stretch, WikiSource
+from weboid.wiki.source import Selection, WalkBatch, WikiSource
 
 KEYS: Final = frozenset({"templates"})
 
@@ -22,7 +22,7 @@ class Templates(Criterion):
         self.key = "templates"
         self._selections = {title: pages_using(title) for title in titles}
 
-    def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[Stretch, None]:
+    def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """As Criterion says, one template after the other."""
         return walk_each(source, self._selections, place)
 
