@@ -18,7 +18,7 @@ from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.urls import Url
 from weboid.feed.intake import page_urls
 from weboid.maintain.expiry import expire, planned
-from weboid.store.db.keyform import KeyScheme
+from weboid.store.db.key_scheme import KeyScheme
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.embedded.server import open_server

@@ -3,6 +3,7 @@
 Which room may import which is import-linter's business (``make check``).
 """
 
+import ast
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -31,6 +32,16 @@ def test_no_two_modules_of_a_floor_share_a_name() -> None:
         floor, *rooms = module.relative_to(_PROGRAM).parts
         if rooms and module.name != "__init__.py":
             places[floor, module.stem].append(module)
+    assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    places = defaultdict(list)
+    for module in _MODULES:
+        for node in ast.parse(module.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(module)
+    assert len(places) > 250
     assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
 
 

@@ -34,7 +34,7 @@ from benchmarks.pages.service import FEW_FROM, FEW_LINKS
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.keys import key_of
 from weboid.store.db.arrays import ArrayDumper
-from weboid.store.db.keyform import note_form
+from weboid.store.db.key_scheme import record_scheme
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import open_pool
 from weboid.store.db.rows import Columns, key_columns
@@ -233,7 +233,7 @@ def _require(reply: Reply, status: int = 200) -> None:
 async def _prepare(dsn: str) -> None:
     async with open_pool(dsn, size=1, part="benchmark") as pool, pool.connection() as conn:
         await migrate(conn)
-        await note_form(conn)
+        await record_scheme(conn)
         await record_wiki(conn, WMFLABS, _WIKI)
 
 

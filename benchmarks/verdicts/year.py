@@ -233,7 +233,7 @@ async def _note_checks(pool: Pool, stage: _Stage, year: Year, keys: Sequence[Url
         known = await find_urls(conn, list(keys))
     for url, key in zip(year.urls, keys, strict=True):
         record = known[key].record
-        if record.asked == FIRST_DAY + stage.day and record.reason:
+        if record.checked == FIRST_DAY + stage.day and record.reason:
             check = Check(stage.day, record.reason.outcome, record.reason, record.history[0].status)
             url.checks.append(check)
             was_there = url.sights[stage.day] is Sight.SEEN and stage.day not in url.walled

@@ -157,11 +157,11 @@ async def test_it_is_the_same_on_the_faster_loop(tmp_path: Path) -> None:
         script = tmp_path / "fast.py"
         script.write_text(
             "import asyncio, sys, uvloop\n"
-            "from weboid.checking.second_opinion import CommandVantage\n"
+            "from weboid.checking.second_opinion import CommandOpinion\n"
             "async def main():\n"
-            f"    print(await CommandVantage({commands[0]!r}).outcome({URL!r}))\n"
+            f"    print(await CommandOpinion({commands[0]!r}).outcome({URL!r}))\n"
             "    for answer_s in (2.0, 10.0, 50.0):\n"
-            f"        print(await CommandVantage({commands[1]!r}, answer_s=answer_s).outcome({URL!r}), flush=True)\n"
+            f"        print(await CommandOpinion({commands[1]!r}, answer_s=answer_s).outcome({URL!r}), flush=True)\n"
             "        if sys.stdin.readline() == 'begun\\n':\n"
             "            break\n"
             "uvloop.run(main())\n",

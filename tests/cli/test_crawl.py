@@ -46,7 +46,7 @@ async def test_one_call_checks_the_links_that_are_due_and_the_suggestions(databa
         await crawl(config_of(), wiki.pool, lambda: 100, once=True, console=Console(file=StringIO()))
         assert await asked(wiki, URLS[0]) == (100, True)
         assert await asked(wiki, URLS[1]) == (100, False)
-        assert (await wiki.known(site.url("/link"))).record.asked == 100
+        assert (await wiki.known(site.url("/link"))).record.checked == 100
 
 
 async def test_a_crawler_that_is_told_to_stop_does_not_wait_for_a_suggestion_for_long(

@@ -149,7 +149,7 @@ async def test_an_orphaned_url_is_not_asked_and_comes_back_with_its_memory(datab
         assert {url for _, url in wiki.asked} == {B}
         await wiki.take_in({1: [A, B]}, 110, latest=3)
         known = await wiki.known(A)
-        assert (known.orphaned, known.record.row.since) == (None, 100)
+        assert (known.orphaned, known.record.streak.since) == (None, 100)
         await wiki.round(110, always(LOST))
         assert (110, A) in wiki.asked
 
@@ -328,13 +328,13 @@ async def test_after_three_answers_in_a_row_that_say_too_many_the_host_is_left_a
 async def test_what_is_fine_from_elsewhere_is_never_called_dead(database: str) -> None:
     asked: list[str] = []
 
-    async def elsewhere(url: str) -> Outcome:
+    async def second_opinion(url: str) -> Outcome:
         asked.append(url)
         return Outcome.WORKING
 
     async with open_wiki(database, {1: [A, B]}) as wiki:
         for day in range(100, 160):
-            await wiki.new_round(day, _a_is_lost, elsewhere=elsewhere).run()
+            await wiki.new_round(day, _a_is_lost, second_opinion=second_opinion).run()
             assert (await wiki.finding(A)).verdict is not Verdict.DEAD
         # Asked only where a strike would be the last, which from then on is no strike.
         assert set(asked) == {A}
@@ -345,12 +345,12 @@ async def test_what_is_fine_from_elsewhere_is_never_called_dead(database: str) -
 async def test_what_fails_from_elsewhere_too_or_cannot_be_asked_there_is_dead(
     database: str, outcome: Outcome | None
 ) -> None:
-    async def elsewhere(url: str) -> Outcome | None:
+    async def second_opinion(url: str) -> Outcome | None:
         return outcome
 
     async with open_wiki(database, {1: [A, B]}) as wiki:
         for day in range(100, 120):
-            await wiki.new_round(day, _a_is_lost, elsewhere=elsewhere).run()
+            await wiki.new_round(day, _a_is_lost, second_opinion=second_opinion).run()
         assert (await wiki.finding(A)).verdict is Verdict.DEAD
 
 

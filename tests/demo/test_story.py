@@ -64,7 +64,7 @@ class Rounds:
                 asked,
                 {},
                 ask=checker.ask,
-                elsewhere=None,
+                second_opinion=None,
                 report=self._record,
                 today=lambda: day,
                 policy=DEFAULT,

@@ -7,7 +7,7 @@ from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.urls import Url
-from weboid.store.db.keyform import KeyScheme
+from weboid.store.db.key_scheme import KeyScheme
 from weboid.store.pages.page_pass import record_end, record_start
 from weboid.store.upkeep.rekey import rekey
 

@@ -141,7 +141,7 @@ async def test_a_url_used_again_stays_with_its_memory(database: str) -> None:
         await stored.take_in({2: [STAYS, GONE]}, 190, latest=2)
         await pass_over(stored, 300)
         assert await run(stored, 300, allow_many=True) == Expiry()
-        assert (await stored.known(GONE)).record.asked == 100
+        assert (await stored.known(GONE)).record.checked == 100
 
 
 async def test_a_use_that_comes_back_at_the_same_moment_saves_the_url(database: str) -> None:
@@ -153,7 +153,7 @@ async def test_a_use_that_comes_back_at_the_same_moment_saves_the_url(database: 
             expiring = expire_after_first_statement(conn, stored)
             await record_added(conn, stored.wiki.wiki, {2: ({key(GONE): parse(GONE)}, {})}, 300)
         assert await (await expiring) == Expiry()
-        assert (await stored.known(GONE)).record.asked == 100
+        assert (await stored.known(GONE)).record.checked == 100
         assert (await stored.known(GONE)).orphaned is None
 
 
@@ -197,7 +197,7 @@ async def test_a_use_that_comes_while_a_url_is_being_deleted_brings_it_in_anew(d
                 await asyncio.sleep(0.01)
         assert (await coming).urls_new == 1
         known = await stored.known(GONE)
-        assert (known.record.asked, known.orphaned, known.due) == (None, None, 300)
+        assert (known.record.checked, known.orphaned, known.due) == (None, None, 300)
         assert await stored.rows("SELECT next_day FROM host") == [(103,), (300,)]
 
 

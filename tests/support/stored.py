@@ -19,7 +19,7 @@ from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.urls import parse
 from weboid.core.verdict.verdict import Finding, finding_of
 from weboid.crawl.round import Round
-from weboid.crawl.visit import Elsewhere
+from weboid.crawl.visit import SecondOutcome
 from weboid.feed.intake import page_urls
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.db.rows import KnownUrl
@@ -72,7 +72,7 @@ class WikiInStore:
         return await self.new_round(day, script, **config).run()
 
     def new_round(
-        self, day: int, script: Script, worker: str = "test", elsewhere: Elsewhere | None = None, **config: Any
+        self, day: int, script: Script, worker: str = "test", second_opinion: SecondOutcome | None = None, **config: Any
     ) -> Round:
         """A round that is not running yet; `config` as in CrawlConfig."""
 
@@ -90,7 +90,7 @@ class WikiInStore:
             config=CrawlConfig(**{"delay": 0.0, **config}),
             connections=10,
             policy=DEFAULT,
-            elsewhere=elsewhere,
+            second_opinion=second_opinion,
         )
 
     async def known(self, url: str) -> KnownUrl:

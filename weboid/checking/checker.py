@@ -92,7 +92,7 @@ class Checker:
         """Gives a host that has too much to do the rest it wants, or else half as many requests (C-3)."""
         if seen.retry_after_s:
             await self._turns.rest(url.host, seen.retry_after_s)
-        elif seen.reason in (Reason.RATE_LIMIT, Reason.UNAVAILABLE) and not seen.elsewhere:
+        elif seen.reason in (Reason.RATE_LIMIT, Reason.UNAVAILABLE) and not seen.on_other_host:
             self._turns.slow(url.host, min(2 * self._turns.delay_of(url.host), _BACK_OFF_LIMIT_S))
 
     async def _slow_down(self, url: Url) -> None:

@@ -1,6 +1,6 @@
 """Whose turn it is: at least `delay_s` between two requests to one host, from whatever worker (C-3, C-17).
 
-Inside a process by `Slots`; among all that share a store by `SharedSlots`, which asks the store once for many turns.
+Inside a process by `LocalTurns`; among all that share a store by `SharedTurns`, which asks the store once for many turns.
 One law: a slot is taken before it is waited for, so that callers at the same moment get different ones.
 """
 

@@ -23,7 +23,7 @@ from weboid.config import Config
 from weboid.crawl.round import Round, RoundProgress
 from weboid.errors import WeboidError
 from weboid.net.outbound import open_session
-from weboid.store.db.keyform import require_scheme
+from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Pool
 from weboid.store.results.record import Tally
 from weboid.store.schedule.lease import is_due
@@ -144,7 +144,7 @@ class _Crawler:
             config=self.config.crawl,
             connections=self.connections,
             policy=self.config.policy,
-            elsewhere=self.vantage.outcome if self.vantage else None,
+            second_opinion=self.vantage.outcome if self.vantage else None,
             show=show,
         )
 

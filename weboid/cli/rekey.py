@@ -6,7 +6,7 @@ from rich.console import Console
 from weboid.cli.console import bar
 from weboid.cli.runtime import clock, day_option, open_store, run_async
 from weboid.config import Config
-from weboid.store.db.keyform import has_form
+from weboid.store.db.key_scheme import has_scheme
 from weboid.store.upkeep.rekey import Rekeyed, count_urls, rekey
 
 
@@ -25,7 +25,7 @@ def command(config: Config, dry_run: bool, day: int | None) -> None:
     async def main() -> None:
         async with open_store(config, size=1, part="rekey", any_form=True) as pool:
             async with pool.connection() as conn:
-                if await has_form(conn):
+                if await has_scheme(conn):
                     console.print("the keys are those of this program: there is nothing to do")
                     return
                 urls = await count_urls(conn)

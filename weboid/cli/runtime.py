@@ -74,7 +74,7 @@ async def open_store(
     `any_form`: also if its keys are not those of this program (O-10), for whoever neither computes nor writes keys.
     A statement is cut off after `statement_timeout_s`, 0 = never.
     """
-    from weboid.store.db.keyform import note_form, require_scheme
+    from weboid.store.db.key_scheme import record_scheme, require_scheme
     from weboid.store.db.migrate import migrate
     from weboid.store.db.pool import open_pool
     from weboid.store.embedded.server import open_server
@@ -89,7 +89,7 @@ async def open_store(
             for name in applied:
                 log.info("applied migration %s", name)
             async with pool.connection() as conn:
-                await note_form(conn)
+                await record_scheme(conn)
                 if not any_form:
                     await require_scheme(conn)
             yield pool

@@ -92,9 +92,9 @@ def _print_table(links: Sequence[LinkReport]) -> None:
             styled(link.finding.verdict.word),
             link.finding.reason.word if link.finding.reason else "",
             _day(link.finding.since),
-            _day(link.record.asked),
+            _day(link.record.checked),
             _day(link.due),
-            str(link.record.row.strikes),
+            str(link.record.streak.strikes),
             Text(plain(link.normal or link.given[0])).append(f"\n{history}", style="dim"),
         )
     Console().print(table)

@@ -24,7 +24,7 @@ from weboid.core.record.policy import Policy
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.judge import is_host_failure
 from weboid.crawl.recorder import Recorder
-from weboid.crawl.visit import Ask, Elsewhere, Visit
+from weboid.crawl.visit import Ask, SecondOutcome, Visit
 from weboid.errors import StoreError
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
@@ -70,12 +70,12 @@ class Round:
         config: CrawlConfig,
         connections: int,
         policy: Policy,
-        elsewhere: Elsewhere | None = None,
+        second_opinion: SecondOutcome | None = None,
         show: Callable[[RoundProgress], None] = lambda progress: None,
     ) -> None:
         self._pool = pool
         self._ask = ask
-        self._elsewhere = elsewhere
+        self._second_opinion = second_opinion
         self._worker = worker
         self._today = today
         self._config = config
@@ -194,7 +194,7 @@ class Round:
             urls,
             portraits,
             ask=self._asked,
-            elsewhere=self._elsewhere,
+            second_opinion=self._second_opinion,
             report=self._recorder.record,
             today=self._today,
             policy=self._policy,

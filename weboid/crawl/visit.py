@@ -27,7 +27,7 @@ from weboid.store.results.record import Checked
 
 Ask = Callable[[CheckRequest], Awaitable[Observation | None]]
 """One check; None where nothing can be said, for the fault is ours. Raises NotAsked."""
-Elsewhere = Callable[[str], Awaitable[Outcome | None]]
+SecondOutcome = Callable[[str], Awaitable[Outcome | None]]
 """What a URL is worth from the second vantage point (C-14); None where that cannot be said."""
 
 _CALM_S: Final = 5.0
@@ -56,7 +56,7 @@ class Visit:
         portraits: Mapping[UrlKey, Portrait],
         *,
         ask: Ask,
-        elsewhere: Elsewhere | None,
+        second_opinion: SecondOutcome | None,
         report: Callable[[Checked], Awaitable[None]],
         today: Callable[[], int],
         policy: Policy,
@@ -66,7 +66,7 @@ class Visit:
         self._queue = deque(sorted(urls, key=_hung))
         self._portraits = portraits
         self._ask = ask
-        self._elsewhere = elsewhere
+        self._second_opinion = second_opinion
         self._report = report
         self._today = today
         self._policy = policy
@@ -91,13 +91,13 @@ class Visit:
             seen = await self._confirmed(url, seen, day)
             self._shown |= seen.needs
             failed = is_host_failure(seen)
-            self._is_up = self._is_up or not (failed or seen.aside)
+            self._is_up = self._is_up or not (failed or seen.not_http)
             before = self._state
             if not (self._is_up and failed):
                 self._state = judge_host(before, seen, day)
             gone = disproved(self._host.sights, question, seen)
             await self._report(self._checked(url, seen, day, before, gone))
-            self._failures += not self._is_up and (not _hung(url) or self._host.record.row.strikes > 0)
+            self._failures += not self._is_up and (not _hung(url) or self._host.record.streak.strikes > 0)
             if self._failures >= _CONTACTS or (self._failures and seen.status in (Status.DNS_ERROR, Status.DNS_GONE)):
                 await self._take_over(Observation(seen.status, seen.reason, inferred=True), day)
             elif days := self._rest_days(seen):
@@ -118,16 +118,16 @@ class Visit:
         )
 
     async def _confirmed(self, url: StoredUrl, seen: Observation, day: int) -> Observation:
-        """What was seen, but a doubt if it would make the URL or its host dead and is not so from elsewhere (C-14)."""
-        if self._elsewhere is None or seen.outcome is not Outcome.FAILING:
+        """What was seen, but a doubt if it would make the URL or its host dead and a second opinion differs (C-14)."""
+        if self._second_opinion is None or seen.outcome is not Outcome.FAILING:
             return seen
-        after = judge(url.record, seen, day, self._policy).record.row, judge_host(self._state, seen, day).row
-        before = url.record.row, self._state.row
+        after = judge(url.record, seen, day, self._policy).record.streak, judge_host(self._state, seen, day).streak
+        before = url.record.streak, self._state.streak
         if not any(
             proven(new, self._policy) and not proven(old, self._policy) for new, old in zip(after, before, strict=True)
         ):
             return seen
-        outcome = await self._elsewhere(str(url.url))
+        outcome = await self._second_opinion(str(url.url))
         return seen if outcome in (None, Outcome.FAILING) else replace(seen, reason=Reason.DISPUTED)
 
     async def _take_over(self, hearsay: Observation, day: int) -> None:

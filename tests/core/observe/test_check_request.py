@@ -18,7 +18,7 @@ FINE = Observation(Status.FINE, Reason.OK)
 
 
 def asked(day: int, reason: Reason = Reason.OK, strikes: int = 0) -> UrlRecord:
-    return UrlRecord(history=(Entry(Status.FINE, day, day),), row=Streak(strikes), reason=reason)
+    return UrlRecord(history=(Entry(Status.FINE, day, day),), streak=Streak(strikes), reason=reason)
 
 
 @given(key=st.integers(-(2**63), 2**63 - 1), start=st.integers(0, 60_000), interval=st.integers(1, 28))

@@ -265,5 +265,5 @@ def test_from_the_index_page_to_the_root_is_a_plain_move(name: str) -> None:
 def test_a_failure_behind_a_redirect_to_another_host_is_that_hosts() -> None:
     hop = (Hop(PAGE, 302, "http://other.test/x"),)
     seen = observation_of(RawResponse(PAGE, "http://other.test/x", "GET", fault=Reason.TIMEOUT, hops=hop))
-    assert seen.elsewhere
-    assert not moved(PAGE, "http://site.test/gone", end=502).elsewhere
+    assert seen.on_other_host
+    assert not moved(PAGE, "http://site.test/gone", end=502).on_other_host

@@ -55,12 +55,12 @@ def test_thirteen_days_are_not_enough() -> None:
 
 
 def test_three_checks_on_one_day_are_one_strike() -> None:
-    assert lived((100, LOST), (100, LOST), (100, SILENT)).row.strikes == 1
+    assert lived((100, LOST), (100, LOST), (100, SILENT)).streak.strikes == 1
 
 
 def test_one_success_resets_everything() -> None:
     record = lived((100, LOST), (107, LOST), (110, FINE), (114, LOST), (117, LOST))
-    assert (verdict(record), record.row.since) == (Verdict.DOUBTFUL, 114)
+    assert (verdict(record), record.streak.since) == (Verdict.DOUBTFUL, 114)
 
 
 def test_a_revival_is_told_at_the_next_check() -> None:
@@ -82,7 +82,7 @@ def test_a_wall_before_a_dead_page_makes_it_doubtful_until_the_next_failure() ->
 
 def test_hearsay_moves_the_history_but_never_strikes() -> None:
     record = lived((100, SILENT), *((day, SILENT_BY_HEARSAY) for day in range(103, 200, 3)))
-    assert (record.row.strikes, record.asked, verdict(record)) == (1, 199, Verdict.DOUBTFUL)
+    assert (record.streak.strikes, record.checked, verdict(record)) == (1, 199, Verdict.DOUBTFUL)
 
 
 def test_hearsay_does_not_stretch_a_row_of_strikes_to_fourteen_days() -> None:
@@ -106,9 +106,9 @@ def test_any_http_answer_ends_the_row_of_its_host() -> None:
 
 
 def test_a_failure_of_another_host_behind_a_redirect_does_not_strike_this_one() -> None:
-    elsewhere = Observation(Status.NETWORK, Reason.TIMEOUT, elsewhere=True)
-    assert judge_host(judge_host(UNKNOWN_HOST, SILENT, 100), elsewhere, 103) == UNKNOWN_HOST
-    assert judge(UNTRIED, elsewhere, 103).record.row.strikes == 1
+    on_other_host = Observation(Status.NETWORK, Reason.TIMEOUT, on_other_host=True)
+    assert judge_host(judge_host(UNKNOWN_HOST, SILENT, 100), on_other_host, 103) == UNKNOWN_HOST
+    assert judge(UNTRIED, on_other_host, 103).record.streak.strikes == 1
 
 
 def test_a_silent_ftp_service_speaks_neither_for_its_host_nor_against_it() -> None:
@@ -116,7 +116,7 @@ def test_a_silent_ftp_service_speaks_neither_for_its_host_nor_against_it() -> No
     failing = judge_host(UNKNOWN_HOST, SILENT, 100)
     assert judge_host(failing, shut, 103) == failing
     assert judge_host(UNKNOWN_HOST, shut, 103) == UNKNOWN_HOST
-    assert judge(UNTRIED, shut, 103).record.row.strikes == 1
+    assert judge(UNTRIED, shut, 103).record.streak.strikes == 1
 
 
 def test_hearsay_says_nothing_about_the_host() -> None:
@@ -162,7 +162,7 @@ def test_urls_of_a_dead_host_are_written_less_and_less_often_though_they_never_s
 
 def test_a_clock_set_back_counts_as_the_newest_day() -> None:
     record = lived((100, LOST), (90, LOST))
-    assert (record.asked, record.row.strikes) == (100, 1)
+    assert (record.checked, record.streak.strikes) == (100, 1)
 
 
 def test_a_policy_laxer_than_nine_days_is_refused() -> None:
@@ -190,7 +190,7 @@ def test_dead_always_has_three_own_failing_days_over_a_fortnight_without_an_arri
         proof = len(failing_days) >= 3 and max(failing_days) - min(failing_days) >= 14
         assert (verdict(record) is Verdict.DEAD) == (proof and seen.outcome is Outcome.FAILING)
         assert 1 <= len(record.history) <= 5
-        assert record.row.strikes == len(failing_days)
+        assert record.streak.strikes == len(failing_days)
 
 
 def test_the_default_policy_is_the_rule_of_the_german_wikipedia() -> None:

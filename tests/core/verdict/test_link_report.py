@@ -35,7 +35,7 @@ class Stored:
     record: UrlRecord
     host: HostRecord = UNKNOWN_HOST
     due: int = 130
-    notes: Claims = NONE
+    claims: Claims = NONE
 
 
 DEAD = Stored(
@@ -168,12 +168,12 @@ def test_whatever_a_page_holds_can_be_sorted_and_told(urls: list[str]) -> None:
 
 
 def test_a_link_of_a_domain_that_counts_as_reachable_is_doubtful_instead_of_dead() -> None:
-    told = report("http://a.demo/", replace(DEAD, notes=Claims(assumed=110)))
+    told = report("http://a.demo/", replace(DEAD, claims=Claims(assumed=110)))
     assert (told.finding.verdict, told.finding.reason, told.finding.since) == (Verdict.DOUBTFUL, Reason.REPORTED, 100)
 
 
 def test_what_one_person_reports_is_told_beside_the_verdict_and_does_not_change_it() -> None:
-    told = report("http://a.demo/", replace(DEAD, notes=Claims(reported=110, replacement="http://b.demo/")))
+    told = report("http://a.demo/", replace(DEAD, claims=Claims(reported=110, replacement="http://b.demo/")))
     assert told.finding.verdict is Verdict.DEAD
     shown = link_as_json(told)
     assert shown["reported"] == iso(110)
@@ -181,5 +181,5 @@ def test_what_one_person_reports_is_told_beside_the_verdict_and_does_not_change_
 
 
 def test_no_note_makes_a_working_link_look_worse() -> None:
-    told = report("http://a.demo/", replace(MOVED, notes=Claims(reported=110, assumed=110)))
+    told = report("http://a.demo/", replace(MOVED, claims=Claims(reported=110, assumed=110)))
     assert told.finding.verdict is Verdict.WORKING

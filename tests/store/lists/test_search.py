@@ -139,7 +139,7 @@ async def _judge(wiki: WikiInStore, chance: random.Random) -> None:
         keys = sorted(await find_urls(conn, keys))
         await record_checks(conn, [CheckedUrl(each, _record(chance), 150) for each in keys])
         hosts = sorted({HostKey(each.bucket, each.host_key) for each in keys})
-        records = [(record.row, record.reason) for record in (_record(chance) for _ in hosts)]
+        records = [(record.streak, record.reason) for record in (_record(chance) for _ in hosts)]
         await record_hosts(conn, {host: HostRecord(*each) for host, each in zip(hosts, records, strict=True)})
 
 

@@ -146,12 +146,12 @@ async def test_only_what_works_is_told_and_only_beside_what_fails(wiki: WikiInSt
     await suggest(wiki, "http://new.demo/")
     await suggest(wiki, snapshot, archive=WAYBACK)
     await wiki.round(100, lambda url, day: LOST)
-    notes = (await wiki.known(URL)).notes
-    assert (notes.replacement, notes.archives) == (None, ())
+    claims = (await wiki.known(URL)).claims
+    assert (claims.replacement, claims.archives) == (None, ())
     for taken in await leased(wiki, 100):
         async with wiki.pool.connection() as conn:
             await record_checked(conn, taken, asked=100, due=128, strikes=0, works=True)
-    notes = (await wiki.known(URL)).notes
-    assert (notes.replacement, notes.archives) == ("http://new.demo/", (snapshot,))
+    claims = (await wiki.known(URL)).claims
+    assert (claims.replacement, claims.archives) == ("http://new.demo/", (snapshot,))
     await wiki.round(103, lambda url, day: FINE)
-    assert (await wiki.known(URL)).notes.replacement is None
+    assert (await wiki.known(URL)).claims.replacement is None

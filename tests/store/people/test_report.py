@@ -13,7 +13,7 @@ from weboid.core.verdict.claims import NONE, with_claims
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.errors import StoreError
 from weboid.maintain.expiry import Expiry, expire, planned
-from weboid.store.db.keyform import note_form
+from weboid.store.db.key_scheme import record_scheme
 from weboid.store.people.audit import Action, Undone, delete_claims, find_refusal
 from weboid.store.people.report import (
     KEPT_DAYS,
@@ -67,7 +67,7 @@ async def test_a_report_is_told_with_its_url_and_renewed_by_the_next_one(databas
         assert not await say(stored, DEAD)
         assert await told(stored, DEAD) == Report(TODAY, "7", "Name")
         assert await told(stored, OTHER) is None
-        assert (await stored.known(DEAD)).notes.reported == TODAY
+        assert (await stored.known(DEAD)).claims.reported == TODAY
         await say(stored, DEAD, TODAY + 50, "8")
         assert await told(stored, DEAD, TODAY + 50) == Report(TODAY + 50, "8", "Name")
         assert await told(stored, DEAD, TODAY + 50 + KEPT_DAYS - 1) is not None
@@ -96,7 +96,7 @@ async def test_a_regular_answer_deletes_the_report_of_its_url_at_once_and_nothin
         async with stored.pool.connection() as conn:
             await record_domain_report(conn, "dead.demo", TODAY, "7", "Name")
         await stored.round(150, lambda url, day: answer if url == DEAD else LOST)
-        assert (await stored.known(DEAD)).record.asked == 150
+        assert (await stored.known(DEAD)).record.checked == 150
         assert (await told(stored, DEAD) is not None) is is_kept
         assert await told(stored, OTHER) is not None
         assert await told_of_domain(stored, "dead.demo") is not None
@@ -179,9 +179,9 @@ async def test_a_domain_counts_as_reachable_when_half_of_it_is_reported(
         assert await told_of_domain(stored, "dead.demo") == (Report(TODAY, None, None) if expected else None)
         known = await stored.known(own[-1])
         assert finding_of(known.record, known.host).verdict is Verdict.DEAD
-        found = with_claims(finding_of(known.record, known.host), known.notes)
+        found = with_claims(finding_of(known.record, known.host), known.claims)
         assert found.verdict is (Verdict.DOUBTFUL if expected else Verdict.DEAD)
-        assert (await stored.known(foreign[-1])).notes is NONE
+        assert (await stored.known(foreign[-1])).claims is NONE
 
 
 async def test_domains_of_a_public_suffix_do_not_count_for_each_other(database: str) -> None:
@@ -286,7 +286,7 @@ async def test_a_url_is_due_at_once_where_somebody_asks_for_it_unless_it_was_ask
 async def test_while_keys_are_moved_nothing_is_said(database: str) -> None:
     async with open_wiki(database, {1: [DEAD]}) as stored:
         async with stored.pool.connection() as conn:
-            await note_form(conn)
+            await record_scheme(conn)
             await begin_rekey(conn)
         async with stored.pool.connection() as conn:
             with pytest.raises(StoreError, match="rekey"):

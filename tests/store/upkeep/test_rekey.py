@@ -19,7 +19,7 @@ from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url, parse
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
-from weboid.store.db.keyform import OURS, KeyScheme, has_form, note_form, require_scheme
+from weboid.store.db.key_scheme import OURS, KeyScheme, has_scheme, record_scheme, require_scheme
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Connection, open_pool
 from weboid.store.db.rows import HostKey
@@ -197,8 +197,8 @@ async def test_a_rekey_killed_ten_times_comes_to_the_same_end(
         for statement in (5, 9, 12, 15, 19, 23, 26, 30, 33, 37):
             assert not await is_done_before(move_buckets, database, statement)
         async with stored.pool.connection() as conn:
-            assert not await has_form(conn, OURS)
-            assert not await has_form(conn, BUCKETS)
+            assert not await has_scheme(conn, OURS)
+            assert not await has_scheme(conn, BUCKETS)
         await move_buckets(database)
         assert differing(await contents(stored), wanted) == []
 
@@ -228,13 +228,13 @@ async def test_of_urls_that_fall_together_the_one_asked_last_keeps_its_record_an
             await stored.take_in({3: [fine]}, 117)
             await stored.round(117, script)
         await stored.take_in({4: [fine, dead]}, 118)
-        asked = (await stored.known(last)).record.asked
+        asked = (await stored.known(last)).record.checked
         assert asked is not None
-        assert asked > ((await stored.known(first)).record.asked or 0)
+        assert asked > ((await stored.known(first)).record.checked or 0)
         log = await changes_of(stored, last)
         assert (await rekey(stored.pool, 200, NO_WWW)).merged == 1
         one = key(WITHOUT)
-        assert (await stored.known(WITHOUT)).record.asked == asked
+        assert (await stored.known(WITHOUT)).record.checked == asked
         assert {page for page, each in await uses(stored) if each == one} == {1, 2, 3, 4}
         assert len(await uses(stored)) == 5
         assert await stored.dead() == ({(page, one) for page in (1, 2, 3, 4)} if is_dead_last else set())
@@ -272,7 +272,7 @@ async def test_when_hosts_fall_together_the_verdicts_follow_the_one_that_answers
         assert await stored.dead() == {(1, key(silent)), (3, key(late))}
         await rekey(stored.pool, 200, NO_WWW, batch=1)
         silent, late = "https://one.demo/a", "https://one.demo/late"
-        assert (await stored.known(late)).host.row.strikes == 0
+        assert (await stored.known(late)).host.streak.strikes == 0
         assert (await stored.finding(late)).verdict is Verdict.DOUBTFUL
         assert (await changes_of(stored, late))[0] == (200, Verdict.DEAD, Verdict.DOUBTFUL)
         assert (await stored.finding(silent)).verdict is Verdict.DEAD  # by its own row
@@ -342,7 +342,7 @@ async def test_an_intake_under_way_is_waited_for_and_the_next_one_of_that_progra
     added = "https://two.demo/"
     async with open_wiki(database, {1: ["https://one.demo/"]}) as stored:
         async with stored.pool.connection() as conn:
-            await note_form(conn)  # as the program does when it opens a store
+            await record_scheme(conn)  # as the program does when it opens a store
         async with stored.pool.connection() as conn:
             await record_added(conn, stored.wiki.wiki, {1: ({key(added): parse(added)}, {})}, 100)
             moving = asyncio.create_task(rekey(stored.pool, 200, BUCKETS))
@@ -368,6 +368,6 @@ async def test_two_rekeys_at_once_do_not_disturb_each_other(database: str) -> No
 
 async def test_an_empty_store_takes_on_the_form_of_the_program(database: str) -> None:
     async with open_pool(database, size=1, part="test") as pool, pool.connection() as conn:
-        await note_form(conn)
-        assert await has_form(conn)
-        assert not await has_form(conn, BUCKETS)
+        await record_scheme(conn)
+        assert await has_scheme(conn)
+        assert not await has_scheme(conn, BUCKETS)

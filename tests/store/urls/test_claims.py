@@ -33,7 +33,7 @@ async def suggest(wiki: WikiInStore, target: str, *, archive: int, works: bool) 
 async def test_without_anything_said_there_are_no_notes(database: str) -> None:
     async with open_wiki(database, PAGES) as wiki:
         await rounds(wiki)
-        assert (await wiki.known(LOST_URL)).notes is NONE
+        assert (await wiki.known(LOST_URL)).claims is NONE
 
 
 async def test_a_report_on_the_domain_is_told_of_all_its_dead_urls(database: str) -> None:
@@ -42,8 +42,8 @@ async def test_a_report_on_the_domain_is_told_of_all_its_dead_urls(database: str
         async with wiki.pool.connection() as conn:
             await record_domain_report(conn, "a.demo", 121, "7", "Ann")
             await record_domain_report(conn, "b.demo", 121, "7", "Ann")
-        assert (await wiki.known(LOST_URL)).notes == Claims(reported=121)
-        assert (await wiki.known(FINE_URL)).notes is NONE
+        assert (await wiki.known(LOST_URL)).claims == Claims(reported=121)
+        assert (await wiki.known(FINE_URL)).claims is NONE
 
 
 async def test_of_two_reports_the_newer_day_is_told(database: str) -> None:
@@ -53,17 +53,17 @@ async def test_of_two_reports_the_newer_day_is_told(database: str) -> None:
         async with wiki.pool.connection() as conn:
             await record_report(conn, known, 123, "7", "Ann")
             await record_domain_report(conn, "a.demo", 121, "7", "Ann")
-        assert (await wiki.known(LOST_URL)).notes.reported == 123
+        assert (await wiki.known(LOST_URL)).claims.reported == 123
 
 
 async def test_replacements_are_told_once_they_work(database: str) -> None:
     async with open_wiki(database, PAGES) as wiki:
         await rounds(wiki)
         await suggest(wiki, "http://c.demo/", archive=0, works=False)
-        assert (await wiki.known(LOST_URL)).notes is NONE
+        assert (await wiki.known(LOST_URL)).claims is NONE
         await suggest(wiki, "http://d.demo/", archive=0, works=True)
         await suggest(wiki, "https://web.archive.demo/2017/x", archive=2, works=True)
         await suggest(wiki, "https://archive.demo/x", archive=1, works=True)
-        assert (await wiki.known(LOST_URL)).notes == Claims(
+        assert (await wiki.known(LOST_URL)).claims == Claims(
             replacement="http://d.demo/", archives=("https://archive.demo/x", "https://web.archive.demo/2017/x")
         )

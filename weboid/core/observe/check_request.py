@@ -50,7 +50,7 @@ def looks(record: UrlRecord, url_key: int, day: int) -> bool:
 
 def is_thorough(record: UrlRecord, url_key: int, day: int, dead_strikes: int) -> bool:
     """Whether other ways are tried, too: now and then, and always where one more failure may be the last."""
-    return _is_turn(record, url_key, day) or record.row.strikes + 1 >= dead_strikes
+    return _is_turn(record, url_key, day) or record.streak.strikes + 1 >= dead_strikes
 
 
 def disproved(sights: Sights, question: CheckRequest, seen: Observation) -> frozenset[Special]:
@@ -70,4 +70,4 @@ def disproved(sights: Sights, question: CheckRequest, seen: Observation) -> froz
 def _is_turn(record: UrlRecord, url_key: int, day: int) -> bool:
     """Whether the URL's day of the fortnight lies between its newest check and `day`: nothing is stored for it."""
     phase = url_key % LOOK_DAYS
-    return record.asked is None or (day + phase) // LOOK_DAYS > (record.asked + phase) // LOOK_DAYS
+    return record.checked is None or (day + phase) // LOOK_DAYS > (record.checked + phase) // LOOK_DAYS

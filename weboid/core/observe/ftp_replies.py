@@ -66,7 +66,7 @@ def fault_observation(fault: Reason, host: str) -> Observation:
     counts against the host as a whole, the rest for nothing (C-5).
     """
     of_host = fault in (Reason.DNS_GONE, Reason.DNS_ERROR)
-    return Observation(network_status(fault, host_is_ip=is_ip(host)), fault, aside=not of_host)
+    return Observation(network_status(fault, host_is_ip=is_ip(host)), fault, not_http=not of_host)
 
 
 def code_observation(code: int) -> Observation:

@@ -56,9 +56,9 @@ class Observation:
     inferred: bool = False
     needs: frozenset[Special] = frozenset()
     """What the check has shown the host to need, or to be (C-1, C-6)."""
-    elsewhere: bool = False
+    on_other_host: bool = False
     """A redirect led to another host, and it is that one which failed: nothing against the URL's own host (C-5)."""
-    aside: bool = False
+    not_http: bool = False
     """A service of its own failed (ftp, sftp): that says nothing of the host as a whole, neither way (C-5, C-10)."""
     retry_after_s: float | None = None
     """The URL's own host asked for so long a rest (C-3)."""

@@ -48,17 +48,17 @@ def observation_of(answer: RawResponse, *, read_body: bool = True) -> Observatio
 
 
 def _refused_or_failed(answer: RawResponse, code: int, reason: Reason) -> Observation:
-    elsewhere = _is_elsewhere(answer)
+    on_other_host = _is_on_other_host(answer)
     if reason in (Reason.REDIRECT_LOOP, Reason.TOO_MANY_REDIRECTS):
-        return Observation(status_of(508), reason, elsewhere=elsewhere)
+        return Observation(status_of(508), reason, on_other_host=on_other_host)
     if code == 431 and answer.bare:
-        return Observation(Status.HEADERS_TOO_LARGE, reason, elsewhere=elsewhere)
-    return Observation(status_of(code), reason, elsewhere=elsewhere)
+        return Observation(Status.HEADERS_TOO_LARGE, reason, on_other_host=on_other_host)
+    return Observation(status_of(code), reason, on_other_host=on_other_host)
 
 
 def _rest_s(answer: RawResponse) -> float | None:
     """How long the URL's own host wants to be left alone: seconds, or until a date of its clock (RFC 9110 §10.2.3)."""
-    if (text := answer.headers.get("retry-after")) is None or _is_elsewhere(answer):
+    if (text := answer.headers.get("retry-after")) is None or _is_on_other_host(answer):
         return None
     if text.isascii() and text.isdigit():
         return float(min(int(text[:9]), _LONGEST_REST_S))
@@ -73,14 +73,14 @@ def _rest_s(answer: RawResponse) -> float | None:
 
 def _fault_observation(answer: RawResponse, fault: Reason) -> Observation:
     """No answer at the end of the way. A redirect that leads nowhere is no network problem: its sender answered."""
-    elsewhere = _is_elsewhere(answer)
+    on_other_host = _is_on_other_host(answer)
     if fault is Reason.REDIRECT_BROKEN:
-        return Observation(status_of(508), fault, elsewhere=elsewhere)
+        return Observation(status_of(508), fault, on_other_host=on_other_host)
     if fault is Reason.REDIRECT_TO_SCHEME and answer.hops:
-        return Observation(status_of(answer.hops[0].code), fault, answer.hops[-1].location, elsewhere=elsewhere)
+        return Observation(status_of(answer.hops[0].code), fault, answer.hops[-1].location, on_other_host=on_other_host)
     status = network_status(fault, host_is_ip=is_ip(_host(answer.final)))
     target = answer.final if answer.hops and fault.outcome is Outcome.DOUBTFUL else None
-    return Observation(status, fault, target, elsewhere=elsewhere)
+    return Observation(status, fault, target, on_other_host=on_other_host)
 
 
 def _arrived(answer: RawResponse, code: int, reason: Reason) -> Observation:
@@ -140,7 +140,7 @@ def _loops(answer: RawResponse) -> bool:
     return answer.hops[-1].location in visited
 
 
-def _is_elsewhere(answer: RawResponse) -> bool:
+def _is_on_other_host(answer: RawResponse) -> bool:
     return bool(answer.hops) and _host(answer.final) != _host(answer.url)
 
 

@@ -36,23 +36,23 @@ class UrlRecord:
     """One URL's memory. `target` is where its redirect ends; `mime` and `size_kib` only if notable (U-6)."""
 
     history: History = ()
-    row: Streak = NO_STRIKES
+    streak: Streak = NO_STRIKES
     reason: Reason | None = None
     target: str | None = None
     mime: str | None = None
     size_kib: int | None = None
 
     @property
-    def asked(self) -> int | None:
+    def checked(self) -> int | None:
         """The day of the newest check, None before the first."""
         return self.history[0].last if self.history else None
 
 
 @dataclass(frozen=True, slots=True)
 class HostRecord:
-    """One host's memory: its own row of contacts that failed before any HTTP answer came (C-5)."""
+    """One host's memory: its own streak of contacts that failed before any HTTP answer came (C-5)."""
 
-    row: Streak = NO_STRIKES
+    streak: Streak = NO_STRIKES
     reason: Reason | None = None
 
 

@@ -27,8 +27,8 @@ class Claims:
 NONE: Final = Claims()
 
 
-def with_claims(finding: Finding, notes: Claims) -> Finding:
+def with_claims(finding: Finding, claims: Claims) -> Finding:
     """The finding as it is told: what counts as probably reachable is doubtful instead of dead (H-3)."""
-    if finding.verdict is Verdict.DEAD and notes.assumed is not None:
+    if finding.verdict is Verdict.DEAD and claims.assumed is not None:
         return Finding(Verdict.DOUBTFUL, Reason.REPORTED, finding.since)
     return finding

@@ -29,12 +29,12 @@ def judge(
 
     A day before the newest check's counts as that day.
     """
-    if record.asked is not None:
-        day = max(day, record.asked)
-    row = _row_after(record.row, seen, day)
+    if record.checked is not None:
+        day = max(day, record.checked)
+    streak = _streak_after(record.streak, seen, day)
     after = UrlRecord(
         history=extended(record.history, seen.status, day),
-        row=row,
+        streak=streak,
         reason=seen.reason,
         target=seen.target,
         mime=seen.mime,
@@ -44,26 +44,28 @@ def judge(
 
 
 def judge_host(host: HostRecord, seen: Observation, day: int) -> HostRecord:
-    """The host after one more own contact with it (C-5): any HTTP answer at all ends its row."""
-    if seen.inferred or seen.aside:
+    """The host after one more own contact with it (C-5): any HTTP answer at all ends its streak."""
+    if seen.inferred or seen.not_http:
         return host
     if is_host_failure(seen):
-        return HostRecord(host.row.struck(day), seen.reason)
-    return replace(host, row=NO_STRIKES, reason=None)
+        return HostRecord(host.streak.struck(day), seen.reason)
+    return replace(host, streak=NO_STRIKES, reason=None)
 
 
 def is_host_failure(seen: Observation) -> bool:
     """Whether a check speaks against the URL's host as a whole (C-5)."""
-    return seen.status in HOST_FAILURES and seen.outcome is Outcome.FAILING and not (seen.elsewhere or seen.aside)
+    return (
+        seen.status in HOST_FAILURES and seen.outcome is Outcome.FAILING and not (seen.on_other_host or seen.not_http)
+    )
 
 
-def _row_after(row: Streak, seen: Observation, day: int) -> Streak:
-    """An inferred failure never strikes; a refusal proves nothing in either direction; an arrival ends the row."""
+def _streak_after(streak: Streak, seen: Observation, day: int) -> Streak:
+    """An inferred failure never strikes; a refusal proves nothing in either direction; an arrival ends the streak."""
     match seen.outcome:
         case Outcome.FAILING:
-            return row if seen.inferred else row.struck(day)
+            return streak if seen.inferred else streak.struck(day)
         case Outcome.REFUSED:
-            return row
+            return streak
         case Outcome.WORKING | Outcome.DOUBTFUL:
             return NO_STRIKES
 
@@ -78,16 +80,16 @@ def _interval(
         case Outcome.DOUBTFUL | Outcome.REFUSED:
             return policy.doubtful_interval
         case Outcome.FAILING:
-            if seen.inferred and proven(host.row, policy):
+            if seen.inferred and proven(host.streak, policy):
                 # It is dead by its host; when that answers again, all its URLs are due at once.
                 return _dead_interval(before, day, policy)
-            if not proven(after.row, policy):
+            if not proven(after.streak, policy):
                 # Where the host fails all its URLs keep its rhythm, so that one visit serves them all.
-                return policy.failing_interval_after(max(after.row.elapsed(day), host.row.elapsed(day)))
-            return _dead_interval(before, day, policy) if proven(before.row, policy) else policy.dead_interval
+                return policy.failing_interval_after(max(after.streak.elapsed(day), host.streak.elapsed(day)))
+            return _dead_interval(before, day, policy) if proven(before.streak, policy) else policy.dead_interval
 
 
 def _dead_interval(before: UrlRecord, day: int, policy: Policy) -> int:
     """Twice as long as the last one, within bounds."""
-    last = 0 if before.asked is None else day - before.asked
+    last = 0 if before.checked is None else day - before.checked
     return min(max(policy.dead_interval, 2 * last), policy.dead_interval_limit)

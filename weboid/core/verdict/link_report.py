@@ -46,7 +46,7 @@ class Known(Protocol):
     @property
     def due(self) -> int: ...
     @property
-    def notes(self) -> Claims: ...
+    def claims(self) -> Claims: ...
 
 
 class KeyedLink(NamedTuple):
@@ -80,7 +80,7 @@ class LinkReport(NamedTuple):
     due: int | None = None
     invalid: InvalidReason | None = None
     suspicious: bool = False
-    notes: Claims = NONE
+    claims: Claims = NONE
 
     @property
     def status(self) -> Status:
@@ -137,12 +137,12 @@ def _link_report(
     elif spam:
         finding = _SPAM
     elif link.kind is UrlClass.WATCHED and known is not None:
-        finding = with_claims(finding_of(known.record, known.host, policy), known.notes)
+        finding = with_claims(finding_of(known.record, known.host, policy), known.claims)
     else:
         finding = _UNKNOWN
-    record, due, notes = (UNTRIED, None, NONE) if known is None else (known.record, known.due, known.notes)
+    record, due, claims = (UNTRIED, None, NONE) if known is None else (known.record, known.due, known.claims)
     # By place, not by name: there are hundreds on a page.
-    return LinkReport(given, link.kind, link.url, keyed.normal, finding, record, due, link.reason, link.note, notes)
+    return LinkReport(given, link.kind, link.url, keyed.normal, finding, record, due, link.reason, link.note, claims)
 
 
 def link_reports(
@@ -196,7 +196,7 @@ def _labels(host: str) -> tuple[str, ...]:
 
 def link_as_json(link: LinkReport) -> dict[str, Any]:
     """The one dictionary form of a link: days as ISO dates, unknown things None (U-2, U-4)."""
-    finding, record, notes = link.finding, link.record, link.notes
+    finding, record, claims = link.finding, link.record, link.claims
     return {
         "normal": link.normal,
         "given": list(link.given),
@@ -205,17 +205,17 @@ def link_as_json(link: LinkReport) -> dict[str, Any]:
         "reason": finding.reason.word if finding.reason else link.invalid and link.invalid.value,
         "since": _iso(finding.since),
         **_status_as_json(link.status),
-        "asked": _iso(record.asked),
+        "asked": _iso(record.checked),
         "due": _iso(link.due),
-        "strikes": record.row.strikes,
+        "strikes": record.streak.strikes,
         "target": record.target,
         "mime": record.mime,
         "kib": record.size_kib,
         "suspicious": link.suspicious,
-        "reported": _iso(notes.reported),
-        "assumed": _iso(notes.assumed),
-        "replacement": notes.replacement,
-        "archives": list(notes.archives),
+        "reported": _iso(claims.reported),
+        "assumed": _iso(claims.assumed),
+        "replacement": claims.replacement,
+        "archives": list(claims.archives),
         "history": [_entry_as_json(entry) for entry in record.history],
     }
 

@@ -38,11 +38,11 @@ class Finding:
     since: int | None = None
 
 
-def proven(row: Streak, policy: Policy = DEFAULT) -> bool:
-    """Whether a row of failures is long enough and spread over enough days (U-7)."""
-    if row.since is None or row.until is None:
+def proven(streak: Streak, policy: Policy = DEFAULT) -> bool:
+    """Whether a streak of failures is long enough and spread over enough days (U-7)."""
+    if streak.since is None or streak.until is None:
         return False
-    return row.strikes >= policy.dead_strikes and row.until - row.since >= policy.dead_span
+    return streak.strikes >= policy.dead_strikes and streak.until - streak.since >= policy.dead_span
 
 
 def finding_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Policy = DEFAULT) -> Finding:
@@ -59,8 +59,8 @@ def finding_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
         case Outcome.DOUBTFUL | Outcome.REFUSED:
             return Finding(Verdict.DOUBTFUL, record.reason, newest.first)
         case Outcome.FAILING:
-            if newest.status in HOST_FAILURES and proven(host.row, policy):
-                return Finding(Verdict.DEAD, Reason.HOST_DOWN, host.row.since)
-            if proven(record.row, policy):
-                return Finding(Verdict.DEAD, record.reason, record.row.since)
-            return Finding(Verdict.DOUBTFUL, record.reason, record.row.since or newest.first)
+            if newest.status in HOST_FAILURES and proven(host.streak, policy):
+                return Finding(Verdict.DEAD, Reason.HOST_DOWN, host.streak.since)
+            if proven(record.streak, policy):
+                return Finding(Verdict.DEAD, record.reason, record.streak.since)
+            return Finding(Verdict.DOUBTFUL, record.reason, record.streak.since or newest.first)

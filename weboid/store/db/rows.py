@@ -60,7 +60,7 @@ class KnownUrl(NamedTuple):
     due: int
     orphaned: int | None
     host: HostRecord
-    notes: Claims = NONE
+    claims: Claims = NONE
 
 
 RECORD_COLUMNS: Final = 18
@@ -111,14 +111,17 @@ def record_columns(records: Iterable[UrlRecord]) -> Columns:
         "target": [record.target for record, _ in rows],
         "mime": [None if record.mime is None else mime.KEYWORDS.index(record.mime) for record, _ in rows],
         "size_kib": [record.size_kib for record, _ in rows],
-        **_strike_columns([record.row for record, _ in rows]),
+        **_strike_columns([record.streak for record, _ in rows]),
     }
 
 
 def host_record_columns(records: Iterable[HostRecord]) -> Columns:
     """The columns of hosts' own rows of strikes."""
     rows = list(records)
-    return {"reason": [_number(record.reason) for record in rows], **_strike_columns([record.row for record in rows])}
+    return {
+        "reason": [_number(record.reason) for record in rows],
+        **_strike_columns([record.streak for record in rows]),
+    }
 
 
 def _strike_columns(rows: list[Streak]) -> Columns:
@@ -147,7 +150,7 @@ def _url_record(row: Sequence[Any]) -> UrlRecord:
         history = (newest, *unpacked(older)) if older else (newest,)
     return UrlRecord(
         history=history,
-        row=NO_STRIKES if failing_since is None and not strikes else Streak(strikes, failing_since, failing_until),
+        streak=NO_STRIKES if failing_since is None and not strikes else Streak(strikes, failing_since, failing_until),
         reason=BY_NUMBER[reason] if reason is not None else None,
         target=target,
         mime=None if kind is None else mime.KEYWORDS[kind],

@@ -194,8 +194,8 @@ async def _list_links(
 
 def _still_dead(links: Iterable[PageLink]) -> tuple[PageLink, ...]:
     """What counts as probably reachable is told as doubtful (H-3), so it is on that list."""
-    return tuple(link for link in links if link.known.notes.assumed is None)
+    return tuple(link for link in links if link.known.claims.assumed is None)
 
 
 def _is_doubtful(known: KnownUrl, policy: Policy) -> bool:
-    return with_claims(finding_of(known.record, known.host, policy), known.notes).verdict is Verdict.DOUBTFUL
+    return with_claims(finding_of(known.record, known.host, policy), known.claims).verdict is Verdict.DOUBTFUL

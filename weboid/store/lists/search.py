@@ -263,7 +263,7 @@ async def _list_uses(
 
 def _verdict(known: KnownUrl, policy: Policy) -> Verdict:
     """The verdict as it is told."""
-    return with_claims(finding_of(known.record, known.host, policy), known.notes).verdict
+    return with_claims(finding_of(known.record, known.host, policy), known.claims).verdict
 
 
 def _spot_of(known: KnownUrl) -> SearchSpot:

@@ -13,7 +13,7 @@ from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.core.verdict.verdict import Verdict, finding_of
-from weboid.store.db.keyform import require_scheme
+from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import SCHEMES, HostKey, host_key_columns, key_columns
 from weboid.store.db.statements import statements

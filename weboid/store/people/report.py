@@ -11,7 +11,7 @@ from typing import Final
 from weboid.core.url.hosts import is_ip, registrable_domain, reversed_name
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.keys import bucket as bucket_of
-from weboid.store.db.keyform import require_scheme
+from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey, KnownUrl, key_columns
 from weboid.store.db.statements import statements
@@ -114,7 +114,7 @@ async def expire_reports(conn: Connection, day: int, *, limit: int) -> int:
 
 async def record_check_now(conn: Connection, known: KnownUrl, day: int) -> bool:
     """Makes a URL from `find_locked_url` due on `day` unless it was asked that day; returns whether it is (W-14)."""
-    if known.record.asked is not None and known.record.asked >= day:
+    if known.record.checked is not None and known.record.checked >= day:
         return False
     if known.due > day:
         await record_due(conn, {known.key: day})

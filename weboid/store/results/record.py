@@ -123,7 +123,7 @@ async def _record_turn(conn: Connection, checked: Checked, policy: Policy) -> in
         )
         changes = [change for change in found if change]
         await record_changes(conn, changes)
-        if not proven(checked.host_after.row, policy):
+        if not proven(checked.host_after.streak, policy):
             await record_due(conn, {url.key: checked.day for url in others})
         count += len(changes)
     await record_hosts(conn, {checked.host.key: checked.host_after})
@@ -138,7 +138,7 @@ def _works_again(checked: Checked) -> bool:
 
 
 def _turns(checked: Checked, policy: Policy) -> bool:
-    return proven(checked.host_before.row, policy) != proven(checked.host_after.row, policy)
+    return proven(checked.host_before.streak, policy) != proven(checked.host_after.streak, policy)
 
 
 def _change_of_check(checked: Checked, policy: Policy) -> Change | None:

@@ -13,7 +13,7 @@ from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.core.verdict.verdict import Verdict, finding_of
-from weboid.store.db.keyform import KeyScheme
+from weboid.store.db.key_scheme import KeyScheme
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import (
     SCHEMES,
@@ -53,12 +53,12 @@ class Moves:
         return {old: new for old, new in self.to.items() if new is not None}
 
 
-def moves_of(stored: Mapping[UrlKey, Url], form: KeyScheme) -> Moves:
+def moves_of(stored: Mapping[UrlKey, Url], scheme: KeyScheme) -> Moves:
     """What has to be done for these URLs to have the keys of a form."""
     moves = Moves()
     for old, url in stored.items():
-        renewed = form.renewed(str(url))
-        new = None if renewed is None else form.key(renewed)
+        renewed = scheme.renewed(str(url))
+        new = None if renewed is None else scheme.key(renewed)
         if new != old:
             moves.to[old] = new
             if new is not None and renewed is not None:
@@ -104,7 +104,7 @@ def _winners(kept: Mapping[UrlKey, UrlKey], known: Mapping[UrlKey, KnownUrl]) ->
 
 
 def _asked(url: KnownUrl) -> int:
-    return -1 if url.record.asked is None else url.record.asked
+    return -1 if url.record.checked is None else url.record.checked
 
 
 def _orphaned(new: UrlKey, kept: Mapping[UrlKey, UrlKey], known: Mapping[UrlKey, KnownUrl]) -> int | None:
@@ -191,7 +191,7 @@ async def _record_hosts(
 
 
 def _failures(record: HostRecord) -> tuple[int, int]:
-    return record.row.strikes, -(record.row.until or 0)
+    return record.streak.strikes, -(record.streak.until or 0)
 
 
 async def _record_verdicts(

@@ -13,7 +13,7 @@ from typing import Any, Final
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.errors import StoreError
-from weboid.store.db.keyform import OURS, UNDER_WAY, KeyScheme, has_form, note_form
+from weboid.store.db.key_scheme import OURS, UNDER_WAY, KeyScheme, has_scheme, record_scheme
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.db.rows import Columns, url_of
 from weboid.store.db.statements import statements
@@ -53,19 +53,19 @@ async def begin_rekey(conn: Connection) -> None:
     workers = [row[0] async for row in await conn.execute(SQL["list_workers"], {"worker": WORKER})]
     if workers:
         raise StoreError(f"crawlers are at work ({', '.join(workers)}): stop them first, then run it again")
-    await _record_form(conn, *UNDER_WAY)
+    await _record_scheme(conn, *UNDER_WAY)
 
 
-async def end_rekey(conn: Connection, form: KeyScheme = OURS) -> None:
+async def end_rekey(conn: Connection, scheme: KeyScheme = OURS) -> None:
     """Everything has its new key: workers and feeders may come back."""
-    await _record_form(conn, form.form_version, form.suffix_version)
+    await _record_scheme(conn, scheme.form_version, scheme.suffix_version)
     await conn.execute(SQL["record_leases_given_back"], {"worker": WORKER})
 
 
 async def rekey(
     pool: Pool,
     day: int,
-    form: KeyScheme = OURS,
+    scheme: KeyScheme = OURS,
     *,
     batch: int = BATCH,
     dry_run: bool = False,
@@ -79,8 +79,8 @@ async def rekey(
     done = Rekeyed()
     async with pool.connection() as conn:
         await conn.execute(SQL["lock"])
-        await note_form(conn)
-        if await has_form(conn, form):
+        await record_scheme(conn)
+        if await has_scheme(conn, scheme):
             return done
         if not dry_run:
             await begin_rekey(conn)
@@ -91,7 +91,7 @@ async def rekey(
             stored = await _list_urls(conn, after, batch)
             if not stored:
                 break
-            moves = moves_of(stored, form)
+            moves = moves_of(stored, scheme)
             done.urls += len(stored)
             done.moved += len(moves.kept)
             done.dropped += len(moves.to) - len(moves.kept)
@@ -99,16 +99,16 @@ async def rekey(
                 done.merged += await record_moves(conn, moves, day)
         show(done)
         after = next(reversed(stored))
-    await _rekey_spam_links(pool, form, batch, dry_run, done)
+    await _rekey_spam_links(pool, scheme, batch, dry_run, done)
     if not dry_run:
-        await _rekey_domain_reports(pool, form)
+        await _rekey_domain_reports(pool, scheme)
     if not dry_run:
         async with pool.connection() as conn:
-            await end_rekey(conn, form)
+            await end_rekey(conn, scheme)
     return done
 
 
-async def _record_form(conn: Connection, form_version: int, suffix_version: str) -> None:
+async def _record_scheme(conn: Connection, form_version: int, suffix_version: str) -> None:
     row = {"form_version": form_version, "suffix_version": suffix_version}
     await conn.execute(SQL["record_key_form"], row)
 
@@ -118,7 +118,7 @@ async def _list_urls(conn: Connection, after: UrlKey, limit: int) -> dict[UrlKey
     return {UrlKey(*row[:3]): url_of(row[3:]) async for row in rows}
 
 
-async def _rekey_spam_links(pool: Pool, form: KeyScheme, batch: int, dry_run: bool, done: Rekeyed) -> None:
+async def _rekey_spam_links(pool: Pool, scheme: KeyScheme, batch: int, dry_run: bool, done: Rekeyed) -> None:
     """Spam links stand for themselves: their URLs, as the pages give them, are known of nowhere else."""
     after: tuple[int, ...] = (-1, 0, *BEFORE_ALL)
     names = ("wiki", "page", "bucket", "host_key", "url_key")
@@ -132,8 +132,8 @@ async def _rekey_spam_links(pool: Pool, form: KeyScheme, batch: int, dry_run: bo
             after = rows[-1][:5]
             old, new = [], []
             for *place, url in rows:
-                renewed = form.renewed(url)
-                key = None if renewed is None else form.key(renewed)
+                renewed = scheme.renewed(url)
+                key = None if renewed is None else scheme.key(renewed)
                 if key != tuple(place[2:]):
                     old.append(place)
                     if key is not None:
@@ -144,7 +144,7 @@ async def _rekey_spam_links(pool: Pool, form: KeyScheme, batch: int, dry_run: bo
                 await conn.execute(SQL["record_spam_links"], _transposed((*names, "url"), new))
 
 
-async def _rekey_domain_reports(pool: Pool, form: KeyScheme) -> None:
+async def _rekey_domain_reports(pool: Pool, scheme: KeyScheme) -> None:
     """What is said of whole domains, a few thousand rows at most. Of what falls together the newest is kept."""
     names = ("bucket", "domain", "day", "subject", "name")
     async with pool.connection() as conn:
@@ -152,9 +152,9 @@ async def _rekey_domain_reports(pool: Pool, form: KeyScheme) -> None:
         rows = await (await conn.execute(SQL["list_domain_reports"])).fetchall()
         kept: dict[tuple[int, str], Sequence[Any]] = {}
         for row in rows:
-            url = form.renewed(f"http://{f'[{row[1]}]' if ':' in row[1] else row[1]}/")
+            url = scheme.renewed(f"http://{f'[{row[1]}]' if ':' in row[1] else row[1]}/")
             if url is not None:
-                place = form.key(url).bucket, url.host
+                place = scheme.key(url).bucket, url.host
                 if place not in kept or kept[place][2] < row[2]:
                     kept[place] = row
         new = [(*place, *row[2:]) for place, row in kept.items()]

@@ -29,10 +29,10 @@ async def noted(conn: Connection, urls: Sequence[KnownUrl]) -> list[KnownUrl]:
     found: dict[UrlKey, list[Sequence[Any]]] = {}
     async for bucket, host_key, url_key, *row in await conn.execute(SQL["list_notes"], columns):
         found.setdefault(UrlKey(bucket, host_key, url_key), []).append(row)
-    return [url._replace(notes=_notes(found[url.key])) if url.key in found else url for url in urls]
+    return [url._replace(claims=_claims(found[url.key])) if url.key in found else url for url in urls]
 
 
-def _notes(rows: Iterable[Sequence[Any]]) -> Claims:
+def _claims(rows: Iterable[Sequence[Any]]) -> Claims:
     """The notes of one URL: its rows differ in `archive` and `target` only."""
     rows = list(rows)
     reported, of_domain, assumed, *_ = rows[0]

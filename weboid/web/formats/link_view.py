@@ -50,7 +50,7 @@ def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
         reason=phrases.reason_words(link, say),
         suspicious=link.suspicious,
         told=[*filter(None, told), *_instead(link, say)],
-        asked=None if record.asked is None else _asked_html(record.asked, day, say),
+        asked=None if record.checked is None else _asked_html(record.checked, day, say),
         status=phrases.status_words(link.status, say) if record.history else None,
         history=[phrases.entry_words(entry, say) for entry in record.history],
         forms=phrases.other_forms(link),
@@ -66,7 +66,7 @@ def _instead(link: LinkReport, say: Messages) -> list[Markup]:
     """What can stand in for a dead link, under reserve (A-4)."""
     if link.finding.verdict is not Verdict.DEAD:
         return []
-    told = [say.html("weboid-note-archive", address_html(address)) for address in link.notes.archives]
-    if link.notes.replacement:
-        told.append(say.html("weboid-note-replacement", address_html(link.notes.replacement)))
+    told = [say.html("weboid-note-archive", address_html(address)) for address in link.claims.archives]
+    if link.claims.replacement:
+        told.append(say.html("weboid-note-replacement", address_html(link.claims.replacement)))
     return told

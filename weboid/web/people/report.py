@@ -212,7 +212,7 @@ def _claim(what: str, report: Report, url: Url, day: int, say: Messages) -> Mark
 
 
 def _check_state(known: KnownUrl, day: int) -> str:
-    if known.record.asked is not None and known.record.asked >= day:
+    if known.record.checked is not None and known.record.checked >= day:
         return "asked"
     return "due" if known.due <= day else "open"
 

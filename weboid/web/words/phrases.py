@@ -76,9 +76,9 @@ def reason_key(reason: Reason) -> str:
 
 def report_words(link: LinkReport, day: int, say: Messages) -> str | None:
     """That somebody said it works by hand, and when (H-1): a claim, told of what is dead or counts as reachable."""
-    if link.notes.reported is None or link.finding.verdict not in (Verdict.DEAD, Verdict.DOUBTFUL):
+    if link.claims.reported is None or link.finding.verdict not in (Verdict.DEAD, Verdict.DOUBTFUL):
         return None
-    return say.text("weboid-note-reported", say.distance(link.notes.reported - day))
+    return say.text("weboid-note-reported", say.distance(link.claims.reported - day))
 
 
 @lru_cache(_KEPT)

@@ -43,7 +43,7 @@ OURS: Final = KeyScheme()
 """The form of this program."""
 
 
-async def note_form(conn: Connection) -> None:
+async def record_scheme(conn: Connection) -> None:
     """A store that does not say its form yet says it from now on: an empty one takes on ours."""
     row = {
         "form_version": OURS.form_version,
@@ -54,15 +54,15 @@ async def note_form(conn: Connection) -> None:
     await conn.execute(SQL["record_first_key_form"], row)
 
 
-async def has_form(conn: Connection, form: KeyScheme = OURS) -> bool:
+async def has_scheme(conn: Connection, scheme: KeyScheme = OURS) -> bool:
     """Whether the stored keys are of this form, kept so until the transaction ends; one that says none has any."""
     row = await (await conn.execute(SQL["find_key_form"])).fetchone()
-    return row in (None, (form.form_version, form.suffix_version))
+    return row in (None, (scheme.form_version, scheme.suffix_version))
 
 
-async def require_scheme(conn: Connection, form: KeyScheme = OURS) -> None:
+async def require_scheme(conn: Connection, scheme: KeyScheme = OURS) -> None:
     """Raises StoreError if the stored keys are of another form, or are being moved."""
-    if not await has_form(conn, form):
+    if not await has_scheme(conn, scheme):
         raise StoreError(
             "the database has keys of another URL form or suffix list than this program: stop crawlers and feeders, "
             "then run `weboid rekey`"
