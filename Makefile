@@ -1,17 +1,23 @@
 # Two commands suffice: `make run` and `make test`. Both make their own environment in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-ALONE := tests/net tests/checking tests/crawl tests/archive tests/whole
+JOBS ?= 2
+PYTEST := $(BIN)/python -m pytest -q -rs -n $(JOBS) --dist worksteal --durations=10
 
-.PHONY: run test check bench fmt lock clean
+.PHONY: run test test-long check bench fmt lock clean
 .DEFAULT_GOAL := run
 
 run: .venv/run.stamp  ## the main job: a made-up wiki and web, some weeks of rounds, then pages to click
 	$(BIN)/weboid demo
 
-test: .venv/dev.stamp  ## all tests: two at a time, then those that measure time or kill programs, one by one
-	$(BIN)/python -m pytest -q -rs -n 2 --dist loadfile $(ALONE:%=--ignore=%)
-	$(BIN)/python -m pytest -q -rs $(ALONE)
+# Tests start the program a hundred times: compiled once is enough, whatever the shell says.
+test test-long: export PYTHONDONTWRITEBYTECODE =
+
+test: .venv/dev.stamp  ## all tests but the long ones, two at a time; the last line counts them
+	$(PYTEST) -m "not long"
+
+test-long: .venv/dev.stamp  ## the long ones: browsers in all looks, a year, programs killed in many ways
+	$(PYTEST) -m long
 
 check: .venv/dev.stamp  ## format, lint, types, floors
 	$(BIN)/ruff format --check

@@ -1,4 +1,5 @@
-"""The PostgreSQL that tests share: one server a run, one migrated template, a fresh copy of it for each test that asks.
+"""The PostgreSQL that tests share: one server a worker, one migrated template, a fresh copy of it for each test that
+asks; and what holds for all tests (`support.running` says which of them run beside others).
 
 One law: a test never sees what another one wrote. ``WEBOID_TEST_DATABASE`` names a server to use instead of the
 embedded one (a role with CREATEDB and a database it may connect to).
@@ -14,10 +15,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import LiteralString
 
+import hypothesis
 import psycopg
 import pytest
 from psycopg import sql
@@ -26,7 +28,18 @@ from psycopg.conninfo import make_conninfo
 from weboid.store.db.migrate import migrate
 from weboid.store.embedded.server import open_server
 
+pytest_plugins = ["support.running"]
+
 _REPOSITORY = Path(__file__).resolve().parents[1]
+
+# Every run looks at other examples, under CI too, and prints the line that brings a failing one back. How long one
+# takes says more of the machine than of the property.
+hypothesis.settings.register_profile("weboid", deadline=None, print_blob=True, derandomize=False)
+hypothesis.settings.load_profile("weboid")
+
+# Nobody outside is asked: to leave the machine's authorities unread saves 40 ms of each client and each program.
+os.environ |= {"SSL_CERT_FILE": os.devnull, "SSL_CERT_DIR": str(_REPOSITORY / "tests")}
+
 _WATCHER = """
 import pathlib, shutil, sys, time
 sys.stdin.read()
@@ -40,6 +53,7 @@ for _ in range(100):
         shutil.rmtree(folder, ignore_errors=True)
     time.sleep(0.1)
 """
+_SERVERS_BYTES = 2 << 30
 _numbers = itertools.count()
 
 
@@ -49,7 +63,7 @@ def server_folder() -> Iterator[Path]:
 
     Embedded servers outlive a killed program. A watcher ends those of a killed test run: its input ends with the run.
     """
-    folder = Path(tempfile.mkdtemp(prefix="weboid-test-"))
+    folder = Path(tempfile.mkdtemp(prefix="weboid-test-", dir=_memory()))
     folder.chmod(0o711)
     command = [sys.executable, "-c", _WATCHER, str(folder)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True, cwd=_REPOSITORY):
@@ -106,6 +120,15 @@ def empty_database(server_dsn: str) -> Iterator[str]:
     """The dsn of a fresh database without any table, dropped afterwards."""
     with _new_database(server_dsn, None) as name:
         yield make_conninfo(server_dsn, dbname=name)
+
+
+def _memory() -> str | None:
+    """Where files wait for no disk, if there is such a place and programs may be put there."""
+    with suppress(OSError):
+        there = os.statvfs("/dev/shm")
+        if there.f_bavail * there.f_frsize > _SERVERS_BYTES and not there.f_flag & os.ST_NOEXEC:
+            return "/dev/shm"
+    return None
 
 
 @contextmanager

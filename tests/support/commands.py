@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from support.forked import run_forked
+
 from weboid.demo.littleweb import LittleWeb, open_littleweb
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.wikipages import WikiLink, WikiPage
@@ -47,14 +49,13 @@ class Place:
 
     async def start(self, *call: str) -> asyncio.subprocess.Process:
         """Starts ``weboid`` with these words."""
-        environ = {name: value for name, value in os.environ.items() if not name.startswith("WEBOID_")}
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             *("-m", "weboid", *call),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env={**environ, "WEBOID_DATA": str(self.folder / "data"), **self.environ},
+            env=self._environ(),
             cwd=self.folder,
         )
         self.started.append(process)
@@ -68,15 +69,12 @@ class Place:
                 await process.wait()
 
     async def run(self, *call: str, stdin: str = "") -> Ran:
-        """Runs ``weboid`` to its end."""
-        process = await self.start(*call)
-        try:
-            out, err = await asyncio.wait_for(process.communicate(stdin.encode()), LIMIT_S)
-        finally:
-            if process.returncode is None:
-                process.kill()
-        assert process.returncode is not None
-        return Ran(process.returncode, out.decode(), err.decode())
+        """Runs ``weboid`` to its end, in a process that need not load it first."""
+        return Ran(*await run_forked(call, self._environ(), self.folder, stdin, LIMIT_S))
+
+    def _environ(self) -> dict[str, str]:
+        environ = {name: value for name, value in os.environ.items() if not name.startswith("WEBOID_")}
+        return {**environ, "WEBOID_DATA": str(self.folder / "data"), **self.environ}
 
 
 @asynccontextmanager

@@ -1,0 +1,134 @@
+"""For tests that run many short commands: real processes, forked off one that has loaded the program already.
+
+To load it takes longer than most commands run. A command has a process, an environment, a folder, files and an end of
+its own as if ``python -m weboid`` had started it; that this starts is seen where tests start what runs for long.
+"""
+
+import asyncio
+import atexit
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+_REPOSITORY = Path(__file__).resolve().parents[2]
+_PROGRAM = """
+import importlib, json, os, pkgutil, select, socket, sys
+import weboid.cli
+
+def run(files, call, environ, folder):
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+    os.closerange(3, 256)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environ)
+    sys.argv[1:] = call
+    weboid.cli.run()
+
+def ended(status):
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+def run_to_its_end(*given):
+    try:
+        run(*given)
+    except SystemExit as error:
+        ended(error.code if isinstance(error.code, int) else bool(error.code))
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        ended(1)
+    ended(0)
+
+def answer(connection):
+    asked, files, *_ = socket.recv_fds(connection, 1 << 20, 3)
+    child = os.fork()
+    if not child:
+        run_to_its_end(files, *json.loads(asked))
+    connection.sendall(b"%d\\n" % child)
+    connection.sendall(b"%d\\n" % os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+for module in pkgutil.iter_modules(weboid.cli.__path__):
+    importlib.import_module(f"weboid.cli.{module.name}")
+listener = socket.socket(fileno=int(sys.argv[1]))
+while select.select([listener, sys.stdin], [], [])[0] == [listener]:
+    connection, _ = listener.accept()
+    if not (child := os.fork()):
+        if not os.fork():
+            answer(connection)
+        os._exit(0)
+    os.waitpid(child, 0)
+    connection.close()
+"""
+"""It ends with its input. Each command hangs on a process of its own, which says its number and then how it ended."""
+
+
+async def run_forked(
+    call: Sequence[str], environ: Mapping[str, str], folder: Path, stdin: str, limit_s: float
+) -> tuple[int, str, str]:
+    """Runs ``weboid`` with these words to its end; returns its status and what it wrote to stdout and stderr."""
+    request = json.dumps([list(call), dict(environ), str(folder)]).encode()
+    with (
+        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+        socket.socket(socket.AF_UNIX) as connection,
+    ):
+        given.write(stdin.encode())
+        given.seek(0)
+        connection.connect(_address())
+        socket.send_fds(connection, [request], [given.fileno(), out.fileno(), err.fileno()])
+        connection.setblocking(False)
+        status = await _status(connection, limit_s)
+        out.seek(0)
+        err.seek(0)
+        return status, out.read().decode(), err.read().decode()
+
+
+async def _status(connection: socket.socket, limit_s: float) -> int:
+    told = b""
+    try:
+        async with asyncio.timeout(limit_s):
+            while told.count(b"\n") < 2:
+                came = await asyncio.get_running_loop().sock_recv(connection, 100)
+                assert came, "who waits for the command was killed"
+                told += came
+    finally:
+        if told.count(b"\n") == 1:
+            os.kill(int(told), signal.SIGKILL)
+    return int(told.split(b"\n")[1])
+
+
+@cache
+def _address() -> str:
+    """Where the process that has loaded the program waits for calls."""
+    folder = tempfile.mkdtemp(prefix="weboid-forked-")
+    address = os.path.join(folder, "socket")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("WEBOID_")}
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen(16)
+        process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, str(listener.fileno())],
+            stdin=subprocess.PIPE,
+            pass_fds=[listener.fileno()],
+            env=environ,
+            cwd=_REPOSITORY,
+        )
+
+    @atexit.register
+    def end() -> None:
+        assert process.stdin
+        process.stdin.close()
+        process.wait(10)
+        shutil.rmtree(folder, ignore_errors=True)
+
+    return address
