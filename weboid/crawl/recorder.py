@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from weboid.core.record.policy import Policy
 from weboid.errors import StoreError
+from weboid.mechanism.pauses import GrowingPause
 from weboid.store.db.pool import Pool
 from weboid.store.results.record import Checked, Tally, record_batch
 from weboid.store.schedule.lease import Held
@@ -61,15 +62,15 @@ class Recorder:
                     waiting.written.set_result(None)
 
     async def _write(self, batch: list[Checked]) -> None:
-        pause_s = _RETRY_S
+        pause = GrowingPause(_RETRY_S, _RETRY_LIMIT_S)
         while True:
             try:
                 async with self._pool.connection() as conn:
                     tally = await record_batch(conn, batch, self._held, self._policy)
             except StoreError as error:
+                pause_s = pause.grown_s()
                 log.warning("checks wait to be written: %s; next try in %.0f s", error, pause_s)
                 await asyncio.sleep(pause_s)
-                pause_s = min(2 * pause_s, _RETRY_LIMIT_S)
             else:
                 self._add(tally)
                 return

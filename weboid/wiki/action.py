@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 import aiohttp
 
 from weboid.errors import SourceError
+from weboid.mechanism.pauses import GrowingPause
 
 _ENVELOPE: Final = {"action": "query", "format": "json", "formatversion": "2", "maxlag": "5"}
 _BUSY_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -68,19 +69,19 @@ class ActionApi:
         Raises SourceError after the last try, or at once where trying again cannot help: Refusal for an error that
         MediaWiki names.
         """
-        pause_s = self._patience.first_pause_s
+        pause = GrowingPause(self._patience.first_pause_s, self._patience.longest_pause_s)
         busy = _Busy("was not asked")
         for left in reversed(range(self._patience.tries)):
             answer = await self._try({**_ENVELOPE, **question})
             if not isinstance(answer, _Busy):
                 return answer
             busy = answer
+            pause_s = pause.grown_s()
             wanted_s = pause_s if busy.pause_s is None else busy.pause_s
             if wanted_s > self._patience.longest_pause_s:
                 raise self._error(f"{busy.reason}; it asks to wait {wanted_s:.0f} s, so try again after that")
             if left:
                 await sleep(wanted_s)
-                pause_s = min(2 * pause_s, self._patience.longest_pause_s)
         raise self._error(f"{busy.reason}, {self._patience.tries} times in a row; try again later")
 
     async def _try(self, question: dict[str, str]) -> dict[str, Any] | _Busy:
