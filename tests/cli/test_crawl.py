@@ -6,6 +6,7 @@ from io import StringIO
 from ipaddress import ip_network
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 from support.commands import LIMIT_S, Place
 from support.misbehaving import Act, Asked, Silence, head_only, reply, serve
@@ -49,6 +50,7 @@ async def test_one_call_checks_the_links_that_are_due_and_the_suggestions(databa
         assert (await wiki.known(site.url("/link"))).record.checked == 100
 
 
+@pytest.mark.long
 async def test_a_crawler_that_is_told_to_stop_does_not_wait_for_a_suggestion_for_long(
     database: str, tmp_path: Path
 ) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import aiohttp
 import pytest
-from support.killing import is_done_before
+from support.killing import open_killer
 from support.stored import key
 
 from weboid.core.url.farms import WMFLABS, WikiName
@@ -198,8 +198,9 @@ async def test_a_pass_that_is_killed_again_and_again_ends_as_an_undisturbed_one(
     await killed_pass(second_database)
     kills = 0
     # The number grows: with the same one, a pass could be killed in the same step for ever.
-    while not await is_done_before(killed_pass, database, 5 + 3 * kills):
-        kills += 1
+    async with open_killer(killed_pass, database) as is_done_before:
+        while not await is_done_before(5 + 3 * kills):
+            kills += 1
     assert kills >= 10
     async with fed(database) as wiki, fed(second_database) as other:
         assert await wiki.tables() == await other.tables()

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from support.killing import is_done_before
+from support.killing import open_killer
 from support.stored import FINE, LOST, WikiInStore, key, open_wiki
 
 from weboid.core.document.likeness import Portrait
@@ -254,12 +254,13 @@ async def test_a_run_killed_at_any_statement_leaves_nothing_half_deleted(databas
         await pass_over(stored, 300)
         whole = await left(stored, MANY[0])
         known = 60
-        for statement in (8, 12, 14, 15, 16, 17, 18, 20, 21, 40):
-            assert not await is_done_before(expire_all, database, statement)
-            found = [await left(stored, url) for url in MANY[:60]]
-            assert all(tables in (set(), whole) for tables in found)
-            assert found[40:] == [whole] * 20
-            known = sum(tables == whole for tables in found)
+        async with open_killer(expire_all, database) as is_done_before:
+            for statement in (8, 12, 14, 15, 16, 17, 18, 20, 21, 40):
+                assert not await is_done_before(statement)
+                found = [await left(stored, url) for url in MANY[:60]]
+                assert all(tables in (set(), whole) for tables in found)
+                assert found[40:] == [whole] * 20
+                known = sum(tables == whole for tables in found)
         assert 20 < known < 60
         await expire_all(database)
         assert [bool(await left(stored, url)) for url in MANY[:60]] == [False] * 40 + [True] * 20

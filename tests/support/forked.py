@@ -22,6 +22,7 @@ _REPOSITORY = Path(__file__).resolve().parents[2]
 _PROGRAM = """
 import importlib, json, os, pkgutil, select, socket, sys
 import weboid.cli
+from weboid.core.url.hosts import registrable_domain
 
 def run(files, call, environ, folder):
     for number, file in enumerate(files):
@@ -58,6 +59,7 @@ def answer(connection):
 
 for module in pkgutil.iter_modules(weboid.cli.__path__):
     importlib.import_module(f"weboid.cli.{module.name}")
+registrable_domain("example.org")  # the suffix list is read once, too
 listener = socket.socket(fileno=int(sys.argv[1]))
 while select.select([listener, sys.stdin], [], [])[0] == [listener]:
     connection, _ = listener.accept()

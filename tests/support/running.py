@@ -1,7 +1,7 @@
 """How tests run: beside each other, but those marked ``alone``; and the line with which a run ends.
 
-Workers of pytest-xdist take tests from one list. What measures time closely, or needs all cores, is marked ``alone``: no
-worker runs anything else meanwhile. Marked ``long`` is what ``make test-long`` runs.
+Workers of pytest-xdist take tests from one list. What measures time closely, or needs all cores, is marked ``alone``:
+no worker runs anything else meanwhile. Marked ``long`` is what ``make test-long`` runs.
 """
 
 import fcntl

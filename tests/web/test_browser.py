@@ -102,7 +102,12 @@ async def seen_by_an_administrator(page: Page, people: People) -> AsyncIterator[
 
 @pytest.mark.parametrize(
     ("language", "colors", "width"),
-    [("en", "light", DESK), ("de", "dark", PHONE), ("ar", "light", PHONE), ("ar", "dark", DESK)],
+    [
+        pytest.param("en", "light", DESK, marks=pytest.mark.long),
+        pytest.param("de", "dark", PHONE, marks=pytest.mark.long),
+        ("ar", "light", PHONE),
+        pytest.param("ar", "dark", DESK, marks=pytest.mark.long),
+    ],
 )
 async def test_no_page_has_a_barrier_or_is_wider_than_its_window(
     database: str, tmp_path: Path, language: str, colors: Colors, width: int

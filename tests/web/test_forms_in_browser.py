@@ -139,6 +139,7 @@ async def test_a_reader_asks_about_a_page_by_keyboard_and_in_another_language(pe
         assert "\u202e" in HOSTILE_TITLE
 
 
+@pytest.mark.long
 async def test_a_reader_searches_and_looks_at_one_weblink(people: People) -> None:
     await add_pages(people.site, {20: ("Much", [f"http://dead.demo/n/{number}" for number in range(60)])})
     await add_pages(people.site, {page: (f"User {page}", [NASTY]) for page in range(100, 100 + _MANY)})
@@ -234,6 +235,7 @@ async def sign_in_from_report(page: Page, name: str) -> None:
     await page.wait_for_url("**/report?**")
 
 
+@pytest.mark.long
 async def test_somebody_with_a_hostile_name_suggests_a_replacement_and_an_administrator_undoes_it(
     people: People,
 ) -> None:

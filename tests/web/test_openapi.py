@@ -130,6 +130,7 @@ async def judge(site: Site, folder: Path, *more: str) -> None:
     assert b"No issues found" in told
 
 
+@pytest.mark.long
 @pytest.mark.timeout(280)
 async def test_who_goes_by_the_description_alone_finds_it_true(site: Site, tmp_path: Path) -> None:
     await judge(site, tmp_path)

@@ -129,6 +129,8 @@ def test_skewed_hosts_have_their_shares_and_every_url_a_number_of_its_own() -> N
     assert len({Single().label(number) for number in range(100)}) == 100
 
 
+@pytest.mark.alone
+@pytest.mark.long
 def test_clients_stand_side_by_side(database: str, capfd: pytest.CaptureFixture[str]) -> None:
     fast.tls(fast.Settings(ANY_CORE, rounds=1, urls=FEW, install=False, database=database))
     told = capfd.readouterr().out
@@ -139,6 +141,8 @@ def test_clients_stand_side_by_side(database: str, capfd: pytest.CaptureFixture[
     assert "found other than fine" not in told
 
 
+@pytest.mark.alone
+@pytest.mark.long
 def test_skew_is_measured_in_parts(database: str, capfd: pytest.CaptureFixture[str]) -> None:
     targets = skew(
         ANY_CORE, 1.2, connections=10, answer_ms=(5, 15), delay_s=0.1, urls=600, warm_s=0.2, database=database
@@ -148,17 +152,22 @@ def test_skew_is_measured_in_parts(database: str, capfd: pytest.CaptureFixture[s
     assert "0 of them twice" in told
 
 
+@pytest.mark.alone
+@pytest.mark.long
 def test_held_connections_are_open_at_a_time(database: str, capfd: pytest.CaptureFixture[str]) -> None:
     targets = held(ANY_CORE, 0.5, connections=20, results_a_s=80, database=database)
     assert [target.met for target in targets[:2]] == [True, True], capfd.readouterr().out
     assert len(targets) == 4
 
 
+@pytest.mark.alone
 def test_two_workers_ask_no_url_twice(database: str) -> None:
     targets = workers(ANY_CORE, FEW, database=database)
     assert [(target.value, target.met) for target in targets] == [(0, True), (0, True)]
 
 
+@pytest.mark.alone
+@pytest.mark.long
 def test_results_are_recorded_beside_page_queries(database: str, capfd: pytest.CaptureFixture[str]) -> None:
     targets = store(ANY_CORE, 400, 0.2, database=database)
     assert len(targets) == 2
@@ -166,6 +175,8 @@ def test_results_are_recorded_beside_page_queries(database: str, capfd: pytest.C
     assert "results/s, found due at" in capfd.readouterr().out
 
 
+@pytest.mark.alone
+@pytest.mark.long
 def test_memory_is_measured_for_each_size_of_the_store(database: str, capfd: pytest.CaptureFixture[str]) -> None:
     targets = memory(ANY_CORE, [40, 80], 0.0, database=database)
     assert len(targets) == 2

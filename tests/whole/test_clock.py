@@ -15,11 +15,10 @@ WORLD = World(
 URLS = [f"http://{host}{path}" for host, path in [("one.demo", "/fine"), ("one.demo", "/gone"), ("two.demo", "/late")]]
 
 
-async def test_a_day_that_is_over_comes_again_and_nothing_is_asked_nor_spoilt(server_folder: Path) -> None:
-    folder = server_folder / "clock"
-    folder.mkdir(mode=0o711)
-    async with open_place(folder, WORLD, {"All": URLS}) as place:
+async def test_a_day_that_is_over_comes_again_and_nothing_is_asked_nor_spoilt(database: str, tmp_path: Path) -> None:
+    async with open_place(tmp_path, WORLD, {"All": URLS}) as place:
         assert place.web
+        place.environ["WEBOID_DATABASE"] = database
         days = [400, 399, 404, 39, 408, 412, 418]
         for day in days:
             assert (await place.run("feed", "pass", "--day", str(day))).status == 0

@@ -40,6 +40,8 @@ def small_disk() -> Iterator[Path]:
         folder.rmdir()
 
 
+@pytest.mark.alone
+@pytest.mark.long
 async def test_a_full_disk_in_mid_round_costs_no_check(small_disk: Path) -> None:
     async with open_place(small_disk, WORLD, {"All": URLS}) as place:
         assert place.web

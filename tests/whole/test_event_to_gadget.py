@@ -20,12 +20,11 @@ WORLD = World(
 ADDED, LAST = 105, 132
 
 
-async def test_a_link_that_an_edit_adds_is_told_dead_a_fortnight_after_its_death(server_folder: Path) -> None:
-    folder = server_folder / "event"
-    folder.mkdir(mode=0o711)
-    async with open_place(folder, WORLD, {"Harbour": ["http://site.demo/a"]}) as place:
+async def test_a_link_that_an_edit_adds_is_told_dead_a_fortnight_after_its_death(database: str, tmp_path: Path) -> None:
+    async with open_place(tmp_path, WORLD, {"Harbour": ["http://site.demo/a"]}) as place:
         assert place.web
         assert place.wiki
+        place.environ["WEBOID_DATABASE"] = database
         brief = place.web.located("http://site.demo/brief")
         assert (await place.run("feed", "pass", "--day", "100")).status == 0
         place.wiki.record_edit("Harbour", [*place.wiki.pages["Harbour"].links, WikiLink(brief)])

@@ -8,9 +8,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from support.commands import Place, open_place
 
 from weboid.demo.world import Host, Page, Spell, World
+
+pytestmark = pytest.mark.alone
 
 HOSTS, PATHS = 30, 6
 WORLD = World(
@@ -49,6 +52,7 @@ async def assert_one_result_each(place: Place) -> None:
         assert line["verdict"] == "working"
 
 
+@pytest.mark.long
 async def test_ten_kills_at_random_moments_cost_requests_but_no_result(server_folder: Path) -> None:
     chance = random.Random(5)
     async with fed_place(server_folder / "ten") as place:
@@ -75,6 +79,7 @@ async def test_a_database_killed_in_the_middle_is_started_again_and_the_round_go
         await assert_one_result_each(place)
 
 
+@pytest.mark.long
 async def test_a_database_restarted_in_order_does_not_end_the_round(server_folder: Path) -> None:
     async with fed_place(server_folder / "restart") as place:
         process = await place.start("crawl", "--once", "--day", "100")
@@ -85,6 +90,7 @@ async def test_a_database_restarted_in_order_does_not_end_the_round(server_folde
         await assert_one_result_each(place)
 
 
+@pytest.mark.long
 async def test_two_workers_of_which_one_hangs_and_wakes_write_nothing_twice(server_folder: Path) -> None:
     async with fed_place(server_folder / "hang") as place:
         first = await place.start("crawl", "--once", "--day", "100")
@@ -98,6 +104,7 @@ async def test_two_workers_of_which_one_hangs_and_wakes_write_nothing_twice(serv
         await assert_one_result_each(place)
 
 
+@pytest.mark.long
 async def test_without_a_name_server_the_round_ends_and_nothing_is_held_against_any_link(server_folder: Path) -> None:
     many = {f"h{host}.demo": Host(paths={"/": (Spell(0, Page()),)}) for host in range(80)}
     folder = server_folder / "names"

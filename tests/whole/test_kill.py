@@ -21,14 +21,17 @@ WORLD = World(
 URLS = [f"http://h{host}.demo/{path}" for host in range(HOSTS) for path in range(PATHS)]
 
 
-@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.alone
+@pytest.mark.parametrize("kind", [pytest.param(signal.SIGKILL, marks=pytest.mark.long), signal.SIGTERM])
 async def test_a_round_that_is_ended_in_the_middle_goes_on_where_it_was(
-    server_folder: Path, kind: signal.Signals
+    database: str, tmp_path: Path, kind: signal.Signals
 ) -> None:
-    folder = server_folder / f"kill-{kind.name}"
-    folder.mkdir(mode=0o711)
-    async with open_place(folder, WORLD, {"All": URLS}) as place:
-        place.environ |= {"WEBOID_CRAWL_DELAY": "0.1", "WEBOID_NET_CONNECTIONS": "20"}
+    async with open_place(tmp_path, WORLD, {"All": URLS}) as place:
+        place.environ |= {
+            "WEBOID_DATABASE": database,
+            "WEBOID_CRAWL_DELAY": "0.1",
+            "WEBOID_NET_CONNECTIONS": "20",
+        }
         assert (await place.run("feed", "pass", "--day", "100")).status == 0
         asked_before = await _ended_in_the_middle(place, kind)
         written = await _known(place)

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable
 from ipaddress import ip_network
 
+import pytest
 from support.stored import open_wiki
 
 from weboid.checking.checker import Checker
@@ -36,6 +37,7 @@ PATHS: dict[str, tuple[Life[Behaviour], Verdict, Reason]] = {
 WORLD = World({"one.demo": Host(paths={path: life for path, (life, _, _) in PATHS.items()})})
 
 
+@pytest.mark.alone
 async def test_each_url_of_a_host_is_judged_by_itself(database: str) -> None:
     today = 100
     async with open_littleweb(WORLD, day=lambda: today) as web:

@@ -1,5 +1,7 @@
 """The whole story once: from a wiki's links over weeks of rounds to what is known of each."""
 
+import pytest
+
 from weboid.config import load_config
 from weboid.core.url.classify import UrlClass, classify
 from weboid.core.url.farms import WMFLABS
@@ -15,6 +17,7 @@ from weboid.store.urls.verdict_log import list_changes
 LAST_DAY = 3_600
 
 
+@pytest.mark.alone
 async def test_ten_weeks_of_a_little_web_are_judged_as_they_were_written(database: str) -> None:
     tallies: list[Tally] = []
     async with (

@@ -19,6 +19,8 @@ _REPOSITORY = Path(__file__).resolve().parents[2]
 _WORLD = Path(__file__).with_name("year.json")
 
 
+@pytest.mark.alone
+@pytest.mark.long
 async def test_a_tiny_world_is_judged_as_it_was(database: str, tmp_path: Path) -> None:
     days: list[int] = []
     year = await live(read_world(_WORLD), database, tmp_path, days.append)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
-from support.killing import is_done_before
+from support.killing import open_killer
 from support.stored import FINE, LOST, SILENT, WikiInStore, key, open_wiki
 
 from weboid.core.document.likeness import Portrait
@@ -194,8 +194,9 @@ async def test_a_rekey_killed_ten_times_comes_to_the_same_end(
         wanted = await fresh(empty_database, "www.", "")
     async with open_wiki(database, links("www.", "")) as stored:
         await fill(stored, "www.", "")
-        for statement in (5, 9, 12, 15, 19, 23, 26, 30, 33, 37):
-            assert not await is_done_before(move_buckets, database, statement)
+        async with open_killer(move_buckets, database) as is_done_before:
+            for statement in (5, 9, 12, 15, 19, 23, 26, 30, 33, 37):
+                assert not await is_done_before(statement)
         async with stored.pool.connection() as conn:
             assert not await has_scheme(conn, OURS)
             assert not await has_scheme(conn, BUCKETS)
