@@ -17,9 +17,9 @@ from typing import Final, NamedTuple
 import aiohttp
 import sseclient
 
+from weboid.core.observe.retry_after import retry_after_s
 from weboid.errors import SourceError
 from weboid.mechanism.pauses import GrowingPause
-from weboid.wiki.action import retry_after_s
 
 log = logging.getLogger(__name__)
 

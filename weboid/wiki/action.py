@@ -7,13 +7,12 @@ import json
 from asyncio import sleep
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, Final
 from urllib.parse import urlencode
 
 import aiohttp
 
+from weboid.core.observe.retry_after import retry_after_s
 from weboid.errors import SourceError
 from weboid.mechanism.pauses import GrowingPause
 
@@ -144,20 +143,3 @@ class ActionApi:
 
     def _error(self, what: str) -> SourceError:
         return SourceError(f"{self.url} {what}")
-
-
-def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait. A date is read against the server's own clock, so that ours plays no part (RFC 9110 §10.2.3)."""
-    wanted = headers.get("Retry-After", "").strip()
-    if wanted.isascii() and wanted.isdigit():
-        return float(wanted[:9])
-    until, now = _moment(wanted), _moment(headers.get("Date", ""))
-    return max(0.0, (until - now).total_seconds()) if until and now else None
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(text)
-    except (ValueError, OverflowError):
-        return None
-    return moment if moment.tzinfo else None
