@@ -30,8 +30,16 @@ PAGES = {
 
 
 @pytest.fixture
-async def place(server_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Place]:
-    folder = server_folder / tmp_path_factory.mktemp("place").name
+async def place(database: str, tmp_path: Path) -> AsyncIterator[Place]:
+    async with open_place(tmp_path, WORLD, PAGES) as place:
+        place.environ["WEBOID_DATABASE"] = database
+        yield place
+
+
+@pytest.fixture
+async def new_place(server_folder: Path) -> AsyncIterator[Place]:
+    """A machine on which Weboid has to make its database itself."""
+    folder = server_folder / "new-place"
     folder.mkdir(mode=0o711)
     async with open_place(folder, WORLD, PAGES) as place:
         yield place
@@ -92,7 +100,8 @@ async def test_normalize_tells_form_and_class(place: Place) -> None:
     ]
 
 
-async def test_from_feed_over_rounds_to_what_is_known(place: Place) -> None:
+async def test_from_feed_over_rounds_to_what_is_known(new_place: Place) -> None:
+    place = new_place
     assert place.web
     fed = await place.run("feed", "pass", "--day", "100")
     assert (fed.status, "2 new" in fed.err) == (0, True), fed.err

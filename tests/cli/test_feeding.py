@@ -18,11 +18,10 @@ PAGES = {"One": ["http://good.demo/", "http://pills.demo/"], "Two": ["http://pil
 
 
 @pytest.fixture
-async def place(server_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Place]:
+async def place(database: str, tmp_path: Path) -> AsyncIterator[Place]:
     """A folder with a configuration, a little wiki, and no web behind its links."""
-    folder = server_folder / tmp_path_factory.mktemp("feeding").name
-    folder.mkdir(mode=0o711)
-    async with open_place(folder, World({}), PAGES) as place:
+    async with open_place(tmp_path, World({}), PAGES) as place:
+        place.environ["WEBOID_DATABASE"] = database
         yield place
 
 

@@ -218,6 +218,7 @@ async def test_an_answer_too_long_for_a_datagram_is_fetched_by_tcp() -> None:
         await asyncio.sleep(0.01)
 
 
+@pytest.mark.alone
 async def test_a_burst_of_questions_is_spread_so_that_none_is_lost() -> None:
     zone: Zone = {f"{n}.test": ["127.0.0.1"] for n in range(2000)}
     async with name_server(zone) as server:

@@ -287,7 +287,7 @@ async def test_endless_headers_are_a_broken_protocol(settings: NetConfig, line: 
         while True:
             yield line
 
-    answer, _ = await answered(settings, lambda _: endless())
+    answer, _ = await answered(replace(settings, answer_s=5.0), lambda _: endless())
     assert answer.fault is Reason.PROTOCOL
 
 

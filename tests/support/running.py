@@ -1,7 +1,8 @@
-"""How tests run: beside each other, but those marked ``alone``; and the line with which a run ends.
+"""How tests run: beside each other, but not all beside all; and the line with which a run ends.
 
-Workers of pytest-xdist take tests from one list. What measures time closely, or needs all cores, is marked ``alone``:
-no worker runs anything else meanwhile. Marked ``long`` is what ``make test-long`` runs.
+Workers of pytest-xdist take tests from one list, first those that measure no time. Those of `_TIMED` run beside their
+like only, each on a core of its own; those marked ``alone`` beside nothing. ``make test-long`` runs those marked
+``long``.
 """
 
 import fcntl
@@ -14,31 +15,48 @@ from typing import Any, Final, TypeVar
 import pytest
 
 _T = TypeVar("_T")
+_TESTS: Final = Path(__file__).resolve().parents[1]
+_TIMED: Final = {"archive", "checking", "crawl", "net"}
+"""Folders whose tests set limits of fractions of a second."""
+
+_KINDS: Final = ("any", "timed", "alone")
+"""In this order they run."""
+
 _FOLDER: Final = "weboid_turns"
 
 
+def _kind(item: pytest.Item) -> str:
+    if item.get_closest_marker("alone"):
+        return "alone"
+    return "timed" if item.path.relative_to(_TESTS).parts[0] in _TIMED else "any"
+
+
 class _Turns:
-    """Turns of one worker at the machine: two locks that the workers share, held by files."""
+    """Turns of one worker at the machine. The workers share a lock for each kind of tests, and one for the door."""
 
     def __init__(self, folder: Path) -> None:
         self._door = (folder / "door").open("wb")
-        self._room = (folder / "room").open("wb")
+        self._rooms = {kind: (folder / kind).open("wb") for kind in _KINDS}
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, _T, _T]:
         """Waits for its turn before any time of the test is counted."""
-        # Who waits for the room stands in the door, so that nobody else goes in meanwhile.
+        kind = _kind(item)
+        # Who waits stands in the door: nobody else comes in until all tests of other kinds have ended.
         fcntl.flock(self._door, fcntl.LOCK_EX)
-        fcntl.flock(self._room, fcntl.LOCK_EX if item.get_closest_marker("alone") else fcntl.LOCK_SH)
+        for other in self._rooms.keys() - {kind}:
+            fcntl.flock(self._rooms[other], fcntl.LOCK_EX)
+            fcntl.flock(self._rooms[other], fcntl.LOCK_UN)
+        fcntl.flock(self._rooms[kind], fcntl.LOCK_EX if kind == "alone" else fcntl.LOCK_SH)
         fcntl.flock(self._door, fcntl.LOCK_UN)
         try:
             return (yield)
         finally:
-            fcntl.flock(self._room, fcntl.LOCK_UN)
+            fcntl.flock(self._rooms[kind], fcntl.LOCK_UN)
 
     def pytest_unconfigure(self) -> None:
-        self._door.close()
-        self._room.close()
+        for file in (self._door, *self._rooms.values()):
+            file.close()
 
 
 class _Run:
@@ -82,5 +100,5 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What runs alone comes last: until then both cores have something to do."""
-    items.sort(key=lambda item: item.get_closest_marker("alone") is not None)
+    """Those that measure no time first, those that run alone last."""
+    items.sort(key=lambda item: _KINDS.index(_kind(item)))
