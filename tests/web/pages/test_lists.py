@@ -68,7 +68,7 @@ async def test_a_domain_is_listed_with_all_below_it_and_nothing_beside_it(
     site: Site, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("weboid.web.pages.lists.ROWS", 2)
-    monkeypatch.setattr("webservice.answer_of", lambda url: LOST)
+    monkeypatch.setattr("support.webservice.answer_of", lambda url: LOST)
     hosts = ["dead.demo", "x.dead.demo", "y.x.dead.demo", "xdead.demo", "dead.demo.other.demo", "dead-x.demo"]
     urls = [f"http://{host}/{place}" for host in hosts for place in ("a1", "a2", "b")]
     await add_pages(site, {20: ("P20", urls), 21: ("P21", urls[::2])})
@@ -137,7 +137,7 @@ async def test_doubtful_links_below_a_domain_are_each_listed_once(
     monkeypatch.setattr("weboid.store.lists.search.HOSTS", hosts)
     monkeypatch.setattr("weboid.store.lists.search.EACH", each)
     monkeypatch.setattr("weboid.web.pages.lists.ROWS", rows)
-    monkeypatch.setattr("webservice.answer_of", lambda url: LOST if "dead" in url else FINE if "fine" in url else WALL)
+    monkeypatch.setattr("support.webservice.answer_of", lambda url: LOST if "dead" in url else FINE if "fine" in url else WALL)
     domains = ["press.demo", "x.press.demo", "y.x.press.demo", "xpress.demo", "press.demo.other.demo"]
     urls = [f"http://{host}/{place}" for host in domains for place in ("a_1", "aX2", "a_dead", "a_fine")]
     await add_pages(site, {page: ("P", urls[:: 1 + page % 2]) for page in range(20, 26)})
@@ -171,7 +171,7 @@ async def test_what_counts_as_probably_reachable_is_on_the_doubtful_list(site: S
 async def test_hosts_below_a_suffix_below_a_domain_are_listed_too(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     hosts = ["amazonaws.com", "bucket.s3.amazonaws.com"]
     urls = [f"http://{host}/{kind}" for host in hosts for kind in ("dead", "wall")]
-    monkeypatch.setattr("webservice.answer_of", lambda url: LOST if "dead" in url else WALL)
+    monkeypatch.setattr("support.webservice.answer_of", lambda url: LOST if "dead" in url else WALL)
     await add_pages(site, {20: ("P", urls)})
     for verdict, kind in (("dead", "dead"), ("doubtful", "wall")):
         found = links(await walked(site, f"{DEAD_LIST}&format=json&domain=amazonaws.com&verdict={verdict}"))
