@@ -137,7 +137,9 @@ async def test_doubtful_links_below_a_domain_are_each_listed_once(
     monkeypatch.setattr("weboid.store.lists.search.HOSTS", hosts)
     monkeypatch.setattr("weboid.store.lists.search.EACH", each)
     monkeypatch.setattr("weboid.web.pages.lists.ROWS", rows)
-    monkeypatch.setattr("support.webservice.answer_of", lambda url: LOST if "dead" in url else FINE if "fine" in url else WALL)
+    monkeypatch.setattr(
+        "support.webservice.answer_of", lambda url: LOST if "dead" in url else FINE if "fine" in url else WALL
+    )
     domains = ["press.demo", "x.press.demo", "y.x.press.demo", "xpress.demo", "press.demo.other.demo"]
     urls = [f"http://{host}/{place}" for host in domains for place in ("a_1", "aX2", "a_dead", "a_fine")]
     await add_pages(site, {page: ("P", urls[:: 1 + page % 2]) for page in range(20, 26)})

@@ -15,15 +15,14 @@ from weboid.store.pages.page import StoredPage, list_pages, list_pages_of_namesp
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.answers import PageAnswer
 from weboid.web.answer.document import document
-from weboid.web.http.respond import Format
 from weboid.web.http.tokens import client_of
+from weboid.web.request.accept import Format
 from weboid.web.request.parameters import Parameters, extent_of, title_of, verdicts_of
 from weboid.web.request.problem import Problem
-from weboid.web.service import Service, given_in, machine_words, require_format
+from weboid.web.request.route import format_of
+from weboid.web.service import Service, given_in, machine_words
 
 ROWS: Final = 50
-NAMES: Final = frozenset({"dbname", "namespace", "category", "after"})
-_NAMES: Final = NAMES | {"all", "verdict", "format"}
 _NAMESPACE: Final = re.compile(r"[0-9]{1,5}")
 _AFTER_TITLE: Final = re.compile(r"([1-9][0-9]{0,9})\.([^\x00]{1,300})", re.DOTALL)
 _AFTER_MEMBER: Final = re.compile(r"[!-~]{1,1000}")
@@ -46,17 +45,12 @@ class BulkPages:
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    def add_routes(self, app: web.Application) -> None:
-        """Its address."""
-        app.router.add_get("/api/pages", self.pages)
-
     async def pages(self, request: web.Request) -> web.Response:
         """The stored answers of fifty pages of a namespace or category."""
         require_trusted(request)
-        given = given_in(request, _NAMES)
-        require_format(given, Format.JSON, Format.XML)
+        given = given_in(request)
         say = machine_words(given)
-        is_xml = self._service.form_of(request) is Format.XML
+        is_xml = format_of(request) is Format.XML
         extent, verdicts = extent_of(given, Extent.FINDINGS if is_xml else Extent.DEAD), verdicts_of(given)
         name, wiki = await self._service.find_wiki(given)
         part = await find_part(self._service, wiki, given, limit=ROWS)

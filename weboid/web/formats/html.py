@@ -18,6 +18,7 @@ from weboid.core.record.days import iso
 from weboid.web.formats.static_files import icon, style
 from weboid.web.request.parameters import Parameters
 from weboid.web.request.problem import Problem
+from weboid.web.request.route import address_of
 from weboid.web.words import phrases
 from weboid.web.words.language import Language, offered_languages
 from weboid.web.words.messages import Messages
@@ -105,7 +106,7 @@ def _template(name: str) -> Template:
 @cache
 def _environment() -> Environment:
     folder = Path(__file__).parents[1] / "templates"
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
@@ -113,3 +114,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
+    environment.globals["url"] = address_of
+    return environment

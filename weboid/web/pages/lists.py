@@ -28,17 +28,16 @@ from weboid.store.lists.search import list_doubtful_links_below
 from weboid.store.pages.spam import list_spam_pages
 from weboid.web.formats import html
 from weboid.web.formats.link_view import LinkView, link_view
-from weboid.web.http.respond import Format
-from weboid.web.request.parameters import Parameters
+from weboid.web.request.accept import Format
+from weboid.web.request.parameters import LANGUAGE, Parameters
 from weboid.web.request.problem import Problem
-from weboid.web.service import LANGUAGE, Service, given_in, html_words, link_document, machine_words, require_format
+from weboid.web.request.route import format_of
+from weboid.web.service import Service, given_in, html_words, link_document, machine_words
 from weboid.web.words.messages import Messages
 
 ROWS: Final = 100
 """Links, or pages with spam, in one answer."""
 
-_DEAD_NAMES: Final = frozenset({"dbname", "verdict", "domain", "path", "after", "format"})
-_SPAM_NAMES: Final = frozenset({"dbname", "after", "format"})
 _VERDICTS: Final = ("dead", "doubtful")
 _NUMBER: Final = r"(-?[0-9]{1,19})"
 _SPOT: Final = re.compile(rf"([0-9]{{1,10}})\.([0-9]{{1,4}})\.{_NUMBER}\.{_NUMBER}")
@@ -55,16 +54,10 @@ class ListPages:
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    def add_routes(self, app: web.Application) -> None:
-        """Their addresses."""
-        app.router.add_get("/lists/dead", self.dead)
-        app.router.add_get("/lists/spam", self.spam)
-
     async def dead(self, request: web.Request) -> web.Response:
         """The dead links of a wiki, or the doubtful ones; by page, or with a domain by its hosts."""
-        given = given_in(request, _DEAD_NAMES)
-        require_format(given, Format.HTML, Format.JSON, Format.XML)
-        is_html = self._service.form_of(request) is Format.HTML
+        given = given_in(request)
+        is_html = format_of(request) is Format.HTML
         say = html_words(request, given) if is_html else machine_words(given)
         verdict = given.get("verdict", "dead")
         if verdict not in _VERDICTS:
@@ -99,9 +92,8 @@ class ListPages:
 
     async def spam(self, request: web.Request) -> web.Response:
         """The pages of a wiki with spam, each with the number of such links."""
-        given = given_in(request, _SPAM_NAMES)
-        require_format(given, Format.HTML, Format.JSON, Format.XML)
-        is_html = self._service.form_of(request) is Format.HTML
+        given = given_in(request)
+        is_html = format_of(request) is Format.HTML
         say = html_words(request, given) if is_html else machine_words(given)
         name, wiki = await self._service.find_wiki(given)
         after = _page_after(given)

@@ -12,12 +12,14 @@ from weboid.web.answer.answers import PageAnswer
 from weboid.web.answer.document import document
 from weboid.web.formats import html, javascript, json, xml
 from weboid.web.http.cache import CACHE_CONTROL, FREE, AnswerCache
-from weboid.web.http.respond import Format, sent
+from weboid.web.http.respond import sent
 from weboid.web.pages.page_view import answer_html
 from weboid.web.pages.start import StartPage
-from weboid.web.request.parameters import NAMES, Parameters, callback_of, extent_of, question_of, verdicts_of
+from weboid.web.request.accept import Format
+from weboid.web.request.parameters import Parameters, callback_of, extent_of, question_of, verdicts_of
 from weboid.web.request.problem import Problem
-from weboid.web.service import Service, given_in, html_words, machine_words, require_format
+from weboid.web.request.route import format_of
+from weboid.web.service import Service, given_in, html_words, machine_words
 
 
 class LinksPage:
@@ -28,15 +30,9 @@ class LinksPage:
         self._start = start
         self._kept = AnswerCache()
 
-    def add_routes(self, app: web.Application) -> None:
-        """Their addresses."""
-        app.router.add_get("/externalLinkInfo", self.link_info)
-        app.router.add_get("/externalLinkProblem", self.link_problem)
-        app.router.add_get("/api/page", self.api)
-
     async def link_info(self, request: web.Request) -> web.Response:
         """W-3 and W-4: the links of a page as HTML, with the form."""
-        given = given_in(request, NAMES)
+        given = given_in(request)
         extent_of(given, Extent.FINDINGS)
         if not given.keys() - {"lang", "uselang", "all"}:
             return await self._start.page(request)
@@ -44,7 +40,7 @@ class LinksPage:
 
     async def link_problem(self, request: web.Request) -> web.Response:
         """W-1: one call with the dead links of a page."""
-        given = given_in(request, NAMES)
+        given = given_in(request)
         callback, say, source = callback_of(given), machine_words(given), self._service.source
         # `all` and `verdict` are for the other formats: this call is run inside a page and has nothing but dead links.
         return await self._kept_or_made(
@@ -57,21 +53,20 @@ class LinksPage:
 
     async def api(self, request: web.Request) -> web.Response:
         """W-8: pages by id or title, in the format asked for."""
-        given = given_in(request, NAMES)
-        require_format(given, Format.JSON, Format.XML, Format.HTML)
-        form = self._service.form_of(request)
+        given = given_in(request)
+        wanted = format_of(request)
         verdicts = verdicts_of(given)
-        extent = extent_of(given, Extent.DEAD if form is Format.JSON else Extent.FINDINGS)
-        if form is Format.HTML:
+        extent = extent_of(given, Extent.DEAD if wanted is Format.JSON else Extent.FINDINGS)
+        if wanted is Format.HTML:
             return await self._html(request, given, vary="Accept, Accept-Language")
         say, source = machine_words(given), self._service.source
 
         def made(answer: PageAnswer) -> bytes:
             told = document(answer, extent, say, source, verdicts)
-            return xml.bytes_of(told) if form is Format.XML else json.text_of(told).encode()
+            return xml.bytes_of(told) if wanted is Format.XML else json.text_of(told).encode()
 
         forms = (say.language.code, extent, verdicts)
-        kind = xml.CONTENT_TYPE if form is Format.XML else json.CONTENT_TYPE
+        kind = xml.CONTENT_TYPE if wanted is Format.XML else json.CONTENT_TYPE
         return await self._kept_or_made(request, given, forms, kind, made, vary="Accept")
 
     async def _html(self, request: web.Request, given: Parameters, vary: str = "Accept-Language") -> web.Response:

@@ -19,18 +19,16 @@ from weboid.errors import NotFound
 from weboid.store.lists.search import Matches, SearchSpot, list_matches
 from weboid.web.formats import html
 from weboid.web.formats.link_view import link_view
-from weboid.web.request.parameters import Parameters
+from weboid.web.request.parameters import LANGUAGE, Parameters
 from weboid.web.request.problem import Problem
-from weboid.web.service import LANGUAGE, Service, given_in, html_words
+from weboid.web.service import Service, given_in, html_words
 from weboid.web.words.messages import Messages
 from weboid.wiki.criteria import numbers
 
-PATH: Final = "/search"
 ROWS: Final = 50
 """URLs in one answer."""
 
 _PURPOSE: Final = "search"
-_NAMES: Final = frozenset({"pattern", "dbname", "namespace", "verdict", "after"})
 _VERDICTS: Final = {verdict.word: verdict for verdict in (Verdict.WORKING, Verdict.DEAD, Verdict.DOUBTFUL)}
 _SPOT: Final = re.compile(r"(-?[0-9]{1,19})\.([a-zA-Z0-9._-]{1,260})")
 _NAMESPACE: Final = re.compile(r"[0-9]{1,9}")
@@ -58,20 +56,15 @@ class SearchPage:
         self._service = service
         self._content = content
 
-    def add_routes(self, app: web.Application) -> None:
-        """Their addresses."""
-        app.router.add_get(PATH, self.form)
-        app.router.add_post(PATH, self.found)
-
     async def form(self, request: web.Request) -> web.Response:
         """The form, filled in from the address; nothing is looked up."""
-        given = given_in(request, _NAMES - {"after"})
+        given = given_in(request)
         return await self._html(request, given, html_words(request, given))
 
     async def found(self, request: web.Request) -> web.Response:
         """The URLs that match, and the form again."""
         service = self._service
-        given = await service.sessions.posted(request, _PURPOSE, _NAMES)
+        given = await service.posted(request, _PURPOSE)
         await service.sessions.note_interactive(request)
         say = html_words(request, given)
         try:
