@@ -28,6 +28,7 @@ from weboid.web.api.bulk import category_of
 from weboid.web.formats import atom
 from weboid.web.formats.atom import AtomEntry, AtomFeed
 from weboid.web.http.respond import OPEN_TO_ALL, sent
+from weboid.web.request.cursor import Cursor
 from weboid.web.request.parameters import Parameters, page_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
@@ -36,7 +37,8 @@ from weboid.web.words import phrases
 from weboid.web.words.messages import Messages
 
 MOST_CHANGES: Final = 100
-_NUMBER: Final = re.compile(r"[0-9]{1,18}")
+_NUMBER: Final = Cursor(range(10**18))
+"""A change."""
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOST_PAGE: Final = 2**31
 _PAGES_NAMED: Final = 5
@@ -223,8 +225,8 @@ def _dated(request: web.Request, response: web.Response, newest: int, day: int) 
 
 def _since_of(given: Parameters) -> int | date:
     since = given.get("since", "0")
-    if _NUMBER.fullmatch(since):
-        return int(since)
+    if (parts := _NUMBER.parts_of(since)) is not None:
+        return parts.numbers[0]
     try:
         if _DATE.fullmatch(since):
             return date.fromisoformat(since)

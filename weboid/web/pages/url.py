@@ -4,7 +4,6 @@ One law: for people only, who show it once by sending a form of ours. A program 
 page that carries it, and what is told of other pages never crosses a farm (P-1).
 """
 
-import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -22,6 +21,7 @@ from weboid.web.formats import html
 from weboid.web.formats.history_chart import WIDTH, bars_of
 from weboid.web.formats.link_view import link_view
 from weboid.web.pages.url_form import UrlForm
+from weboid.web.request.cursor import PAGES, Cursor, CursorParts
 from weboid.web.request.parameters import MOST_SHOWN, Parameters, question_of, url_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
@@ -31,7 +31,8 @@ from weboid.web.words.messages import Messages
 
 _CURSORS: Final = ("after", "spamafter")
 _PLACES: Final = 100
-_CURSOR: Final = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,9})")
+_CURSOR: Final = Cursor(PAGES, PAGES)
+"""A wiki and a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +111,17 @@ class UrlPage:
 
 
 def _cursor_of(given: Parameters, name: str) -> tuple[int, int] | None:
-    if name not in given:
-        return None
-    if not (match := _CURSOR.fullmatch(given[name])) or max(int(match[1]), int(match[2])) >= 2**31:
-        raise Problem(400, "after", name)
-    return int(match[1]), int(match[2])
+    match _CURSOR.parts_in(given, name):
+        case CursorParts((wiki, page)):
+            return wiki, page
+    return None
 
 
 def _places(found: list[UsingPage]) -> _Places:
     if len(found) <= _PLACES:
         return _Places(found, None)
     last = found[_PLACES - 1]
-    return _Places(found[:_PLACES], f"{last.wiki}.{last.page}")
+    return _Places(found[:_PLACES], _CURSOR.text_of(last.wiki, last.page))
 
 
 def _views(found: _Places, name: WikiName | None) -> list[dict[str, Any]]:

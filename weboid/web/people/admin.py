@@ -3,7 +3,6 @@
 One law: for administrators only, who are named here as everybody else: what they do stands in the same log.
 """
 
-import re
 from datetime import UTC
 from typing import Any, Final
 
@@ -29,6 +28,7 @@ from weboid.web.formats import html
 from weboid.web.http.respond import see_other
 from weboid.web.people.forms import address_in_language
 from weboid.web.people.quotas import begin, note
+from weboid.web.request.cursor import Cursor
 from weboid.web.request.parameters import Parameters, only
 from weboid.web.request.problem import Problem
 from weboid.web.service import Service, given_in, html_words
@@ -39,7 +39,8 @@ _KEPT: Final = ("subject", "lang")
 _LISTED: Final = 100
 _MOST_SUBJECT: Final = 200
 _MOST_REASON: Final = 500
-_NUMBER: Final = re.compile(r"[1-9][0-9]{0,17}")
+_NUMBER: Final = Cursor(range(1, 10**18))
+"""An entry of the log."""
 _ACTIONS: Final = {
     Action.REPORT: "weboid-admin-action-report",
     Action.REPORT_DOMAIN: "weboid-admin-action-report-domain",
@@ -84,7 +85,7 @@ class AdminPage:
             "block": None if block is None else self._block_view(block, given, day, say),
             "blocks": [self._block_view(each, given, day, say) for each in blocks],
             "entries": [self._entry_view(entry, given, day, say) for entry in entries[:_LISTED]],
-            "next": None if more is None else html.query({**only(given, *_KEPT), "before": str(more)}),
+            "next": None if more is None else html.query({**only(given, *_KEPT), "before": _NUMBER.text_of(more)}),
             "first": html.query(only(given, *_KEPT)) if "before" in given else None,
             "all": address_in_language("admin", given),
             "did": None if did is None else _did_words(did, say),
@@ -194,13 +195,10 @@ def _subject_of(given: Parameters) -> str:
 
 
 def _number(given: Parameters, name: str) -> int:
-    if name not in given:
-        return NEWEST
-    if not _NUMBER.fullmatch(given[name]):
-        raise Problem(400, "after", name)
-    return int(given[name])
+    parts = _NUMBER.parts_in(given, name)
+    return NEWEST if parts is None else parts.numbers[0]
 
 
 def _address(given: Parameters, subject: str, done: int | None = None) -> str:
     """The page of one person, with what was `done` about them just now."""
-    return address_in_language("admin", given, subject=subject, did=None if done is None else str(done))
+    return address_in_language("admin", given, subject=subject, did=None if done is None else _NUMBER.text_of(done))
