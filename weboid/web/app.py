@@ -1,7 +1,4 @@
-"""The webservice put together: what stands around every request; who answers at which address is bound in `routes`.
-
-One law: nothing is answered here.
-"""
+"""The webservice put together: what stands around every request. Who answers at which address is bound in `routes`."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress

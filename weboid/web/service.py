@@ -1,6 +1,6 @@
-"""What the pages and feeds share that stand beside a page's own answer: who is asked, for which wiki, in which words.
+"""What all handlers share: the store, the wikis, the sessions, and how an answer is made of values.
 
-One law: it holds no state of a request; each handler is given its request and this.
+It holds no state of a request; each handler is given its request and this.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence

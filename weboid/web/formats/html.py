@@ -1,9 +1,10 @@
-"""HTML for people, from templates (W-3, W-4). What is said of a link stands in ``wording``.
+"""HTML for people, from templates (W-3, W-4). What is said of a link stands in ``phrases``.
 
 One law: templates escape by themselves and get no HTML made elsewhere but that of ``Messages.html``; every address
-they link to was made by `wording.href` or here.
+they link to was made by `phrases.href`, by `route.address_of` or here.
 """
 
+import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-from markupsafe import Markup
+from jinja2.ext import Extension
+from markupsafe import Markup, escape
 
 from weboid import __version__
 from weboid.core.record.days import iso
@@ -24,10 +26,11 @@ from weboid.web.words.language import Language, offered_languages
 from weboid.web.words.messages import Messages
 
 CONTENT_TYPE: Final = "text/html"
+_ADDRESS: Final = re.compile(r'\{\{ url\("([^"]*)"\) \}\}')
 
 
 def problem_html(problem: Problem, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
-    """What is wrong, and the form to mend it."""
+    """What is wrong, and the form to fix it."""
     return render("problem.html", say, given, source, wikis, told=problem_words(problem, say))
 
 
@@ -98,6 +101,13 @@ def _language_options(chosen: Language) -> Markup:
     )
 
 
+class _Addresses(Extension):
+    """Writes the addresses of routes into a template as it is compiled: a page has three for each of its links."""
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        return _ADDRESS.sub(lambda match: str(escape(address_of(match[1]))), source)
+
+
 @cache
 def _template(name: str) -> Template:
     return _environment().get_template(name)
@@ -113,6 +123,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
+        extensions=[_Addresses],
     )
     environment.globals["url"] = address_of
     return environment

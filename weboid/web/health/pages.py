@@ -1,6 +1,6 @@
-"""How it goes, as a page for people, for programs and for Prometheus; and whether we are well at all (O-5).
+"""The health of the system as a page for people, for programs and for Prometheus; and whether the service is up (O-5).
 
-One law: nothing here asks the database by itself: a wiki that is named is looked up in the status that is kept.
+One law: nothing here queries the database by itself: a wiki that is named is looked up in the status that is kept.
 """
 
 from datetime import UTC

@@ -1,4 +1,4 @@
-"""How it goes, for the public: read once a minute at most, and as JSON (O-5). Pages for people are `status_html`'s.
+"""The health of the system for the public: read once a minute at most, and as JSON (O-5). Pages are `health.pages`'.
 
 One law: a line of a wiki's own spam list is told of that wiki alone (L-3), so alarms about such lists go without their
 words.
@@ -55,7 +55,7 @@ class HealthReader:
         await self._answer(self._look, HEALTH_S)
 
     async def close(self) -> None:
-        """Gives up what is still asked."""
+        """Gives up what is still being read."""
         await self._questions.close()
 
     async def _answer(self, question: Callable[[], Awaitable[Answer]], patience_s: float) -> Answer:

@@ -1,6 +1,6 @@
 """The links of pages, in all formats: for people, for gadgets, for programs (W-1, W-3, W-4, W-8).
 
-One law: a handler reads parameters, asks `Answers` and hands values to a format; it knows neither SQL nor markup.
+A handler reads parameters, asks `Answers` and hands values to a format; it knows neither SQL nor markup.
 """
 
 from collections.abc import Callable, Hashable
@@ -65,9 +65,9 @@ class LinksPage:
             told = document(answer, extent, say, source, verdicts)
             return xml.bytes_of(told) if wanted is Format.XML else json.text_of(told).encode()
 
-        forms = (say.language.code, extent, verdicts)
+        variant = (say.language.code, extent, verdicts)
         kind = xml.CONTENT_TYPE if wanted is Format.XML else json.CONTENT_TYPE
-        return await self._kept_or_made(request, given, forms, kind, made, vary="Accept")
+        return await self._kept_or_made(request, given, variant, kind, made, vary="Accept")
 
     async def _html(self, request: web.Request, given: Parameters, vary: str = "Accept-Language") -> web.Response:
         say, source = html_words(request, given), self._service.source
@@ -79,7 +79,7 @@ class LinksPage:
         self,
         request: web.Request,
         given: Parameters,
-        forms: tuple[Hashable, ...],
+        variant: tuple[Hashable, ...],
         kind: str,
         made: Callable[[PageAnswer], bytes],
         *,
@@ -87,11 +87,11 @@ class LinksPage:
     ) -> web.Response:
         """The answer for machines, which may be a kept one if the revision is named (W-10).
 
-        `forms` are what forms it beside the question, the kind and the day.
+        `variant` is what the answer depends on but for the question, the kind and the day.
         """
         question = question_of(given)
-        asked = (question, forms, kind, self._service.today())
-        if question.revision is not None and (kept := self._kept.find(asked)) is not None:
+        key = (question, variant, kind, self._service.today())
+        if question.revision is not None and (kept := self._kept.find(key)) is not None:
             request[FREE] = True
             body, age_s = kept
             response = sent(request, body, kind, cache=CACHE_CONTROL, vary=vary)
@@ -101,7 +101,7 @@ class LinksPage:
         body = made(answer)
         if question.revision is None or not answer.is_of(question.revision):
             return sent(request, body, kind, vary=vary)
-        self._kept.keep(asked, body)
+        self._kept.keep(key, body)
         return sent(request, body, kind, cache=CACHE_CONTROL, vary=vary)
 
     async def _found(self, given: Parameters) -> PageAnswer:

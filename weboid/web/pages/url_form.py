@@ -1,6 +1,6 @@
 """The step before what is known of a single URL is shown: a person sends a form of ours (W-5).
 
-It is the same for all pages about one URL. One law: until then nothing is looked up, whatever the address names.
+It is the same for all pages about one URL; until then nothing is looked up, whatever the address names.
 """
 
 from dataclasses import dataclass

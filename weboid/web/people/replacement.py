@@ -1,7 +1,8 @@
 """``/replacement``: what people suggest instead of a dead weblink, suggesting something, taking it back (A-4, H-4).
 
-Whether a suggestion works is found out by the crawler; what is shown beside the weblink everywhere else comes from
-`notes`. As on the page of a URL, what is known of one is told only to people, who have sent a form of ours (W-5).
+Whether a suggestion works is found out by the crawler; what is shown alongside the link everywhere else comes from
+`store.urls.claims`. As on the page of a URL, what is known of one is shown only to people, who have sent a form of ours
+(W-5).
 One law: nothing is taken that a person could not be sent to.
 """
 

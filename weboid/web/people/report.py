@@ -1,6 +1,7 @@
 """``/report``: "it works by hand", said of a URL or its whole domain, taken back, or asked for once more (H, W-14).
 
-What a report is and what follows from it is the business of `store.report`; how much anybody may do that of `acts`.
+What a report is and what follows from it is the business of `store.people.report`; how much anybody may do that of
+`quotas`.
 One law: interactive only. What is known of a URL is shown in a session in which a person has sent a form of ours, and
 nothing is done but by such a form.
 """

@@ -1,7 +1,7 @@
-"""What a request asks: which pages of which wiki, how much of them, in which language and format (W-3, W-4, W-8).
+"""The parameters of a request: which pages of which wiki, how much of them, in which language (W-3, W-4, W-8).
 
 One law: every parameter is given at most once and is either usable or a Problem 400; nothing of it is trusted later.
-Parameters that nobody knows are passed over: cache busters and trackers hang theirs onto any address.
+Which a route takes stands in `route`; all others are passed over: cache busters and trackers add theirs to any address.
 """
 
 import re
