@@ -21,6 +21,7 @@ from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.crawl.round import Round
+from weboid.crawl.work import StoreWork
 from weboid.feed.intake import page_urls
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Pool, open_pool
@@ -56,12 +57,12 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
         for number in range(1, rounds + 1):
             day = 100 + 30 * number
             begun = perf_counter()
+            config = CrawlConfig(delay=0.0)
             work = Round(
-                pool,
+                StoreWork(pool, "benchmark", config, DEFAULT),
                 ask,
-                worker="benchmark",
                 today=lambda day=day: day,  # type: ignore[misc]
-                config=CrawlConfig(delay=0.0),
+                config=config,
                 connections=1000,
                 policy=DEFAULT,
             )

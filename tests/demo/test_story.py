@@ -63,7 +63,7 @@ class Rounds:
                 stored,
                 asked,
                 {},
-                ask=checker.ask,
+                check=checker.ask,
                 second_opinion=None,
                 report=self._record,
                 today=lambda: day,

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from support.sseserver import EventServer, Turn, as_sent, event_id, open_event_server
 
 from weboid.errors import SourceError
-from weboid.feed.stream import EventStream, Manner, RawEvent, Splitter, StreamStart, since_of
+from weboid.feed.stream import EventStream, Manner, RawEvent, Splitter, StreamStart, since_of, spread_pause_s
+from weboid.mechanism.pauses import GrowingPause
 
 QUICK = Manner(first_pause_s=0.01, longest_pause_s=0.05, batch_s=0.05, stall_s=30.0)
 STAY = Turn(end="stall")
@@ -106,14 +107,13 @@ async def test_other_failures_are_tried_again(turn: Turn) -> None:
 
 
 async def test_pauses_double_up_to_a_bound_with_jitter() -> None:
-    async with open_event_server([]) as server, opened(server, first_pause_s=1.0, longest_pause_s=60.0) as stream:
-        pauses = [stream._pause_s(failed, None) for failed in range(1, 12)]
-        assert all(
-            0.5 * bound <= pause <= bound for pause, bound in zip(pauses, [1, 2, 4, 8, 16, 32, *[60] * 5], strict=True)
-        )
-        assert stream._pause_s(1, 90.0) == 90.0
-        assert stream._pause_s(10_000, None) <= 60.0
-        assert len({stream._pause_s(3, None) for _ in range(9)}) > 1
+    growing = GrowingPause(1.0, 60.0)
+    pauses = [spread_pause_s(growing.grown_s()) for _ in range(11)]
+    assert all(
+        0.5 * bound <= pause <= bound for pause, bound in zip(pauses, [1, 2, 4, 8, 16, 32, *[60] * 5], strict=True)
+    )
+    assert spread_pause_s(1.0, 90.0) == 90.0
+    assert len({spread_pause_s(4.0) for _ in range(9)}) > 1
 
 
 async def test_a_stream_that_falls_silent_is_opened_again() -> None:

@@ -89,8 +89,8 @@ def tried_where_all_is_near(*words: str) -> dict[str, Any]:
         pytest.skip(f"a network of its own needs util-linux and iproute2: {missing}")
     if probe.returncode:
         pytest.skip(f"a network of its own is not to be had here: {probe.stderr.strip()}")
-    program = [sys.executable, str(_TESTS / "support" / "attempts.py"), *words]
-    ran = subprocess.run([*inside, *program], capture_output=True, text=True, check=False, timeout=100)
+    program = [sys.executable, "-m", "support.attempts", *words]
+    ran = subprocess.run([*inside, *program], cwd=_TESTS, capture_output=True, text=True, check=False, timeout=100)
     assert ran.returncode == 0, ran.stderr
     result: dict[str, Any] = json.loads(ran.stdout)
     return result

@@ -235,7 +235,7 @@ async def test_a_failure_of_ours_is_told_to_all_who_wait_and_not_remembered(
         alone.cancel()
         await asyncio.gather(alone, return_exceptions=True)
         is_busy = False
-        while cache._asking:
+        while len(cache._fetches):
             await asyncio.sleep(0)
         del alone
         gc.collect()  # a task whose failure nobody has seen says so at its end

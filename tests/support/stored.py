@@ -20,6 +20,7 @@ from weboid.core.url.urls import parse
 from weboid.core.verdict.verdict import Finding, finding_of
 from weboid.crawl.round import Round
 from weboid.crawl.visit import SecondOutcome
+from weboid.crawl.work import StoreWork
 from weboid.feed.intake import page_urls
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.db.rows import KnownUrl
@@ -82,12 +83,12 @@ class WikiInStore:
             answer = script(question.url, day)
             return answer if isinstance(answer, Observation) else await answer
 
+        settings = CrawlConfig(**{"delay": 0.0, **config})
         return Round(
-            self.pool,
+            StoreWork(self.pool, worker, settings, DEFAULT),
             ask,
-            worker=worker,
             today=lambda: day,
-            config=CrawlConfig(**{"delay": 0.0, **config}),
+            config=settings,
             connections=10,
             policy=DEFAULT,
             second_opinion=second_opinion,

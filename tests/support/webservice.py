@@ -16,13 +16,14 @@ from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.core.url.classify import classify
 from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.core.verdict.change_of import Change
 from weboid.core.verdict.judge import judge
 from weboid.core.verdict.link_report import keyed_link, watched_keys
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.errors import SourceError
 from weboid.store.db.pool import Connection
 from weboid.store.pages.wiki import record_wiki
-from weboid.store.urls.check import Change, CheckedUrl, record_changes, record_checks
+from weboid.store.urls.check import CheckedUrl, record_changes, record_checks
 from weboid.store.urls.url import find_urls
 from weboid.web.app import make_app
 from weboid.web.http.server import open_site

@@ -9,7 +9,7 @@ from support.wikireplay import Exchange, exchange, open_wiki_replay
 
 from weboid.errors import SourceError
 from weboid.wiki import action
-from weboid.wiki.action import ActionApi, ApiPatience, retry_after_s
+from weboid.wiki.action import ActionApi, ApiPatience
 
 QUESTION = {"meta": "siteinfo"}
 FINE = exchange(QUESTION, {"batchcomplete": True})
@@ -81,27 +81,6 @@ async def test_what_cannot_get_better_is_asked_once(
         with pytest.raises(SourceError, match=told):
             await ActionApi(replay.url, session, "Weboid-test", QUICK).fetch_answer(QUESTION)
         assert len(replay.asked) == 1
-
-
-@pytest.mark.parametrize(
-    ("headers", "wait_s"),
-    [
-        ({}, None),
-        ({"Retry-After": "5"}, 5),
-        ({"Retry-After": " 07 "}, 7),
-        ({"Retry-After": "9" * 5000}, 999_999_999),
-        ({"Retry-After": "-1"}, None),
-        ({"Retry-After": "٣"}, None),
-        ({"Retry-After": "Wed, 21 Oct 2026 07:28:09 GMT", "Date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 9),
-        ({"Retry-After": "Wed, 21 Oct 2026 07:27:00 GMT", "Date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 0),
-        ({"Retry-After": "Wed, 21 Oct 2026 07:28:09 GMT"}, None),
-        ({"Retry-After": "Wed, 21 Oct 2026 07:28:09", "Date": "Wed, 21 Oct 2026 07:28:00 -0000"}, None),
-    ],
-)
-def test_retry_after_is_seconds_or_a_date_by_the_clock_of_the_server(
-    headers: dict[str, str], wait_s: float | None
-) -> None:
-    assert retry_after_s(headers) == wait_s
 
 
 async def test_retry_after_is_waited_for(session: aiohttp.ClientSession) -> None:

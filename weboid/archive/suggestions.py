@@ -7,19 +7,17 @@ One law: only what works without a "but" is shown; what does not, three times in
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from weboid.checking.connectivity import CANARIES, Connectivity
-from weboid.checking.turns import NotAsked
+from weboid.checking.connectivity import CANARIES, Ask, Connectivity
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
 from weboid.core.url.archives import snapshot_of
-from weboid.core.verdict.judge import is_host_failure
 from weboid.errors import StoreError
 from weboid.store.db.pool import Pool
 from weboid.store.people.audit import NOBODY, Action, record_audit
@@ -54,9 +52,6 @@ _GRACE_S: Final = 10.0
 _DEPUBLISHED: Final = frozenset({Reason.GONE, Reason.LEGAL})
 # Whoever clicks comes from elsewhere, under the scheme that was suggested.
 _WITH_A_BUT: Final = frozenset({Reason.NEEDS_HTTP, Reason.NEEDS_HTTPS, Reason.NEEDS_REFERRER})
-
-Ask = Callable[[CheckRequest], Awaitable[Observation]]
-"""One check; raises NotAsked, and what is a fault of ours."""
 
 
 class SuggestionFate(Enum):
@@ -124,7 +119,7 @@ class Suggestions:
         self._today = today
         self._stopped = stopped
         self._canaries = canaries
-        self._uplink = Connectivity(self._is_answered)
+        self._connectivity = Connectivity(self._ask)
 
     async def run(self) -> None:
         """Sweeps until stopped."""
@@ -140,20 +135,20 @@ class Suggestions:
 
     async def sweep(self) -> int:
         """Asks all that are due, a few at a time; returns how many. Ends early if stopped, or if we are cut off."""
-        self._uplink = Connectivity(self._is_answered)
+        self._connectivity = Connectivity(self._ask)
         asked = 0
         try:
-            while not self._stopped.is_set() and not self._uplink.is_down:
+            while not self._stopped.is_set() and not self._connectivity.is_down:
                 async with self._pool.connection() as conn:
                     taken = await lease_replacements(conn, self._today(), limit=_TAKEN_AT_ONCE)
                     if taken and not asked:
-                        self._uplink.know(self._canaries or await list_canaries(conn, limit=CANARIES))
+                        self._connectivity.know(self._canaries or await list_canaries(conn, limit=CANARIES))
                 if not taken:
                     break
                 asked += len(taken)
                 await self._ask_all(taken)
         finally:
-            await self._uplink.close()
+            await self._connectivity.close()
         return asked
 
     async def _ask_all(self, taken: Sequence[Replacement]) -> None:
@@ -162,7 +157,7 @@ class Suggestions:
 
         async def work() -> None:
             for suggestion in waiting:
-                if self._stopped.is_set() or self._uplink.is_down:
+                if self._stopped.is_set() or self._connectivity.is_down:
                     return
                 await self._check(suggestion)
 
@@ -186,7 +181,7 @@ class Suggestions:
         day = self._today()
         if seen is not None:
             result, word = judged(suggestion, seen, day), seen.reason.word
-        elif not self._uplink.is_down and is_given_up(suggestion, day):
+        elif not self._connectivity.is_down and is_given_up(suggestion, day):
             result, word = JudgedSuggestion(SuggestionFate.GONE, day, suggestion.strikes), "not-asked"
         else:
             return
@@ -208,31 +203,10 @@ class Suggestions:
                 await record_audit(conn, Action.DROP_REPLACEMENT, NOBODY, "Weboid", about, f"{target} ({word})")
 
     async def _asked(self, suggestion: Replacement) -> Observation | None:
-        """One check, believed only if it is not we who are down (C-16); None for whatever is no fault of theirs."""
+        """One check; None for whatever is no fault of theirs (C-16)."""
         # The page itself is looked at (C-11); an archive is not asked for pages that nobody archived.
         needs = frozenset({Special.HONEST} if suggestion.archive != PLAIN else ())
-        question = CheckRequest(suggestion.target, needs, looks=True)
-        self._uplink.begin()
-        try:
-            seen = await self._ask(question)
-        except NotAsked as why:
-            log.debug("not asked now: %s", why)
-            return None
-        except Exception as error:
-            log.warning("could not check %r: %r", question.url, error, exc_info=not isinstance(error, OSError))
-            return None
-        finally:
-            self._uplink.end()
-        if not is_host_failure(seen):
-            self._uplink.answered(None if seen.retry_after_s else question.url)
-            # Who asks for a rest has said nothing of the page; large archives often do.
-            return None if seen.retry_after_s or seen.reason is Reason.RATE_LIMIT else seen
-        return seen if await self._uplink.is_believed(question.url.split("/", 3)[2]) else None
-
-    async def _is_answered(self, url: str) -> bool:
-        """Whether a canary lives."""
-        try:
-            return not is_host_failure(await self._ask(CheckRequest(url)))
-        except Exception as error:
-            log.warning("could not ask the canary %r: %r", url, error)
-            return False
+        seen = await self._connectivity.check(CheckRequest(suggestion.target, needs, looks=True))
+        # Who asks for a rest has said nothing of the page; large archives often do.
+        is_resting = seen is not None and (seen.retry_after_s or seen.reason is Reason.RATE_LIMIT)
+        return None if is_resting else seen

@@ -7,8 +7,13 @@ is held against nobody.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Final
+
+from weboid.checking.turns import NotAsked
+from weboid.core.observe.check_request import CheckRequest
+from weboid.core.observe.observation import Observation
+from weboid.core.verdict.judge import is_host_failure
 
 log = logging.getLogger(__name__)
 
@@ -19,15 +24,15 @@ SUSPECTS_ALONE: Final = 50
 CANARIES: Final = 8
 """Enough that not all of them die between two rounds."""
 
-Answers = Callable[[str], Coroutine[Any, Any, bool]]
-"""Whether the host of a URL gives any answer at all."""
+Ask = Callable[[CheckRequest], Awaitable[Observation]]
+"""One check; raises NotAsked, and what is a fault of ours."""
 
 
 class Connectivity:
-    """The judge of our own connection during a round. Canaries are those known before, then what answered last."""
+    """Checks, and whether we are connected meanwhile. Canaries are those known before, then what answered last."""
 
-    def __init__(self, answers: Answers) -> None:
-        self._answers = answers
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
         self._canaries: deque[str] = deque(maxlen=CANARIES)
         self._suspects: set[str] = set()
         self._waiting: list[asyncio.Future[bool]] = []
@@ -40,16 +45,28 @@ class Connectivity:
         """URLs that answered when they were last asked."""
         self._canaries.extend(canaries)
 
-    def begin(self) -> None:
-        """A check has begun."""
+    async def check(self, request: CheckRequest) -> Observation | None:
+        """One check, believed only if it is not we who are down; None for whatever is no fault of theirs."""
+        seen = None
         self._asking += 1
+        try:
+            seen = await self._ask(request)
+        except NotAsked as why:
+            log.debug("not asked now: %s", why)
+            return None
+        except Exception as error:
+            # Sockets and name servers of our own need no stack trace; a bug does.
+            log.warning("could not check %r: %r", request.url, error, exc_info=not isinstance(error, OSError))
+        finally:
+            self._asking -= 1
+            self._consider()
+        if seen is not None and not is_host_failure(seen):
+            # Who wants to be left alone is not asked again to see whether we are down.
+            self._answered(None if seen.retry_after_s else request.url)
+            return seen
+        return seen if await self._is_believed(request.url.split("/", 3)[2]) else None
 
-    def end(self) -> None:
-        """It has ended, one way or another."""
-        self._asking -= 1
-        self._consider()
-
-    def answered(self, canary: str | None) -> None:
+    def _answered(self, canary: str | None) -> None:
         """A host has given an answer of whatever kind: all that failed until now failed by itself.
 
         `canary` is its URL, None if it should not be asked again.
@@ -59,7 +76,7 @@ class Connectivity:
         self._suspects.clear()
         self._settle(believed=True)
 
-    async def is_believed(self, host: str) -> bool:
+    async def _is_believed(self, host: str) -> bool:
         """Whether a failure to reach a host is the host's. Waits for others to answer, or for a canary."""
         if self.is_down:
             return False
@@ -97,7 +114,7 @@ class Connectivity:
             self._deciding = None
 
     async def _a_canary_answers(self) -> bool:
-        asked = [asyncio.create_task(self._answers(url)) for url in self._canaries]
+        asked = [asyncio.create_task(self._is_answered(url)) for url in self._canaries]
         try:
             for answer in asyncio.as_completed(asked):
                 if await answer:
@@ -107,6 +124,14 @@ class Connectivity:
                 task.cancel()
             await asyncio.gather(*asked, return_exceptions=True)
         return False
+
+    async def _is_answered(self, url: str) -> bool:
+        """Whether the host of a URL gives any answer at all."""
+        try:
+            return not is_host_failure(await self._ask(CheckRequest(url)))
+        except Exception as error:
+            log.warning("could not ask the canary %r: %r", url, error)
+            return False
 
     def _settle(self, *, believed: bool) -> None:
         waiting, self._waiting = self._waiting, []

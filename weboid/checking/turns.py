@@ -1,6 +1,6 @@
 """Whose turn it is: at least `delay_s` between two requests to one host, from whatever worker (C-3, C-17).
 
-Inside a process by `LocalTurns`; among all that share a store by `SharedTurns`, which asks the store once for many turns.
+Inside a process by `LocalTurns`; among all that share a store by `SharedTurns`, which takes many turns at once.
 One law: a slot is taken before it is waited for, so that callers at the same moment get different ones.
 """
 
@@ -11,6 +11,7 @@ from typing import Final, Protocol
 
 from weboid.core.url.keys import bucket, host_key
 from weboid.errors import StoreError
+from weboid.mechanism.bounded import BoundedMap
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey
 from weboid.store.schedule.turn import delete_past, lease_slots, record_rest
@@ -59,7 +60,7 @@ class LocalTurns:
     def __init__(self, delay_s: float) -> None:
         self._delay_s = delay_s
         self._free: dict[str, float] = {}
-        self._slow: dict[str, float] = {}
+        self._slow: BoundedMap[str, float] = BoundedMap(_KEPT)
 
     def __len__(self) -> int:
         """How many hosts are remembered."""
@@ -67,14 +68,12 @@ class LocalTurns:
 
     def delay_of(self, host: str) -> float:
         """The seconds between two requests to a host."""
-        return max(self._delay_s, self._slow.get(host, 0.0))
+        return max(self._delay_s, self._slow.get(host) or 0.0)
 
     def slow(self, host: str, delay_s: float) -> None:
         """From now on this host is asked so much slower (robots.txt)."""
         if delay_s > self._delay_s:
             self._slow[host] = delay_s
-            if len(self._slow) > _KEPT:
-                del self._slow[next(iter(self._slow))]
 
     async def turn(self, host: str) -> None:
         """Returns when a request may go to the host; raises NotAsked if that is too long to wait for."""

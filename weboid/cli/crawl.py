@@ -21,6 +21,7 @@ from weboid.cli.console import bar
 from weboid.cli.runtime import clock, day_option, open_store, raise_open_files, run_async, stop_signals
 from weboid.config import Config
 from weboid.crawl.round import Round, RoundProgress
+from weboid.crawl.work import StoreWork
 from weboid.errors import WeboidError
 from weboid.net.outbound import open_session
 from weboid.store.db.key_scheme import require_scheme
@@ -137,9 +138,8 @@ class _Crawler:
 
     def _new_round(self, show: Callable[[RoundProgress], None]) -> Round:
         return Round(
-            self.pool,
+            StoreWork(self.pool, self.name, self.config.crawl, self.config.policy),
             self.checker.ask,
-            worker=self.name,
             today=self.today,
             config=self.config.crawl,
             connections=self.connections,

@@ -11,6 +11,7 @@ import click
 from weboid.cli.runtime import open_store, run_async, stop_signals
 from weboid.config import Config
 from weboid.core.url.farms import WMF
+from weboid.mechanism.pauses import GrowingPause
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ def command(ctx: click.Context) -> None:
 
 async def _keep(name: str, call: list[str], stopped: asyncio.Event) -> None:
     """Runs one part, again and again with growing pauses, until told to stop; then ends it in order."""
-    pause_s = _PAUSE_S
+    pause = GrowingPause(_PAUSE_S, _PAUSE_LIMIT_S)
     stopping = asyncio.create_task(stopped.wait())
     while not stopped.is_set():
         begun = time.monotonic()
@@ -59,10 +60,10 @@ async def _keep(name: str, call: list[str], stopped: asyncio.Event) -> None:
             await _end(process, ended)
             return
         if time.monotonic() - begun > _STEADY_S:
-            pause_s = _PAUSE_S
+            pause.reset()
+        pause_s = pause.grown_s()
         log.warning("%s ended with status %s; starting it again in %.0f s", name, process.returncode, pause_s)
         await asyncio.wait({stopping}, timeout=pause_s)
-        pause_s = min(2 * pause_s, _PAUSE_LIMIT_S)
 
 
 async def _end(process: asyncio.subprocess.Process, ended: asyncio.Task[int]) -> None:

@@ -7,10 +7,10 @@ import asyncio
 import logging
 from typing import Final, NamedTuple
 
-from weboid.core.record.policy import Policy
+from weboid.crawl.work import Work
 from weboid.errors import StoreError
-from weboid.store.db.pool import Pool
-from weboid.store.results.record import Checked, Tally, record_batch
+from weboid.mechanism.pauses import GrowingPause
+from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held
 
 log = logging.getLogger(__name__)
@@ -27,11 +27,10 @@ class _Waiting(NamedTuple):
 class Recorder:
     """Takes checks over a bounded queue and writes them until it is closed."""
 
-    def __init__(self, pool: Pool, held: Held, *, policy: Policy, batch: int) -> None:
+    def __init__(self, work: Work, held: Held, *, batch: int) -> None:
         self.tally = Tally()
-        self._pool = pool
+        self._work = work
         self._held = held
-        self._policy = policy
         self._batch = batch
         self._queue: asyncio.Queue[_Waiting | None] = asyncio.Queue(maxsize=4 * batch)
 
@@ -61,15 +60,14 @@ class Recorder:
                     waiting.written.set_result(None)
 
     async def _write(self, batch: list[Checked]) -> None:
-        pause_s = _RETRY_S
+        pause = GrowingPause(_RETRY_S, _RETRY_LIMIT_S)
         while True:
             try:
-                async with self._pool.connection() as conn:
-                    tally = await record_batch(conn, batch, self._held, self._policy)
+                tally = await self._work.record(batch, self._held)
             except StoreError as error:
+                pause_s = pause.grown_s()
                 log.warning("checks wait to be written: %s; next try in %.0f s", error, pause_s)
                 await asyncio.sleep(pause_s)
-                pause_s = min(2 * pause_s, _RETRY_LIMIT_S)
             else:
                 self._add(tally)
                 return

@@ -14,29 +14,23 @@ from itertools import islice
 from time import monotonic
 from typing import Final
 
-from weboid.checking.connectivity import CANARIES, Connectivity
-from weboid.checking.turns import NotAsked
+from weboid.checking.connectivity import CANARIES, Ask, Connectivity
 from weboid.config import CrawlConfig
 from weboid.core.document.likeness import Portrait
-from weboid.core.observe.check_request import CheckRequest, is_sampled
+from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import Policy
 from weboid.core.url.keys import UrlKey
-from weboid.core.verdict.judge import is_host_failure
+from weboid.crawl.leases import Leases
 from weboid.crawl.recorder import Recorder
-from weboid.crawl.visit import Ask, SecondOutcome, Visit
+from weboid.crawl.visit import SecondOutcome, Visit
+from weboid.crawl.work import Work
 from weboid.errors import StoreError
-from weboid.store.db.pool import Connection, Pool
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Tally
-from weboid.store.schedule.lease import Held, count_busy, lease_buckets, record_release, record_renewal
-from weboid.store.urls.check import record_next_days
-from weboid.store.urls.portrait import list_portraits
-from weboid.store.urls.url import list_canaries, list_due_hosts, list_due_urls
 
 log = logging.getLogger(__name__)
 
-_LEASED_AT_ONCE: Final = 512
 _GRACE_S: Final = 10.0
 """After a stop, how long answers under way are waited for: Toolforge kills 15 s after SIGTERM."""
 _WINDOWS: Final = 4
@@ -62,10 +56,9 @@ class Round:
 
     def __init__(
         self,
-        pool: Pool,
+        work: Work,
         ask: Ask,
         *,
-        worker: str,
         today: Callable[[], int],
         config: CrawlConfig,
         connections: int,
@@ -73,25 +66,23 @@ class Round:
         second_opinion: SecondOutcome | None = None,
         show: Callable[[RoundProgress], None] = lambda progress: None,
     ) -> None:
-        self._pool = pool
-        self._ask = ask
+        self._work = work
         self._second_opinion = second_opinion
-        self._worker = worker
         self._today = today
         self._config = config
         self._policy = policy
         self._show = show
         # Some visits wait for their turn or for the database while others have a connection.
         self._window = connections + connections // 2 + 1
-        self._held: dict[int, int] = {}
+        self._leases = Leases(work, lease_s=config.lease_s, lost=self._give_up)
         self._read: deque[tuple[StoredHost, int]] = deque()
         self._open: dict[HostKey, asyncio.Task[None]] = {}
-        self._recorder = Recorder(pool, self._held, policy=policy, batch=config.batch)
+        self._recorder = Recorder(work, self._leases.held, batch=config.batch)
         self._stopping = False
         self._news = asyncio.Event()
         """Set whenever a visit or the recorder has ended, or the round is told to."""
         self._ended: list[HostKey] = []
-        self._uplink = Connectivity(self._is_answered)
+        self._connectivity = Connectivity(ask)
         self._progress = RoundProgress(self._recorder.tally)
 
     def stop(self) -> None:
@@ -102,15 +93,14 @@ class Round:
     @property
     def is_cut_off(self) -> bool:
         """Whether the round ended because it is we who are down (C-16)."""
-        return self._uplink.is_down
+        return self._connectivity.is_down
 
     async def run(self) -> Tally:
         """Returns when no host is due any more, soon after `stop`, or when we are found to be cut off."""
-        async with self._pool.connection() as conn:
-            self._uplink.know(self._config.canaries or await list_canaries(conn, limit=CANARIES))
+        self._connectivity.know(self._config.canaries or await self._work.list_canaries(CANARIES))
         recording = asyncio.create_task(self._recorder.run())
         recording.add_done_callback(lambda _: self._news.set())
-        renewing = asyncio.create_task(self._renew())
+        renewing = asyncio.create_task(self._leases.keep())
         try:
             await self._visit_all(recording)
             await self._finish()
@@ -123,8 +113,8 @@ class Round:
             await recording
             renewing.cancel()
             await asyncio.gather(renewing, return_exceptions=True)
-            await self._uplink.close()
-            await self._release(self._held)
+            await self._connectivity.close()
+            await self._leases.release_all_but()
             self._show(self._progress)
         return self._recorder.tally
 
@@ -157,35 +147,34 @@ class Round:
         if room <= self._window // 4:
             return False
         day = self._today()
-        async with self._pool.connection() as conn:
-            if len(self._read) < room:
-                await self._read_more(conn, day)
-            hosts = list(islice(self._unread(), room))
-            urls = await list_due_urls(conn, [host.key for host in hosts], day=day, per_host=self._config.per_host)
-            sampled = [url.key for due in urls.values() for url in due if is_sampled(url.key.url_key)]
-            portraits = await list_portraits(conn, sampled)
-            # Their last due URL was orphaned: nothing to ask, but another day to wait for.
-            await record_next_days(conn, [host for host, due in urls.items() if not due])
+        if len(self._read) < room:
+            await self._read_more(day)
+        hosts = list(islice(self._unread(), room))
+        due = await self._work.list_urls([host.key for host in hosts], day)
         for host in hosts:
-            if due := urls[host.key]:
-                task = self._open[host.key] = asyncio.create_task(self._visit(host, due, portraits))
+            if urls := due.urls[host.key]:
+                task = self._open[host.key] = asyncio.create_task(self._visit(host, urls, due.portraits))
                 task.add_done_callback(partial(self._end, host.key))
         if len(hosts) == room:
             return False
-        await self._release_done()
-        return await self._lease(day)
+        # No other due host was found in what is held.
+        await self._leases.release_all_but(
+            {key.bucket for key in self._open} | {host.key.bucket for host, _ in self._read}
+        )
+        return await self._leases.add(day)
 
-    async def _read_more(self, conn: Connection, day: int) -> None:
+    async def _read_more(self, day: int) -> None:
         """Reads due hosts for more than one window: the list of those that are open already costs more than they do."""
-        beside = [*self._open, *(host.key for host, _ in self._read)]
-        hosts = await list_due_hosts(conn, list(self._held), day=day, beside=beside, limit=_WINDOWS * self._window)
-        self._read.extend((host, self._held[host.key.bucket]) for host in hosts)
+        but = [*self._open, *(host.key for host, _ in self._read)]
+        held = self._leases.held
+        hosts = await self._work.list_hosts(held, day=day, but=but, limit=_WINDOWS * self._window)
+        self._read.extend((host, held[host.key.bucket]) for host in hosts)
 
     def _unread(self) -> Iterator[StoredHost]:
         """The hosts read that are still ours, under the lease under which they were read."""
         while self._read:
             host, epoch = self._read.popleft()
-            if self._held.get(host.key.bucket) == epoch:
+            if self._leases.held.get(host.key.bucket) == epoch:
                 yield host
 
     async def _visit(self, host: StoredHost, urls: list[StoredUrl], portraits: Mapping[UrlKey, Portrait]) -> None:
@@ -193,7 +182,7 @@ class Round:
             host,
             urls,
             portraits,
-            ask=self._asked,
+            check=self._check,
             second_opinion=self._second_opinion,
             report=self._recorder.record,
             today=self._today,
@@ -202,36 +191,12 @@ class Round:
         )
         await visit.run()
 
-    async def _asked(self, question: CheckRequest) -> Observation | None:
-        """One check, believed only if it is not we who are down; None for whatever is no fault of theirs."""
-        self._uplink.begin()
-        try:
-            seen = await self._ask(question)
-        except NotAsked as why:
-            log.debug("not asked now: %s", why)
-            return None
-        except Exception as error:
-            # Sockets and name servers of our own need no stack trace; a bug does.
-            log.warning("could not check %r: %r", question.url, error, exc_info=not isinstance(error, OSError))
-            seen = None
-        finally:
-            self._uplink.end()
-        if seen is not None and not is_host_failure(seen):
-            # Who wants to be left alone is not asked again to see whether we are down.
-            self._uplink.answered(None if seen.retry_after_s else question.url)
-        elif not await self._uplink.is_believed(question.url.split("/", 3)[2]):
+    async def _check(self, request: CheckRequest) -> Observation | None:
+        """One check; None for whatever is no fault of theirs. Ends the round if we are found to be cut off."""
+        seen = await self._connectivity.check(request)
+        if self._connectivity.is_down:
             self.stop()
-            return None
         return seen
-
-    async def _is_answered(self, url: str) -> bool:
-        """Whether a canary lives."""
-        try:
-            seen = await self._ask(CheckRequest(url))
-        except Exception as error:
-            log.warning("could not ask the canary %r: %r", url, error)
-            return False
-        return seen is not None and not is_host_failure(seen)
 
     def _end(self, host: HostKey, _: asyncio.Task[None]) -> None:
         self._ended.append(host)
@@ -246,56 +211,16 @@ class Round:
             if not task.cancelled():
                 task.result()
 
-    async def _lease(self, day: int) -> bool:
-        async with self._pool.connection() as conn:
-            leased = await lease_buckets(
-                conn,
-                self._worker,
-                day=day,
-                limit=_LEASED_AT_ONCE,
-                lease_s=self._config.lease_s,
-                rest_s=self._config.delay,
-            )
-        self._held.update(leased)
-        return bool(leased)
-
-    async def _release_done(self) -> None:
-        """Gives back buckets in which nothing is due but what is open; called when no other due host was found."""
-        busy = {key.bucket for key in self._open} | {host.key.bucket for host, _ in self._read}
-        done = {bucket: epoch for bucket, epoch in self._held.items() if bucket not in busy}
-        await self._release(done)
-        for bucket in done:
-            del self._held[bucket]
-
-    async def _release(self, held: Held) -> None:
-        if held:
-            async with self._pool.connection() as conn:
-                await record_release(conn, held)
-
     async def _others_are_busy(self) -> bool:
         """Whether other workers hold buckets with due hosts: they finish them, or vanish and we take over."""
-        async with self._pool.connection() as conn:
-            self._progress.busy = await count_busy(conn, self._today(), rest_s=self._config.delay)
+        self._progress.busy = await self._work.count_busy(self._today())
         return self._progress.busy > 0
 
-    async def _renew(self) -> None:
-        """Renews the leases; visits to buckets that were taken over meanwhile are given up."""
-        while True:
-            await asyncio.sleep(self._config.lease_s / 3)
-            held = dict(self._held)
-            try:
-                async with self._pool.connection() as conn:
-                    ours = await record_renewal(conn, held, lease_s=self._config.lease_s)
-            except StoreError as error:
-                log.warning("leases not renewed: %s", error)
-                continue
-            for bucket in held.keys() - ours:
-                if self._held.get(bucket) == held[bucket]:
-                    log.warning("bucket %d was taken over by another worker", bucket)
-                    del self._held[bucket]
-                    for key, task in self._open.items():
-                        if key.bucket == bucket:
-                            task.cancel()
+    def _give_up(self, bucket: int) -> None:
+        """Another worker has taken a bucket over: visits there are given up."""
+        for key, task in self._open.items():
+            if key.bucket == bucket:
+                task.cancel()
 
     async def _finish(self) -> None:
         """Lets what is under way come to its end, within the grace of a stop."""

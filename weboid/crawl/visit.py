@@ -25,8 +25,8 @@ from weboid.core.verdict.verdict import proven
 from weboid.store.db.rows import StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 
-Ask = Callable[[CheckRequest], Awaitable[Observation | None]]
-"""One check; None where nothing can be said, for the fault is ours. Raises NotAsked."""
+Check = Callable[[CheckRequest], Awaitable[Observation | None]]
+"""One check; None where nothing can be said, for the fault is not theirs."""
 SecondOutcome = Callable[[str], Awaitable[Outcome | None]]
 """What a URL is worth from the second vantage point (C-14); None where that cannot be said."""
 
@@ -55,7 +55,7 @@ class Visit:
         urls: Sequence[StoredUrl],
         portraits: Mapping[UrlKey, Portrait],
         *,
-        ask: Ask,
+        check: Check,
         second_opinion: SecondOutcome | None,
         report: Callable[[Checked], Awaitable[None]],
         today: Callable[[], int],
@@ -65,7 +65,7 @@ class Visit:
         self._host = host
         self._queue = deque(sorted(urls, key=_hung))
         self._portraits = portraits
-        self._ask = ask
+        self._check = check
         self._second_opinion = second_opinion
         self._report = report
         self._today = today
@@ -82,7 +82,7 @@ class Visit:
         while self._queue and not self._stopping():
             url = self._queue.popleft()
             question = self._question(url)
-            seen = await self._ask(question)
+            seen = await self._check(question)
             day = self._today()
             if seen is None:
                 if not self._stopping():

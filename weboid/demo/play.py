@@ -14,6 +14,7 @@ from weboid.checking.turns import LocalTurns
 from weboid.config import Config
 from weboid.core.url.farms import WMFLABS, parse_wiki_name
 from weboid.crawl.round import Round
+from weboid.crawl.work import StoreWork
 from weboid.demo.littleweb import LittleWeb, open_littleweb
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.story import WIKI, demo_days, demo_interwiki, demo_pages, demo_world
@@ -90,9 +91,8 @@ async def _round(stage: Stage, pool: Pool, day: int) -> Tally:
     async with open_session(stage.config.net) as session:
         checker = Checker(session, LocalTurns(stage.config.crawl.delay), stage.config.crawl)
         work = Round(
-            pool,
+            StoreWork(pool, "demo", stage.config.crawl, stage.config.policy),
             checker.ask,
-            worker="demo",
             today=lambda: day,
             config=stage.config.crawl,
             connections=stage.config.net.connections,

@@ -15,6 +15,7 @@ from weboid.errors import StoreError
 from weboid.feed.effects import Applied, FollowedWiki, apply
 from weboid.feed.events import Streams
 from weboid.feed.stream import EventStream, RawEvent, StreamStart, since_of
+from weboid.mechanism.pauses import GrowingPause
 from weboid.store.db.pool import Pool
 from weboid.store.pages.stream import find_position, has_category
 
@@ -100,7 +101,7 @@ class Following:
 
     async def _apply(self, batch: list[RawEvent], streams: Streams, once: bool) -> Applied:
         """The batch's effects; a database that is away for a while is waited for."""
-        pause_s = _FIRST_PAUSE_S
+        pause = GrowingPause(_FIRST_PAUSE_S, _LONGEST_PAUSE_S)
         while True:
             try:
                 return await apply(self._pool, batch, streams, self._wikis, day=self._today(), now=self._now())
@@ -108,5 +109,4 @@ class Following:
                 if once:
                     raise
                 log.warning("events wait: %s", error)
-                await asyncio.sleep(pause_s)
-                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+                await asyncio.sleep(pause.grown_s())

@@ -17,8 +17,9 @@ from typing import Final, NamedTuple
 import aiohttp
 import sseclient
 
+from weboid.core.observe.retry_after import retry_after_s
 from weboid.errors import SourceError
-from weboid.wiki.action import retry_after_s
+from weboid.mechanism.pauses import GrowingPause
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +117,7 @@ class EventStream:
 
     async def _read_on(self, backlog: "_Backlog", once: bool) -> None:
         """Connection after connection."""
-        failed = 0
+        pause = GrowingPause(self._manner.first_pause_s, self._manner.longest_pause_s)
         loop = asyncio.get_running_loop()
         while True:
             opened, before = loop.time(), self._begin
@@ -134,18 +135,11 @@ class EventStream:
                 log.info("%s: %s", self._url, failure)
                 wanted_s = failure.pause_s
             has_moved = self._begin != before
-            if has_moved and wanted_s is None and loop.time() - opened >= self._manner.settled_s:
-                failed = 0
-                continue
-            failed = 1 if has_moved else failed + 1
-            await asyncio.sleep(self._pause_s(failed, wanted_s))
-
-    def _pause_s(self, failed: int, wanted_s: float | None) -> float:
-        """Doubling, spread over half to whole, never shorter than the server asks for."""
-        longest_s = self._manner.longest_pause_s
-        pause_s = min(self._manner.first_pause_s * 2.0 ** min(failed - 1, 30), longest_s)
-        spread_s: float = pause_s * random.uniform(0.5, 1.0)
-        return max(spread_s, wanted_s or 0.0)
+            if has_moved:
+                pause.reset()
+                if wanted_s is None and loop.time() - opened >= self._manner.settled_s:
+                    continue
+            await asyncio.sleep(spread_pause_s(pause.grown_s(), wanted_s))
 
     def _step_back(self) -> None:
         """From an id that is refused to its moment, from there to what happens next."""
@@ -331,6 +325,12 @@ def since_of(last_event_id: str, moment: datetime | None) -> datetime | None:
     except (ValueError, TypeError, KeyError, OverflowError, OSError, RecursionError):
         return moment - _OVERLAP if moment else None
     return max(oldest, moment - _LONGEST_REPLAY) if moment else oldest
+
+
+def spread_pause_s(pause_s: float, wanted_s: float | None = None) -> float:
+    """A pause spread over half to whole, so that many do not come back at once; never shorter than was asked for."""
+    spread_s: float = pause_s * random.uniform(0.5, 1.0)
+    return max(spread_s, wanted_s or 0.0)
 
 
 def _parsed(events: bytes) -> Iterator[sseclient.Event]:

@@ -7,7 +7,6 @@ One law: a name is looked up once at a time, however many ask; what is remembere
 
 import asyncio
 import socket
-from collections import OrderedDict
 from collections.abc import Sequence
 from ipaddress import ip_address
 from time import monotonic
@@ -19,6 +18,8 @@ from pycares import AAAARecordData, ARecordData, AresError, DNSResult
 from pycares import errno as ares
 
 from weboid.errors import ConfigError
+from weboid.mechanism.bounded import BoundedMap
+from weboid.mechanism.single_flight import SingleFlight
 from weboid.net.guard import Guard, NotPublic
 
 NAMES: Final = 50_000
@@ -99,9 +100,8 @@ class Resolver(AbstractResolver):
         self._guard = guard
         self._name_servers = name_servers
         self._loop = asyncio.get_running_loop()
-        self._known: OrderedDict[str, _Known] = OrderedDict()
-        self._asking: dict[tuple[str, bool], list[asyncio.Future[_Known]]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._known: BoundedMap[str, _Known] = BoundedMap(NAMES)
+        self._lookups: SingleFlight[_Known] = SingleFlight()
         self._answered_at = self._silent_at = float("-inf")
         self._probing = asyncio.Lock()
         self._room = asyncio.Semaphore(_BURST)
@@ -129,38 +129,15 @@ class Resolver(AbstractResolver):
 
     async def close(self) -> None:
         """Ends all look-ups."""
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._lookups.close()
         self._channel.close()
 
     async def _known_of(self, host: str, *, whole: bool) -> _Known:
         host = host.lower().rstrip(".")
-        known = self._known.get(host)
+        known = self._known.use(host)
         if known is not None and known.end > monotonic() and (known.is_whole or not whole):
-            self._known.move_to_end(host)
             return known
-        # A future for each who waits: whoever gives up must not end the look-up for the others.
-        waiting: asyncio.Future[_Known] = self._loop.create_future()
-        if (host, whole) in self._asking:
-            self._asking[host, whole].append(waiting)
-        else:
-            self._asking[host, whole] = [waiting]
-            task = self._loop.create_task(self._look_up(host, whole))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-        return await waiting
-
-    async def _look_up(self, host: str, whole: bool) -> None:
-        try:
-            known = await self._found(host, whole)
-            for waiting in self._asking.pop((host, whole)):
-                if not waiting.done():
-                    waiting.set_result(known)
-        finally:
-            for waiting in self._asking.pop((host, whole), ()):
-                waiting.cancel()
+        return await self._lookups.result((host, whole), lambda: self._found(host, whole))
 
     async def _found(self, host: str, whole: bool) -> _Known:
         """What the name servers say of a name, remembered unless they said nothing at all."""
@@ -176,9 +153,6 @@ class Resolver(AbstractResolver):
             return _Known(begun, code=ares.ARES_ECONNREFUSED)
         if known.code not in NO_SERVER:
             self._known[host] = known
-            self._known.move_to_end(host)
-            if len(self._known) > NAMES:
-                self._known.popitem(last=False)
         return known
 
     async def _asked(self, host: str, kind: int, limit_s: float) -> _Found:

@@ -8,7 +8,6 @@ import errno
 import re
 import resource
 import ssl
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from itertools import islice
@@ -16,6 +15,7 @@ from typing import Final, NamedTuple
 
 from weboid.config import NetConfig
 from weboid.core.url.hosts import is_ip
+from weboid.mechanism.bounded import BoundedMap
 from weboid.net.connection import HttpConnection, not_connected
 from weboid.net.content_coding import decoded
 from weboid.net.dial import KEEP_ALIVE_S, Dial, NotConnected, ipv6_is_routed, trusting_context
@@ -75,8 +75,9 @@ class SocketEngine:
         self._tls = tls
         self._trusting_tls = trusting_context()
         self._ipv6 = ipv6_is_routed()
-        self._most_kept = _most_kept(settings.connections)
-        self._kept: OrderedDict[str, tuple[float, HttpConnection]] = OrderedDict()
+        self._kept: BoundedMap[str, tuple[float, HttpConnection]] = BoundedMap(
+            _most_kept(settings.connections), dropped=lambda kept: kept[1].close()
+        )
         self._open: set[HttpConnection] = set()
         self._sweeping: asyncio.TimerHandle | None = None
 
@@ -104,7 +105,7 @@ class SocketEngine:
         try:
             return await self._sent(exchange, end_at)
         except NotConnected as error:
-            if not (self._kept and any(_is_out_of_files(each) for each in error.errors)):
+            if not (len(self._kept) and any(_is_out_of_files(each) for each in error.errors)):
                 raise
         self._drop_kept()
         return await self._sent(exchange, end_at)
@@ -166,15 +167,11 @@ class SocketEngine:
         return addresses, more
 
     def _take_kept(self, origin: str) -> HttpConnection | None:
-        _, line = self._kept.pop(origin, (0.0, None))
-        return None if line is None or line.is_closed else line
+        kept = self._kept.take(origin)
+        return None if kept is None or kept[1].is_closed else kept[1]
 
     def _keep(self, origin: str, line: HttpConnection) -> None:
-        if origin in self._kept:
-            self._kept.pop(origin)[1].close()
         self._kept[origin] = self._loop.time() + KEEP_ALIVE_S, line
-        if len(self._kept) > self._most_kept:
-            self._kept.popitem(last=False)[1][1].close()
         if self._sweeping is None:
             self._sweeping = self._loop.call_later(KEEP_ALIVE_S, self._sweep)
 
@@ -182,18 +179,17 @@ class SocketEngine:
         """Closes the lines that have been idle long enough; they stand in the order in which they became so."""
         now = self._loop.time()
         self._sweeping = None
-        while self._kept:
-            end, line = next(iter(self._kept.values()))
+        for origin, (end, line) in self._kept.items():
             if end > now:
                 self._sweeping = self._loop.call_at(end, self._sweep)
                 return
-            self._kept.popitem(last=False)
+            self._kept.take(origin)
             line.close()
 
     def _drop_kept(self) -> None:
-        for _, line in self._kept.values():
+        for origin, (_, line) in self._kept.items():
+            self._kept.take(origin)
             line.close()
-        self._kept.clear()
         if self._sweeping is not None:
             self._sweeping.cancel()
             self._sweeping = None

@@ -3,13 +3,13 @@
 One law: many who ask at once for the same one cost one request, and what is remembered has a bound.
 """
 
-import asyncio
-from collections import OrderedDict
 from time import monotonic
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from weboid.core.observe.robots import NOTHING, UNREACHED, Robots, robots_of
+from weboid.mechanism.bounded import BoundedMap
+from weboid.mechanism.single_flight import SingleFlight
 from weboid.net.fetch import Turn, fetch_answer
 from weboid.net.outbound import Outbound
 
@@ -42,9 +42,10 @@ class RobotsCache:
     def __init__(self, session: Outbound, turn: Turn) -> None:
         self._session = session
         self._turn = turn
-        self._known: OrderedDict[str, _Known] = OrderedDict()
-        self._chars = 0
-        self._asking: dict[str, asyncio.Task[Robots]] = {}
+        # Whatever its rules, an origin counts as its share of the memory: so there is a bound of their number, too.
+        share = CHARS // ORIGINS
+        self._known: BoundedMap[str, _Known] = BoundedMap(CHARS, weigh=lambda known: max(share, known.robots.chars))
+        self._fetches: SingleFlight[Robots] = SingleFlight()
 
     def __len__(self) -> int:
         """How many origins are remembered."""
@@ -53,35 +54,15 @@ class RobotsCache:
     async def robots_of(self, url: str) -> Robots:
         """The rules that hold for a URL; raises what `turn` does, and what is a fault of ours."""
         origin = _origin(url)
-        if (known := self._known.get(origin)) and known.end > monotonic():
-            self._known.move_to_end(origin)
+        if (known := self._known.use(origin)) and known.end > monotonic():
             return known.robots
-        task = self._asking.get(origin)
-        if task is None:
-            task = self._asking[origin] = asyncio.create_task(self._fetched(origin))
-            task.add_done_callback(lambda done: self._end_asking(origin, done))
-        # Waited for, not awaited: whoever gives up must not end it for the others.
-        await asyncio.wait([task])
-        return task.result()
-
-    def _end_asking(self, origin: str, task: asyncio.Task[Robots]) -> None:
-        del self._asking[origin]
-        if not task.cancelled():
-            task.exception()  # looked at, for all who asked may have given up by now
+        return await self._fetches.result(origin, lambda: self._fetched(origin))
 
     async def _fetched(self, origin: str) -> Robots:
         robots = await fetch_robots(self._session, origin, turn=self._turn)
-        self._forget(origin)
         kept_s = KEPT_SILENT_S if robots in (NOTHING, UNREACHED) else KEPT_S
         self._known[origin] = _Known(robots, monotonic() + kept_s)
-        self._chars += robots.chars
-        while len(self._known) > ORIGINS or self._chars > CHARS:
-            self._forget(next(iter(self._known)))
         return robots
-
-    def _forget(self, origin: str) -> None:
-        if known := self._known.pop(origin, None):
-            self._chars -= known.robots.chars
 
 
 def _origin(url: str) -> str:

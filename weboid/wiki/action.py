@@ -7,14 +7,14 @@ import json
 from asyncio import sleep
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, Final
 from urllib.parse import urlencode
 
 import aiohttp
 
+from weboid.core.observe.retry_after import retry_after_s
 from weboid.errors import SourceError
+from weboid.mechanism.pauses import GrowingPause
 
 _ENVELOPE: Final = {"action": "query", "format": "json", "formatversion": "2", "maxlag": "5"}
 _BUSY_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -68,19 +68,19 @@ class ActionApi:
         Raises SourceError after the last try, or at once where trying again cannot help: Refusal for an error that
         MediaWiki names.
         """
-        pause_s = self._patience.first_pause_s
+        pause = GrowingPause(self._patience.first_pause_s, self._patience.longest_pause_s)
         busy = _Busy("was not asked")
         for left in reversed(range(self._patience.tries)):
             answer = await self._try({**_ENVELOPE, **question})
             if not isinstance(answer, _Busy):
                 return answer
             busy = answer
+            pause_s = pause.grown_s()
             wanted_s = pause_s if busy.pause_s is None else busy.pause_s
             if wanted_s > self._patience.longest_pause_s:
                 raise self._error(f"{busy.reason}; it asks to wait {wanted_s:.0f} s, so try again after that")
             if left:
                 await sleep(wanted_s)
-                pause_s = min(2 * pause_s, self._patience.longest_pause_s)
         raise self._error(f"{busy.reason}, {self._patience.tries} times in a row; try again later")
 
     async def _try(self, question: dict[str, str]) -> dict[str, Any] | _Busy:
@@ -143,20 +143,3 @@ class ActionApi:
 
     def _error(self, what: str) -> SourceError:
         return SourceError(f"{self.url} {what}")
-
-
-def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait. A date is read against the server's own clock, so that ours plays no part (RFC 9110 §10.2.3)."""
-    wanted = headers.get("Retry-After", "").strip()
-    if wanted.isascii() and wanted.isdigit():
-        return float(wanted[:9])
-    until, now = _moment(wanted), _moment(headers.get("Date", ""))
-    return max(0.0, (until - now).total_seconds()) if until and now else None
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(text)
-    except (ValueError, OverflowError):
-        return None
-    return moment if moment.tzinfo else None

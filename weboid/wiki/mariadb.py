@@ -22,6 +22,7 @@ from pymysql.cursors import SSCursor
 
 from weboid.assets import asset
 from weboid.errors import SourceError
+from weboid.mechanism.pauses import GrowingPause
 
 MOST_PAGES: Final = 500
 """As many are asked for in one question while all goes well."""
@@ -131,7 +132,7 @@ class MariaDb:
         `values` makes the parameters for a number of pages. `read` begins anew when a try fails in the middle. Raises
         SourceError after the last try: Refused, at once, where trying again cannot help.
         """
-        pause_s = self._patience.first_pause_s
+        pause = GrowingPause(self._patience.first_pause_s, self._patience.longest_pause_s)
         for left in reversed(range(self._patience.tries)):
             pages = self.pages
             answer = await self._in_thread(self._try, statement, values(pages), read, pages)
@@ -142,10 +143,10 @@ class MariaDb:
             if answer.smaller:
                 self.pages = max(LEAST_PAGES, pages // 2)
             if left:
+                pause_s = pause.grown_s()
                 wait_s = pause_s if answer.pause else 0.0
                 log.warning("%s: %s; again in %g s, %d pages at a time", self.access, answer.reason, wait_s, self.pages)
                 await asyncio.sleep(wait_s)
-                pause_s = min(2 * pause_s, self._patience.longest_pause_s)
         raise SourceError(f"{self.access}: {answer.reason}, {self._patience.tries} times in a row; {answer.advice}")
 
     async def list_rows(self, statement: str, values: Values | None = None) -> list[Row]:

@@ -8,6 +8,7 @@ from support.stored import LOST, WikiInStore, key, open_wiki
 
 from weboid.core.url.farms import WMF, WMFLABS, WikiName
 from weboid.core.url.spam_lines import MAX_TOLD, parse_lines
+from weboid.core.verdict.change_of import Change
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
 from weboid.store.db.pool import open_pool
@@ -19,7 +20,7 @@ from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
 from weboid.store.pages.stream import Position, record_position
 from weboid.store.pages.wiki import record_farms, record_wiki
 from weboid.store.upkeep.alarm import raise_alarm
-from weboid.store.urls.check import Change, record_changes, record_due, record_next_days
+from weboid.store.urls.check import record_changes, record_due, record_next_days
 
 DAY = 200
 ONE, TWO, THREE = "https://one.demo/", "https://one.demo/two", "https://three.demo/"

@@ -15,11 +15,12 @@ from support.webservice import DEAD, HOSTILE_TITLE, PDF, TODAY, Site
 from weboid.core.record.days import date_of, iso
 from weboid.core.record.reasons import Reason
 from weboid.core.url.farms import WMF
+from weboid.core.verdict.change_of import Change
 from weboid.core.verdict.verdict import Verdict
 from weboid.store.db.pool import Connection
 from weboid.store.lists.changes import find_settled
 from weboid.store.pages.page import release_pages
-from weboid.store.urls.check import Change, record_changes
+from weboid.store.urls.check import record_changes
 
 CHANGES = f"/changes?{WIKI}"
 FEED = f"/feeds/dead?{WIKI}"

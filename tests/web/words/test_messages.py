@@ -20,7 +20,7 @@ from weboid.web.words.language import Language, accepted_language, languages, re
 from weboid.web.words.messages import Messages, catalogue, format_pattern, messages_in
 
 _WEB = Path(weboid.web.__file__).parent
-_FILES = sorted(path for path in asset("i18n").glob("*.json") if path.stem != "languages")
+_FILES = sorted(asset("i18n").glob("*.json"))
 _TRANSLATIONS = [path.stem for path in _FILES if path.stem != "qqq"]
 _PARAMETERS = re.compile(r"\$([1-9])")
 _FORMS = re.compile(r"\{\{(PLURAL|GENDER):\$[1-9]\|[^{}]*\}\}")

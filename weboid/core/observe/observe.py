@@ -6,12 +6,12 @@ One law: a doubt is never turned into a failure here.
 
 import re
 from dataclasses import replace
-from email.utils import parsedate_to_datetime
 from typing import Final
 from urllib.parse import urlsplit
 
 from weboid.core.observe.content import content_suspicion
 from weboid.core.observe.observation import Observation, RawResponse
+from weboid.core.observe.retry_after import retry_after_s
 from weboid.core.record import mime
 from weboid.core.record.reasons import Outcome, Reason, code_reason, network_status
 from weboid.core.record.specials import Special
@@ -57,18 +57,11 @@ def _refused_or_failed(answer: RawResponse, code: int, reason: Reason) -> Observ
 
 
 def _rest_s(answer: RawResponse) -> float | None:
-    """How long the URL's own host wants to be left alone: seconds, or until a date of its clock (RFC 9110 §10.2.3)."""
-    if (text := answer.headers.get("retry-after")) is None or _is_on_other_host(answer):
+    """How long the URL's own host wants to be left alone, within bounds."""
+    if "retry-after" not in answer.headers or _is_on_other_host(answer):
         return None
-    if text.isascii() and text.isdigit():
-        return float(min(int(text[:9]), _LONGEST_REST_S))
-    try:
-        until = parsedate_to_datetime(text)
-        now = parsedate_to_datetime(answer.headers["date"])
-        rest_s = (until - now).total_seconds()
-    except (KeyError, TypeError, ValueError, OverflowError):
-        return _UNTOLD_REST_S
-    return min(max(rest_s, 0.0), _LONGEST_REST_S)
+    rest_s = retry_after_s(answer.headers)
+    return _UNTOLD_REST_S if rest_s is None else min(rest_s, _LONGEST_REST_S)
 
 
 def _fault_observation(answer: RawResponse, fault: Reason) -> Observation:

@@ -12,13 +12,13 @@ from weboid.core.record.reasons import Outcome
 from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.specials import Special
 from weboid.core.url.keys import UrlKey
+from weboid.core.verdict.change_of import Change, change_of
 from weboid.core.verdict.verdict import finding_of, proven
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import StoredHost, StoredUrl
 from weboid.store.people.report import delete_reports
 from weboid.store.schedule.lease import Held, list_held
 from weboid.store.urls.check import (
-    Change,
     CheckedUrl,
     list_silent_urls,
     record_changes,
@@ -149,8 +149,5 @@ def _change(
     url: StoredUrl, record: UrlRecord, host_before: HostRecord, host_after: HostRecord, day: int, policy: Policy
 ) -> Change | None:
     """The change of verdict that a new record of the URL, or a new one of its host, amounts to."""
-    before = finding_of(url.record, host_before, policy)
-    after = finding_of(record, host_after, policy)
-    if before.verdict is after.verdict:
-        return None
-    return Change(url.key, day, before.verdict, after.verdict, after.reason, after.since)
+    before, after = finding_of(url.record, host_before, policy), finding_of(record, host_after, policy)
+    return change_of(url.key, day, before, after)

@@ -12,6 +12,7 @@ from weboid.core.record.record import HostRecord
 from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
+from weboid.core.verdict.change_of import change_of
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.store.db.key_scheme import KeyScheme
 from weboid.store.db.pool import Connection
@@ -31,7 +32,7 @@ from weboid.store.db.statements import statements
 from weboid.store.pages.use import packed_keys, unpacked_keys
 from weboid.store.people.report import delete_with_urls
 from weboid.store.upkeep.expiry import delete_hosts
-from weboid.store.urls.check import Change, list_silent_urls, record_changes, record_next_days
+from weboid.store.urls.check import list_silent_urls, record_changes, record_next_days
 from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("upkeep/rekey")
@@ -222,13 +223,11 @@ async def _record_changes(
     hosts: Mapping[HostKey, tuple[StoredHost | None, HostRecord]],
     day: int,
 ) -> None:
-    changes = []
-    for key, (url, host) in before.items():
-        was = finding_of(url.record, host)
-        now = finding_of(url.record, hosts[HostKey(*key[:2])][1])
-        if was.verdict is not now.verdict:
-            changes.append(Change(key, day, was.verdict, now.verdict, now.reason, now.since))
-    await record_changes(conn, changes)
+    found = (
+        change_of(key, day, finding_of(url.record, host), finding_of(url.record, hosts[HostKey(*key[:2])][1]))
+        for key, (url, host) in before.items()
+    )
+    await record_changes(conn, [change for change in found if change])
 
 
 def _move_columns(moved: Mapping[UrlKey, UrlKey]) -> Columns:

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from weboid.core.record.reasons import Reason
 from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.status import HOST_FAILURES
 from weboid.core.url.keys import UrlKey
+from weboid.core.verdict.change_of import Change
 from weboid.core.verdict.verdict import Verdict
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import (
@@ -37,18 +37,6 @@ class CheckedUrl:
     key: UrlKey
     record: UrlRecord
     due: int
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A verdict that has changed on `day` (U-10); `since` is the first day of what it now says."""
-
-    key: UrlKey
-    day: int
-    before: Verdict
-    after: Verdict
-    reason: Reason | None
-    since: int | None
 
 
 async def record_checks(conn: Connection, checks: Sequence[CheckedUrl]) -> None:

@@ -1,7 +1,7 @@
 """Languages: which there are, their directions and fallbacks, and which one a request gets (W-11).
 
 The messages themselves are in ``messages``. One law: codes are MediaWiki's; what Babel and HTML call a language stands
-in ``i18n/languages.json``, so that nothing is asked over the network.
+in ``i18n/languages/languages.json``, so that nothing is asked over the network.
 """
 
 import json
@@ -41,7 +41,7 @@ class Language:
 @cache
 def languages() -> dict[str, Language]:
     """All languages that can be asked for, by code."""
-    given = json.loads((asset("i18n") / "languages.json").read_text(encoding="utf-8"))
+    given = json.loads((asset("i18n") / "languages" / "languages.json").read_text(encoding="utf-8"))
     return {
         code: Language(
             code, row["bcp47"], row["autonym"], row["dir"], row["locale"], tuple(row["fallbacks"]), row.get("relative")

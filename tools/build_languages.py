@@ -1,8 +1,9 @@
-"""Makes ``languages.json`` anew: every language of MediaWiki, with its name, direction, fallbacks and nearest locale.
+"""Makes the language data anew: every language of MediaWiki, with its name, direction, fallbacks and nearest locale.
 
-Called as ``python i18n/build_languages.py LANGUAGE_DATA FALLBACKS`` where the one is ``data/language-data.json`` of the
-npm package @wikimedia/language-data (2.0.4; GPL-2.0-or-later; facts only: codes, scripts and names), the other is
-``banana_fallbacks.json``, MediaWiki's fallbacks as banana-i18n has them (MIT). Prints what has no locale of its own.
+Called as ``python tools/build_languages.py LANGUAGE_DATA FALLBACKS``; writes ``i18n/languages/languages.json``.
+LANGUAGE_DATA is ``data/language-data.json`` of the npm package @wikimedia/language-data (2.0.4; GPL-2.0-or-later; facts
+only: codes, scripts and names), FALLBACKS is ``banana_fallbacks.json``, MediaWiki's fallbacks as banana-i18n has them
+(MIT). Prints what has no locale of its own.
 The result depends on Babel's version too; `locale` is for numbers, plurals and dates, `relative` for days in words.
 One law: MediaWiki's own odd codes are mapped here, by hand, before anything is looked up.
 """
@@ -17,7 +18,7 @@ from typing import Any, Final
 from babel import Locale, localedata
 from babel.dates import format_date, format_timedelta
 
-_TARGET: Final = Path(__file__).with_name("languages.json")
+_TARGET: Final = Path(__file__).parents[1] / "i18n" / "languages" / "languages.json"
 _DEFAULT: Final = "en"
 
 ODD: Final = {

@@ -1,0 +1,26 @@
+"""How long a server wants to be left alone (RFC 9110)."""
+
+import pytest
+
+from weboid.core.observe.retry_after import retry_after_s
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait_s"),
+    [
+        ({}, None),
+        ({"retry-after": "5"}, 5),
+        ({"retry-after": " 07 "}, 7),
+        ({"retry-after": "9" * 5000}, 999_999_999),
+        ({"retry-after": "-1"}, None),
+        ({"retry-after": "٣"}, None),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:09 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 9),
+        ({"retry-after": "Wed, 21 Oct 2026 07:27:00 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 0),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:09 GMT"}, None),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:09", "date": "Wed, 21 Oct 2026 07:28:00 -0000"}, None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date_by_the_clock_of_the_server(
+    headers: dict[str, str], wait_s: float | None
+) -> None:
+    assert retry_after_s(headers) == wait_s

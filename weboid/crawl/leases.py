@@ -1,0 +1,59 @@
+"""The buckets that a round holds: leased, renewed while it goes on, given back (architecture §3).
+
+One law: what was taken over by another worker is given up here before anything else is checked or written for it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection
+
+from weboid.crawl.work import Work
+from weboid.errors import StoreError
+from weboid.store.schedule.lease import Held
+
+log = logging.getLogger(__name__)
+
+
+class Leases:
+    """One worker's buckets, each with its epoch. `lost` is called with each one that was taken over."""
+
+    def __init__(self, work: Work, *, lease_s: float, lost: Callable[[int], None]) -> None:
+        self._work = work
+        self._lease_s = lease_s
+        self._lost = lost
+        self._held: dict[int, int] = {}
+
+    @property
+    def held(self) -> Held:
+        """What is held at the moment; it changes as the round goes on."""
+        return self._held
+
+    async def add(self, day: int) -> bool:
+        """Leases more buckets with hosts due by `day`; returns whether there were any. Raises StoreError."""
+        leased = await self._work.lease(day)
+        self._held.update(leased)
+        return bool(leased)
+
+    async def release_all_but(self, busy: Collection[int] = ()) -> None:
+        """Gives back the buckets in which nothing is left to do; raises StoreError."""
+        done = {bucket: epoch for bucket, epoch in self._held.items() if bucket not in busy}
+        if done:
+            await self._work.release(done)
+        for bucket in done:
+            del self._held[bucket]
+
+    async def keep(self) -> None:
+        """Renews what is held until cancelled."""
+        while True:
+            await asyncio.sleep(self._lease_s / 3)
+            held = dict(self._held)
+            try:
+                ours = await self._work.renew(held)
+            except StoreError as error:
+                log.warning("leases not renewed: %s", error)
+                continue
+            for bucket in held.keys() - ours:
+                if self._held.get(bucket) == held[bucket]:
+                    log.warning("bucket %d was taken over by another worker", bucket)
+                    del self._held[bucket]
+                    self._lost(bucket)

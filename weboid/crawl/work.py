@@ -1,0 +1,130 @@
+"""Where a round gets its work from, and where its results go: the protocol, and the store as the one who keeps it.
+
+A round speaks to nothing but `Work`, so that a crawler without a database can do the same over HTTP (O-1). What is
+written together, and in which order, is the business of `store.results`.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from weboid.config import CrawlConfig
+from weboid.core.document.likeness import Portrait
+from weboid.core.observe.check_request import is_sampled
+from weboid.core.record.policy import Policy
+from weboid.core.url.keys import UrlKey
+from weboid.store.db.pool import Pool
+from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
+from weboid.store.results.record import Checked, Tally, record_batch
+from weboid.store.schedule.lease import Held, count_busy, lease_buckets, record_release, record_renewal
+from weboid.store.urls.check import record_next_days
+from weboid.store.urls.portrait import list_portraits
+from weboid.store.urls.url import list_canaries, list_due_hosts, list_due_urls
+
+_LEASED_AT_ONCE: Final = 512
+
+
+@dataclass(frozen=True, slots=True)
+class DueUrls:
+    """The due URLs of some hosts; of those in the sample, what their pages looked like (C-11)."""
+
+    urls: Mapping[HostKey, list[StoredUrl]]
+    portraits: Mapping[UrlKey, Portrait]
+
+
+class Work(Protocol):
+    """The work of one worker. All methods raise StoreError when it is not to be had for now."""
+
+    async def list_canaries(self, limit: int) -> Sequence[str]:
+        """URLs that were fine when they were last checked (C-16)."""
+        ...
+
+    async def lease(self, day: int) -> Held:
+        """Some buckets with hosts due by `day`, from now on this worker's; none = there are no more."""
+        ...
+
+    async def renew(self, held: Held) -> set[int]:
+        """Keeps these buckets for as long again; returns those that still are this worker's."""
+        ...
+
+    async def release(self, held: Held) -> None:
+        """Gives buckets back."""
+        ...
+
+    async def count_busy(self, day: int) -> int:
+        """How many buckets with hosts due by `day` are in the hands of others."""
+        ...
+
+    async def list_hosts(
+        self, buckets: Collection[int], *, day: int, but: Sequence[HostKey], limit: int
+    ) -> Sequence[StoredHost]:
+        """Hosts of these buckets that are due by `day`, in random order, without those in `but` (C-3)."""
+        ...
+
+    async def list_urls(self, hosts: Sequence[HostKey], day: int) -> DueUrls:
+        """The URLs of these hosts that are due by `day`, so many a host as one visit may have."""
+        ...
+
+    async def record(self, batch: Sequence[Checked], held: Held) -> Tally:
+        """Takes the results of checks, but for buckets that are no longer this worker's."""
+        ...
+
+
+class StoreWork:
+    """Work straight from the store and into it."""
+
+    def __init__(self, pool: Pool, worker: str, config: CrawlConfig, policy: Policy) -> None:
+        self._pool = pool
+        self._worker = worker
+        self._config = config
+        self._policy = policy
+
+    async def list_canaries(self, limit: int) -> Sequence[str]:
+        """URLs that were fine when they were last checked (C-16)."""
+        async with self._pool.connection() as conn:
+            return await list_canaries(conn, limit=limit)
+
+    async def lease(self, day: int) -> Held:
+        """Some buckets with hosts due by `day`, from now on this worker's; none = there are no more."""
+        lease_s, rest_s = self._config.lease_s, self._config.delay
+        async with self._pool.connection() as conn:
+            return await lease_buckets(
+                conn, self._worker, day=day, limit=_LEASED_AT_ONCE, lease_s=lease_s, rest_s=rest_s
+            )
+
+    async def renew(self, held: Held) -> set[int]:
+        """Keeps these buckets for as long again; returns those that still are this worker's."""
+        async with self._pool.connection() as conn:
+            return await record_renewal(conn, held, lease_s=self._config.lease_s)
+
+    async def release(self, held: Held) -> None:
+        """Gives buckets back."""
+        async with self._pool.connection() as conn:
+            await record_release(conn, held)
+
+    async def count_busy(self, day: int) -> int:
+        """How many buckets with hosts due by `day` are in the hands of others."""
+        async with self._pool.connection() as conn:
+            return await count_busy(conn, day, rest_s=self._config.delay)
+
+    async def list_hosts(
+        self, buckets: Collection[int], *, day: int, but: Sequence[HostKey], limit: int
+    ) -> Sequence[StoredHost]:
+        """Hosts of these buckets that are due by `day`, in random order, without those in `but` (C-3)."""
+        async with self._pool.connection() as conn:
+            return await list_due_hosts(conn, list(buckets), day=day, beside=but, limit=limit)
+
+    async def list_urls(self, hosts: Sequence[HostKey], day: int) -> DueUrls:
+        """The URLs of these hosts that are due by `day`, so many a host as one visit may have."""
+        async with self._pool.connection() as conn:
+            urls = await list_due_urls(conn, hosts, day=day, per_host=self._config.per_host)
+            sampled = [url.key for due in urls.values() for url in due if is_sampled(url.key.url_key)]
+            portraits = await list_portraits(conn, sampled)
+            # Their last due URL was orphaned: nothing to check, but another day to wait for.
+            await record_next_days(conn, [host for host, due in urls.items() if not due])
+        return DueUrls(urls, portraits)
+
+    async def record(self, batch: Sequence[Checked], held: Held) -> Tally:
+        """Takes the results of checks, but for buckets that are no longer this worker's."""
+        async with self._pool.connection() as conn:
+            return await record_batch(conn, batch, held, self._policy)

@@ -1,0 +1,71 @@
+"""A mapping that never outgrows its bound: what was set or used longest ago goes first. Pure."""
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class BoundedMap(Generic[Key, Value]):
+    """At most `most` in all, where each value counts one, or what `weigh` says of it.
+
+    Setting a key makes it the newest, `use` does so too; `get` does not. `dropped` is called with each value that makes
+    room for others, also for another one of its key; not with one that was taken.
+    """
+
+    def __init__(
+        self, most: int, *, weigh: Callable[[Value], int] | None = None, dropped: Callable[[Value], None] | None = None
+    ) -> None:
+        self._most = most
+        self._weigh = weigh
+        self._dropped = dropped
+        self._values: dict[Key, Value] = {}
+        self._weight = 0
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __iter__(self) -> Iterator[Key]:
+        """The keys, the oldest first."""
+        return iter(self._values)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._values
+
+    def get(self, key: Key) -> Value | None:
+        """The value of a key, None if there is none."""
+        return self._values.get(key)
+
+    def use(self, key: Key) -> Value | None:
+        """The value of a key, which becomes the newest; None if there is none."""
+        if (value := self._values.pop(key, None)) is not None:
+            self._values[key] = value
+        return value
+
+    def __setitem__(self, key: Key, value: Value) -> None:
+        if key in self._values:
+            self._drop(key)
+        self._values[key] = value
+        self._weight += self._weight_of(value)
+        while self._weight > self._most:
+            self._drop(next(iter(self._values)))
+
+    def take(self, key: Key) -> Value | None:
+        """The value of a key, which is here no longer; None if there was none."""
+        if (value := self._values.pop(key, None)) is not None:
+            self._weight -= self._weight_of(value)
+        return value
+
+    def items(self) -> list[tuple[Key, Value]]:
+        """All that is here now, the oldest first."""
+        return list(self._values.items())
+
+    def _drop(self, key: Key) -> None:
+        value = self._values.pop(key)
+        self._weight -= self._weight_of(value)
+        if self._dropped is not None:
+            self._dropped(value)
+
+    def _weight_of(self, value: Value) -> int:
+        return 1 if self._weigh is None else self._weigh(value)
