@@ -8,11 +8,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from weboid.errors import SourceError
+from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.pages.wiki import StoredWiki
-from weboid.web.request.single_flight import SingleFlight
 from weboid.wiki.source import Members, PageLinks, WikiItself
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class LiveReader:
     def __init__(self, sources: Sources, *, budget_s: float) -> None:
         self._sources = sources
         self._budget_s = budget_s
-        self._reads = SingleFlight()
+        self._reads: SingleFlight[Any] = SingleFlight()
         self._categories: dict[tuple[int, str], tuple[float, Members]] = {}
         self._free = asyncio.Semaphore(_MOST_READS)
 
@@ -92,7 +92,7 @@ class LiveReader:
     async def _shared(
         self, wiki: StoredWiki, asked: tuple[Hashable, ...], read: Callable[[WikiItself], Awaitable[T]]
     ) -> T | None:
-        return await self._reads.result(asked, lambda: self._read(wiki, read))
+        return cast("T | None", await self._reads.result(asked, lambda: self._read(wiki, read)))
 
     async def _read(self, wiki: StoredWiki, read: Callable[[WikiItself], Awaitable[T]]) -> T | None:
         source = self._sources(wiki)

@@ -5,7 +5,7 @@ words.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
@@ -14,10 +14,10 @@ from weboid.core.record.days import iso
 from weboid.core.url.farms import WikiName
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import NotFound, StoreError
+from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.db.pool import Pool
 from weboid.store.lists.health import DAYS, Amount, Health, SpamListStatus, WikiStatus, find_status
 from weboid.store.upkeep.alarm import Alarm
-from weboid.web.request.single_flight import SingleFlight
 
 VERSION: Final = 1
 KEPT_S: Final = 60.0
@@ -40,7 +40,8 @@ class HealthReader:
         self._today = today
         self._kept_s = kept_s
         self._kept: tuple[float, Health] | None = None
-        self._questions = SingleFlight()
+        self._status: SingleFlight[Health] = SingleFlight()
+        self._health: SingleFlight[None] = SingleFlight()
 
     async def find_status(self) -> Health:
         """The status, at most a minute old; raises StoreError."""
@@ -48,25 +49,16 @@ class HealthReader:
             read, status = self._kept
             if status.day == self._today() and asyncio.get_running_loop().time() < read + self._kept_s:
                 return status
-        return await self._answer(self._read, PATIENCE_S)
+        return await answer_within(PATIENCE_S, self._status, self._read)
 
     async def find_health(self) -> None:
         """Raises StoreError unless the database answers within a second."""
-        await self._answer(self._look, HEALTH_S)
+        await answer_within(HEALTH_S, self._health, self._look)
 
     async def close(self) -> None:
         """Gives up what is still being read."""
-        await self._questions.close()
-
-    async def _answer(self, question: Callable[[], Awaitable[Answer]], patience_s: float) -> Answer:
-        """The answer to one of our questions, which is asked once for all who want it at the same time.
-
-        Raises StoreError after so many seconds, while the question may still wait for its answer.
-        """
-        try:
-            return await self._questions.result(question, question, patience_s=patience_s)
-        except TimeoutError:
-            raise StoreError(f"the database has not answered within {patience_s:g} s") from None
+        await self._status.close()
+        await self._health.close()
 
     async def _read(self) -> Health:
         async with self._pool.connection(PATIENCE_S) as conn:
@@ -78,6 +70,20 @@ class HealthReader:
         # The pool tests a connection before it lends it.
         async with self._pool.connection(HEALTH_S):
             pass
+
+
+async def answer_within(
+    patience_s: float, flight: SingleFlight[Answer], question: Callable[[], Coroutine[Any, Any, Answer]]
+) -> Answer:
+    """The answer to a question to the database, put once for all who want it at the same time.
+
+    Raises StoreError after so many seconds, while the question may still wait for its answer.
+    """
+    try:
+        async with asyncio.timeout(patience_s):
+            return await flight.result(None, question)
+    except TimeoutError:
+        raise StoreError(f"the database has not answered within {patience_s:g} s") from None
 
 
 def status_of(status: Health, wiki: WikiName) -> Health:
