@@ -81,12 +81,12 @@ def test_no_address_is_spelled_out_but_in_the_table_of_routes() -> None:
         for text in _ADDRESS_IN_TEMPLATE.findall(template.read_text(encoding="utf-8"))
     }
     paths = "|".join(re.escape(route.path.partition("{")[0]) for route in ROUTES if route.path != "/")
-    in_messages = {
-        (messages.name, text)
-        for messages in (_REPOSITORY / "i18n").glob("*.json")
-        for text in re.findall(rf"(?<![\w./<-])(?:{paths})(?![\w])", messages.read_text(encoding="utf-8"))
+    in_words = {
+        (words.name, text)
+        for words in (*_TEMPLATES, *(_REPOSITORY / "i18n").glob("*.json"))
+        for text in re.findall(rf"(?<![\w./<-])(?:{paths})(?!\w)", words.read_text(encoding="utf-8"))
     }
-    assert spelled | in_templates | in_messages == set()
+    assert spelled | in_templates | in_words == set()
     assert len(_TEMPLATES) > 20
 
 

@@ -17,6 +17,7 @@ from weboid.web.formats import html
 from weboid.web.health.metrics import Metrics
 from weboid.web.health.pages import StatusPage
 from weboid.web.health.reader import HealthReader
+from weboid.web.http import source_archive
 from weboid.web.http.limits import Limits
 from weboid.web.http.respond import add_headers
 from weboid.web.http.tokens import clients_of
@@ -55,7 +56,7 @@ def make_app(
         config.policy,
         today,
         public_url,
-        public_url + address_of("source"),
+        public_url + address_of("source", name=source_archive.NAME),
         wikis.list_names,
         sessions,
     )

@@ -20,4 +20,6 @@ async def static(request: web.Request) -> web.Response:
 
 async def source(request: web.Request) -> web.Response:
     """The source of the running version."""
+    if request.match_info["name"] != source_archive.NAME:
+        raise web.HTTPNotFound
     return sent(request, source_archive.archive(), "application/zip", cache="public, max-age=3600")

@@ -10,7 +10,6 @@ from urllib.parse import quote, urlencode
 
 from aiohttp import hdrs, web
 
-from weboid import __version__
 from weboid.web.request.accept import Format, Formats
 from weboid.web.request.parameters import LANGUAGE, PAGE_NAMES
 
@@ -206,7 +205,7 @@ ROUTES: Final = (
     _file("health", "/healthz", cost=0, is_open=True),
     _file("openapi", "/api/openapi.json", cost=0, is_open=True, formats=_DOCUMENT),
     _file("static", "/static/{name}", cost=0),
-    _file("source", f"/source/weboid-{__version__}.zip", cost=0),
+    _file("source", "/source/{name}", cost=0),
     # Pages that explain.
     Route("help", "/help", cost=1),
     Route("bot", "/bot", cost=1),
