@@ -23,7 +23,7 @@ from weboid.demo.play import Stage, feed_story, open_stage, play_story
 from weboid.demo.story import WIKI
 from weboid.store.db.pool import Pool
 from weboid.store.results.record import Tally
-from weboid.web.people.account import BACK
+from weboid.web.request.route import address_of
 
 _REAL = """To watch a real wiki instead:
   weboid page enwiki "Albert Einstein"          all links of one live page, checked now
@@ -54,7 +54,7 @@ def command(config: Config, once: bool) -> None:
                     await _play(stage, pool, console)
                     return
                 # Before the rounds: a port that is taken is told at once, and pages can be looked at while days go by.
-                back = (web.url or f"http://{web.host}:{web.port}").rstrip("/") + BACK
+                back = (web.url or f"http://{web.host}:{web.port}").rstrip("/") + address_of("account-back")
                 provider = await stack.enter_async_context(open_littleprovider(addresses=[back]))
                 site = serving(_with_people(stage.config, provider), pool, lambda: stage.day, web.host, web.port)
                 url = await stack.enter_async_context(site)

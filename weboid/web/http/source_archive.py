@@ -13,7 +13,6 @@ import weboid
 from weboid.assets import asset
 
 NAME: Final = f"weboid-{weboid.__version__}.zip"
-PATH: Final = f"/source/{NAME}"
 _DATA: Final = ("sql", "i18n")
 _EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
 """The zip format's first moment: with it the same files always give the same archive."""
