@@ -1,7 +1,7 @@
 """What may be clicked, and what is made visible."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -44,6 +44,8 @@ def test_xml_is_well_formed_whatever_comes(text: str) -> None:
 
 
 @given(st.text())
+@example("\x7f")
+@example("\x7fé")
 def test_json_is_plain_and_ends_no_script(text: str) -> None:
     told = json.text_of({"title": text})
     assert told.isascii()
