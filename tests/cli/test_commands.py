@@ -59,9 +59,9 @@ async def test_check_says_a_line_for_each_url_in_the_order_of_the_input(place: P
         ("ignored", None, None, None, None),
     ]
     assert (lines[2]["final"], lines[2]["hops"]) == (urls[0], 1)
-    assert (lines[5]["mime"], lines[5]["kib"]) == ("pdf", 48)
-    keys = ["url", "normal", "class", "status", "http", "outcome", "reason", "final", "hops", "mime", "kib", "seconds"]
-    assert list(lines[0]) == keys
+    assert (lines[5]["mime"], lines[5]["size_kib"]) == ("pdf", 48)
+    keys = "url normal class status http outcome reason final hops mime size_kib seconds"
+    assert list(lines[0]) == keys.split()
 
 
 async def test_check_prints_a_table_for_people(place: Place) -> None:
@@ -103,7 +103,7 @@ async def test_from_feed_over_rounds_to_what_is_known(place: Place) -> None:
         assert (await place.run("crawl", "--once", "--day", str(day))).status == 0
     (gone,) = (await place.run("show", "--json", place.web.located("http://site.demo/gone"))).lines()
     assert (gone["verdict"], gone["reason"], gone["strikes"], gone["since"]) == ("dead", "gone", 3, "2017-04-11")
-    assert (gone["asked"], gone["due"]) == ("2017-04-25", "2017-05-02")
+    assert (gone["checked"], gone["next_check"]) == ("2017-04-25", "2017-05-02")
     assert gone["history"] == [
         {"status": 21, "http": 410, "state": "gone", "first": "2017-04-11", "last": "2017-04-25"}
     ]

@@ -47,7 +47,7 @@ class CheckLine:
             "final": answer.final if answer else None,
             "hops": len(answer.hops) if answer else None,
             "mime": seen.mime if seen else None,
-            "kib": seen.size_kib if seen else None,
+            "size_kib": seen.size_kib if seen else None,
             "seconds": round(answer.seconds, 3) if answer else None,
         }
         return line if self.error is None else {**line, "error": self.error}

@@ -82,7 +82,7 @@ def _print_json(links: Sequence[LinkReport]) -> None:
 
 def _print_table(links: Sequence[LinkReport]) -> None:
     table = Table(box=None, pad_edge=False)
-    for heading in ("Verdict", "Reason", "Since", "Asked", "Due", "Strikes", "URL and history"):
+    for heading in ("Verdict", "Reason", "Since", "Checked", "Next check", "Strikes", "URL and history"):
         table.add_column(heading, overflow="fold")
     for link in links:
         history = "; ".join(

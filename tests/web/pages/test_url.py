@@ -254,7 +254,7 @@ async def test_a_program_is_told_of_a_url_with_a_page_that_carries_it(site: Site
     (page,) = document["pages"]
     assert [link["normal"] for link in page["links"]] == [DEAD]
     assert (page["id"], page["links"][0]["verdict"], document["day"]) == (1, "dead", iso(TODAY))
-    assert page["links"][0]["words"].startswith("dead for 3 weeks")
+    assert page["links"][0]["summary"].startswith("dead for 3 weeks")
     _, body, response = await site.fetch(f"/api{path_of(DEAD, f'&{WIKI}&pageid=1&format=xml')}")
     assert response.content_type == "application/xml"
     assert body.count("<link ") == 1

@@ -24,8 +24,8 @@ from weboid.core.url.urls import DEFAULT_PORTS, Url
 from weboid.core.verdict.claims import NONE, Claims, with_claims
 from weboid.core.verdict.verdict import Finding, Verdict, finding_of
 
-VERSION: Final = 1
-"""The version of the dictionary form: it grows by new keys only; whoever changes or drops one counts it up."""
+VERSION: Final = 2
+"""The version of all documents for machines: they grow by new keys only; whoever changes or drops one counts it up."""
 
 
 class Extent(StrEnum):
@@ -205,12 +205,12 @@ def link_as_json(link: LinkReport) -> dict[str, Any]:
         "reason": finding.reason.word if finding.reason else link.invalid and link.invalid.value,
         "since": _iso(finding.since),
         **_status_as_json(link.status),
-        "asked": _iso(record.checked),
-        "due": _iso(link.due),
+        "checked": _iso(record.checked),
+        "next_check": _iso(link.due),
         "strikes": record.streak.strikes,
         "target": record.target,
         "mime": record.mime,
-        "kib": record.size_kib,
+        "size_kib": record.size_kib,
         "suspicious": link.suspicious,
         "reported": _iso(claims.reported),
         "assumed": _iso(claims.assumed),

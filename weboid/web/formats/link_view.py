@@ -27,7 +27,7 @@ class LinkView(NamedTuple):
     suspicious: bool
     told: Sequence[str]
     """The target, the file, what people said."""
-    asked: Markup | None
+    checked: Markup | None
     status: str | None
     history: Sequence[str]
     forms: Sequence[str]
@@ -50,7 +50,7 @@ def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
         reason=phrases.reason_words(link, say),
         suspicious=link.suspicious,
         told=[*filter(None, told), *_instead(link, say)],
-        asked=None if record.checked is None else _asked_html(record.checked, day, say),
+        checked=None if record.checked is None else _checked_html(record.checked, day, say),
         status=phrases.status_words(link.status, say) if record.history else None,
         history=[phrases.entry_words(entry, say) for entry in record.history],
         forms=phrases.other_forms(link),
@@ -58,8 +58,8 @@ def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
 
 
 @lru_cache(_KEPT)
-def _asked_html(asked: int, day: int, say: Messages) -> Markup:
-    return say.html("weboid-asked", time_html(asked, day, say))
+def _checked_html(checked: int, day: int, say: Messages) -> Markup:
+    return say.html("weboid-asked", time_html(checked, day, say))
 
 
 def _instead(link: LinkReport, say: Messages) -> list[Markup]:
