@@ -17,6 +17,7 @@ WORLD = World(
                 "/gone": (Spell(0, Code(410)),),
                 "/moved": (Spell(0, Redirect("/a")),),
                 "/wall": (Spell(0, BotWall()),),
+                "/broken": (Spell(0, Code(500)),),
                 "/nohead": (Spell(0, NoHead()),),
                 "/paper.pdf": (Spell(0, Page(kind="application/pdf", size_kib=48)),),
             }
@@ -26,6 +27,7 @@ WORLD = World(
 PAGES = {
     "Harbour": ["http://site.demo/a", "http://site.demo/gone", "http://site.demo/moved", "http://site.demo/wall"],
     "Mill": ["http://site.demo/nohead", "http://site.demo/paper.pdf", "http://nowhere.demo/x", "http://example.c/x"],
+    "Tower": ["http://site.demo/broken"],
 }
 
 
@@ -39,7 +41,7 @@ async def place(server_folder: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 async def test_check_says_a_line_for_each_url_in_the_order_of_the_input(place: Place) -> None:
     assert place.web
-    names = ("a", "gone", "moved", "wall", "nohead", "paper.pdf")
+    names = ("a", "gone", "moved", "wall", "nohead", "paper.pdf", "broken")
     urls = [place.web.located(f"http://site.demo/{name}") for name in names]
     urls += ["http://nowhere.demo/", "http://example.c/x", "http://example.org/", "mailto:a@b.demo"]
     ran = await place.run("check", "--json", "-", stdin="\n".join(urls))
@@ -53,6 +55,7 @@ async def test_check_says_a_line_for_each_url_in_the_order_of_the_input(place: P
         ("watched", 17, 403, "refused", "forbidden"),
         ("watched", 1, 200, "working", "ok"),
         ("watched", 1, 200, "working", "ok"),
+        ("watched", 16, 500, "failing", "server-error"),
         ("watched", 66, None, "failing", "dns-gone"),
         ("invalid", 128, None, None, "tld"),
         ("example", None, None, None, None),
@@ -95,7 +98,7 @@ async def test_normalize_tells_form_and_class(place: Place) -> None:
 async def test_from_feed_over_rounds_to_what_is_known(place: Place) -> None:
     assert place.web
     fed = await place.run("feed", "pass", "--day", "100")
-    assert (fed.status, "2 new" in fed.err) == (0, True), fed.err
+    assert (fed.status, "3 new" in fed.err) == (0, True), fed.err
     again = await place.run("feed", "pass", "--day", "100")
     assert "nothing has changed" in again.err
     for day in (100, 107, 114):
@@ -109,6 +112,8 @@ async def test_from_feed_over_rounds_to_what_is_known(place: Place) -> None:
     ]
     shown = (await place.run("show", "--json", "demowiki@wmflabs:Harbour")).lines()
     assert {line["verdict"] for line in shown} == {"dead", "working", "doubtful"}
+    (broken,) = (await place.run("show", "--json", place.web.located("http://site.demo/broken"))).lines()
+    assert (broken["status"], broken["http"], broken["history"][0]["http"]) == (16, 500, 400)
 
 
 @pytest.mark.parametrize(

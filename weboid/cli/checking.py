@@ -41,7 +41,7 @@ class CheckLine:
             "normal": str(self.link.url) if self.link.url else None,
             "class": self.link.kind,
             "status": int(seen.status) if seen else 128 if self.link.kind is UrlClass.INVALID else None,
-            "http": answer.code if answer else None,
+            "http": seen.http or None if seen else None,
             "outcome": seen.outcome if seen else None,
             "reason": reason,
             "final": answer.final if answer else None,

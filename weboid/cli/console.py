@@ -64,7 +64,7 @@ def _check_row(line: CheckLine) -> tuple[Text, ...]:
     return (
         styled(seen.outcome if seen else "error" if line.error else link.kind),
         Text(plain(line.error or (seen.reason.word if seen else link.reason or ""))),
-        Text(str(answer.code) if answer and answer.code else ""),
+        Text(str(seen.http) if seen and seen.http else ""),
         Text(f"{answer.seconds:.1f}" if answer else ""),
         url,
     )

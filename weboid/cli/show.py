@@ -82,7 +82,7 @@ def _print_json(links: Sequence[LinkReport]) -> None:
 
 def _print_table(links: Sequence[LinkReport]) -> None:
     table = Table(box=None, pad_edge=False)
-    for heading in ("Verdict", "Reason", "Since", "Checked", "Next check", "Strikes", "URL and history"):
+    for heading in ("Verdict", "Reason", "HTTP", "Since", "Checked", "Next check", "Strikes", "URL and history"):
         table.add_column(heading, overflow="fold")
     for link in links:
         history = "; ".join(
@@ -91,6 +91,7 @@ def _print_table(links: Sequence[LinkReport]) -> None:
         table.add_row(
             styled(link.finding.verdict.word),
             link.finding.reason.word if link.finding.reason else "",
+            "" if link.http is None else str(link.http),
             _day(link.finding.since),
             _day(link.record.checked),
             _day(link.due),

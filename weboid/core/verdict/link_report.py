@@ -89,6 +89,14 @@ class LinkReport(NamedTuple):
             return Status.INVALID
         return self.record.history[0].status if self.record.history else Status.UNTRIED
 
+    @property
+    def http(self) -> int | None:
+        """The exact HTTP code of the newest check, None if it got none.
+
+        Of a check whose code was not kept, that which represents its status (U-4).
+        """
+        return http_code(self.status) if self.record.http is None else self.record.http or None
+
 
 @dataclass(frozen=True, slots=True)
 class PageReport:
@@ -205,6 +213,7 @@ def link_as_json(link: LinkReport) -> dict[str, Any]:
         "reason": finding.reason.word if finding.reason else link.invalid and link.invalid.value,
         "since": _iso(finding.since),
         **_status_as_json(link.status),
+        "http": link.http,
         "checked": _iso(record.checked),
         "next_check": _iso(link.due),
         "strikes": record.streak.strikes,

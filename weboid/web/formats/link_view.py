@@ -51,7 +51,7 @@ def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
         suspicious=link.suspicious,
         told=[*filter(None, told), *_instead(link, say)],
         checked=None if record.checked is None else _checked_html(record.checked, day, say),
-        status=phrases.status_words(link.status, say) if record.history else None,
+        status=phrases.status_words(link.status, say, link.record.http or None) if record.history else None,
         history=[phrases.entry_words(entry, say) for entry in record.history],
         forms=phrases.other_forms(link),
     )
