@@ -63,7 +63,7 @@ async def test_check_says_a_line_for_each_url_in_the_order_of_the_input(place: P
     ]
     assert (lines[2]["final"], lines[2]["hops"]) == (urls[0], 1)
     assert (lines[5]["mime"], lines[5]["size_kib"]) == ("pdf", 48)
-    keys = "url normal class status http outcome reason final hops mime size_kib seconds"
+    keys = "url normal host_unicode class status http outcome reason final hops mime size_kib seconds"
     assert list(lines[0]) == keys.split()
 
 
@@ -73,6 +73,13 @@ async def test_check_prints_a_table_for_people(place: Place) -> None:
     assert ran.status == 0
     assert "failing" in ran.out
     assert "gone" in ran.out
+
+
+async def test_check_prints_a_host_in_unicode_below_its_punycode_unless_that_misleads(place: Place) -> None:
+    ran = await place.run("check", "http://почта.example/", "http://pаypal.example/")
+    words = ran.out.split()
+    assert {"http://xn--80a1acny.example/", "(почта.example)", "http://xn--pypal-4ve.example/"} <= {*words}
+    assert sum(word.startswith("(") for word in words) == 1
 
 
 async def test_page_checks_the_links_of_a_live_page(place: Place) -> None:

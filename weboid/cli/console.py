@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from weboid.cli.checking import CheckLine
-from weboid.cli.escape import plain
+from weboid.cli.escape import host_line, plain
 
 _STYLES: Final = {
     "working": "green",
@@ -58,7 +58,7 @@ async def check_table(lines: AsyncIterator[CheckLine]) -> None:
 
 def _check_row(line: CheckLine) -> tuple[Text, ...]:
     answer, seen, link = line.answer, line.seen, line.link
-    url = Text(plain(link.url or link.given))
+    url = Text(plain(link.url or link.given)).append(host_line(link.url), style="dim")
     if answer and answer.hops:
         url.append(f"\n→ {plain(answer.final)}", style="dim")
     return (

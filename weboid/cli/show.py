@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from weboid.cli.console import styled
-from weboid.cli.escape import plain
+from weboid.cli.escape import host_line, plain
 from weboid.cli.runtime import open_store, run_async
 from weboid.config import Config
 from weboid.core.record.days import iso
@@ -96,7 +96,7 @@ def _print_table(links: Sequence[LinkReport]) -> None:
             _day(link.record.checked),
             _day(link.due),
             str(link.record.streak.strikes),
-            Text(plain(link.normal or link.given[0])).append(f"\n{history}", style="dim"),
+            Text(plain(link.normal or link.given[0])).append(f"{host_line(link.url)}\n{history}", style="dim"),
         )
     Console().print(table)
 

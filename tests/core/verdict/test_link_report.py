@@ -98,6 +98,7 @@ def test_only_watched_links_are_looked_up() -> None:
 def test_a_dead_link_as_json() -> None:
     assert link_as_json(report("http://A.demo", DEAD)) == {
         "normal": "http://a.demo/",
+        "host_unicode": None,
         "given": ["http://A.demo"],
         "class": "watched",
         "verdict": "dead",

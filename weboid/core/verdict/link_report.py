@@ -17,6 +17,7 @@ from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.record import UNTRIED, HostRecord, UrlRecord
 from weboid.core.record.status import Status, http_code
 from weboid.core.url.classify import Classified, UrlClass
+from weboid.core.url.display import unicode_host
 from weboid.core.url.farms import WikiName
 from weboid.core.url.hosts import InvalidReason, reversed_name
 from weboid.core.url.keys import UrlKey, key_of
@@ -88,6 +89,11 @@ class LinkReport(NamedTuple):
         if self.kind is UrlClass.INVALID:
             return Status.INVALID
         return self.record.history[0].status if self.record.history else Status.UNTRIED
+
+    @property
+    def host_unicode(self) -> str | None:
+        """Its host as people may be shown it beside the normal form; None where that is the same or would mislead."""
+        return None if self.url is None else unicode_host(self.url.host)
 
     @property
     def http(self) -> int | None:
@@ -207,6 +213,7 @@ def link_as_json(link: LinkReport) -> dict[str, Any]:
     finding, record, claims = link.finding, link.record, link.claims
     return {
         "normal": link.normal,
+        "host_unicode": link.host_unicode,
         "given": list(link.given),
         "class": link.kind.value,
         "verdict": finding.verdict.word,

@@ -200,7 +200,7 @@ class Changes:
         query = urlencode({"url": str(link.normal), "dbname": wiki, **language})
         return AtomEntry(
             id=identity,
-            title=say.text("weboid-feed-entry", phrases.shown_url(link), pages[0] if pages else wiki),
+            title=say.text("weboid-feed-entry", phrases.titled_url(link), pages[0] if pages else wiki),
             link=f"{self._service.public_url}/url?{query}",
             summary=" ".join(part for part in summary if part),
             day=item.day,

@@ -21,6 +21,8 @@ class LinkView(NamedTuple):
     verdict: str
     words: str
     url: str
+    host: str | None
+    """Its host in Unicode, to stand beside the URL and never instead of it."""
     normal: str | None
     href: str | None
     reason: str | None
@@ -45,6 +47,7 @@ def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
         verdict=link.finding.verdict.word,
         words=phrases.verdict_words(link, day, say),
         url=phrases.shown_url(link),
+        host=link.host_unicode,
         normal=link.normal,
         href=phrases.href_of(link),
         reason=phrases.reason_words(link, say),

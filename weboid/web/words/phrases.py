@@ -124,3 +124,9 @@ def other_forms(link: LinkReport) -> list[str]:
 def shown_url(link: LinkReport) -> str:
     """What a reader sees of the URL: its normal form, which is ASCII, or what the wiki has, with nothing hidden."""
     return link.normal or visible(link.given[0])
+
+
+def titled_url(link: LinkReport) -> str:
+    """The same for a line of plain text: the host in Unicode follows, isolated, as it may run from right to left."""
+    shown = link.host_unicode
+    return shown_url(link) if shown is None else f"{shown_url(link)} (\u2068{shown}\u2069)"
