@@ -3,6 +3,7 @@
 One law: nothing is answered here but files; each family of pages brings its own addresses.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import Final
@@ -153,4 +154,5 @@ async def _static(request: web.Request) -> web.Response:
 
 
 async def _source(request: web.Request) -> web.Response:
-    return sent(request, source_archive.archive(), "application/zip", cache="public, max-age=3600")
+    packed = await asyncio.to_thread(source_archive.archive)
+    return sent(request, packed, "application/zip", cache="public, max-age=3600")
