@@ -61,6 +61,7 @@ CREATE INDEX host_next_day ON host (bucket, next_day);
 CREATE INDEX host_reversed ON host (reversed);
 
 -- status, since, asked = the newest history entry; older = the four before it, 5 bytes each (core/history.py).
+-- http = the exact code of the newest check: 0 = it got none, NULL = not kept. Last, for columns can only be appended.
 CREATE TABLE url (
     host_key bigint NOT NULL,
     url_key bigint NOT NULL,
@@ -81,6 +82,7 @@ CREATE TABLE url (
     path text NOT NULL,
     target text,
     older bytea,
+    http smallint,
     PRIMARY KEY (bucket, host_key, url_key)
 );
 -- Orphaned URLs are not asked any more (U-8).

@@ -17,6 +17,7 @@ from weboid.config import Config
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.url.classify import Classified, UrlClass, classify
+from weboid.core.url.display import unicode_host
 from weboid.core.url.farms import Farm
 from weboid.net.outbound import open_session
 
@@ -39,15 +40,16 @@ class CheckLine:
         line: dict[str, Any] = {
             "url": self.link.given.encode(errors="replace").decode(),
             "normal": str(self.link.url) if self.link.url else None,
+            "host_unicode": unicode_host(self.link.url.host) if self.link.url else None,
             "class": self.link.kind,
             "status": int(seen.status) if seen else 128 if self.link.kind is UrlClass.INVALID else None,
-            "http": answer.code if answer else None,
+            "http": seen.http or None if seen else None,
             "outcome": seen.outcome if seen else None,
             "reason": reason,
             "final": answer.final if answer else None,
             "hops": len(answer.hops) if answer else None,
             "mime": seen.mime if seen else None,
-            "kib": seen.size_kib if seen else None,
+            "size_kib": seen.size_kib if seen else None,
             "seconds": round(answer.seconds, 3) if answer else None,
         }
         return line if self.error is None else {**line, "error": self.error}

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from weboid.cli.checking import CheckLine
-from weboid.cli.escape import plain
+from weboid.cli.escape import host_line, plain
 
 _STYLES: Final = {
     "working": "green",
@@ -58,13 +58,13 @@ async def check_table(lines: AsyncIterator[CheckLine]) -> None:
 
 def _check_row(line: CheckLine) -> tuple[Text, ...]:
     answer, seen, link = line.answer, line.seen, line.link
-    url = Text(plain(link.url or link.given))
+    url = Text(plain(link.url or link.given)).append(host_line(link.url), style="dim")
     if answer and answer.hops:
         url.append(f"\n→ {plain(answer.final)}", style="dim")
     return (
         styled(seen.outcome if seen else "error" if line.error else link.kind),
         Text(plain(line.error or (seen.reason.word if seen else link.reason or ""))),
-        Text(str(answer.code) if answer and answer.code else ""),
+        Text(str(seen.http) if seen and seen.http else ""),
         Text(f"{answer.seconds:.1f}" if answer else ""),
         url,
     )

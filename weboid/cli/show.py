@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from weboid.cli.console import styled
-from weboid.cli.escape import plain
+from weboid.cli.escape import host_line, plain
 from weboid.cli.runtime import open_store, run_async
 from weboid.config import Config
 from weboid.core.record.days import iso
@@ -82,7 +82,7 @@ def _print_json(links: Sequence[LinkReport]) -> None:
 
 def _print_table(links: Sequence[LinkReport]) -> None:
     table = Table(box=None, pad_edge=False)
-    for heading in ("Verdict", "Reason", "Since", "Asked", "Due", "Strikes", "URL and history"):
+    for heading in ("Verdict", "Reason", "HTTP", "Since", "Checked", "Next check", "Strikes", "URL and history"):
         table.add_column(heading, overflow="fold")
     for link in links:
         history = "; ".join(
@@ -91,11 +91,12 @@ def _print_table(links: Sequence[LinkReport]) -> None:
         table.add_row(
             styled(link.finding.verdict.word),
             link.finding.reason.word if link.finding.reason else "",
+            "" if link.http is None else str(link.http),
             _day(link.finding.since),
             _day(link.record.checked),
             _day(link.due),
             str(link.record.streak.strikes),
-            Text(plain(link.normal or link.given[0])).append(f"\n{history}", style="dim"),
+            Text(plain(link.normal or link.given[0])).append(f"{host_line(link.url)}\n{history}", style="dim"),
         )
     Console().print(table)
 

@@ -18,7 +18,7 @@ from weboid.core.record.policy import Policy
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import HostRecord
 from weboid.core.record.specials import Special, believed
-from weboid.core.record.status import HOST_FAILURES, Status
+from weboid.core.record.status import HOST_FAILURES, NO_CODE, Status
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.judge import is_host_failure, judge, judge_host
 from weboid.core.verdict.verdict import proven
@@ -99,7 +99,7 @@ class Visit:
             await self._report(self._checked(url, seen, day, before, gone))
             self._failures += not self._is_up and (not _hung(url) or self._host.record.streak.strikes > 0)
             if self._failures >= _CONTACTS or (self._failures and seen.status in (Status.DNS_ERROR, Status.DNS_GONE)):
-                await self._take_over(Observation(seen.status, seen.reason, inferred=True), day)
+                await self._take_over(Observation(seen.status, seen.reason, http=NO_CODE, inferred=True), day)
             elif days := self._rest_days(seen):
                 await self._put_off(self._queue, day, days)
                 self._queue.clear()

@@ -130,8 +130,8 @@ def machine_words(given: Parameters) -> Messages:
 
 
 def link_document(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
-    """A link as documents have it, with its words."""
-    return {**link_as_json(link), "words": sentence(link, day, say)}
+    """A link as documents have it, with its summary."""
+    return {**link_as_json(link), "summary": sentence(link, day, say)}
 
 
 def _route(request: web.Request) -> Route:

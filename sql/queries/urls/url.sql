@@ -62,7 +62,7 @@ LIMIT %(limit)s
 -- name: list_due_urls
 SELECT url.bucket, url.host_key, url.url_key, url.scheme, host.host, url.port, url.path,
     url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.reason,
-    url.target, url.mime, url.size_kib
+    url.target, url.mime, url.size_kib, url.http
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS wanted (bucket, host_key)
 JOIN host USING (bucket, host_key)
 CROSS JOIN LATERAL (
@@ -76,7 +76,7 @@ CROSS JOIN LATERAL (
 -- LIMIT, so that each is found by its whole key: a join may go through all URLs of a host instead.
 SELECT url.bucket, url.host_key, url.url_key, url.scheme, host.host, url.port, url.path,
     url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.reason,
-    url.target, url.mime, url.size_kib, url.due, url.orphaned,
+    url.target, url.mime, url.size_kib, url.http, url.due, url.orphaned,
     host.strikes, host.failing_since, host.failing_until, host.reason
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (bucket, host_key, url_key)

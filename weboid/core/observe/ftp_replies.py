@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason, code_reason, network_status
-from weboid.core.record.status import Status, status_of
+from weboid.core.record.status import NO_CODE, Status, status_of
 from weboid.core.url.hosts import is_ip
 
 TEXT_CHARS: Final = 8192
@@ -56,7 +56,7 @@ def remote_path(path: str) -> bytes | None:
 
 def unsafe_observation() -> Observation:
     """The observation of a URL that is never asked for, because its path breaks the line of a protocol."""
-    return Observation(Status.SYNTAX_OR_SERVER_ERROR, Reason.UNSAFE)
+    return Observation(Status.SYNTAX_OR_SERVER_ERROR, Reason.UNSAFE, http=NO_CODE)
 
 
 def fault_observation(fault: Reason, host: str) -> Observation:
@@ -66,12 +66,12 @@ def fault_observation(fault: Reason, host: str) -> Observation:
     counts against the host as a whole, the rest for nothing (C-5).
     """
     of_host = fault in (Reason.DNS_GONE, Reason.DNS_ERROR)
-    return Observation(network_status(fault, host_is_ip=is_ip(host)), fault, not_http=not of_host)
+    return Observation(network_status(fault, host_is_ip=is_ip(host)), fault, http=NO_CODE, not_http=not of_host)
 
 
 def code_observation(code: int) -> Observation:
     """The observation that an HTTP code stands for."""
-    return Observation(status_of(code), code_reason(code))
+    return Observation(status_of(code), code_reason(code), http=NO_CODE)
 
 
 def refusal_observation(reply: FtpReply) -> Observation:
@@ -83,7 +83,7 @@ def found_observation(found: Found, path: bytes) -> Observation:
     """The observation of something that is there; FTP tells no type, so the name's ending has to do (U-6)."""
     keyword = None if found.is_folder else _keyword(path)
     size_kib = -(-found.size_bytes // 1024) if keyword and found.size_bytes is not None else None
-    return Observation(Status.FINE, Reason.OK, mime=keyword, size_kib=size_kib)
+    return Observation(Status.FINE, Reason.OK, mime=keyword, size_kib=size_kib, http=NO_CODE)
 
 
 # No locale is known for a reply; these are the words of the usual servers, which mostly speak English.

@@ -53,6 +53,8 @@ class Observation:
     target: str | None = None
     mime: str | None = None
     size_kib: int | None = None
+    http: int | None = None
+    """The exact code at the end of the check; NO_CODE if no HTTP answer stands there, None if that is not known."""
     inferred: bool = False
     needs: frozenset[Special] = frozenset()
     """What the check has shown the host to need, or to be (C-1, C-6)."""

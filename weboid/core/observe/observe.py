@@ -15,7 +15,7 @@ from weboid.core.observe.retry_after import retry_after_s
 from weboid.core.record import mime
 from weboid.core.record.reasons import Outcome, Reason, code_reason, network_status
 from weboid.core.record.specials import Special
-from weboid.core.record.status import Status, status_of
+from weboid.core.record.status import NO_CODE, Status, status_of
 from weboid.core.signs.login_walls import is_consent_url, is_login_url
 from weboid.core.url.hosts import is_ip
 
@@ -36,15 +36,24 @@ _UNTOLD_REST_S: Final = 3_600.0
 def observation_of(answer: RawResponse, *, read_body: bool = True) -> Observation:
     """The observation that an answer stands for; without `read_body` what the page itself says is left out (C-15)."""
     if answer.fault is not None:
-        return _fault_observation(answer, answer.fault)
+        return replace(_fault_observation(answer, answer.fault), http=_code_before(answer, answer.fault))
     if answer.code is None:
         raise ValueError("an answer has either a code or a fault")
-    reason = _reason(answer, answer.code, read_body=read_body)
+    return replace(_code_observation(answer, answer.code, read_body=read_body), http=answer.code)
+
+
+def _code_before(answer: RawResponse, fault: Reason) -> int:
+    """The code behind a fault: a redirect out of the web is an answer, all others are the lack of one."""
+    return answer.hops[-1].code if fault is Reason.REDIRECT_TO_SCHEME and answer.hops else NO_CODE
+
+
+def _code_observation(answer: RawResponse, code: int, *, read_body: bool) -> Observation:
+    reason = _reason(answer, code, read_body=read_body)
     if reason.outcome in (Outcome.WORKING, Outcome.DOUBTFUL):
-        seen = _arrived(answer, answer.code, reason)
+        seen = _arrived(answer, code, reason)
         needs_get = answer.head_failed and seen.outcome is Outcome.WORKING
         return replace(seen, needs=frozenset({Special.NEEDS_GET})) if needs_get else seen
-    return replace(_refused_or_failed(answer, answer.code, reason), retry_after_s=_rest_s(answer))
+    return replace(_refused_or_failed(answer, code, reason), retry_after_s=_rest_s(answer))
 
 
 def _refused_or_failed(answer: RawResponse, code: int, reason: Reason) -> Observation:

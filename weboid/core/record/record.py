@@ -33,7 +33,10 @@ NO_STRIKES = Streak()
 
 @dataclass(frozen=True, slots=True)
 class UrlRecord:
-    """One URL's memory. `target` is where its redirect ends; `mime` and `size_kib` only if notable (U-6)."""
+    """One URL's memory. `target` is where its redirect ends; `mime` and `size_kib` only if notable (U-6).
+
+    `http` is the exact code of the newest check, NO_CODE if it got none, None if nobody has kept it.
+    """
 
     history: History = ()
     streak: Streak = NO_STRIKES
@@ -41,6 +44,7 @@ class UrlRecord:
     target: str | None = None
     mime: str | None = None
     size_kib: int | None = None
+    http: int | None = None
 
     @property
     def checked(self) -> int | None:

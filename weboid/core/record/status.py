@@ -103,6 +103,9 @@ REDIRECTS: Final[frozenset[Status]] = frozenset(
 )
 """What is recorded when a redirect ends well; its target is kept beside it (U-4)."""
 
+NO_CODE: Final = 0
+"""Stands for the HTTP code of a check that got none."""
+
 HOST_FAILURES: Final[frozenset[Status]] = frozenset(
     {Status.BAD_GATEWAY, Status.NETWORK, Status.DNS_ERROR, Status.DNS_GONE, Status.IP_SILENT}
 )

@@ -39,6 +39,7 @@ def judge(
         target=seen.target,
         mime=seen.mime,
         size_kib=seen.size_kib,
+        http=seen.http,
     )
     return Judgement(after, day + _interval(record, after, seen, day, policy, host))
 

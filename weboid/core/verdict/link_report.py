@@ -17,6 +17,7 @@ from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.record import UNTRIED, HostRecord, UrlRecord
 from weboid.core.record.status import Status, http_code
 from weboid.core.url.classify import Classified, UrlClass
+from weboid.core.url.display import unicode_host
 from weboid.core.url.farms import WikiName
 from weboid.core.url.hosts import InvalidReason, reversed_name
 from weboid.core.url.keys import UrlKey, key_of
@@ -24,8 +25,8 @@ from weboid.core.url.urls import DEFAULT_PORTS, Url
 from weboid.core.verdict.claims import NONE, Claims, with_claims
 from weboid.core.verdict.verdict import Finding, Verdict, finding_of
 
-VERSION: Final = 1
-"""The version of the dictionary form: it grows by new keys only; whoever changes or drops one counts it up."""
+VERSION: Final = 2
+"""The version of all documents for machines: they grow by new keys only; whoever changes or drops one counts it up."""
 
 
 class Extent(StrEnum):
@@ -88,6 +89,19 @@ class LinkReport(NamedTuple):
         if self.kind is UrlClass.INVALID:
             return Status.INVALID
         return self.record.history[0].status if self.record.history else Status.UNTRIED
+
+    @property
+    def host_unicode(self) -> str | None:
+        """Its host as people may be shown it beside the normal form; None where that is the same or would mislead."""
+        return None if self.url is None else unicode_host(self.url.host)
+
+    @property
+    def http(self) -> int | None:
+        """The exact HTTP code of the newest check, None if it got none.
+
+        Of a check whose code was not kept, that which represents its status (U-4).
+        """
+        return http_code(self.status) if self.record.http is None else self.record.http or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,18 +213,20 @@ def link_as_json(link: LinkReport) -> dict[str, Any]:
     finding, record, claims = link.finding, link.record, link.claims
     return {
         "normal": link.normal,
+        "host_unicode": link.host_unicode,
         "given": list(link.given),
         "class": link.kind.value,
         "verdict": finding.verdict.word,
         "reason": finding.reason.word if finding.reason else link.invalid and link.invalid.value,
         "since": _iso(finding.since),
         **_status_as_json(link.status),
-        "asked": _iso(record.checked),
-        "due": _iso(link.due),
+        "http": link.http,
+        "checked": _iso(record.checked),
+        "next_check": _iso(link.due),
         "strikes": record.streak.strikes,
         "target": record.target,
         "mime": record.mime,
-        "kib": record.size_kib,
+        "size_kib": record.size_kib,
         "suspicious": link.suspicious,
         "reported": _iso(claims.reported),
         "assumed": _iso(claims.assumed),

@@ -63,12 +63,12 @@ class KnownUrl(NamedTuple):
     claims: Claims = NONE
 
 
-RECORD_COLUMNS: Final = 18
+RECORD_COLUMNS: Final = 19
 """How many columns `stored_url` takes, in the order of the statements `list_due_urls` and `find_urls`."""
 
 
 def stored_url(row: Sequence[Any]) -> StoredUrl:
-    """The URL in the first 18 columns of a row."""
+    """The URL in the first 19 columns of a row."""
     return StoredUrl(UrlKey(*row[0:3]), url_of(row[3:7]), _url_record(row))
 
 
@@ -111,6 +111,7 @@ def record_columns(records: Iterable[UrlRecord]) -> Columns:
         "target": [record.target for record, _ in rows],
         "mime": [None if record.mime is None else mime.KEYWORDS.index(record.mime) for record, _ in rows],
         "size_kib": [record.size_kib for record, _ in rows],
+        "http": [record.http for record, _ in rows],
         **_strike_columns([record.streak for record, _ in rows]),
     }
 
@@ -143,7 +144,7 @@ def url_of(columns: Sequence[Any]) -> Url:
 
 
 def _url_record(row: Sequence[Any]) -> UrlRecord:
-    status, since, asked, older, strikes, failing_since, failing_until, reason, target, kind, size_kib = row[7:18]
+    status, since, asked, older, strikes, failing_since, failing_until, reason, target, kind, size_kib, http = row[7:19]
     history: History = ()
     if asked is not None:
         newest = Entry(STATUSES[status], since, asked)
@@ -155,6 +156,7 @@ def _url_record(row: Sequence[Any]) -> UrlRecord:
         target=target,
         mime=None if kind is None else mime.KEYWORDS[kind],
         size_kib=size_kib,
+        http=http,
     )
 
 

@@ -194,7 +194,7 @@ class Changes:
             summary.append(say.text("weboid-feed-more", others))
         return AtomEntry(
             id=identity,
-            title=say.text("weboid-feed-entry", phrases.shown_url(link), pages[0] if pages else wiki),
+            title=say.text("weboid-feed-entry", phrases.titled_url(link), pages[0] if pages else wiki),
             link=self._service.public_url + address_of("url", url=str(link.normal), dbname=wiki, **language),
             summary=" ".join(part for part in summary if part),
             day=item.day,

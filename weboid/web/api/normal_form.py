@@ -8,6 +8,7 @@ from typing import Any
 from aiohttp import web
 
 from weboid.core.url.classify import classify
+from weboid.core.url.display import unicode_host
 from weboid.core.url.farms import Farm, farm_named
 from weboid.core.url.urls import FORM_VERSION
 from weboid.errors import ConfigError, NotFound
@@ -34,6 +35,7 @@ class NormalForm:
             "form": FORM_VERSION,
             "url": link.given,
             "normal": None if link.url is None else str(link.url),
+            "host_unicode": None if link.url is None else unicode_host(link.url.host),
             "class": link.kind.value,
             "reason": None if link.reason is None else link.reason.value,
             "suspicious": link.note,

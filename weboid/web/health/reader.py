@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 from weboid import __version__
 from weboid.core.record.days import iso
 from weboid.core.url.farms import WikiName
+from weboid.core.verdict.link_report import VERSION
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import NotFound, StoreError
 from weboid.mechanism.single_flight import SingleFlight
@@ -19,7 +20,6 @@ from weboid.store.db.pool import Pool
 from weboid.store.lists.health import DAYS, Amount, Health, SpamListStatus, WikiStatus, find_status
 from weboid.store.upkeep.alarm import Alarm
 
-VERSION: Final = 1
 KEPT_S: Final = 60.0
 PATIENCE_S: Final = 10.0
 HEALTH_S: Final = 1.0

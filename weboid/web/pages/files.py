@@ -1,5 +1,6 @@
 """The files that are served as they are: the style sheet, the icon, and our own source (W-2)."""
 
+import asyncio
 from typing import Final
 
 from aiohttp import web
@@ -22,4 +23,5 @@ async def source(request: web.Request) -> web.Response:
     """The source of the running version."""
     if request.match_info["name"] != source_archive.NAME:
         raise web.HTTPNotFound
-    return sent(request, source_archive.archive(), "application/zip", cache="public, max-age=3600")
+    packed = await asyncio.to_thread(source_archive.archive)
+    return sent(request, packed, "application/zip", cache="public, max-age=3600")
