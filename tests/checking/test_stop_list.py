@@ -1,4 +1,4 @@
-"""Hosts that are not asked because they said so (C-17)."""
+"""The stop list: hosts that are not contacted because their owners demand it (C-17)."""
 
 import logging
 import os
