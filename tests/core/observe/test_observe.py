@@ -1,4 +1,4 @@
-"""What one answer says by itself (U-4, U-5, C-8)."""
+"""The observation made from a single answer (U-4, U-5, C-8)."""
 
 from itertools import pairwise
 

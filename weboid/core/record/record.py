@@ -1,6 +1,6 @@
-"""What is remembered of one URL (U-1) and of one host (C-5), as values. Who it belongs to is its key's business.
+"""Records: what is remembered of one URL (U-1) and of one host (C-5), as values. Their keys are in ``core/url/keys``.
 
-One law: records are only changed by `judge`, and what can be derived (verdicts) is not in them.
+Only ``core/verdict/judge`` changes records; what can be derived from them (verdicts) is not in them.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from weboid.core.record.reasons import Reason
 
 @dataclass(frozen=True, slots=True)
 class Streak:
-    """Failing checks in a row: how many days had one, the first such day and the newest (U-7)."""
+    """Consecutive failing checks: the number of days with one, the first such day and the newest (U-7)."""
 
     strikes: int = 0
     since: int | None = None
