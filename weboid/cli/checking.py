@@ -54,7 +54,7 @@ class CheckLine:
 
 
 async def checked(urls: Iterable[str], config: Config, farm: Farm) -> AsyncGenerator[CheckLine, None]:
-    """Checks URLs in parallel, at most the configured number at a time; those of one host with pauses in between."""
+    """Checks URLs in parallel, at most the configured number at a time, one host's URLs the configured delay apart."""
     connections = raise_open_files(config.net.connections)
     async with open_session(replace(config.net, connections=connections)) as session:
         checker = Checker(session, LocalTurns(config.crawl.delay), config.crawl)

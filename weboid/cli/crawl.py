@@ -43,7 +43,7 @@ _COUNTED = 1_000_000
 @day_option
 @click.pass_obj
 def command(config: Config, once: bool, day: int | None) -> None:
-    """Checks the links that are due, hosts in random order, and writes the results.
+    """Checks the links that are due, hosts in random order and the oldest links of each first, and writes the results.
 
     Ctrl-C or SIGTERM ends it in order: results so far are written. Several workers share the links.
     """

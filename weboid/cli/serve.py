@@ -62,7 +62,7 @@ async def serving(config: Config, pool: Pool, today: Callable[[], int], host: st
 
 
 def _sources(config: Config, client: aiohttp.ClientSession) -> Sources:
-    """The function that finds a wiki's live source: the API known from feeding, the configured one, or that of the WMF."""
+    """The function that finds a wiki's live source: the API known from feeding, or configured, or that of WMF wikis."""
     configured = {(wiki.name.dbname, wiki.name.farm): wiki.api for wiki in config.wikis if wiki.api}
     farms = {farm.code: farm for farm in config.farms}
 

@@ -45,7 +45,7 @@ class WikiPage:
 
 
 class InterwikiEntry(NamedTuple):
-    """One entry of the interwiki map; ``$1`` stands for the title."""
+    """One entry of the interwiki map; the URL has ``$1`` in place of the title."""
 
     prefix: str
     url: str

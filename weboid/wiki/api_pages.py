@@ -79,8 +79,8 @@ class Leads:
                         self.next[unquote(before)] = after
                     case {"from": str(before), "to": str(after)}:
                         self.next[before] = after
-        for told in _listed(query.get("pages")):
-            match told:
+        for entry in _listed(query.get("pages")):
+            match entry:
                 case {"pageid": int(page), "title": str(title)}:
                     self.pages[title] = page
 
@@ -95,14 +95,14 @@ class Leads:
 
 def add_told(gathered: dict[int, ApiPage], listed: Iterable[Any]) -> None:
     """Adds the pages that an answer lists to those gathered so far, by id."""
-    for told in listed:
-        match told:
+    for entry in listed:
+        match entry:
             case {"pageid": int(page), "missing": True} if page in PAGE_IDS:
                 gathered[page] = ApiPage(missing=True)
             case {"pageid": int(page), "ns": int(namespace), "title": str(title)} if (
                 page in PAGE_IDS and namespace in _NAMESPACES
             ):
-                gathered.setdefault(page, ApiPage(namespace, _bare_title(namespace, title))).add(told)
+                gathered.setdefault(page, ApiPage(namespace, _bare_title(namespace, title))).add(entry)
 
 
 def states_of(gathered: Mapping[int, ApiPage]) -> list[PageState]:

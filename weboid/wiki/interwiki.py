@@ -9,7 +9,7 @@ from typing import Final, Self
 from urllib.parse import quote
 
 _KEPT: Final = ";@$!*(),/~:"
-"""What MediaWiki's ``wfUrlencode`` leaves alone, besides letters, digits and ``-_.``."""
+"""The characters that MediaWiki's ``wfUrlencode`` does not encode, besides letters, digits and ``-_.``."""
 
 
 @dataclass(frozen=True, slots=True)
