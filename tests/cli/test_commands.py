@@ -143,7 +143,7 @@ async def test_from_feed_over_rounds_to_what_is_known(new_place: Place) -> None:
         (["page", "demowiki@wmflabs", "No such page"], "no wikitext page"),
         (["page", "http://127.0.0.1:1/api.php", "X"], "127.0.0.1:1"),
         (["show", "http://site.demo/never-seen"], "not watched"),
-        (["show", "unheardofwiki:1"], "nothing was ever taken in"),
+        (["show", "unheardofwiki:1"], "nothing was ever read"),
         (["show", "http://docs/x"], "no-dot"),
         (["feed", "dump", "demowiki", "--page", "none.sql.gz", "--externallinks", "none.sql.gz"], "none.sql.gz"),
         (["feed", "dump", "demowiki", "--page", "weboid.toml", "--externallinks", "weboid.toml"], "weboid.toml"),

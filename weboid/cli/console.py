@@ -1,6 +1,6 @@
-"""Tables and words for people at a terminal.
+"""Tables, colours and progress bars for people at a terminal.
 
-One law: whatever comes from outside is printed as text: no markup, no control characters, no direction overrides.
+One law: text from outside is printed as plain text: no markup, no control characters, no direction overrides.
 """
 
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ _STYLES: Final = {
 
 
 def styled(word: str) -> Text:
-    """An outcome or verdict in its colour; the word itself always says it too."""
+    """An outcome or verdict in its colour; the word is always there, too."""
     return Text(plain(word), style=_STYLES.get(word, ""))
 
 
@@ -42,7 +42,7 @@ def bar(console: Console) -> Progress:
 
 
 async def check_table(lines: AsyncIterator[CheckLine]) -> None:
-    """The table of ``weboid check``, with a bar while answers are awaited."""
+    """Prints the table of ``weboid check``, with a progress bar until all results are available."""
     errors = Console(stderr=True, soft_wrap=True)
     table = Table(box=None, pad_edge=False)
     for heading in ("Outcome", "Reason", "HTTP", "Seconds", "URL"):

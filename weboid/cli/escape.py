@@ -1,4 +1,4 @@
-"""Text from outside, made fit for a terminal or a log line."""
+"""Escaping text from outside for a terminal or a log line."""
 
 import re
 from typing import Final
@@ -16,5 +16,5 @@ def host_line(url: Url | None) -> str:
 
 
 def plain(text: object) -> str:
-    """A text fit for a terminal: what is invisible or moves the cursor is shown as its code."""
+    """The text with characters that are invisible or move the cursor replaced by their codes."""
     return _HIDDEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", str(text))

@@ -31,7 +31,7 @@ from weboid.store.urls.url import find_urls
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line and link.")
 @click.pass_obj
 def command(config: Config, things: tuple[str, ...], as_json: bool) -> None:
-    """Tells what is known of URLs, or of the watched links of pages as the last pass left them.
+    """Shows what is known of URLs, or of the watched links of pages as the last pass left them.
 
     A page is named with its wiki: dewiki:Berlin, dewiki@WMF:9301140.
     """
@@ -55,7 +55,7 @@ async def _find(conn: Connection, config: Config, thing: str) -> Sequence[LinkRe
         raise NotFound(f"{plain(thing)} is no URL that could be watched ({link.reason or link.kind})")
     known = (await find_urls(conn, [key_of(link.url)])).get(key_of(link.url))
     if known is None:
-        raise NotFound(f"{link.url} is not watched: no page that was taken in uses it")
+        raise NotFound(f"{link.url} is not watched: no watched page uses it")
     return [link_report(link, known, config.policy)]
 
 
@@ -64,7 +64,7 @@ async def _find_page(conn: Connection, config: Config, wiki: str, page: str) -> 
     farm = farm_named(name.farm, config.farms)
     stored = await find_wiki(conn, farm, name)
     if stored is None:
-        raise NotFound(f"nothing was ever taken in from {name}: use weboid feed")
+        raise NotFound(f"nothing was ever read from {name}: use weboid feed")
     by_id = page.isascii() and page.isdigit()
     found = await find_page(conn, stored.wiki, page=int(page) if by_id else None, title=page.replace("_", " "))
     if found is None:

@@ -1,7 +1,7 @@
 -- What checks found, written in batches (architecture §3).
 
 -- name: list_silent_urls
--- The URLs of one host whose newest check found the host itself failing (C-5), in pages by key.
+-- The URLs of one host whose newest check found the host itself failing (C-5), in batches by key.
 SELECT url.bucket, url.host_key, url.url_key, url.scheme, '', url.port, url.path,
     url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.reason,
     url.target, url.mime, url.size_kib, url.http
@@ -34,7 +34,7 @@ WHERE host.bucket = given.bucket AND host.host_key = given.host_key
     AND (host.strikes, host.failing_until) IS DISTINCT FROM (given.strikes, given.failing_until)
 
 -- name: record_next_days
--- Only the last check of a visit changes it: the others leave the host due.
+-- Only the last check of a visit changes next_day: after the others the host is still due.
 UPDATE host SET next_day = found.due
 FROM (
     SELECT bucket, host_key, (
