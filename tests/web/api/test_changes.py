@@ -165,13 +165,13 @@ async def test_the_feed_is_atom_with_the_newest_first(site: Site) -> None:
     assert (status, response.content_type) == (200, "application/atom+xml")
     feed = etree.fromstring(body.encode())
     newest, other = entries(body)
-    assert feed.findtext("a:title", namespaces=ATOM) == "Newly dead weblinks in testwiki@wmflabs"
+    assert feed.findtext("a:title", namespaces=ATOM) == "Newly dead links in testwiki@wmflabs"
     assert feed.findtext("a:id", namespaces=ATOM) == "tag:weboid.demo,2017:dead/testwiki@wmflabs"
     assert feed.findtext("a:author/a:name", namespaces=ATOM) == "Weboid"
     assert feed.findtext("a:updated", namespaces=ATOM) == newest["updated"] == f"{iso(TODAY - 1)}T00:00:00Z"
     assert newest["title"].startswith('http://dead.demo/%3C/title%3E on “"><script>alert(1)</script>⟨U+202E⟩')
     assert other["title"] == f"{DEAD} on “Page 1”"
-    assert other["summary"] == "The server says that there is no such page. Used on: Page 1."
+    assert other["summary"] == "The server reports that the page does not exist. Used on: Page 1."
     assert re.fullmatch(r"tag:weboid\.demo,2017:dead/testwiki@wmflabs/change/[0-9]+", other["id"])
     assert all(link.get("href").startswith("https://weboid.demo/") for link in feed.iter("{*}link"))  # type: ignore[union-attr]
     assert not re.search("[\u202a-\u202e\u2028]", body)

@@ -38,7 +38,7 @@ async def test_all_links_are_listed_when_asked_for(site: Site) -> None:
 async def test_verdict_duration_reason_and_history_are_told_in_words(site: Site) -> None:
     _, body, _ = await site.fetch(f"{PAGE}&pageid=1&lang=en")
     assert "dead for 3 weeks" in body
-    assert "The server says that there is no such page." in body
+    assert "The server reports that the page does not exist." in body
     assert "page not found (HTTP 404)" in body
     _, body, _ = await site.fetch(f"{PAGE}&pageid=1&lang=de")
     assert "tot seit 3 Wochen" in body
@@ -81,15 +81,15 @@ async def test_a_page_can_be_named_by_its_title(site: Site) -> None:
 async def test_the_title_of_an_answer_names_the_page_so_that_tabs_can_be_told_apart(site: Site) -> None:
     for page, name in ((1, "Page 1"), (3, '"><script>alert(1)</script>⟨U+202E⟩gnp.⟨U+2028⟩ & <b>')):
         _, body, _ = await site.fetch(f"{PAGE}&pageid={page}")
-        assert nodes(body, "//title/text()") == [f"{name} – Weblinks and what is known of them"]
+        assert nodes(body, "//title/text()") == [f"{name} – External links"]
     _, body, _ = await site.fetch(f"{PAGE}&pageid=1|2")
-    assert nodes(body, "//title/text()") == ["Weblinks and what is known of them"]
+    assert nodes(body, "//title/text()") == ["External links"]
 
 
 async def test_a_page_without_findings_says_so(site: Site) -> None:
     _, body, _ = await site.fetch(f"{PAGE}&pageid=2")
     assert shown(body) == []
-    assert "nothing to complain about" in body
+    assert "No problems were found" in body
 
 
 async def test_only_addresses_of_the_web_can_be_clicked(site: Site) -> None:
@@ -120,7 +120,7 @@ async def test_what_was_asked_comes_back_escaped(site: Site, value: str) -> None
         assert HOSTILE_TITLE not in body
 
 
-@pytest.mark.parametrize(("language", "heading"), [("en", "Who is asking?"), ("de", "Wer fragt da?")])
+@pytest.mark.parametrize(("language", "heading"), [("en", "The Weboid bot"), ("de", "Der Weboid-Bot")])
 async def test_site_owners_are_told_who_asks_and_how_to_be_left_alone(site: Site, language: str, heading: str) -> None:
     status, body, _ = await site.fetch(f"/bot?lang={language}")
     text = str(nodes(body, "string()"))

@@ -97,12 +97,12 @@ async def test_the_page_tells_wikis_rounds_and_verdicts_in_words(site: Site) -> 
     status, body, response = await site.fetch("/status?lang=en")
     text = text_of(body)
     assert (status, response.content_type) == (200, "text/html")
-    assert "None: everything is going as it should." in text
+    assert "No alarms." in text
     assert "testwiki@wmflabs" in text
-    assert "Weblinks known 6" in text
+    assert "Known links 6" in text
     assert "dead (most on one day: 1)" in text
     _, body, _ = await site.fetch("/status", Accept_Language="de")
-    assert "Wie es Weboid geht" in text_of(body)
+    assert "Systemstatus" in text_of(body)
 
 
 async def test_the_picture_needs_no_script_and_its_numbers_stand_in_a_table(site: Site) -> None:
@@ -126,7 +126,7 @@ async def test_trouble_is_told_in_words_and_safely(site: Site) -> None:
     assert "Something else: unheard-of." in text
     assert "recentchange<i> 3 hours" in text
     assert "last week" not in text
-    assert "begun yesterday, step 3" in text
+    assert "started yesterday, step 3" in text
     assert "<i>" not in body
     assert "<b>" not in body
     assert "<script" not in body
@@ -188,7 +188,7 @@ async def test_the_page_of_one_wiki_has_nothing_of_the_others(site: Site) -> Non
     assert [alarm["kind"] for alarm in told["alarms"]] == ["pass-slow"]
     _, body, _ = await site.fetch("/status?dbname=testwiki@wmflabs&lang=en")
     assert "otherwiki" not in body
-    assert "How Weboid is doing: testwiki@wmflabs" in text_of(body)
+    assert "System status: testwiki@wmflabs" in text_of(body)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

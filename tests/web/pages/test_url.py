@@ -50,7 +50,7 @@ async def test_all_that_is_known_is_told_in_words_and_as_a_picture(site: Site) -
     assert texts(body, "//h1/following::*[@class='url'][1]") == [DEAD]
     for words in (
         "dead for 3 weeks",
-        "there is no such page",
+        "the page does not exist",
         "page not found (HTTP 404)",
         "Next check:",
         "the last 7 checks",
@@ -142,7 +142,7 @@ async def test_what_nobody_uses_any_more_says_so(site: Site) -> None:
         await release_pages(conn, site.wiki.wiki.wiki, [1], 110)
     status, body, _ = await site.fetch(path_of(PDF, f"&{WIKI}&lang=en"))
     assert (status, texts(body, USES)) == (200, [])
-    assert "No page that is watched uses it any more" in body
+    assert "No watched page uses it any more" in body
     assert "Next check" not in body
 
 

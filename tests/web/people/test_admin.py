@@ -45,7 +45,7 @@ async def test_administrators_see_who_did_what_newest_first_and_nobody_else_does
     assert (seen.status, seen.headers["Cache-Control"]) == (200, "no-store")
     first, second = (" ".join(text.split()) for text in texts(seen.text, LINES))
     assert "Anna reported a whole domain as working dead.demo" in first
-    assert f"Anna reported a weblink as working {DEAD}" in second
+    assert f"Anna reported a link as working {DEAD}" in second
     assert first.startswith(("today", "yesterday", "in ")) or " ago" in first
     for browser in (anna, nobody):
         for path in ("/admin", "/admin?subject=7"):
@@ -66,7 +66,7 @@ async def test_all_that_one_said_is_undone_at_once_and_that_is_told_and_logged(p
     assert await people.site.wiki.rows("SELECT subject FROM domain_report") == [(None,)]
     seen = await do(boss, "/admin/undo", "7")
     assert texts(seen.text, STATUS) == [
-        "Removed: 5 reports of weblinks, 0 of whole domains, 0 suggested replacements; "
+        "Removed: 5 reports of links, 0 of whole domains, 0 suggested replacements; "
         "1 domains no longer count as reachable."
     ]
     assert await people.site.wiki.rows("SELECT subject FROM report") == [("8",)]
@@ -76,7 +76,7 @@ async def test_all_that_one_said_is_undone_at_once_and_that_is_told_and_logged(p
     seen = await boss.open(f"/admin?subject={BOSS}&lang=en")
     lines = texts(seen.text, LINES)
     assert len(lines) == 2
-    assert "Removed: 5 reports of weblinks" in lines[1]
+    assert "Removed: 5 reports of links" in lines[1]
 
 
 async def test_who_is_blocked_can_do_nothing_until_unblocked(people: People) -> None:

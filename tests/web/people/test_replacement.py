@@ -235,7 +235,7 @@ async def test_only_dead_weblinks_that_are_watched_get_a_replacement(anna: Scene
     seen = await anna.browser.send("/replacement", form | {"url": PDF, "target": NEW})
     assert (seen.status, "is not known to be dead" in seen.text) == (409, True)
     seen = await anna.browser.send("/replacement", form | {"url": "http://nowhere.demo/", "target": NEW})
-    assert (seen.status, "Nothing is known of" in seen.text) == (404, True)
+    assert (seen.status, "is not known: no watched page uses it" in seen.text) == (404, True)
     seen = await anna.browser.send("/replacement", form | {"url": "javascript:alert(1)", "target": NEW})
     assert seen.status == 400
     assert await anna.site.wiki.rows("SELECT count(*) FROM replacement") == [(0,)]
@@ -269,7 +269,7 @@ async def test_who_has_not_signed_in_can_look_but_suggest_nothing(scene: Scene) 
     with pytest.raises(LookupError):
         page.form("/replacement")
     look = (await scene.browser.open(PAGE)).text
-    assert "signs in first" in look
+    assert "Sign in to suggest" in look
     seen = await scene.browser.send("/replacement", {"url": DEAD, "target": NEW, "token": "x"})
     assert seen.status == 403
     assert await scene.stored() == []

@@ -59,7 +59,7 @@ async def test_a_report_is_made_told_to_all_without_a_name_and_logged(people: Pe
     assert sent.location.startswith("/report?url=http%3A%2F%2Fdead.demo%2F")
     seen = await anna.open(sent.location)
     assert texts(seen.text, '//*[@role="status"]') == ["Thank you. Your report has been noted."]
-    assert texts(seen.text, CLAIMS) == ["Somebody reported today that this weblink works by hand."]
+    assert texts(seen.text, CLAIMS) == ["Somebody reported today that this link works by hand."]
     assert "Anna" not in seen.text
     _, told, _ = await people.site.fetch("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=1&lang=en")
     assert "Somebody reported today that it works by hand." in told
@@ -74,7 +74,7 @@ async def test_a_regular_answer_of_a_real_round_deletes_the_report_at_once(peopl
     await people.site.wiki.round(TODAY + 20, lambda url, day: FINE)
     seen = await anna.open(path_of(DEAD))
     assert "Somebody reported" not in seen.text
-    assert "Only a weblink that is told to be dead" in seen.text
+    assert "Only a dead link can be reported" in seen.text
     with pytest.raises(LookupError):
         seen.form("/report")
 
@@ -111,7 +111,7 @@ async def test_a_whole_domain_is_reported_and_every_url_of_it_is_told_with_that(
     assert (await report(anna, extent="domain")).location.endswith("done=domain")
     seen = await anna.open(path_of(DEAD))
     assert texts(seen.text, '//p[@id="claim-domain"]') == [
-        "Somebody reported today that all weblinks of dead.demo work by hand."
+        "Somebody reported today that all links of dead.demo work by hand."
     ]
     assert [(entry.action, entry.object, entry.detail) for entry in await log(people)] == [
         ("report-domain", "dead.demo", DEAD)
@@ -129,7 +129,7 @@ async def test_half_of_a_domain_makes_the_rest_of_it_doubtful(people: People) ->
         assert (await report(anna, url)).status == 303
         await people.later()
     seen = await anna.open(path_of(DEAD))
-    assert texts(seen.text, CLAIMS)[0].startswith("So many weblinks of dead.demo were reported as working")
+    assert texts(seen.text, CLAIMS)[0].startswith("So many links of dead.demo were reported as working")
     assert "doubtful" in texts(seen.text, '//p[@class="what"]')[0]
     assert [entry.detail for entry in await log(people)] == ["dead.demo", "", "", "", ""]
 
@@ -214,7 +214,7 @@ async def test_the_day_of_all_people_has_an_end(database: str, tmp_path: Path) -
             seen = await report(anna)
             assert seen.status == expected
             await people.later()
-        assert "no more is taken" in seen.text
+        assert "The limit for all users" in seen.text
 
 
 async def test_a_url_is_checked_on_demand_once_a_day(people: People) -> None:

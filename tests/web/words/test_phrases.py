@@ -44,17 +44,17 @@ def test_joiners_and_other_scripts_stay() -> None:
 @pytest.mark.parametrize(
     ("status", "http", "words"),
     [
-        (Status.SYNTAX_OR_SERVER_ERROR, 500, "the request was not understood, or the server failed (HTTP 500)"),
+        (Status.SYNTAX_OR_SERVER_ERROR, 500, "bad request, or an internal error of the server (HTTP 500)"),
         (
             Status.SYNTAX_OR_SERVER_ERROR,
             None,
-            "the request was not understood, or the server failed (HTTP 400/414/422/431/500)",
+            "bad request, or an internal error of the server (HTTP 400/414/422/431/500)",
         ),
         (Status.STRANGE, 444, "an unusual error (HTTP 444)"),
         (Status.STRANGE, 499, "an unusual error (HTTP 499)"),
         (Status.STRANGE, None, "an unusual error"),
         (Status.UNKNOWN_CODE, 799, "an unknown code (HTTP 799)"),
-        (Status.CORRECTED, 404, "the content is there, though the server calls it an error (HTTP 404)"),
+        (Status.CORRECTED, 404, "the content is there, although the server reports an error (HTTP 404)"),
     ],
 )
 def test_the_exact_code_stands_beside_the_words_of_its_group(status: Status, http: int | None, words: str) -> None:
