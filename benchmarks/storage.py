@@ -34,10 +34,10 @@ _URLS_A_HOST = 2.5  # of the 7,332 links on 2,800 hosts of a real wiki
 _LINKS_A_PAGE = 40
 _SIZES = "SELECT pg_total_relation_size('url'), pg_total_relation_size('host'), pg_total_relation_size('link')"
 _SEEN = (
-    (0.85, Observation(Status.FINE, Reason.OK)),
-    (0.93, Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, "https://www.example-host.demo/another/path")),
-    (0.97, Observation(Status.NOT_FOUND, Reason.NOT_FOUND)),
-    (1.00, Observation(Status.NO_ACCESS, Reason.FORBIDDEN)),
+    (0.85, Observation(Status.FINE, Reason.OK, http=200)),
+    (0.93, Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, "https://www.example-host.demo/another/path", http=200)),
+    (0.97, Observation(Status.NOT_FOUND, Reason.NOT_FOUND, http=404)),
+    (1.00, Observation(Status.NO_ACCESS, Reason.FORBIDDEN, http=403)),
 )
 
 

@@ -14,16 +14,16 @@ CREATE TABLE wiki (
     -- api.php, and the address in front of a title; NULL while the wiki is known from dumps only.
     api text,
     article text,
-    -- The day on which a page pass over the wiki was last completed (U-8's guard).
+    -- The day on which a pass over the wiki was last completed (U-8's guard).
     passed smallint,
-    -- How long that pass took: in days of the calendar we live by, and in real seconds.
+    -- How long that pass took: in days of the program's calendar, and in real seconds.
     pass_days smallint,
     pass_s integer,
     UNIQUE (farm, dbname)
 );
 
 -- urls: the keys of the page's watched URLs, 18 bytes each (bucket, host_key, url_key, big-endian), sorted:
--- intake compares and deletes by full key without asking the big tables.
+-- intake compares and deletes by full key without reading the big tables.
 CREATE TABLE page (
     wiki integer NOT NULL REFERENCES wiki,
     page integer NOT NULL,
@@ -34,20 +34,20 @@ CREATE TABLE page (
     latest bigint NOT NULL,
     title text NOT NULL,
     urls bytea NOT NULL DEFAULT '',
-    -- What tells that its links may have changed (MediaWiki's time of its links, as a number); NULL = unknown.
+    -- Differs when its links may have changed (MediaWiki's time of its links, as a number); NULL = unknown.
     mark bigint,
     PRIMARY KEY (wiki, page)
 );
 CREATE INDEX page_title ON page (wiki, namespace, title);
 
--- Hosts and URLs: what is checked. Keys are computed (core/keys.py); `bucket` is the unit of leases and of sharding.
+-- Hosts and URLs: what is checked. Keys are computed (core/url/keys.py); `bucket` is the unit of leases and sharding.
 
 CREATE TABLE host (
     host_key bigint NOT NULL,
     bucket smallint NOT NULL,
     -- The day on which the first of its URLs is due; NULL = none is.
     next_day smallint,
-    -- Its own row of contacts that failed before an HTTP answer came (C-5).
+    -- Its own streak of contacts that failed before an HTTP answer came (C-5).
     strikes smallint NOT NULL DEFAULT 0,
     failing_since smallint,
     failing_until smallint,
@@ -60,7 +60,8 @@ CREATE TABLE host (
 CREATE INDEX host_next_day ON host (bucket, next_day);
 CREATE INDEX host_reversed ON host (reversed);
 
--- status, since, asked = the newest history entry; older = the four before it, 5 bytes each (core/history.py).
+-- status, since, asked = the newest history entry; older = the four before it, 5 bytes each (core/record/history.py).
+-- http = the exact code of the newest check: 0 = it got none, NULL = not kept. Last, for columns can only be appended.
 CREATE TABLE url (
     host_key bigint NOT NULL,
     url_key bigint NOT NULL,
@@ -81,11 +82,12 @@ CREATE TABLE url (
     path text NOT NULL,
     target text,
     older bytea,
+    http smallint,
     PRIMARY KEY (bucket, host_key, url_key)
 );
--- Orphaned URLs are not asked any more (U-8).
+-- Orphaned URLs are not checked any more (U-8).
 CREATE INDEX url_due ON url (bucket, host_key, due) WHERE orphaned IS NULL;
--- What nobody uses any more, for expiry: small beside its table (U-8).
+-- Orphaned URLs, for expiry; small compared with the table (U-8).
 CREATE INDEX url_orphaned ON url (bucket, host_key, url_key) WHERE orphaned IS NOT NULL;
 
 -- The use of a URL on a page (L-7).
@@ -98,7 +100,7 @@ CREATE TABLE link (
     PRIMARY KEY (bucket, host_key, url_key, wiki, page)
 );
 
--- Who may check and write which bucket until when, by the clock of the database.
+-- Which worker may check and write which bucket until when, by the clock of the database.
 CREATE TABLE lease (
     bucket smallint PRIMARY KEY,
     epoch bigint NOT NULL,
@@ -137,14 +139,14 @@ CREATE TABLE dead (
 -- The dead links of a wiki by host.
 CREATE INDEX dead_host ON dead (wiki, bucket, host_key, page, url_key);
 
--- What the stored keys were computed with (O-10): a program with other versions must rekey first.
+-- The scheme that the stored keys were computed with (O-10): a program with other versions must rekey first.
 CREATE TABLE key_form (
     form_version smallint NOT NULL,
     suffix_version text NOT NULL
 );
 CREATE UNIQUE INDEX key_form_single ON key_form ((true));
 
--- What a host needs (C-6), by kind (core/specials.py), with the first and the last day on which it was seen.
+-- What a host needs (C-6), by kind (core/record/specials.py), with the first and the last day on which it was seen.
 CREATE TABLE special (
     host_key bigint NOT NULL,
     bucket smallint NOT NULL,
@@ -154,7 +156,8 @@ CREATE TABLE special (
     PRIMARY KEY (bucket, host_key, kind)
 );
 
--- When a host may be asked again, for all workers (C-3, C-17). A crash of the server takes longer than a turn lasts.
+-- When the next request to a host may be sent, for all workers (C-3, C-17). Unlogged: a crash of the server takes
+-- longer than a turn lasts.
 CREATE UNLOGGED TABLE slot (
     host_key bigint NOT NULL,
     bucket smallint NOT NULL,
@@ -162,7 +165,7 @@ CREATE UNLOGGED TABLE slot (
     PRIMARY KEY (bucket, host_key)
 );
 
--- What a page looked like, for the URLs of the sample (C-11, core/likeness.py).
+-- What a document looked like, for the URLs of the sample (C-11, core/document/likeness.py).
 CREATE TABLE portrait (
     host_key bigint NOT NULL,
     url_key bigint NOT NULL,
@@ -176,9 +179,9 @@ CREATE TABLE portrait (
     PRIMARY KEY (bucket, host_key, url_key)
 );
 
--- Feeding: how far each pass and stream has come, which pages wait to be read, what is spam, what is wrong.
+-- Feeding: how far each pass and stream has come, which pages wait to be read, what is spam, which alarms are raised.
 
--- The pass under way over a wiki (P-5): `step` counts its criteria and phases, `place` says where to go on in it.
+-- The pass under way over a wiki (P-5): `step` counts its criteria and phases, `place` is where to go on in the step.
 CREATE TABLE pass (
     wiki integer PRIMARY KEY REFERENCES wiki,
     started smallint NOT NULL,
@@ -188,14 +191,14 @@ CREATE TABLE pass (
     plan text NOT NULL
 );
 
--- Pages that somebody handed to the feeder between two passes (P-6, P-8): by id, or by title with id 0.
+-- Pages that were handed in to the feeder between two passes (P-6, P-8): by id, or by title with id 0.
 -- They are read once the source has come past `seen`.
 CREATE TABLE pending (
     wiki integer NOT NULL REFERENCES wiki,
     page integer NOT NULL,
     title text NOT NULL,
     seen timestamptz NOT NULL,
-    -- Whether it is known to match a criterion that its own facts do not show, such as a category tree.
+    -- Whether it is known to match a criterion that the page itself does not show, such as a category tree.
     matched boolean NOT NULL,
     PRIMARY KEY (wiki, page, title)
 );
@@ -222,7 +225,7 @@ CREATE TABLE spam_list (
     kind smallint NOT NULL,
     day smallint NOT NULL,
     lines text NOT NULL,
-    -- Lines that cannot be run, with the reason; told on the status page.
+    -- Lines that cannot be run, with the reason; shown on the status page.
     unusable text NOT NULL,
     PRIMARY KEY (farm, dbname, kind)
 );
@@ -248,9 +251,9 @@ CREATE TABLE alarm (
     PRIMARY KEY (kind, subject)
 );
 
--- People: what they report and suggest, who did what, and how much anybody may ask.
+-- People: what they report and suggest, who did what, and how much each range of addresses may request.
 
--- "It works by hand" (H-1): one for a URL, by an accountable identity (OAuth's subject, H-4).
+-- "It works by hand" (H-1): at most one report for a URL, by an accountable identity (OAuth's subject, H-4).
 CREATE TABLE report (
     host_key bigint NOT NULL,
     url_key bigint NOT NULL,
@@ -263,7 +266,7 @@ CREATE TABLE report (
 CREATE INDEX report_subject ON report (subject);
 CREATE INDEX report_day ON report (day);
 
--- The same of a registrable domain: by a person, or because half of its URLs are reported (H-3; no subject then).
+-- The same for a registrable domain: by a person, or because half of its URLs are reported (H-3; no subject then).
 CREATE TABLE domain_report (
     bucket smallint NOT NULL,
     domain text NOT NULL,
@@ -274,8 +277,8 @@ CREATE TABLE domain_report (
 );
 CREATE INDEX domain_report_subject ON domain_report (subject);
 
--- What stands in for a dead URL, suggested by somebody (A-4): one of each `archive`, 0 = no archive (core/archives.py).
--- Told only while it `works`; `asked` = day of its newest check, NULL = it waits for the first one.
+-- Replacements for a dead URL, suggested by people (A-4): one of each `archive`, 0 = no archive (core/url/archives.py).
+-- Shown only while it `works`; `asked` = day of its newest check, NULL = it waits for the first one.
 CREATE TABLE replacement (
     host_key bigint NOT NULL,
     url_key bigint NOT NULL,
@@ -294,7 +297,7 @@ CREATE TABLE replacement (
 CREATE INDEX replacement_subject ON replacement (subject);
 CREATE INDEX replacement_due ON replacement (due);
 
--- Everything that people did (H-4), in words of the program: never an address, never a text of theirs unbounded.
+-- Everything that people did (H-4): actions in the program's words, no network address, no text of unbounded length.
 CREATE TABLE audit (
     audit bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     moment timestamptz NOT NULL DEFAULT now(),
@@ -307,7 +310,7 @@ CREATE TABLE audit (
 CREATE INDEX audit_subject ON audit (subject, audit);
 CREATE INDEX audit_moment ON audit (moment);
 
--- Whose reports and suggestions an administrator does not want any more.
+-- People whom an administrator has blocked.
 CREATE TABLE blocked (
     subject text PRIMARY KEY,
     name text NOT NULL,
@@ -316,21 +319,21 @@ CREATE TABLE blocked (
     reason text NOT NULL
 );
 
--- How much somebody has used up (W-9): `free` is when all of it will be given back. The key is a hash, keyed anew each
--- day, of a range of addresses. What a crash of the server forgets is some minutes of use.
+-- How much a range of addresses has spent (W-9): `free` is when all of it will have been earned again. The key is a
+-- hash of the range, with a new key each day. Unlogged: a crash of the server loses some minutes of use.
 CREATE UNLOGGED TABLE throttle (
     key bytea PRIMARY KEY,
     free timestamptz NOT NULL
 );
 
--- The day's key of those hashes; deleted with its day, so that no hash can ever be traced back.
+-- The day's key of those hashes; deleted after its day, so that no hash can be traced back.
 CREATE TABLE throttle_key (
     day smallint PRIMARY KEY,
     key bytea NOT NULL
 );
 
--- The public data set (W-13): the parts of a farm's file, each a whole gzip file, so that one behind the other they are
--- one too. In the database, because whoever makes it and whoever sends it may share nothing else (O-1).
+-- The public data set (W-13): the parts of a farm's file, each a complete gzip file, so that joined they are one too.
+-- Stored in the database, because the program that makes it and the one that sends it may share nothing else (O-1).
 CREATE TABLE dataset (
     day smallint NOT NULL,
     farm smallint NOT NULL REFERENCES farm,

@@ -1,4 +1,5 @@
-"""The rules that keep the rooms in order: how full a folder may be, what a name may mean, which numbers may be cited.
+"""The rules that keep the rooms in order: how full a folder may be, what a name may mean, which numbers may be cited,
+and where an address of the webservice may be spelled out.
 
 Which room may import which is import-linter's business (``make check``).
 """
@@ -6,13 +7,26 @@ Which room may import which is import-linter's business (``make check``).
 import ast
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+
+from weboid.web.request.route import ROUTES
 
 _REPOSITORY = Path(__file__).resolve().parents[1]
 _PROGRAM = _REPOSITORY / "weboid"
 _MODULES = sorted(_PROGRAM.rglob("*.py"))
 _MOST_MODULES = 17
 _ONE_A_COMMAND = _PROGRAM / "cli"
+_WEB = _PROGRAM / "web"
+_TEMPLATES = sorted((_WEB / "templates").glob("*.html"))
+_ROUTE_TABLE = _WEB / "request" / "route.py"
+_ROUTE_BINDING = _WEB / "routes.py"
+_ADDRESS = re.compile(r"/[A-Za-z]")
+_ADDRESS_IN_TEMPLATE = re.compile(r"""["']/[A-Za-z{][^"']*|(?:href|action|src)\s*=\s*["']?/[^"'>]*""")
+_NO_ADDRESSES = {"/api.php", "/authorize?", "/access_token", "/resource/profile", "/category/", "/change/"}
+"""Parts of addresses on other servers, and of a feed's tag URIs."""
+_NAMED = re.compile(r"""\burl\(\s*["']([^"']*)["']""")
+_NAMING = {"address_of", "address_in_language"}
 _CITED = re.compile(r"(?<![\w&/-])([PLUCRAHWGBO]-[1-9]?[0-9])(?![\w-])")
 _SOURCES = (*_MODULES, *(_REPOSITORY / "sql").rglob("*.sql"), *(_REPOSITORY / "tests").rglob("*.py"))
 
@@ -51,6 +65,59 @@ def test_every_cited_requirement_stands_in_the_documents() -> None:
     assert len(stated) > 90
     assert len(cited) > 500
     assert {(number, path) for number, path in cited if number not in stated} == set()
+
+
+def test_no_address_is_spelled_out_but_in_the_table_of_routes() -> None:
+    spelled = {
+        (module.name, text)
+        for module in _MODULES
+        if module.is_relative_to(_WEB) and module != _ROUTE_TABLE
+        for text in _strings(ast.parse(module.read_text(encoding="utf-8")))
+        if _ADDRESS.match(text) and text not in _NO_ADDRESSES
+    }
+    in_templates = {
+        (template.name, text)
+        for template in _TEMPLATES
+        for text in _ADDRESS_IN_TEMPLATE.findall(template.read_text(encoding="utf-8"))
+    }
+    paths = "|".join(re.escape(route.path.partition("{")[0]) for route in ROUTES if route.path != "/")
+    in_words = {
+        (words.name, text)
+        for words in (*_TEMPLATES, *(_REPOSITORY / "i18n").glob("*.json"))
+        for text in re.findall(rf"(?<![\w./<-])(?:{paths})(?!\w)", words.read_text(encoding="utf-8"))
+    }
+    assert spelled | in_templates | in_words == set()
+    assert len(_TEMPLATES) > 20
+
+
+def test_routes_are_added_in_one_module() -> None:
+    adding = {
+        module
+        for module in _MODULES
+        if module.is_relative_to(_WEB)
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and (node.attr == "router" or node.attr.startswith("add_rout"))
+    }
+    assert adding == {_ROUTE_BINDING}
+
+
+def test_every_named_address_stands_in_the_table_of_routes() -> None:
+    named = {name for template in _TEMPLATES for name in _NAMED.findall(template.read_text(encoding="utf-8"))}
+    for module in _MODULES:
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(func=ast.Name(id=function), args=[ast.Constant(value=str(name)), *_]):
+                    named |= {name} if function in _NAMING else set()
+    assert len(named) > 30
+    assert named <= {route.name for route in ROUTES}
+
+
+def _strings(tree: ast.AST) -> Iterator[str]:
+    """All string literals and parts of f-strings but docstrings and strings that stand alone."""
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
+            yield node.value
 
 
 def _text(path: str) -> str:

@@ -1,6 +1,6 @@
-"""Where the folders of data files are: sql, i18n, streams, gadget.
+"""Finds the folders of data files: sql, i18n, streams, gadget.
 
-One law: in a wheel they lie inside the package, in a checkout beside it, and nobody else needs to know.
+In a wheel they are inside the package, in a checkout next to it; only this module needs to know.
 """
 
 from pathlib import Path

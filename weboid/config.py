@@ -1,7 +1,7 @@
-"""The configuration: frozen values from `weboid.toml`, each also as a variable ``WEBOID_SECTION_KEY``, which wins.
+"""The configuration: frozen values from `weboid.toml`; a variable ``WEBOID_SECTION_KEY`` overrides the file.
 
-Apart from `cli` the only place that reads the environment.
-One law: a key that is not known, or a value that cannot be used, is an error that names it; nothing is guessed.
+Apart from ``cli`` this is the only place that reads the environment.
+One law: an unknown key or an unusable value is an error that names it; nothing is guessed.
 """
 
 import os
@@ -27,10 +27,10 @@ Network = IPv4Network | IPv6Network
 
 @dataclass(frozen=True, slots=True)
 class NetConfig:
-    """The way out (C-1, C-2, C-13). The bounds hold for one request unless they say otherwise.
+    """Outgoing connections (C-1, C-2, C-13). Limits apply to one request unless stated otherwise.
 
-    `dns` names servers like ``127.0.0.1:5300``, none = the system's. `deny` wins over `permit`, which opens networks
-    besides the public ones. `ca` is a file of authorities trusted besides the system's.
+    `dns` names servers like ``127.0.0.1:5300``, none = the system's. `deny` overrides `permit`, which allows networks
+    in addition to the public ones. `ca` is a file of authorities trusted in addition to the system's.
     """
 
     dns: tuple[str, ...] = ()
@@ -44,11 +44,11 @@ class NetConfig:
     header_bytes: int = 32_768
     redirects: int = 10
     web_ports: tuple[int, int] = (80, 443)
-    """Those of http and https, between which a check may switch (63); others only where a little web is played."""
+    """The ports of http and https, between which a check may switch (63); others only for a simulated web."""
     user_agent: str = ""
-    """Empty in the file = made of name, version, project URL and contact."""
+    """Empty in the file = built from name, version, project URL and contact."""
     sender: str = ""
-    """The address for the header ``From``; empty = none is sent."""
+    """The mail address for the header ``From``; empty = none is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +57,31 @@ class CrawlConfig:
 
     delay: float = 1.0
     per_host: int = 60
-    """Due URLs of one host in the window at a time."""
+    """Due URLs of one host per visit, at most."""
     batch: int = 500
-    """Checks written in one transaction at the most."""
+    """Checks written in one transaction, at most."""
     lease_s: float = 30.0
     strict: bool = False
-    """Whether robots.txt may forbid even the one check whether a cited URL is there (C-15)."""
+    """Whether robots.txt may forbid even the check whether a cited URL exists (C-15)."""
     stop: tuple[str, ...] = ()
-    """Hosts that are never asked, with all below them (C-17)."""
+    """Hosts that are never contacted, with all subdomains (C-17)."""
     stop_file: Path | None = None
-    """More of them, one a line, read again whenever it changes."""
+    """A file with more of them, one per line, read again whenever it changes."""
     canaries: tuple[str, ...] = ()
-    """URLs that always answer unless it is we who are down (C-16); else some that were fine before."""
+    """URLs that always answer unless our own connection is down (C-16); empty = some that worked before."""
     vantage: str = ""
-    """A command that checks a URL from elsewhere before it is called dead, such as ``ssh other weboid check --json -``
-    (C-14)."""
+    """A command that checks a URL from another network before it is called dead, such as
+    ``ssh other weboid check --json -`` (C-14)."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedConfig:
-    """Bringing pages in (P-5, P-6)."""
+    """How pages get into the store (P-5, P-6)."""
 
     period_days: int = 7
-    """From one pass over a wiki to the next; one that takes longer is followed at once."""
+    """Days from the start of one pass over a wiki to the next; after a longer pass the next begins at once."""
     untouched_days: int = 90
-    """How long a page that matches no criterion any more is kept."""
+    """Days for which a page that no longer matches a criterion is kept."""
     streams: str = "https://stream.wikimedia.org/v2/stream"
     """Where the events come from."""
 
@@ -91,7 +91,7 @@ class ReplicaConfig:
     """The wiki replicas (L-2, O-2). `hosts` is a pattern of their names, empty = Toolforge's.
 
     User and password come from `credentials`, a ``replica.my.cnf``, or from the environment: ``TOOL_REPLICA_USER`` and
-    ``TOOL_REPLICA_PASSWORD``, as Toolforge gives them.
+    ``TOOL_REPLICA_PASSWORD``, which Toolforge sets.
     """
 
     hosts: str = ""
@@ -104,21 +104,21 @@ class ReplicaConfig:
 
 @dataclass(frozen=True, slots=True)
 class WebConfig:
-    """The webservice. `host` is the address to listen on, `url` where the world reaches it; empty = there."""
+    """The webservice. `host` is the address to listen on, `url` its public URL; empty = the same as `host`."""
 
     host: str = "127.0.0.1"
     port: int = 8000
     url: str = ""
     secret: str = field(default="", repr=False)
-    """Encrypts the cookies of sessions; the same for all web processes. Empty = a new one at each start."""
+    """Encrypts session cookies; must be the same for all web processes. Empty = a new one at each start."""
     proxies: tuple[Network, ...] = ()
-    """Whose ``X-Forwarded-For`` is believed (W-9)."""
+    """Networks whose ``X-Forwarded-For`` is trusted (W-9)."""
     tokens: tuple[str, ...] = field(default=(), repr=False)
     """Trusted clients (W-9), each ``name:SHA-256 of the token in hex``."""
     rate: int = 1_200
-    """What a range of addresses may ask a minute, in units of cost (web/limits); 0 = whatever it likes."""
+    """What a range of IP addresses may spend per minute, in units of cost (``web/http/limits``); 0 = no limit."""
     burst: int = 2_400
-    """What it may ask at once."""
+    """What it may spend at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,19 +129,19 @@ class PeopleConfig:
     client: str = ""
     client_secret: str = field(default="", repr=False)
     administrators: tuple[str, ...] = ()
-    """OAuth subjects (``sub``), as `/account` shows everybody their own."""
+    """OAuth subjects (``sub``); `/account` shows people their own."""
     edits: int = 50
-    """Whoever has made fewer edits cannot report or suggest."""
+    """People with fewer edits cannot report or suggest."""
     daily: int = 3_000
-    """Reports and suggestions a day over all people (H-2)."""
+    """Reports and suggestions per day of all people together (H-2)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WikiConfig:
-    """One wiki to watch. `api` empty = as its farm says (P-1).
+    """One wiki to watch. `api` empty = derived from its farm (P-1).
 
-    `source` is how its pages are read: ``api`` or ``replica``. `matching` and `without` say which ones, as written
-    (P-4): what is in them is the criteria's business (wiki/criteria).
+    `source` is how its pages are read: ``api`` or ``replica``. `matching` and `without` select the pages (P-4): they
+    are kept as written, and ``wiki/criteria`` interprets them.
     """
 
     name: WikiName
@@ -176,7 +176,7 @@ class Config:
 
 
 def load_config(file: Path | None, environ: Mapping[str, str] | None = None, *, data: Path | None = None) -> Config:
-    """The configuration of a file (or of none) and of the environment; `data` wins over both. Raises ConfigError."""
+    """The configuration by a file (or none) and the environment; `data` overrides both. Raises ConfigError."""
     environ = os.environ if environ is None else environ
     given = _toml(file)
     known = {"database", "data", "contact", *_SECTIONS, "farm", "wiki"}
@@ -205,7 +205,7 @@ def load_config(file: Path | None, environ: Mapping[str, str] | None = None, *, 
 
 
 def _user_agent(contact: str, url: str) -> str:
-    """Who asks, where that is explained, and whom to write to (C-2, C-17)."""
+    """The User-Agent: our name, the URL of an explanation, and the contact (C-2, C-17)."""
     return f"Weboid/{__version__} (+{(url or PROJECT_URL).rstrip('/')}/bot{'; ' if contact else ''}{contact})"
 
 
@@ -225,14 +225,14 @@ def _table(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _default_data(environ: Mapping[str, str]) -> Path:
-    """``/var/lib/weboid`` for root, whose server must run as somebody else, else ``~/.local/share/weboid``."""
+    """``/var/lib/weboid`` for root, since PostgreSQL must run as another user then, else ``~/.local/share/weboid``."""
     if os.geteuid() == 0:
         return Path("/var/lib/weboid")
     return Path(environ.get("HOME") or Path.home()) / ".local" / "share" / "weboid"
 
 
 def _section(kind: type[Any], section: str, given: Mapping[str, Any], environ: Mapping[str, str]) -> Any:
-    """One frozen section, every key from the environment or the table or as it stands in the class."""
+    """One frozen section: each key from the environment, else from the table, else its default in the class."""
     names = {field.name for field in fields(kind)}
     if unknown := given.keys() - names:
         raise ConfigError(f"[{section}]: unknown key {min(unknown)!r}; known are {', '.join(sorted(names))}")
@@ -244,7 +244,7 @@ def _section(kind: type[Any], section: str, given: Mapping[str, Any], environ: M
         try:
             values[known.name] = _CONVERTERS[known.type](value)
         except (ValueError, TypeError) as error:
-            # What is not shown is secret, and the error would show it.
+            # A field without repr is secret, and the error would show its value.
             reason = str(error) if known.repr else "this cannot be used"
             raise ConfigError(f"[{section}] {known.name} (or {variable}): {reason}") from None
     try:
@@ -254,7 +254,7 @@ def _section(kind: type[Any], section: str, given: Mapping[str, Any], environ: M
 
 
 def _farms(tables: Mapping[str, Any]) -> list[Farm]:
-    """``[farm.OSM]`` with code, api and domains, and perhaps spam_wiki."""
+    """The farms of the tables ``[farm.OSM]`` with code, api and domains, and perhaps spam_wiki."""
     farms = []
     for name, given in tables.items():
         try:
@@ -269,7 +269,7 @@ def _farms(tables: Mapping[str, Any]) -> list[Farm]:
 
 
 def _wikis(tables: Mapping[str, Any], farms: tuple[Farm, ...]) -> tuple[WikiConfig, ...]:
-    """``[wiki."dewiki@WMF"]`` with api, source, without and criteria, all optional."""
+    """The wikis of the tables ``[wiki."dewiki@WMF"]`` with api, source, without and criteria, all optional."""
     wikis = []
     for text, given in tables.items():
         name = parse_wiki_name(text)
@@ -324,7 +324,7 @@ def _ports(value: Any) -> tuple[int, int]:
 
 
 def _list(value: Any) -> tuple[str, ...]:
-    """A list, or a text with commas between."""
+    """The texts of a list, or of a text separated by commas."""
     parts = value.split(",") if isinstance(value, str) else value
     return tuple(_text(part).strip() for part in parts if _text(part).strip())
 

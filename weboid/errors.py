@@ -1,11 +1,11 @@
-"""The exceptions that Weboid itself raises; the faults of other people's servers are values, not exceptions.
+"""The exceptions that Weboid itself raises; failures of other servers are values (``core/observe``), not exceptions.
 
-One law: a class stands here only if some caller treats it differently from the others.
+There is a class only if some caller treats it differently from the others.
 """
 
 
 class WeboidError(Exception):
-    """Something the operator or caller can mend; its text says what to do next. Exit status 2, HTTP 400."""
+    """An error that the operator or caller can fix; its text says what to do next. Exit status 2, HTTP 400."""
 
 
 class ConfigError(WeboidError):
@@ -17,12 +17,12 @@ class StoreError(WeboidError):
 
 
 class LeaseLost(WeboidError):
-    """Another worker has taken over a bucket; nothing may be written for it any more (lease epoch)."""
+    """Another worker has taken over a bucket; nothing more may be written for it (lease epoch)."""
 
 
 class SourceError(WeboidError):
-    """A wiki (its API or its dump) does not give what was asked for."""
+    """A wiki (its API, replica or dump) does not return what was requested."""
 
 
 class NotFound(WeboidError):
-    """A wiki, page or URL that was named does not exist."""
+    """A given wiki, page or URL does not exist."""

@@ -37,9 +37,12 @@ _LEASE_S: Final = 600.0
 _SEEN: Final = tuple(
     seen
     for seen, times in (
-        (Observation(Status.FINE, Reason.OK), 17),
-        (Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, "https://www.example-host.demo/another/path"), 2),
-        (Observation(Status.NOT_FOUND, Reason.NOT_FOUND), 1),
+        (Observation(Status.FINE, Reason.OK, http=200), 17),
+        (
+            Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, "https://www.example-host.demo/another/path", http=200),
+            2,
+        ),
+        (Observation(Status.NOT_FOUND, Reason.NOT_FOUND, http=404), 1),
     )
     for _ in range(times)
 )

@@ -16,7 +16,7 @@ from benchmarks.crawl.links import Skewed, host_of
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNTRIED, UrlRecord
-from weboid.core.record.status import Status
+from weboid.core.record.status import NO_CODE, Status
 from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import Url
@@ -28,19 +28,28 @@ LINKS_A_PAGE: Final = 500
 _LATEST_FIRST_DAY: Final = 180
 _KINDS: Final = 5_000
 """Lives that differ; each URL has one of them."""
-_FINE: Final = Observation(Status.FINE, Reason.OK)
-_MOVED: Final = Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, "https://www.example-host.demo/another/path")
+_FINE: Final = Observation(Status.FINE, Reason.OK, http=200)
+_MOVED: Final = Observation(
+    Status.MOVED_PERMANENTLY, Reason.MOVED, "https://www.example-host.demo/another/path", http=200
+)
 _LIVES: Final = (
     (0.60, (_FINE,)),
-    (0.72, (_FINE, Observation(Status.NETWORK, Reason.TIMEOUT), _FINE, _FINE)),
-    (0.76, (Observation(Status.FINE, Reason.OK, mime="pdf", size_kib=1234),)),
+    (0.72, (_FINE, Observation(Status.NETWORK, Reason.TIMEOUT, http=NO_CODE), _FINE, _FINE)),
+    (0.76, (Observation(Status.FINE, Reason.OK, mime="pdf", size_kib=1234, http=200),)),
     (0.88, (_MOVED,)),
-    (0.96, (Observation(Status.NOT_FOUND, Reason.NOT_FOUND),)),
-    (1.00, (Observation(Status.NO_ACCESS, Reason.FORBIDDEN), _FINE, Observation(Status.NO_ACCESS, Reason.FORBIDDEN))),
+    (0.96, (Observation(Status.NOT_FOUND, Reason.NOT_FOUND, http=404),)),
+    (
+        1.00,
+        (
+            Observation(Status.NO_ACCESS, Reason.FORBIDDEN, http=403),
+            _FINE,
+            Observation(Status.NO_ACCESS, Reason.FORBIDDEN, http=403),
+        ),
+    ),
 )
 _URL: Final = (
     "bucket", "host_key", "url_key", "scheme", "port", "path", "due",
-    "status", "since", "asked", "older", "reason", "target", "mime", "size_kib",
+    "status", "since", "asked", "older", "reason", "target", "mime", "size_kib", "http",
     "strikes", "failing_since", "failing_until",
 )  # fmt: skip
 _ROWS_A_WRITE: Final = 2_000

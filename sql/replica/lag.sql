@@ -1,3 +1,3 @@
--- By how many seconds each section of the wikis is behind.
+-- The lag of each section of the wikis in seconds.
 SELECT shard, lag
 FROM heartbeat_p.heartbeat

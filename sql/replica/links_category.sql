@@ -1,4 +1,4 @@
--- The ids of what select_category finds, where the link tables live on a host of their own, apart from the pages.
+-- The page ids of what select_category finds, where the link tables are on another host than the pages.
 SELECT cl_from
 FROM linktarget
 JOIN categorylinks ON cl_target_id = lt_id

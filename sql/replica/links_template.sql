@@ -1,4 +1,4 @@
--- The ids of what select_template finds, where the link tables live on a host of their own, apart from the pages.
+-- The page ids of what select_template finds, where the link tables are on another host than the pages.
 SELECT tl_from
 FROM linktarget
 JOIN templatelinks ON tl_target_id = lt_id

@@ -1,4 +1,4 @@
--- As select_category, of MediaWiki up to 1.44, which kept the title of the category in cl_to.
+-- As select_category, for MediaWiki up to 1.44, which kept the title of the category in cl_to.
 SELECT page_id, page_namespace, page_title, page_latest, page_is_redirect, page_links_updated, page_content_model
 FROM categorylinks
 JOIN page ON page_id = cl_from

@@ -1,6 +1,6 @@
 -- The pages that show statements of a Wikidata property (aspect 'C.P31'), by id. Wikibase has no index by aspect, but
--- one by page. As EXISTS the server would look through all usages once a question; so it goes through the pages in order
--- until it has found enough.
+-- one by page. With EXISTS the server would read all usages in every query; in this form it goes through the pages in
+-- order until it has found enough.
 SELECT page_id, page_namespace, page_title, page_latest, page_is_redirect, page_links_updated, page_content_model
 FROM page
 WHERE page_id > %(after)s

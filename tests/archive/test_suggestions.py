@@ -1,4 +1,4 @@
-"""Checks of what people suggest, against real servers: shown only if it works, gone if it does not (A-3, A-4)."""
+"""Checks of suggestions, against real servers: shown only if they work, deleted if they do not (A-3, A-4)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""One check with all that may belong to it, against real servers: schemes, referrers, siblings, robots.txt, rests."""
+"""One check with all that may belong to it, against real servers: schemes, referrers, siblings, robots.txt, pauses."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

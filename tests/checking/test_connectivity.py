@@ -1,4 +1,4 @@
-"""Whether it is we who are down (C-16): failures are believed only while others answer."""
+"""Whether our own connection is down (C-16): failures are believed only while other hosts answer."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Hosts that are not asked because they said so (C-17)."""
+"""The stop list: hosts that are not contacted because their owners demand it (C-17)."""
 
 import logging
 import os
@@ -166,7 +166,7 @@ def test_a_file_that_cannot_be_read_any_more_changes_nothing(
             file.mkdir()
     for _ in range(5):
         assert stop.holds("example.org")
-    assert sum("what it said before stays" in warning for warning in warnings(caplog)) == 1
+    assert sum("its earlier content stays in force" in warning for warning in warnings(caplog)) == 1
     if file.is_dir():
         file.rmdir()
     rewrite(file, "back.example\n")

@@ -17,6 +17,7 @@ WORLD = World(
                 "/gone": (Spell(0, Code(410)),),
                 "/moved": (Spell(0, Redirect("/a")),),
                 "/wall": (Spell(0, BotWall()),),
+                "/broken": (Spell(0, Code(500)),),
                 "/nohead": (Spell(0, NoHead()),),
                 "/paper.pdf": (Spell(0, Page(kind="application/pdf", size_kib=48)),),
             }
@@ -26,6 +27,7 @@ WORLD = World(
 PAGES = {
     "Harbour": ["http://site.demo/a", "http://site.demo/gone", "http://site.demo/moved", "http://site.demo/wall"],
     "Mill": ["http://site.demo/nohead", "http://site.demo/paper.pdf", "http://nowhere.demo/x", "http://example.c/x"],
+    "Tower": ["http://site.demo/broken"],
 }
 
 
@@ -47,7 +49,7 @@ async def new_place(server_folder: Path) -> AsyncIterator[Place]:
 
 async def test_check_says_a_line_for_each_url_in_the_order_of_the_input(place: Place) -> None:
     assert place.web
-    names = ("a", "gone", "moved", "wall", "nohead", "paper.pdf")
+    names = ("a", "gone", "moved", "wall", "nohead", "paper.pdf", "broken")
     urls = [place.web.located(f"http://site.demo/{name}") for name in names]
     urls += ["http://nowhere.demo/", "http://example.c/x", "http://example.org/", "mailto:a@b.demo"]
     ran = await place.run("check", "--json", "-", stdin="\n".join(urls))
@@ -61,15 +63,16 @@ async def test_check_says_a_line_for_each_url_in_the_order_of_the_input(place: P
         ("watched", 17, 403, "refused", "forbidden"),
         ("watched", 1, 200, "working", "ok"),
         ("watched", 1, 200, "working", "ok"),
+        ("watched", 16, 500, "failing", "server-error"),
         ("watched", 66, None, "failing", "dns-gone"),
         ("invalid", 128, None, None, "tld"),
         ("example", None, None, None, None),
         ("ignored", None, None, None, None),
     ]
     assert (lines[2]["final"], lines[2]["hops"]) == (urls[0], 1)
-    assert (lines[5]["mime"], lines[5]["kib"]) == ("pdf", 48)
-    keys = ["url", "normal", "class", "status", "http", "outcome", "reason", "final", "hops", "mime", "kib", "seconds"]
-    assert list(lines[0]) == keys
+    assert (lines[5]["mime"], lines[5]["size_kib"]) == ("pdf", 48)
+    keys = "url normal host_unicode class status http outcome reason final hops mime size_kib seconds"
+    assert list(lines[0]) == keys.split()
 
 
 async def test_check_prints_a_table_for_people(place: Place) -> None:
@@ -78,6 +81,13 @@ async def test_check_prints_a_table_for_people(place: Place) -> None:
     assert ran.status == 0
     assert "failing" in ran.out
     assert "gone" in ran.out
+
+
+async def test_check_prints_a_host_in_unicode_below_its_punycode_unless_that_misleads(place: Place) -> None:
+    ran = await place.run("check", "http://почта.example/", "http://pаypal.example/")
+    words = ran.out.split()
+    assert {"http://xn--80a1acny.example/", "(почта.example)", "http://xn--pypal-4ve.example/"} <= {*words}
+    assert sum(word.startswith("(") for word in words) == 1
 
 
 async def test_page_checks_the_links_of_a_live_page(place: Place) -> None:
@@ -104,7 +114,7 @@ async def test_from_feed_over_rounds_to_what_is_known(new_place: Place) -> None:
     place = new_place
     assert place.web
     fed = await place.run("feed", "pass", "--day", "100")
-    assert (fed.status, "2 new" in fed.err) == (0, True), fed.err
+    assert (fed.status, "3 new" in fed.err) == (0, True), fed.err
     again = await place.run("feed", "pass", "--day", "100")
     assert "nothing has changed" in again.err
     for day in (100, 107, 114):
@@ -112,12 +122,14 @@ async def test_from_feed_over_rounds_to_what_is_known(new_place: Place) -> None:
         assert (await place.run("crawl", "--once", "--day", str(day))).status == 0
     (gone,) = (await place.run("show", "--json", place.web.located("http://site.demo/gone"))).lines()
     assert (gone["verdict"], gone["reason"], gone["strikes"], gone["since"]) == ("dead", "gone", 3, "2017-04-11")
-    assert (gone["asked"], gone["due"]) == ("2017-04-25", "2017-05-02")
+    assert (gone["checked"], gone["next_check"]) == ("2017-04-25", "2017-05-02")
     assert gone["history"] == [
         {"status": 21, "http": 410, "state": "gone", "first": "2017-04-11", "last": "2017-04-25"}
     ]
     shown = (await place.run("show", "--json", "demowiki@wmflabs:Harbour")).lines()
     assert {line["verdict"] for line in shown} == {"dead", "working", "doubtful"}
+    (broken,) = (await place.run("show", "--json", place.web.located("http://site.demo/broken"))).lines()
+    assert (broken["status"], broken["http"], broken["history"][0]["http"]) == (16, 500, 400)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +143,7 @@ async def test_from_feed_over_rounds_to_what_is_known(new_place: Place) -> None:
         (["page", "demowiki@wmflabs", "No such page"], "no wikitext page"),
         (["page", "http://127.0.0.1:1/api.php", "X"], "127.0.0.1:1"),
         (["show", "http://site.demo/never-seen"], "not watched"),
-        (["show", "unheardofwiki:1"], "nothing was ever taken in"),
+        (["show", "unheardofwiki:1"], "nothing was ever read"),
         (["show", "http://docs/x"], "no-dot"),
         (["feed", "dump", "demowiki", "--page", "none.sql.gz", "--externallinks", "none.sql.gz"], "none.sql.gz"),
         (["feed", "dump", "demowiki", "--page", "weboid.toml", "--externallinks", "weboid.toml"], "weboid.toml"),

@@ -15,7 +15,7 @@ from weboid.core.observe.check_request import is_sampled
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
-from weboid.core.record.status import Status
+from weboid.core.record.status import NO_CODE, Status
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.store.schedule.lease import lease_buckets
 from weboid.store.urls.verdict_log import list_changes, list_dead
@@ -79,11 +79,20 @@ async def test_a_page_that_begins_to_use_a_dead_url_has_a_dead_link_at_once_and_
         assert await wiki.dead() == {(1, key(A))}
 
 
+async def test_the_exact_code_of_the_newest_check_is_kept(database: str) -> None:
+    broken = Observation(Status.SYNTAX_OR_SERVER_ERROR, Reason.SERVER_ERROR, http=500)
+    async with open_wiki(database, {1: [A]}) as wiki:
+        for day, seen in ((100, broken), (103, replace(broken, http=414)), (110, replace(SILENT, http=NO_CODE))):
+            await wiki.round(day, always(seen))
+            assert (await wiki.known(A)).record.http == seen.http
+
+
 async def test_a_host_that_is_down_is_contacted_twice_and_dns_once(database: str) -> None:
     many = [f"http://a.demo/{n}" for n in range(30)]
     async with open_wiki(database, {1: many}) as wiki:
         tally = await wiki.round(100, always(SILENT))
         assert (tally.written, tally.inferred, len(wiki.asked)) == (30, 28, 2)
+        assert [(await wiki.known(url)).record.http for url in many].count(NO_CODE) == 28
         wiki.asked.clear()
         tally = await wiki.round(103, always(NO_NAME))
         assert (tally.written, len(wiki.asked)) == (30, 1)

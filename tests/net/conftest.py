@@ -1,4 +1,4 @@
-"""Every test of the way out runs on both event loops: uvloop where it installs, asyncio everywhere else."""
+"""Every test of net runs on both event loops: asyncio's own and uvloop."""
 
 import asyncio
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Connections being made: every address is shown to the guard, and none that fails or hangs keeps the next one back."""
+"""Opening connections: every address passes the guard, and one that fails or hangs does not block the next one."""
 
 import asyncio
 import errno

@@ -1,4 +1,4 @@
-"""Names: what a name server's answers come to, what is remembered, and that the guard sees them all (C-5, C-13)."""
+"""DNS: the results of name servers' answers, the cache, and that the guard checks all addresses (C-5, C-13)."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""The engine by itself: what it sends, which lines it keeps, and what it makes of what comes (C-1, C-2, C-3, C-13)."""
+"""The engine by itself: requests, kept connections, replies (C-1, C-2, C-3, C-13)."""
 
 import asyncio
 import errno

@@ -1,4 +1,4 @@
-"""Exceptions and what they stand for; above all, what is not to be held against anybody (C-9, C-16)."""
+"""The reasons for exceptions; above all, which exceptions count against no server (C-9, C-16)."""
 
 import errno
 import ssl

@@ -1,4 +1,4 @@
-"""One check against real servers that misbehave: what the answer is, and what was asked to get it (C-1, C-2, U-5)."""
+"""One check against real servers that misbehave: the answer, and the requests that were sent (C-1, C-2, U-5)."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""What may be asked: every known way to write or smuggle an address that is not public (C-13)."""
+"""The guard against every known way to write or smuggle an address that is not public (C-13)."""
 
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 

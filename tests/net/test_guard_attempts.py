@@ -1,6 +1,6 @@
-"""No way leads to an address that must not be asked (C-13): over a thousand attempts, from end to end.
+"""No address that must not be contacted can be reached (C-13): over a thousand attempts, end to end.
 
-The attempts stand in `attempts`. One law: the same attempts are seen to arrive where the guard is open.
+The attempts are in ``support/attempts``. One law: with an open guard the same attempts arrive.
 """
 
 import asyncio

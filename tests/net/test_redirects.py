@@ -1,4 +1,4 @@
-"""Redirects followed by hand, as browsers do and no further than allowed (C-8, C-13)."""
+"""Redirects: followed as in browsers, and no further than allowed (C-8, C-13)."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What a reply is made of, however it is cut into pieces on the way, and where reading it ends (C-1, C-13)."""
+"""Parsing replies, however they are split into pieces, and where reading ends (C-1, C-13)."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The robots.txt of real servers: what comes of it, and how often it is asked for (C-15)."""
+"""Fetching robots.txt from real servers: the rules, and how often it is requested (C-15)."""
 
 import asyncio
 import gc

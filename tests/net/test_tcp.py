@@ -1,4 +1,4 @@
-"""Which address is connected to, and what is told if none can be (C-13, C-16)."""
+"""Which address is connected to, and which error is reported if none can be (C-13, C-16)."""
 
 import asyncio
 import errno

@@ -1,4 +1,4 @@
-"""Certificates and handshakes: each fault is told apart (C-9)."""
+"""Certificates and handshakes: each fault has its own reason (C-9)."""
 
 import asyncio
 import ssl

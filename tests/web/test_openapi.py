@@ -2,19 +2,23 @@
 
 import asyncio
 import json
+import re
 import sys
 from asyncio.subprocess import PIPE, STDOUT
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
 from support.webservice import Site, open_service
 
-from weboid.web.api.openapi import description, open_methods
+from weboid.web.api.openapi import description
 from weboid.web.app import make_app
+from weboid.web.request.route import ROUTES, Route
 
 _FOR_MACHINES = ("/api/", "/changes", "/feeds/", "/lists/", "/data", "/status", "/metrics", "/healthz", "/externalLink")
+_VARIABLE = re.compile(r"\{(\w+)\}")
 _CONFIG = """
 parameters = { dbname = "testwiki@wmflabs" }
 
@@ -37,6 +41,51 @@ def routes_of(site: Site) -> dict[str, set[str]]:
         assert route.resource is not None
         found.setdefault(route.resource.canonical, set()).add(route.method)
     return found
+
+
+def open_methods() -> dict[str, tuple[str, ...]]:
+    return {route.path: route.methods for route in ROUTES if route.is_open}
+
+
+def parameters_of(operation: dict[str, Any]) -> set[str]:
+    shared = description()["components"]["parameters"]
+    return {
+        (shared[each["$ref"].rpartition("/")[2]] if "$ref" in each else each)["name"]
+        for each in operation["parameters"]
+    }
+
+
+async def test_what_answers_is_the_table_of_routes_and_nothing_else(site: Site) -> None:
+    table = {route.path: {*route.methods, *(["OPTIONS"] if route.is_open else [])} for route in ROUTES}
+    assert routes_of(site) == table
+    assert len(table) == len(ROUTES) == len({route.name for route in ROUTES})
+
+
+def test_the_description_is_the_table_of_routes_in_addresses_methods_and_parameters() -> None:
+    def told(route: Route) -> dict[str, set[str]]:
+        names = {*route.parameters, *_VARIABLE.findall(route.path)}
+        return {method.lower(): names for method in route.methods if method != "HEAD"}
+
+    described = {
+        path: {method: parameters_of(operation) for method, operation in operations.items()}
+        for path, operations in description()["paths"].items()
+    }
+    assert described == {route.path: told(route) for route in ROUTES if route.is_described}
+    assert {route.name for route in ROUTES if route.is_open} < {route.name for route in ROUTES if route.is_described}
+
+
+def test_what_tells_people_alone_is_not_open_and_the_rest_of_what_is_described_is() -> None:
+    kinds = {
+        path: {
+            kind
+            for operation in operations.values()
+            for code, answer in operation["responses"].items()
+            if code.startswith("20")
+            for kind in answer["content"]
+        }
+        for path, operations in description()["paths"].items()
+    }
+    assert open_methods().keys() == {path for path, some in kinds.items() if some != {"text/html"}}
 
 
 async def test_what_is_there_is_described_and_what_is_described_is_there(site: Site) -> None:

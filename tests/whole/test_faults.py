@@ -115,7 +115,7 @@ async def test_without_a_name_server_the_round_ends_and_nothing_is_held_against_
         ran = await place.run("crawl", "--once", "--day", "100")
         assert (ran.status, "cut off" in ran.err) == (2, True), ran.err[-2000:]
         lines = (await place.run("show", "--json", "demowiki@wmflabs:All")).lines()
-        assert {(line["verdict"], line["due"]) for line in lines} == {("unknown", "2017-04-11")}
+        assert {(line["verdict"], line["next_check"]) for line in lines} == {("unknown", "2017-04-11")}
         place.environ["WEBOID_NET_DNS"] = there
         assert (await place.run("crawl", "--once", "--day", "100")).status == 0
         lines = (await place.run("show", "--json", "demowiki@wmflabs:All")).lines()

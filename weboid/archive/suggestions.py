@@ -1,7 +1,8 @@
-"""Replacements and snapshots that people suggest: each is asked before it is shown, and again now and then (A-3, A-4).
+"""Checks suggested replacements and snapshots: each before it is shown, and again now and then (A-3, A-4).
 
-What a check is and what it may ask is `checker`'s business, as for every link; no record of a URL is touched.
-One law: only what works without a "but" is shown; what does not, three times in a row, is gone.
+The checks are made by ``checking/checker``, as for every link; the records of URLs are not changed.
+One law: a suggestion is shown only if it works without restriction; after three checks in a row that did not find it
+working it is deleted.
 """
 
 import asyncio
@@ -34,23 +35,23 @@ log = logging.getLogger(__name__)
 
 WORKING_DAYS: Final = 28
 ARCHIVE_DAYS: Final = 91
-"""Snapshots are visited every quarter (A-3)."""
+"""Snapshots are checked every quarter (A-3)."""
 DOUBTFUL_DAYS: Final = 7
 FAILING_DAYS: Final = 3
 STRIKES: Final = 3
-"""Checks in a row that did not find it working, after which a suggestion is gone."""
+"""Checks in a row that did not find it working, after which a suggestion is deleted."""
 UNASKED_DAYS: Final = 28
-"""So long beyond its day a suggestion waits that cannot be asked at all."""
+"""So many days after it was due, a suggestion that cannot be requested at all is deleted."""
 
 _AT_ONCE: Final = 4
 _TAKEN_AT_ONCE: Final = 20
 _PAUSE_S: Final = 30.0
 _GRACE_S: Final = 10.0
-"""After a stop, how long answers under way are waited for: as in a round."""
+"""Seconds that checks under way may take after a stop, as in a round."""
 
-# 404s of archives may pass; who says these has taken the snapshot out.
+# 404s of archives may be temporary; with these answers the snapshot has been withdrawn.
 _DEPUBLISHED: Final = frozenset({Reason.GONE, Reason.LEGAL})
-# Whoever clicks comes from elsewhere, under the scheme that was suggested.
+# Readers come from another site, under the scheme that was suggested, so these would not work for them.
 _WITH_A_BUT: Final = frozenset({Reason.NEEDS_HTTP, Reason.NEEDS_HTTPS, Reason.NEEDS_REFERRER})
 
 
@@ -64,7 +65,7 @@ class SuggestionFate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedSuggestion:
-    """A suggestion's fate, and its row if it stays: the next day, and the strikes."""
+    """A suggestion's fate and, if it stays, the day of its next check and its strikes."""
 
     fate: SuggestionFate
     due: int
@@ -72,7 +73,7 @@ class JudgedSuggestion:
 
 
 def judged(suggestion: Replacement, seen: Observation, day: int) -> JudgedSuggestion:
-    """What a check on `day` makes of a suggestion."""
+    """What becomes of a suggestion after a check on `day`."""
     is_archived = suggestion.archive != PLAIN
     if _is_fine(seen):
         return JudgedSuggestion(SuggestionFate.WORKS, day + (ARCHIVE_DAYS if is_archived else WORKING_DAYS), 0)
@@ -85,7 +86,7 @@ def judged(suggestion: Replacement, seen: Observation, day: int) -> JudgedSugges
 
 
 def _is_fine(seen: Observation) -> bool:
-    """Whether it works as it is, and does not end where nobody may be sent."""
+    """Whether it works as it is, and does not redirect to an archive to which people may not be sent."""
     if seen.outcome is not Outcome.WORKING or seen.reason in _WITH_A_BUT:
         return False
     end = snapshot_of(seen.target) if seen.target else None
@@ -93,16 +94,16 @@ def _is_fine(seen: Observation) -> bool:
 
 
 def is_given_up(suggestion: Replacement, day: int) -> bool:
-    """Whether a suggestion that could not be asked has waited too long."""
+    """Whether a suggestion that could not be requested has waited too long."""
     kept = 0 if not suggestion.works else WORKING_DAYS if suggestion.archive == PLAIN else ARCHIVE_DAYS
     since = suggestion.day if suggestion.asked is None else suggestion.asked
     return day - since > kept + UNASKED_DAYS
 
 
 class Suggestions:
-    """One worker's checks of suggestions, beside its rounds. `today` is asked at every check; `stopped` ends them.
+    """One worker's checks of suggestions, alongside its rounds. `today` is called at every check; `stopped` ends them.
 
-    `canaries` are URLs that always answer (C-16), none = some that were fine when they were last asked.
+    `canaries` are URLs that always answer (C-16), none = some that worked when they were last checked.
     """
 
     def __init__(
@@ -122,7 +123,7 @@ class Suggestions:
         self._connectivity = Connectivity(self._ask)
 
     async def run(self) -> None:
-        """Sweeps until stopped."""
+        """Calls `sweep` again and again, with pauses, until stopped."""
         while not self._stopped.is_set():
             try:
                 await self.sweep()
@@ -134,25 +135,25 @@ class Suggestions:
                 await asyncio.wait_for(self._stopped.wait(), _PAUSE_S)
 
     async def sweep(self) -> int:
-        """Asks all that are due, a few at a time; returns how many. Ends early if stopped, or if we are cut off."""
+        """Checks all that are due, a few at a time; returns how many. Ends early if stopped or if we are offline."""
         self._connectivity = Connectivity(self._ask)
-        asked = 0
+        count = 0
         try:
             while not self._stopped.is_set() and not self._connectivity.is_down:
                 async with self._pool.connection() as conn:
                     taken = await lease_replacements(conn, self._today(), limit=_TAKEN_AT_ONCE)
-                    if taken and not asked:
+                    if taken and not count:
                         self._connectivity.know(self._canaries or await list_canaries(conn, limit=CANARIES))
                 if not taken:
                     break
-                asked += len(taken)
-                await self._ask_all(taken)
+                count += len(taken)
+                await self._check_all(taken)
         finally:
             await self._connectivity.close()
-        return asked
+        return count
 
-    async def _ask_all(self, taken: Sequence[Replacement]) -> None:
-        """Asks a few at a time. What a stop leaves unasked is due again a day after it was taken."""
+    async def _check_all(self, taken: Sequence[Replacement]) -> None:
+        """Checks a few at a time. Those that a stop leaves unchecked are due again a day after they were leased."""
         waiting = iter(taken)
 
         async def work() -> None:
@@ -172,12 +173,12 @@ class Suggestions:
                     ending.cancel()
 
     async def _limited(self, limit: asyncio.Timeout) -> None:
-        """After a stop, what is under way has its grace."""
+        """Limits the time of the checks under way, once stopped, to `_GRACE_S`."""
         await self._stopped.wait()
         limit.reschedule(asyncio.get_running_loop().time() + _GRACE_S)
 
     async def _check(self, suggestion: Replacement) -> None:
-        seen = await self._asked(suggestion)
+        seen = await self._seen(suggestion)
         day = self._today()
         if seen is not None:
             result, word = judged(suggestion, seen, day), seen.reason.word
@@ -188,7 +189,7 @@ class Suggestions:
         try:
             await self._record(suggestion, result, word, day)
         except StoreError as error:
-            log.warning("a suggestion is asked again tomorrow: %s", error)
+            log.warning("a suggestion will be checked again tomorrow: %s", error)
 
     async def _record(self, suggestion: Replacement, result: JudgedSuggestion, word: str, day: int) -> None:
         async with self._pool.connection() as conn:
@@ -202,11 +203,11 @@ class Suggestions:
                 about = str(known.url) if known else ""
                 await record_audit(conn, Action.DROP_REPLACEMENT, NOBODY, "Weboid", about, f"{target} ({word})")
 
-    async def _asked(self, suggestion: Replacement) -> Observation | None:
-        """One check; None for whatever is no fault of theirs (C-16)."""
-        # The page itself is looked at (C-11); an archive is not asked for pages that nobody archived.
+    async def _seen(self, suggestion: Replacement) -> Observation | None:
+        """One check; None if it says nothing about the suggestion, as if the failure may be our own (C-16)."""
+        # The document itself is examined (C-11); at an archive no made-up sibling is requested.
         needs = frozenset({Special.HONEST} if suggestion.archive != PLAIN else ())
         seen = await self._connectivity.check(CheckRequest(suggestion.target, needs, looks=True))
-        # Who asks for a rest has said nothing of the page; large archives often do.
+        # A server that requests a pause has said nothing about the document; large archives often do so.
         is_resting = seen is not None and (seen.retry_after_s or seen.reason is Reason.RATE_LIMIT)
         return None if is_resting else seen

@@ -1,4 +1,4 @@
-"""One check and what it may do: turns at hosts, the stop list, a second opinion, and whether it is we who are offline.
+"""Carries out checks by the common rules: turns at hosts, the stop list, second opinion, our own connectivity.
 
-Who leases work and records results is `crawl`'s business; archives and a robot check by the same rules.
+``crawl`` leases work and records results; ``archive`` and a robot check by the same rules.
 """

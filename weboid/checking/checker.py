@@ -1,7 +1,8 @@
-"""One check of one URL with all that may belong to it: the other scheme, a referrer, a made-up sibling (C-1 … C-11).
+"""Checks one URL with all that may belong to a check: the other scheme, a referrer, a made-up sibling (C-1 … C-11).
 
-What a single request or walk does is `net`'s business, what the sum of checks means `visit`'s and the core's.
-One law: whatever is asked besides the URL itself has its host's turn, heeds robots.txt, and can fail freely.
+``net`` sends single requests and follows redirects; ``crawl/visit`` and ``core`` judge the results of several checks.
+One law: every additional request waits for its host's turn and obeys robots.txt, and its failure does not affect the
+check.
 """
 
 import logging
@@ -37,21 +38,21 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 _DELAY_LIMIT_S: Final = 120.0
-"""A robots.txt that wants longer pauses gets the other URLs of its host checked on other days."""
+"""If a robots.txt demands longer pauses, the other URLs of its host are checked on other days."""
 _BACK_OFF_LIMIT_S: Final = 60.0
-_BESIDE_HTTP: Final = {"ftp": fetch_ftp, "ftps": fetch_ftp, "sftp": fetch_sftp}
+_OTHER_PROTOCOLS: Final = {"ftp": fetch_ftp, "ftps": fetch_ftp, "sftp": fetch_sftp}
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What a check found; `answer` is the one it speaks of, None for other protocols than HTTP."""
+    """What a check found; `answer` is the response behind it, None for protocols other than HTTP."""
 
     seen: Observation
     answer: RawResponse | None = None
 
 
 class Checker:
-    """Checks URLs over one session. In strict mode what robots.txt disallows is not even asked whether it is there."""
+    """Checks URLs over one session. In strict mode, URLs that robots.txt disallows are not requested at all."""
 
     def __init__(self, session: Outbound, turns: Turns, config: CrawlConfig) -> None:
         self._session = session
@@ -61,15 +62,15 @@ class Checker:
         self._strict = config.strict
 
     async def check(self, question: CheckRequest) -> CheckResult:
-        """The finding on a question; raises NotAsked (C-15, C-17), and what is a fault of ours."""
+        """The result of a check; raises NotAsked if nothing was requested (C-15, C-17), and errors of our own."""
         url = parse(question.url)
         if self._stop_list.holds(url.host):
             raise NotAsked(url.host)
-        if url.scheme in _BESIDE_HTTP:
-            return CheckResult(await _BESIDE_HTTP[url.scheme](self._session, question.url, turn=self.turn))
+        if url.scheme in _OTHER_PROTOCOLS:
+            return CheckResult(await _OTHER_PROTOCOLS[url.scheme](self._session, question.url, turn=self.turn))
         if self._strict:
             robots = await self._robots.robots_of(question.url)
-            # Where nobody can be reached nobody has forbidden anything, and a dead host must be found dead.
+            # A host that cannot be reached has forbidden nothing, and a dead host must be found dead.
             if robots.is_reached and not robots.allows(question.url):
                 raise NotAsked(question.url)
         if question.follows:
@@ -83,27 +84,27 @@ class Checker:
         return (await self.check(question)).seen
 
     async def turn(self, host: str) -> None:
-        """Waits for a host's turn; NotPublic for one on the stop list, for nothing may be asked there."""
+        """Waits for a host's turn; raises NotPublic for one on the stop list, and NotAsked if the wait is too long."""
         if self._stop_list.holds(host):
             raise NotPublic
         await self._turns.turn(host)
 
     async def _back_off(self, url: Url, seen: Observation) -> None:
-        """Gives a host that has too much to do the rest it wants, or else half as many requests (C-3)."""
+        """Gives an overloaded host the pause that it requests, or else doubles the delay between requests (C-3)."""
         if seen.retry_after_s:
             await self._turns.rest(url.host, seen.retry_after_s)
         elif seen.reason in (Reason.RATE_LIMIT, Reason.UNAVAILABLE) and not seen.on_other_host:
             self._turns.slow(url.host, min(2 * self._turns.delay_of(url.host), _BACK_OFF_LIMIT_S))
 
     async def _slow_down(self, url: Url) -> None:
-        """Honours a crawl delay before more is asked of a host (C-15)."""
-        if (robots := await self._aside(self._robots.robots_of(str(url)))) and robots.delay_s:
+        """Obeys a crawl delay before further requests to a host (C-15)."""
+        if (robots := await self._optional(self._robots.robots_of(str(url)))) and robots.delay_s:
             if robots.delay_s > _DELAY_LIMIT_S:
                 raise NotAsked(url.host)
             self._turns.slow(url.host, robots.delay_s)
 
     async def _under_both_schemes(self, url: Url, question: CheckRequest) -> CheckResult:
-        """The URL as it is or, where that is known or found to be needed, under the other scheme (63)."""
+        """The result under the URL's own scheme or, if known or found to be needed, under the other one (63)."""
         other = switched(url, self._session.settings.web_ports)
         need = switch_of(url)
         if other and need in question.needs:
@@ -118,21 +119,21 @@ class Checker:
         return await self._behind(url, question, here) if here.seen.reason in BAD_CERTIFICATES else here
 
     async def _behind(self, url: Url, question: CheckRequest, warned: CheckResult) -> CheckResult:
-        """What people get who go on past the warning of a bad certificate: if that is missing, so is the page."""
-        answer = await self._aside(self._answer(url, question, trusting=True))
+        """The result that people get who ignore the warning of a bad certificate: only a failure there counts."""
+        answer = await self._optional(self._answer(url, question, trusting=True))
         if answer is None or answer.code is None:
             return warned
         seen = observation_of(answer, read_body=False)
         return CheckResult(seen, answer) if seen.outcome is Outcome.FAILING else warned
 
     async def _with_referrer(self, url: Url, question: CheckRequest) -> CheckResult:
-        """The URL as one asks who comes from nowhere or, where that helps, from the site's own front page (C-7)."""
+        """The result without a Referer or, if that helps, with the site's own front page as Referer (C-7)."""
         if Special.NEEDS_REFERRER in question.needs:
             answer = await self._answer(url, question, _front_page(url))
             return await self._looked_at(url, question, answer)
         finding = await self._looked_at(url, question, await self._answer(url, question))
         if question.thorough and finding.seen.reason is Reason.FORBIDDEN:
-            inside = await self._aside(self._answer(url, question, _front_page(url)))
+            inside = await self._optional(self._answer(url, question, _front_page(url)))
             if inside and (seen := observation_of(inside)).outcome is Outcome.WORKING:
                 needs = seen.needs | {Special.NEEDS_REFERRER}
                 seen = replace(seen, status=Status.CORRECTED, reason=Reason.NEEDS_REFERRER, needs=needs)
@@ -152,7 +153,7 @@ class Checker:
         )
 
     async def _looked_at(self, url: Url, question: CheckRequest, answer: RawResponse) -> CheckResult:
-        """What an answer is worth when its page is looked at, too, as far as robots.txt allows (C-11, C-15)."""
+        """The result with the document examined as well, as far as robots.txt allows (C-11, C-15)."""
         seen = observation_of(answer)
         match seen.outcome:
             case Outcome.DOUBTFUL if seen != observation_of(answer, read_body=False):
@@ -164,11 +165,11 @@ class Checker:
         return CheckResult(seen, answer)
 
     async def _may_look(self, url: str) -> bool:
-        robots = await self._aside(self._robots.robots_of(url))
+        robots = await self._optional(self._robots.robots_of(url))
         return robots is not None and robots.allows(url)
 
     async def _compared(self, url: Url, question: CheckRequest, document: Document, seen: Observation) -> Observation:
-        """A page beside what it was before, and beside what the host says of a page that nobody has."""
+        """The observation after comparing the document with its earlier portrait and with a made-up sibling."""
         if question.sampled:
             portrait = portrait_of(document)
             if question.earlier and is_replaced(question.earlier, portrait):
@@ -176,7 +177,7 @@ class Checker:
             seen = replace(seen, portrait=portrait)
         if Special.HONEST in question.needs or (sibling := sibling_of(url, 0)) is None:
             return seen
-        made_up = await self._aside(fetch_answer(self._session, str(sibling), turn=self.turn, get_only=True))
+        made_up = await self._optional(fetch_answer(self._session, str(sibling), turn=self.turn, get_only=True))
         if made_up is None:
             return seen
         if observation_of(made_up).outcome is Outcome.FAILING:
@@ -186,14 +187,14 @@ class Checker:
             return replace(seen, reason=Reason.SOFT_404, portrait=None)
         return seen
 
-    async def _aside(self, asked: Awaitable[T]) -> T | None:
-        """Something that is asked besides; whatever goes wrong with it, the check itself stands."""
+    async def _optional(self, request: Awaitable[T]) -> T | None:
+        """The result of an additional request, None if it fails in any way: the check itself remains valid."""
         try:
-            return await asked
+            return await request
         except NotAsked:
             return None
         except Exception as error:
-            log.info("something asked besides a check failed: %r", error)
+            log.info("an additional request of a check failed: %r", error)
             return None
 
 

@@ -1,7 +1,7 @@
-"""Whether it is we who are down (C-16): a host's failure is believed only while others answer.
+"""Detects whether our own connection is down (C-16): a host's failure is believed only while other hosts answer.
 
-One law: a failure waits until somebody has answered since, or a canary does; whatever fell into an outage of our own
-is held against nobody.
+One law: a failure is held back until another host has answered since, or a canary does; failures during an outage of
+our own do not count.
 """
 
 import asyncio
@@ -18,18 +18,18 @@ from weboid.core.verdict.judge import is_host_failure
 log = logging.getLogger(__name__)
 
 SUSPECTS: Final = 20
-"""Hosts in a row that fail while none answers, before a canary is asked though others are still being waited for."""
+"""Hosts that fail in a row before the canaries are checked, even while other checks are still under way."""
 SUSPECTS_ALONE: Final = 50
-"""The same, before a store that knows no canary at all takes itself to be cut off."""
+"""The same without any known canary, before our connection is taken to be down."""
 CANARIES: Final = 8
-"""Enough that not all of them die between two rounds."""
+"""Number of canaries: enough that not all of them die between two rounds."""
 
 Ask = Callable[[CheckRequest], Awaitable[Observation]]
-"""One check; raises NotAsked, and what is a fault of ours."""
+"""Makes one check; raises NotAsked, and errors of our own."""
 
 
 class Connectivity:
-    """Checks, and whether we are connected meanwhile. Canaries are those known before, then what answered last."""
+    """Makes checks and watches our own connection. Canaries are the given URLs, then those that answered last."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
@@ -39,37 +39,37 @@ class Connectivity:
         self._asking = 0
         self._deciding: asyncio.Task[None] | None = None
         self.is_down = False
-        """Set once and for all when the round is found cut off."""
+        """Set for good when our connection is found to be down."""
 
     def know(self, canaries: Iterable[str]) -> None:
-        """URLs that answered when they were last asked."""
+        """Adds canaries: URLs that answered when they were last checked."""
         self._canaries.extend(canaries)
 
     async def check(self, request: CheckRequest) -> Observation | None:
-        """One check, believed only if it is not we who are down; None for whatever is no fault of theirs."""
+        """The observation of one check; None if nothing was requested, or if the failure may be our own."""
         seen = None
         self._asking += 1
         try:
             seen = await self._ask(request)
         except NotAsked as why:
-            log.debug("not asked now: %s", why)
+            log.debug("not checked now: %s", why)
             return None
         except Exception as error:
-            # Sockets and name servers of our own need no stack trace; a bug does.
+            # Failures of our own sockets and name servers need no stack trace; bugs do.
             log.warning("could not check %r: %r", request.url, error, exc_info=not isinstance(error, OSError))
         finally:
             self._asking -= 1
             self._consider()
         if seen is not None and not is_host_failure(seen):
-            # Who wants to be left alone is not asked again to see whether we are down.
+            # A host that requested a pause is not used as a canary.
             self._answered(None if seen.retry_after_s else request.url)
             return seen
         return seen if await self._is_believed(request.url.split("/", 3)[2]) else None
 
     def _answered(self, canary: str | None) -> None:
-        """A host has given an answer of whatever kind: all that failed until now failed by itself.
+        """Records that a host has answered in any way: all failures until now were the hosts' own.
 
-        `canary` is its URL, None if it should not be asked again.
+        `canary` is its URL, None if it must not be used as a canary.
         """
         if canary:
             self._canaries.append(canary)
@@ -77,7 +77,7 @@ class Connectivity:
         self._settle(believed=True)
 
     async def _is_believed(self, host: str) -> bool:
-        """Whether a failure to reach a host is the host's. Waits for others to answer, or for a canary."""
+        """Whether a failure is the host's own. Waits until another host or a canary answers."""
         if self.is_down:
             return False
         self._suspects.add(host)
@@ -87,13 +87,13 @@ class Connectivity:
         return await verdict
 
     async def close(self) -> None:
-        """Ends what is still undecided."""
+        """Cancels a decision under way."""
         if self._deciding:
             self._deciding.cancel()
             await asyncio.gather(self._deciding, return_exceptions=True)
 
     def _consider(self) -> None:
-        """Decides when nobody is left who could answer by himself, or too many have failed in a row."""
+        """Starts a decision if no check under way can bring an answer, or if too many hosts have failed in a row."""
         if self._waiting and not self._deciding and (not self._asking or len(self._suspects) >= self._limit()):
             self._deciding = asyncio.create_task(self._decide())
 
@@ -106,7 +106,7 @@ class Connectivity:
             believed = await self._a_canary_answers() if known else len(self._suspects) < SUSPECTS_ALONE
             if not believed and not self.is_down:
                 self.is_down = True
-                log.error("%d hosts in a row cannot be reached, nor any canary", len(self._suspects))
+                log.error("%d hosts in a row cannot be reached, and no canary answers", len(self._suspects))
             if believed:
                 self._suspects.clear()
             self._settle(believed=believed)
@@ -114,15 +114,15 @@ class Connectivity:
             self._deciding = None
 
     async def _a_canary_answers(self) -> bool:
-        asked = [asyncio.create_task(self._is_answered(url)) for url in self._canaries]
+        checks = [asyncio.create_task(self._is_answered(url)) for url in self._canaries]
         try:
-            for answer in asyncio.as_completed(asked):
+            for answer in asyncio.as_completed(checks):
                 if await answer:
                     return True
         finally:
-            for task in asked:
+            for task in checks:
                 task.cancel()
-            await asyncio.gather(*asked, return_exceptions=True)
+            await asyncio.gather(*checks, return_exceptions=True)
         return False
 
     async def _is_answered(self, url: str) -> bool:
@@ -130,7 +130,7 @@ class Connectivity:
         try:
             return not is_host_failure(await self._ask(CheckRequest(url)))
         except Exception as error:
-            log.warning("could not ask the canary %r: %r", url, error)
+            log.warning("could not check the canary %r: %r", url, error)
             return False
 
     def _settle(self, *, believed: bool) -> None:

@@ -1,7 +1,7 @@
-"""The second vantage point: what a URL is worth when it is asked from elsewhere (C-14).
+"""Second opinions: the outcome of a check from another vantage point, made by a command (C-14).
 
-The command is one that reads a URL on its standard input and answers as ``weboid check --json -`` does.
-One law: no URL ever becomes part of a command line, and whoever cannot say anything changes nothing.
+The command reads a URL on its standard input and writes the same output as ``weboid check --json -``.
+One law: a URL never becomes part of a command line, and a command without a usable answer changes nothing.
 """
 
 import asyncio
@@ -19,26 +19,26 @@ from weboid.core.record.reasons import Outcome
 log = logging.getLogger(__name__)
 
 ANSWER_S: Final = 180.0
-"""A check may take its time; so may getting through to the other place."""
+"""Seconds for an answer: a check may take long, and so may the connection to the other place."""
 REST_S: Final = 600.0
-"""Whoever said nothing of use so often in a row is not asked for so long: rounds must not wait for what is broken."""
+"""After `_SILENT` unusable answers in a row the command is not run for so long: rounds must not wait for it."""
 _SILENT: Final = 8
 _AT_ONCE: Final = 4
 _OUTPUT_BYTES: Final = 65_536
 _END_S: Final = 10.0
-"""For a process that was killed to be gone."""
+"""Seconds to wait for a killed process to end."""
 
 
 class SecondOpinion(Protocol):
-    """A place from which URLs can be asked."""
+    """A place from which URLs can be checked."""
 
     async def outcome(self, url: str) -> Outcome | None:
-        """What one check of a URL in normal form yields there, None if that cannot be said."""
+        """The outcome of one check of a URL in normal form there, None if unknown."""
         ...
 
 
 class CommandOpinion:
-    """A command, such as ``ssh other weboid check --json -``, run once a URL, a few at a time."""
+    """A command, such as ``ssh other weboid check --json -``, run once per URL, a few at a time."""
 
     def __init__(self, command: Sequence[str], *, answer_s: float = ANSWER_S) -> None:
         self._command = list(command)
@@ -48,7 +48,7 @@ class CommandOpinion:
         self._rest_end = float("-inf")
 
     async def outcome(self, url: str) -> Outcome | None:
-        """What the command says of a URL; None, with a warning, if it says nothing of use in time."""
+        """The outcome reported by the command; None, with a warning, if it gives no usable answer in time."""
         async with self._seats:
             if monotonic() < self._rest_end:
                 return None
@@ -62,15 +62,15 @@ class CommandOpinion:
 
     def _note_silence(self, url: str, error: Exception) -> None:
         self._silent += 1
-        log.warning("the second vantage point says nothing of %r: %r", url, error)
+        log.warning("the second vantage point gives no usable answer for %r: %r", url, error)
         if self._silent >= _SILENT:
             self._rest_end = monotonic() + REST_S
-            log.warning("the second vantage point said nothing %d times and is not asked for a while", self._silent)
+            log.warning("the second vantage point gave no usable answer %d times: paused", self._silent)
 
     async def _run(self, url: str) -> bytes:
-        """What the command writes; raises OSError, TimeoutError, or ValueError if it is too much or it failed."""
+        """The command's output; raises OSError, TimeoutError, or ValueError if it is too long or the command failed."""
         if not url.isprintable():
-            raise ValueError("this is no URL in normal form")
+            raise ValueError("this is not a URL in normal form")
         transport, talk = await asyncio.get_running_loop().subprocess_exec(
             _Talk,
             *self._command,
@@ -86,7 +86,7 @@ class CommandOpinion:
                 stdin.close()
                 await talk.said.wait()
                 if len(talk.output) > _OUTPUT_BYTES:
-                    raise ValueError("it says more than a check can")
+                    raise ValueError("its output is longer than that of a check")
                 await talk.exited.wait()
             if status := transport.get_returncode():
                 raise ValueError(f"it ended with status {status}")
@@ -96,7 +96,7 @@ class CommandOpinion:
 
 
 class _Talk(asyncio.SubprocessProtocol):
-    """What comes from a process, up to a bound: all is `said` at the end of the output, or at the bound."""
+    """Collects the output of a process up to a bound; `said` is set at the end of the output, or at the bound."""
 
     def __init__(self) -> None:
         self.output = bytearray()
@@ -105,25 +105,25 @@ class _Talk(asyncio.SubprocessProtocol):
         self.exited = asyncio.Event()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """Keeps what may belong to an answer."""
+        """Keeps output until the bound is reached."""
         if not self.said.is_set():
             self.output += data
             if len(self.output) > _OUTPUT_BYTES:
                 self.said.set()
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        """The end of the output; that of the input is nobody's business."""
+        """Notes the end of the output; the end of the input does not matter."""
         if fd == 1:
             self.is_closed = True
             self.said.set()
 
     def process_exited(self) -> None:
-        """What it has started may live on, with the output in its hands."""
+        """Notes the end of the process; its children may still hold the output open."""
         self.exited.set()
 
 
 async def _end(transport: asyncio.SubprocessTransport, talk: _Talk) -> None:
-    """Ends a process that has not ended by itself, and all that it has started in its group."""
+    """Kills a process that has not ended by itself, and all processes of its group."""
     try:
         if not (talk.is_closed and talk.exited.is_set()):
             with suppress(ProcessLookupError, PermissionError):
@@ -136,12 +136,12 @@ async def _end(transport: asyncio.SubprocessTransport, talk: _Talk) -> None:
 
 
 def _outcome(url: str, output: bytes) -> Outcome | None:
-    """The outcome in the one line of an answer; raises ValueError if it is none for this URL."""
+    """The outcome in the one line of output; raises ValueError if it is not a valid answer for this URL."""
     try:
         line = json.loads(output)
     except RecursionError:
-        raise ValueError("it speaks in riddles") from None
+        raise ValueError("its output is nested too deeply") from None
     if not isinstance(line, dict) or line.get("normal") != url:
-        raise ValueError("it speaks of something else")
-    told = line.get("outcome")
-    return None if told is None else Outcome(told)
+        raise ValueError("its output is not about this URL")
+    outcome = line.get("outcome")
+    return None if outcome is None else Outcome(outcome)

@@ -1,7 +1,7 @@
-"""The hosts that are not asked because they said so, with all below them (C-17).
+"""The stop list: hosts that are not contacted because their owners demand it, with all subdomains (C-17).
 
-One law: a host leaves the list only when the file has twice been read without it; whatever cannot be read, now or at
-all, takes nobody off.
+One law: a host leaves the list only after the file was read twice without it; a file or line that cannot be read
+removes no host.
 """
 
 import logging
@@ -19,9 +19,9 @@ from weboid.errors import ConfigError
 log = logging.getLogger(__name__)
 
 _LOOK_S: Final = 1.0
-"""Between two looks whether the file has changed."""
+"""Seconds between two tests whether the file has changed."""
 _SMALL_BYTES: Final = 32_768
-"""A file so small is read at once, in some milliseconds; a larger one beside the event loop."""
+"""A file up to this size is read at once, in some milliseconds; a larger one in a thread."""
 _SHOWN: Final = 5
 """Bad lines that are shown in one warning."""
 
@@ -29,21 +29,21 @@ _Version = tuple[int, int, int]
 
 
 class StopList:
-    """Hosts by configuration, and those of a file that is looked at again whenever it changes.
+    """The hosts of the configuration and those of a file, which is read again whenever it changes.
 
-    The file is UTF-8, one host a line, in any form that a URL may have it in; what follows a ``#`` is a comment. Raises
-    ConfigError if it cannot be read to begin with.
+    The file is UTF-8, one host a line, in any form that is valid in a URL; what follows a ``#`` is a comment. Raises
+    ConfigError if it cannot be read at the start.
     """
 
     def __init__(self, names: Iterable[str], file: Path | None = None) -> None:
         self._configured, bad = _hosts(names)
-        _tell("the configuration", bad)
+        _warn("the configuration", bad)
         self._names = self._configured
         self._file = file
         self._version: _Version | None = None
         self._is_settled = False
         self._is_lost = False
-        self._told: frozenset[str] = frozenset()
+        self._reported: frozenset[str] = frozenset()
         self._reader: Thread | None = None
         self._looked = monotonic()
         if file:
@@ -60,7 +60,7 @@ class StopList:
         return len(self._names)
 
     def holds(self, host: str) -> bool:
-        """Whether a host in normal form, or one above it, is on the list."""
+        """Whether a host in normal form, or a parent domain, is on the list."""
         if self._file and monotonic() - self._looked >= _LOOK_S:
             self._look(self._file)
         names = self._names
@@ -73,7 +73,7 @@ class StopList:
         return True
 
     def _look(self, file: Path) -> None:
-        """Reads the file if it has changed, and once more after that: somebody may have been writing it."""
+        """Reads the file if it has changed, and once more after that: somebody may still have been writing it."""
         self._looked = monotonic()
         if self._reader and self._reader.is_alive():
             return
@@ -105,19 +105,19 @@ class StopList:
             self._names |= names
 
     def _settle(self, file: Path, names: frozenset[str], bad: list[str]) -> None:
-        """Takes what the file says as it stands."""
+        """Replaces the list by the file's content, which has not changed between two readings."""
         self._is_settled = True
-        _tell(f"the stop list {file}", [line for line in bad if line not in self._told])
-        self._told = frozenset(bad)
+        _warn(f"the stop list {file}", [line for line in bad if line not in self._reported])
+        self._reported = frozenset(bad)
         if bad and not names:
-            log.warning("the stop list %s holds nothing but bad lines, what it said before stays", file)
+            log.warning("the stop list %s has only invalid lines; its earlier content stays in force", file)
             return
         self._names = self._configured | names
         log.info("%d hosts on the stop list with %s", len(self._names), file)
 
     def _lose(self, file: Path, error: OSError) -> None:
         if not self._is_lost:
-            log.warning("the stop list %s cannot be read, what it said before stays: %s", file, error)
+            log.warning("the stop list %s cannot be read; its earlier content stays in force: %s", file, error)
             self._is_lost = True
 
 
@@ -125,7 +125,7 @@ def _version(file: Path) -> _Version:
     """What changes when a file does; raises OSError."""
     found = os.stat(file)
     if not stat.S_ISREG(found.st_mode):
-        raise OSError("it is no file")
+        raise OSError("it is not a regular file")
     return found.st_mtime_ns, found.st_ino, found.st_size
 
 
@@ -136,7 +136,7 @@ def _lines(content: bytes) -> Iterator[str]:
 
 
 def _hosts(names: Iterable[str]) -> tuple[frozenset[str], list[str]]:
-    """The hosts among names, in normal form, and the names that are none."""
+    """The hosts among names, in normal form, and the names that are not valid hosts."""
     hosts, bad = set(), []
     for given in names:
         name = given.strip().removeprefix("*").strip(".")
@@ -147,8 +147,8 @@ def _hosts(names: Iterable[str]) -> tuple[frozenset[str], list[str]]:
     return frozenset(hosts), bad
 
 
-def _tell(source: str, bad: list[str]) -> None:
+def _warn(source: str, bad: list[str]) -> None:
     if bad:
         shown = ", ".join(f"{name!r:.100}" for name in bad[:_SHOWN])
         more = f" and {len(bad) - _SHOWN} more" if len(bad) > _SHOWN else ""
-        log.warning("%s: no host, and ignored: %s%s", source, shown, more)
+        log.warning("%s: not valid hosts, ignored: %s%s", source, shown, more)

@@ -1,7 +1,7 @@
-"""Whose turn it is: at least `delay_s` between two requests to one host, from whatever worker (C-3, C-17).
+"""Turns at hosts: at least `delay_s` seconds between two requests to one host, across all workers (C-3, C-17).
 
-Inside a process by `LocalTurns`; among all that share a store by `SharedTurns`, which takes many turns at once.
-One law: a slot is taken before it is waited for, so that callers at the same moment get different ones.
+`LocalTurns` is for one process; `SharedTurns` for all processes that share a store, and takes many turns at once.
+One law: a slot is taken before it is waited for, so that simultaneous callers get different slots.
 """
 
 import asyncio
@@ -19,34 +19,34 @@ from weboid.store.schedule.turn import delete_past, lease_slots, record_rest
 log = logging.getLogger(__name__)
 
 QUEUE_S: Final = 120.0
-"""A turn that would come later is not waited for: the check is made another day."""
+"""Seconds that a turn is waited for at most; otherwise the check is made another day."""
 _KEPT: Final = 100_000
-"""Hosts remembered before those whose time has passed are forgotten."""
+"""Number of hosts remembered before those whose time has passed are forgotten."""
 _GATHERING_S: Final = 0.005
-"""Turns asked for within so long are taken together."""
+"""Turns requested within so many seconds are taken together."""
 _SLACK_S: Final = 0.05
-"""Two processes never wake up quite as punctually as they should."""
+"""Added to each delay, since processes do not wake up exactly on time."""
 _RETRY_S: Final = 1.0
 _FORGETTING_S: Final = 60.0
 
 
 class NotAsked(Exception):
-    """Nothing was asked, and nobody is at fault: too many wait for the host, or it wants to be left alone."""
+    """Nothing was requested, and no server failed: the wait for the host is too long, or we may not contact it now."""
 
 
 class Turns(Protocol):
-    """What a checker needs."""
+    """What a checker needs to schedule requests."""
 
     async def turn(self, host: str) -> None:
-        """Returns when a request may go to the host; raises NotAsked if that is too long to wait for."""
+        """Returns when a request may go to the host; raises NotAsked if the wait is too long."""
         ...
 
     async def rest(self, host: str, seconds: float) -> None:
-        """Nobody asks the host for so long (Retry-After)."""
+        """Sends no requests to the host for so many seconds (Retry-After)."""
         ...
 
     def slow(self, host: str, delay_s: float) -> None:
-        """From now on this host is asked so much slower (robots.txt)."""
+        """Sets a longer delay between requests to this host (robots.txt)."""
         ...
 
     def delay_of(self, host: str) -> float:
@@ -55,7 +55,7 @@ class Turns(Protocol):
 
 
 class LocalTurns:
-    """The next free moment of every host asked lately, for one process alone."""
+    """Turns for one process: the next free moment of every host requested lately."""
 
     def __init__(self, delay_s: float) -> None:
         self._delay_s = delay_s
@@ -71,12 +71,12 @@ class LocalTurns:
         return max(self._delay_s, self._slow.get(host) or 0.0)
 
     def slow(self, host: str, delay_s: float) -> None:
-        """From now on this host is asked so much slower (robots.txt)."""
+        """Sets a longer delay between requests to this host (robots.txt)."""
         if delay_s > self._delay_s:
             self._slow[host] = delay_s
 
     async def turn(self, host: str) -> None:
-        """Returns when a request may go to the host; raises NotAsked if that is too long to wait for."""
+        """Returns when a request may go to the host; raises NotAsked if the wait is too long."""
         now = monotonic()
         start = max(now, self._free.get(host, now))
         if start - now > QUEUE_S:
@@ -88,22 +88,22 @@ class LocalTurns:
             await asyncio.sleep(start - now)
 
     async def rest(self, host: str, seconds: float) -> None:
-        """Nobody asks the host for so long (Retry-After)."""
+        """Sends no requests to the host for so many seconds (Retry-After)."""
         self._free[host] = max(self._free.get(host, 0.0), monotonic() + seconds)
 
 
 class SharedTurns:
-    """The same for all processes that share a store."""
+    """Turns for all processes that share a store."""
 
     def __init__(self, pool: Pool, delay_s: float) -> None:
         self._pool = pool
         self._here = LocalTurns(delay_s)
-        self._asked: dict[str, list[asyncio.Future[float | None]]] = {}
+        self._wanted: dict[str, list[asyncio.Future[float | None]]] = {}
         self._gathering: asyncio.Task[None] | None = None
         self._forgotten = monotonic()
 
     def slow(self, host: str, delay_s: float) -> None:
-        """From now on this host is asked so much slower (robots.txt)."""
+        """Sets a longer delay between requests to this host (robots.txt)."""
         self._here.slow(host, delay_s)
 
     def delay_of(self, host: str) -> float:
@@ -111,11 +111,11 @@ class SharedTurns:
         return self._here.delay_of(host)
 
     async def turn(self, host: str) -> None:
-        """Returns when a request may go to the host; raises NotAsked if that is too long to wait for."""
-        # With no delay at all, as in benchmarks and simulations, only rests are kept, and by this process.
+        """Returns when a request may go to the host; raises NotAsked if the wait is too long."""
+        # Without any delay, as in benchmarks and simulations, only requested pauses count, and in this process alone.
         if self._here.delay_of(host):
             taken: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
-            self._asked.setdefault(host, []).append(taken)
+            self._wanted.setdefault(host, []).append(taken)
             if self._gathering is None or self._gathering.done():
                 self._gathering = asyncio.create_task(self._gather())
             wait_s = await taken
@@ -125,29 +125,29 @@ class SharedTurns:
         await self._here.turn(host)
 
     async def rest(self, host: str, seconds: float) -> None:
-        """Nobody asks the host for so long (Retry-After)."""
+        """Sends no requests to the host for so many seconds (Retry-After)."""
         await self._here.rest(host, seconds)
         try:
             async with self._pool.connection() as conn:
                 await record_rest(conn, _key(host), seconds)
         except StoreError as error:
-            log.warning("other workers do not know that %s wants a rest: %s", host, error)
+            log.warning("other workers do not know that %s requested a pause: %s", host, error)
 
     async def close(self) -> None:
-        """Ends what is still waited for."""
+        """Cancels the turns that are still waited for."""
         if self._gathering:
             self._gathering.cancel()
             await asyncio.gather(self._gathering, return_exceptions=True)
 
     async def _gather(self) -> None:
-        """Takes turns, one a host at a time, until nobody asks for one."""
+        """Takes turns, one per host at a time, until none is wanted."""
         await asyncio.sleep(_GATHERING_S)
-        while self._asked:
-            first = {host: waiting.pop(0) for host, waiting in self._asked.items()}
-            self._asked = {host: waiting for host, waiting in self._asked.items() if waiting}
+        while self._wanted:
+            first = {host: waiting.pop(0) for host, waiting in self._wanted.items()}
+            self._wanted = {host: waiting for host, waiting in self._wanted.items() if waiting}
             waits = await self._taken(list(first))
             for host, taken in first.items():
-                if not taken.done():  # its check may have been given up
+                if not taken.done():  # its check may have been cancelled
                     taken.set_result(waits.get(host))
             await asyncio.sleep(_GATHERING_S)
 

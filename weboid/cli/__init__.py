@@ -1,6 +1,6 @@
-"""The command line: wires everything. With `config` the only place that reads the clock and the environment.
+"""The command line, which connects all parts. With ``config`` the only place that reads the clock and the environment.
 
-One law: a command is loaded when it is called, so that ``weboid --help`` is there at once.
+One law: a command is loaded when it is called, so that ``weboid --help`` is fast.
 """
 
 import importlib
@@ -26,19 +26,19 @@ _COMMANDS: Final = {
     "up": "Everything: database, feed, events, crawl, maintenance and web, until Ctrl-C.",
     "serve": "The webservice alone.",
     "crawl": "Checks the links that are due.",
-    "feed": "Brings pages and their links in: from dumps, APIs, replicas and event streams.",
+    "feed": "Reads pages and their links into the database: from dumps, APIs, replicas and event streams.",
     "check": "Checks URLs once, now; nothing is stored.",
     "page": "Checks all links of a live page, now; nothing is stored.",
-    "normalize": "Tells the normal form and the class of URLs.",
-    "show": "Tells what is known of a URL or of the links of a page.",
-    "maintain": "Deletes what is over, looks whether anything is alarming.",
+    "normalize": "Shows the normal form and the class of URLs.",
+    "show": "Shows what is known of a URL or of the links of a page.",
+    "maintain": "Deletes what has expired, raises and lowers alarms.",
     "migrate": "Brings the database up to this version.",
     "rekey": "Moves everything to the keys of this version, after a change of URL form or suffix list.",
 }
 
 
 class _Commands(click.Group):
-    """Commands by name; the module of the same name in this package holds `command`."""
+    """Commands by name; the module of the same name in this package has `command`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -61,10 +61,10 @@ class _Commands(click.Group):
     "--config", "file", type=click.Path(path_type=Path), help="Configuration file (default: weboid.toml, if there)."
 )
 @click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of the embedded database.")
-@click.option("-v", "--verbose", is_flag=True, help="Tell more of what is done.")
+@click.option("-v", "--verbose", is_flag=True, help="Log more of what is done.")
 @click.pass_context
 def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool) -> None:
-    """Weboid watches the external links of wikis and tells which are really dead, since when and why."""
+    """Weboid watches the external links of wikis and shows which are really dead, since when and why."""
     logging.basicConfig(
         level=logging.DEBUG if verbose else logging.WARNING,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
@@ -74,13 +74,13 @@ def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool
     if file is None and Path("weboid.toml").is_file():
         file = Path("weboid.toml")
     read = partial(load_config, file, data=data)
-    # Parts that run for good read it again.
+    # Commands that run continuously read it again.
     ctx.meta[READ_CONFIG] = read
     ctx.obj = read()
 
 
 def run() -> None:
-    """The program: faults that the caller can mend end it with their text and exit status 2."""
+    """Runs the program; a WeboidError, which the user can fix, ends it with its text and exit status 2."""
     try:
         main(standalone_mode=False)
     except click.exceptions.Abort:
@@ -94,6 +94,6 @@ def run() -> None:
         click.echo(f"weboid: {plain(error)}", err=True)
         sys.exit(2)
     except BrokenPipeError:
-        # Whoever read our output has gone: nothing is left to say, and flushing would fail again.
+        # The reader of standard output has closed it: nothing more can be written, and flushing would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

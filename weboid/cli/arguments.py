@@ -1,4 +1,4 @@
-"""What commands are given: URLs as arguments or on standard input, and wikis by name or address.
+"""The arguments of commands: URLs as arguments or on standard input, and wikis by name or address.
 
 One law: input is read as it comes, line by line, so that a million URLs need no more memory than one.
 """
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from weboid.wiki.toolforge import Replicas
 
 _LONGEST: Final = 100_000
-"""Characters of a line that are looked at; whatever is longer is no URL anyway."""
+"""The most characters of a line that are read; a longer line is no URL."""
 
 
 def urls_of(arguments: Sequence[str]) -> Iterator[str]:
-    """The URLs named, ``-`` standing for the lines of standard input; empty lines are passed over."""
+    """The given URLs; ``-`` means the lines of standard input, without empty ones."""
     for argument in arguments:
         if argument != "-":
             yield argument
@@ -37,7 +37,7 @@ def urls_of(arguments: Sequence[str]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class NamedWiki:
-    """A wiki as named on the command line: `name` is None where only its address was given."""
+    """A wiki as named on the command line: `name` is None if only its address was given."""
 
     name: WikiName | None
     farm: Farm
@@ -45,7 +45,7 @@ class NamedWiki:
 
 
 def named_wiki(text: str, config: Config) -> NamedWiki:
-    """The wiki that a name (``dewiki``, ``dewiki@WMF``) or the URL of its api.php stands for; raises ConfigError."""
+    """The wiki of a name (``dewiki``, ``dewiki@WMF``) or of the URL of its api.php; raises ConfigError."""
     if "://" in text:
         return NamedWiki(None, WMF, text)
     name = parse_wiki_name(text)
@@ -56,7 +56,7 @@ def named_wiki(text: str, config: Config) -> NamedWiki:
 
 @asynccontextmanager
 async def open_source(config: Config, wiki: WikiConfig) -> AsyncIterator[WikiSource]:
-    """The source that a wiki is configured to be read from (L-2); raises ConfigError and SourceError."""
+    """The source from which a wiki is to be read by the configuration (L-2); raises ConfigError and SourceError."""
     async with open_api(config, named_wiki(str(wiki.name), config).api) as api:
         if wiki.source == "api":
             yield api
@@ -87,7 +87,7 @@ async def _replica(config: Config, dbname: str, site: SiteInfo) -> WikiSource:
 
 
 def replicas_of(config: Config) -> "Replicas":
-    """The wiki replicas as configured; raises ConfigError where there are no credentials."""
+    """The wiki replicas as configured; raises ConfigError if there are no credentials."""
     from weboid.wiki.toolforge import HOSTS, Replicas, read_credentials
 
     given = config.replica
@@ -97,7 +97,7 @@ def replicas_of(config: Config) -> "Replicas":
 
 @asynccontextmanager
 async def open_api(config: Config, api: str, patience: ApiPatience | None = None) -> AsyncIterator[ApiSource]:
-    """A wiki's Action API behind the guard that all requests pass (C-13)."""
+    """A wiki's Action API, with a client whose requests all pass the guard (C-13)."""
     async with open_client(config.net) as client:
         source = ApiSource(api, client, user_agent=config.net.user_agent, patience=patience)
         try:

@@ -18,12 +18,12 @@ from weboid.core.url.farms import farm_named
 @click.command("check")
 @click.argument("urls", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, in the order of the input.")
-@click.option("--farm", default="WMF", show_default=True, help="Whose own domains are not asked.")
+@click.option("--farm", default="WMF", show_default=True, help="The farm whose own domains are not checked.")
 @click.pass_obj
 def command(config: Config, urls: tuple[str, ...], as_json: bool, farm: str) -> None:
-    """Checks URLs once, now; nothing is stored. A URL ``-`` stands for the lines of standard input.
+    """Checks URLs once, now; nothing is stored. A URL ``-`` means the lines of standard input.
 
-    The exit status is 0 whatever the links are worth; 2 if something is wrong with the call.
+    The exit status is 0 whatever the results are; 2 if something is wrong with the call.
     """
     owner = farm_named(farm, config.farms)
 
@@ -35,7 +35,7 @@ def command(config: Config, urls: tuple[str, ...], as_json: bool, farm: str) -> 
 
 
 async def print_json(lines: AsyncIterator[CheckLine]) -> None:
-    """A JSON line for each, as soon as it is there."""
+    """Prints each result as one line of JSON, as soon as it is available."""
     async for line in lines:
         sys.stdout.write(json.dumps(line.as_json()) + "\n")
         sys.stdout.flush()

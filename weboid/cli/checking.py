@@ -1,6 +1,6 @@
-"""Checking URLs that somebody named, without a store: for ``weboid check`` and ``weboid page``.
+"""Checking given URLs without a store: for ``weboid check`` and ``weboid page``.
 
-One law: answers come in the order of the questions, and only so many are open at a time.
+One law: results come in the order of the URLs, and only a limited number of checks runs at a time.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from weboid.config import Config
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.url.classify import Classified, UrlClass, classify
+from weboid.core.url.display import unicode_host
 from weboid.core.url.farms import Farm
 from weboid.net.outbound import open_session
 
@@ -25,7 +26,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CheckLine:
-    """One URL with its class and, if it was asked, what came of it."""
+    """One URL with its class and, if it was checked, the result."""
 
     link: Classified
     answer: RawResponse | None = None
@@ -33,28 +34,29 @@ class CheckLine:
     error: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The line of ``weboid check --json``; everything about an answer is null where nothing was asked."""
+        """The line of ``weboid check --json``; all values of an answer are null if the URL was not checked."""
         answer, seen = self.answer, self.seen
         reason = seen.reason.word if seen else self.link.reason
         line: dict[str, Any] = {
             "url": self.link.given.encode(errors="replace").decode(),
             "normal": str(self.link.url) if self.link.url else None,
+            "host_unicode": unicode_host(self.link.url.host) if self.link.url else None,
             "class": self.link.kind,
             "status": int(seen.status) if seen else 128 if self.link.kind is UrlClass.INVALID else None,
-            "http": answer.code if answer else None,
+            "http": seen.http or None if seen else None,
             "outcome": seen.outcome if seen else None,
             "reason": reason,
             "final": answer.final if answer else None,
             "hops": len(answer.hops) if answer else None,
             "mime": seen.mime if seen else None,
-            "kib": seen.size_kib if seen else None,
+            "size_kib": seen.size_kib if seen else None,
             "seconds": round(answer.seconds, 3) if answer else None,
         }
         return line if self.error is None else {**line, "error": self.error}
 
 
 async def checked(urls: Iterable[str], config: Config, farm: Farm) -> AsyncGenerator[CheckLine, None]:
-    """Checks URLs side by side, at most the configured number at a time, one host's a second apart."""
+    """Checks URLs in parallel, at most the configured number at a time, one host's URLs the configured delay apart."""
     connections = raise_open_files(config.net.connections)
     async with open_session(replace(config.net, connections=connections)) as session:
         checker = Checker(session, LocalTurns(config.crawl.delay), config.crawl)
@@ -79,9 +81,9 @@ async def _line(checker: Checker, link: Classified) -> CheckLine:
     try:
         found = await checker.check(CheckRequest(str(link.url), thorough=True))
     except NotAsked:
-        return CheckLine(link, error="not asked: its host wants to be left alone, or too many questions wait for it")
+        return CheckLine(link, error="not checked: its host must not be contacted now, or has too many checks waiting")
     except Exception as error:
-        # A fault of ours: it is told, and nothing is said of the link.
+        # A fault of ours: it is reported, and nothing is concluded about the link.
         log.exception("could not check %r", str(link.url))
         return CheckLine(link, error=f"could not be checked: {type(error).__name__}")
     return CheckLine(link, found.answer, found.seen)

@@ -1,6 +1,6 @@
-"""Tables and words for people at a terminal.
+"""Tables, colours and progress bars for people at a terminal.
 
-One law: whatever comes from outside is printed as text: no markup, no control characters, no direction overrides.
+One law: text from outside is printed as plain text: no markup, no control characters, no direction overrides.
 """
 
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from weboid.cli.checking import CheckLine
-from weboid.cli.escape import plain
+from weboid.cli.escape import host_line, plain
 
 _STYLES: Final = {
     "working": "green",
@@ -25,7 +25,7 @@ _STYLES: Final = {
 
 
 def styled(word: str) -> Text:
-    """An outcome or verdict in its colour; the word itself always says it too."""
+    """An outcome or verdict in its colour; the word is always there, too."""
     return Text(plain(word), style=_STYLES.get(word, ""))
 
 
@@ -42,7 +42,7 @@ def bar(console: Console) -> Progress:
 
 
 async def check_table(lines: AsyncIterator[CheckLine]) -> None:
-    """The table of ``weboid check``, with a bar while answers are awaited."""
+    """Prints the table of ``weboid check``, with a progress bar until all results are available."""
     errors = Console(stderr=True, soft_wrap=True)
     table = Table(box=None, pad_edge=False)
     for heading in ("Outcome", "Reason", "HTTP", "Seconds", "URL"):
@@ -58,13 +58,13 @@ async def check_table(lines: AsyncIterator[CheckLine]) -> None:
 
 def _check_row(line: CheckLine) -> tuple[Text, ...]:
     answer, seen, link = line.answer, line.seen, line.link
-    url = Text(plain(link.url or link.given))
+    url = Text(plain(link.url or link.given)).append(host_line(link.url), style="dim")
     if answer and answer.hops:
         url.append(f"\n→ {plain(answer.final)}", style="dim")
     return (
         styled(seen.outcome if seen else "error" if line.error else link.kind),
         Text(plain(line.error or (seen.reason.word if seen else link.reason or ""))),
-        Text(str(answer.code) if answer and answer.code else ""),
+        Text(str(seen.http) if seen and seen.http else ""),
         Text(f"{answer.seconds:.1f}" if answer else ""),
         url,
     )

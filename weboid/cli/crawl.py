@@ -31,11 +31,11 @@ from weboid.store.schedule.lease import is_due
 from weboid.store.urls.url import count_due
 
 _IDLE_S = 5.0
-"""Between two looks for due links, when a round found no more."""
+"""The pause before due links are searched for again, when a round has found no more."""
 _CUT_OFF_S = 60.0
-"""Before another try, when it is we who are down (C-16)."""
+"""The pause before another try, when our own connection is down (C-16)."""
 _COUNTED = 1_000_000
-"""Due URLs that are counted for the progress bar; if there are more, nobody is told how many."""
+"""The most due URLs that are counted for the progress bar; if there are more, no total is shown."""
 
 
 @click.command("crawl")
@@ -43,9 +43,9 @@ _COUNTED = 1_000_000
 @day_option
 @click.pass_obj
 def command(config: Config, once: bool, day: int | None) -> None:
-    """Checks the links that are due, oldest hosts at random, and writes what became of them.
+    """Checks the links that are due, hosts in random order and the oldest links of each first, and writes the results.
 
-    Ctrl-C or SIGTERM ends it in order: what was answered is written. Several workers share the links out.
+    Ctrl-C or SIGTERM ends it in order: results so far are written. Several workers share the links.
     """
 
     async def main() -> None:
@@ -56,44 +56,47 @@ def command(config: Config, once: bool, day: int | None) -> None:
 
 
 async def crawl(config: Config, pool: Pool, today: Callable[[], int], *, once: bool, console: Console) -> None:
-    """Rounds until told to stop, or one; tells on the console what each has done. Raises WeboidError if cut off."""
+    """Runs rounds until a signal to stop, or one round, and prints what each has done.
+
+    Raises WeboidError if one round was to be run and our own connection is down.
+    """
     connections = raise_open_files(config.net.connections)
     if not config.contact:
         console.print("no contact is configured: set WEBOID_CONTACT, so that site owners can reach you", style="yellow")
-    slots = SharedTurns(pool, config.crawl.delay)
-    vantage = CommandOpinion(shlex.split(config.crawl.vantage)) if config.crawl.vantage else None
+    turns = SharedTurns(pool, config.crawl.delay)
+    second = CommandOpinion(shlex.split(config.crawl.vantage)) if config.crawl.vantage else None
     async with open_session(replace(config.net, connections=connections)) as session:
-        checker = Checker(session, slots, config.crawl)
-        crawler = _Crawler(config, pool, checker, vantage, today, connections, console)
+        checker = Checker(session, turns, config.crawl)
+        crawler = _Crawler(config, pool, checker, second, today, connections, console)
         suggestions = Suggestions(
             pool, checker.ask, today=today, stopped=crawler.stopped, canaries=config.crawl.canaries
         )
         with stop_signals(crawler.stop):
-            beside = asyncio.create_task(suggestions.sweep() if once else suggestions.run())
+            alongside = asyncio.create_task(suggestions.sweep() if once else suggestions.run())
             try:
                 while not crawler.stopped.is_set():
                     is_cut_off = await crawler.round()
                     if once and is_cut_off:
                         raise WeboidError(
-                            "this machine seems to be cut off: nothing was held against any link; try again later"
+                            "this machine seems to be cut off: no link was counted as failing; try again later"
                         )
                     if once:
                         break
                     await crawler.pause(_CUT_OFF_S if is_cut_off else _IDLE_S)
-                await beside
+                await alongside
             finally:
-                beside.cancel()
-                await asyncio.gather(beside, return_exceptions=True)
+                alongside.cancel()
+                await asyncio.gather(alongside, return_exceptions=True)
 
 
 @dataclass(slots=True)
 class _Crawler:
-    """A worker at its terminal."""
+    """A worker: runs rounds, shows their progress, and stops in order."""
 
     config: Config
     pool: Pool
     checker: Checker
-    vantage: SecondOpinion | None
+    second: SecondOpinion | None
     today: Callable[[], int]
     connections: int
     console: Console
@@ -105,7 +108,7 @@ class _Crawler:
         """One round, if anything is due; returns whether it ended because we are cut off."""
         day = self.today()
         async with self.pool.connection() as conn:
-            await require_scheme(conn)  # A rekey may have gone by since the last round (O-10).
+            await require_scheme(conn)  # There may have been a rekey since the last round (O-10).
             if not await is_due(conn, day):
                 return False
             due = await count_due(conn, day, limit=_COUNTED)
@@ -122,7 +125,7 @@ class _Crawler:
             if self.stopped.is_set():
                 work.stop()
             tally = await work.run()
-        self.console.print(f"day {day}: {_told(tally, time.monotonic() - start)}", highlight=False)
+        self.console.print(f"day {day}: {_summary(tally, time.monotonic() - start)}", highlight=False)
         return work.is_cut_off
 
     def stop(self) -> None:
@@ -144,14 +147,14 @@ class _Crawler:
             config=self.config.crawl,
             connections=self.connections,
             policy=self.config.policy,
-            second_opinion=self.vantage.outcome if self.vantage else None,
+            second_opinion=self.second.outcome if self.second else None,
             show=show,
         )
 
 
-def _told(tally: Tally, seconds: float) -> str:
+def _summary(tally: Tally, seconds: float) -> str:
     lost = f", {tally.lost} left to other workers" if tally.lost else ""
-    postponed = f", {tally.postponed} could not be asked" if tally.postponed else ""
+    postponed = f", {tally.postponed} could not be checked" if tally.postponed else ""
     return (
         f"{tally.written} checks in {seconds:.1f} s ({tally.inferred} without contact), "
         f"{tally.changes} changes of verdict{postponed}{lost}"

@@ -23,14 +23,14 @@ from weboid.demo.play import Stage, feed_story, open_stage, play_story
 from weboid.demo.story import WIKI
 from weboid.store.db.pool import Pool
 from weboid.store.results.record import Tally
-from weboid.web.people.account import BACK
+from weboid.web.request.route import address_of
 
 _REAL = """To watch a real wiki instead:
   weboid page enwiki "Albert Einstein"          all links of one live page, checked now
-  weboid feed pass dewiki                       take in a whole wiki through its API
+  weboid feed pass dewiki                       read a whole wiki through its API
   weboid crawl --once                           check what is due
-  weboid serve                                  answer
-With [wiki."dewiki@WMF"] in weboid.toml, `weboid up` does all of it, for good.
+  weboid serve                                  start the webservice
+With [wiki."dewiki@WMF"] in weboid.toml, `weboid up` does all of it continuously.
 (In a checkout the program is .venv/bin/weboid.)"""
 
 
@@ -38,7 +38,7 @@ With [wiki."dewiki@WMF"] in weboid.toml, `weboid up` does all of it, for good.
 @click.option("--once", is_flag=True, help="End after the rounds, without pages to click.")
 @click.pass_obj
 def command(config: Config, once: bool) -> None:
-    """Ten weeks of a little web in a minute: nothing outside of this machine is asked."""
+    """Plays ten weeks of a made-up web in a minute; nothing outside of this machine is contacted."""
     console = Console(stderr=True, soft_wrap=True)
 
     async def main() -> None:
@@ -53,8 +53,8 @@ def command(config: Config, once: bool) -> None:
                 if once:
                     await _play(stage, pool, console)
                     return
-                # Before the rounds: a port that is taken is told at once, and pages can be looked at while days go by.
-                back = (web.url or f"http://{web.host}:{web.port}").rstrip("/") + BACK
+                # Before the rounds, so that a port that is taken is reported at once, and pages can be read meanwhile.
+                back = (web.url or f"http://{web.host}:{web.port}").rstrip("/") + address_of("account-back")
                 provider = await stack.enter_async_context(open_littleprovider(addresses=[back]))
                 site = serving(_with_people(stage.config, provider), pool, lambda: stage.day, web.host, web.port)
                 url = await stack.enter_async_context(site)
@@ -66,7 +66,7 @@ def command(config: Config, once: bool) -> None:
 
 async def _play(stage: Stage, pool: Pool, console: Console) -> None:
     start = time.monotonic()
-    console.print(f"A made-up wiki at {stage.wiki.url}/ and a made-up web stand on this machine.", highlight=False)
+    console.print(f"A made-up wiki at {stage.wiki.url}/ and a made-up web run on this machine.", highlight=False)
     done = await feed_story(stage, pool)
     console.print(told(parse_wiki_name(WIKI), done), highlight=False)
     total = Tally()
@@ -96,7 +96,7 @@ async def _wait(stage: Stage, url: str, console: Console) -> None:
 
 
 def _with_people(config: Config, provider: LittleProvider) -> Config:
-    """The configuration in which the provider's editors can sign in, and one of them is an administrator."""
+    """The configuration with which the provider's editors can sign in, and one of them is an administrator."""
     people = PeopleConfig(provider.url, CLIENT, administrators=(str(ADMINISTRATOR.sub),))
     return replace(config, people=people)
 
@@ -116,7 +116,7 @@ the wiki itself               {stage.wiki.url}/
 
 @contextmanager
 def _new_folder() -> Iterator[Path]:
-    """A folder for the demonstration's own database, gone afterwards; open to root's server, which is not root."""
+    """A folder for the demo's own database, deleted afterwards; for root, its server's account can enter it."""
     folder = Path(tempfile.mkdtemp(prefix="weboid-demo-"))
     folder.chmod(0o711)
     try:

@@ -1,4 +1,4 @@
-"""``weboid feed events``: follows Wikimedia's event streams, so that changes are known within minutes."""
+"""``weboid feed events``: follows Wikimedia's event streams, so that edits take effect within minutes."""
 
 import asyncio
 import logging
@@ -31,19 +31,19 @@ from weboid.wiki.criteria import read_criteria
 log = logging.getLogger(__name__)
 
 _REREAD_S = 30.0
-"""Between two looks for pages that can be read again."""
+"""The interval at which pages that were handed in are read again."""
 
 
 @click.command("events")
-@click.option("--url", help="Where the streams are, instead of the configured place.")
-@click.option("--farm", default=WMF.name, show_default=True, help="Whose wikis the events are about.")
-@click.option("--once", is_flag=True, help="End when caught up, or where the server ends the stream.")
+@click.option("--url", help="Address of the streams, instead of the configured one.")
+@click.option("--farm", default=WMF.name, show_default=True, help="The farm whose wikis the events are about.")
+@click.option("--once", is_flag=True, help="End when caught up, or when the server ends the stream.")
 @day_option
 @click.pass_obj
 def command(config: Config, url: str | None, farm: str, once: bool, day: int | None) -> None:
-    """Follows the event streams for the configured wikis, from where it stopped the last time.
+    """Follows the event streams for the configured wikis, from the position of the last run on.
 
-    Links that edits add are known at once; new, moved and restored pages are read again a little later.
+    Links that edits add are stored at once; new, moved and restored pages are read again a little later.
     """
     wikis = [wiki for wiki in config.wikis if wiki.name.farm == farm]
     if not wikis:
@@ -70,9 +70,9 @@ async def follow_events(
     url: str | None = None,
     once: bool = False,
 ) -> None:
-    """Follows the streams for these wikis of one farm until told to stop, and reads pages again that were handed in.
+    """Follows the streams for these wikis of one farm until a signal to stop, and reads pages that were handed in.
 
-    Raises SourceError where the server has no such streams, StoreError.
+    Raises SourceError if the server has no such streams, and StoreError.
     """
     followed = {wiki: await followed_wiki(config, pool, wiki) for wiki in wikis}
     by_name = {wiki.name.dbname: judged for wiki, judged in followed.items()}
@@ -107,9 +107,9 @@ async def reread_wikis(
     today: Callable[[], int],
     now: Callable[[], datetime],
 ) -> Intake:
-    """Reads, in each of the wikis, the pages that were handed in and that its source can tell by now.
+    """Reads, in each of the wikis, the pages that were handed in and whose moment its source has passed.
 
-    A wiki that cannot be read, or a database that is away, is logged; the pages go on waiting.
+    If a wiki cannot be read, or the database is not available, that is logged, and the pages stay pending.
     """
     total = Intake()
     for wiki, judged in followed.items():
@@ -125,7 +125,7 @@ async def reread_wikis(
 
 
 async def followed_wiki(config: Config, pool: Pool, wiki: WikiConfig) -> FollowedWiki:
-    """A configured wiki as events are judged for it; raises ConfigError for criteria that cannot be used."""
+    """A configured wiki with its criteria and spam filter, for events; raises ConfigError for unusable criteria."""
     named = named_wiki(str(wiki.name), config)
     criteria = read_criteria(wiki.matching, wiki.without)
     filters = SpamFilters()
@@ -141,7 +141,7 @@ async def followed_wiki(config: Config, pool: Pool, wiki: WikiConfig) -> Followe
 
 
 def told(done: Applied, now: datetime) -> str:
-    """How far following has come, in a line."""
+    """The progress of following in one line."""
     if done.moment is None:
         return "no event so far"
     lag_s = max(0.0, (now - done.moment).total_seconds())

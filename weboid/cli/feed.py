@@ -1,4 +1,7 @@
-"""``weboid feed``: brings pages and their links in. Passes are `passes`' business, events `events`'."""
+"""``weboid feed``: reads pages and their links into the database, here from dumps.
+
+Passes belong to ``cli/passes``, events to ``cli/events``.
+"""
 
 from pathlib import Path
 
@@ -23,7 +26,7 @@ _namespaces = click.option("--namespace", "namespaces", type=int, multiple=True,
 
 @click.group("feed")
 def command() -> None:
-    """Brings pages and their links in: what differs from the last time is written, nothing else."""
+    """Reads pages and their links into the database; only what differs from the last time is written."""
 
 
 command.add_command(page_pass)
@@ -50,7 +53,7 @@ def dump(
     namespaces: tuple[int, ...],
     day: int | None,
 ) -> None:
-    """Takes in a wiki's SQL dumps, plain or compressed."""
+    """Reads a wiki's SQL dumps, plain or compressed, into the database."""
     from weboid.wiki.dump import DumpSource
 
     named = named_wiki(wiki, config)

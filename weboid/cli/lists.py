@@ -1,6 +1,7 @@
-"""The spam lists of the wikis that are fed, fetched once a day (L-3, O-6). What follows is `feed.spam`'s business.
+"""Refreshing the spam lists of the configured wikis once a day (L-3, O-6).
 
-One law: a list that cannot be fetched is told, and the one before stays in force; no pass waits for it.
+Fetching and applying one list belongs to ``feed/spam``.
+One law: a list that cannot be fetched is reported, and the one before stays in force; no pass waits for it.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -23,7 +24,7 @@ _Fetch = Callable[[ActionApi], Awaitable[Refreshed]]
 
 
 async def refresh_lists(config: Config, pool: Pool, wikis: Sequence[WikiConfig], day: int, console: Console) -> None:
-    """Fetches the lists of these wikis and of their farms unless they were today, and judges links again."""
+    """Fetches the lists of these wikis and of their farms, unless that was done today, and classifies links again."""
     for farm in {wiki.name.farm: farm_named(wiki.name.farm, config.farms) for wiki in wikis}.values():
         if farm.spam_wiki:
             keeper = WikiName(farm.spam_wiki, farm.name)

@@ -1,4 +1,4 @@
-"""``weboid maintain``: deletes what is over, and looks whether anything is alarming."""
+"""``weboid maintain``: deletes what has expired, makes the data set, raises and lowers alarms."""
 
 import asyncio
 import sys
@@ -20,16 +20,16 @@ from weboid.store.db.pool import Pool
 from weboid.store.lists.dataset import PARTS
 from weboid.store.upkeep.alarm import list_alarms
 
-_TOLD: Final = 5
-"""Wikis that are named; of more only the number is told."""
+_NAMED: Final = 5
+"""The most wikis that are named; of the others only the number is shown."""
 _LOOK_S: Final = 300.0
-"""Between two looks whether a new day has begun."""
+"""The interval at which it is checked whether a new day has begun."""
 
 
 @click.command("maintain")
-@click.option("--dry-run", is_flag=True, help="Tell what would be deleted, and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be deleted, and write nothing.")
 @click.option("--allow-many", is_flag=True, help=f"Delete even more than one URL in {SHARE}.")
-@click.option("--repeat", is_flag=True, help="Once a day, until told to stop.")
+@click.option("--repeat", is_flag=True, help="Run once a day, until stopped.")
 @day_option
 @click.pass_obj
 def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: int | None) -> None:
@@ -52,7 +52,7 @@ def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: 
 
 
 async def _repeat(console: Console, pool: Pool, today: Callable[[], int]) -> None:
-    """Every day once; what fails is told and tried again a little later."""
+    """Does the work once every day; a failure is reported and tried again a little later."""
     stopped = asyncio.Event()
     done: int | None = None
 
@@ -72,10 +72,10 @@ async def _repeat(console: Console, pool: Pool, today: Callable[[], int]) -> Non
 
 
 async def _once(console: Console, pool: Pool, day: int, *, dry_run: bool = False, allow_many: bool = False) -> bool:
-    """The work of one day; returns whether it was not stopped for being too much."""
+    """Does the work of one day; returns False if expiry was stopped because it would delete too many URLs."""
     async with pool.connection() as conn:
         plan = await planned(conn, day)
-    _tell_held(console, plan)
+    _print_held(console, plan)
     if dry_run:
         console.print(f"day {day}: {plan.urls} URLs would be deleted{_stopping(plan, allow_many)}")
         return True
@@ -92,7 +92,7 @@ async def _once(console: Console, pool: Pool, day: int, *, dry_run: bool = False
 
 
 async def _expire(console: Console, pool: Pool, plan: ExpiryPlan, day: int, allow_many: bool) -> bool:
-    """Deletes and tells; returns whether it was not stopped."""
+    """Deletes what has expired and prints how much; returns False if that was stopped."""
     with bar(console) as shown:
         task = shown.add_task(f"day {day}: expiry", total=plan.urls)
 
@@ -102,8 +102,8 @@ async def _expire(console: Console, pool: Pool, plan: ExpiryPlan, day: int, allo
         done = await expire(pool, plan, day, allow_many=allow_many, show=show)
     if done is None:
         console.print(
-            f"day {day}: nothing was deleted: {plan.urls} URLs are over, more than one in {SHARE}. If a wiki was taken "
-            "out on purpose, run it again with --allow-many; else look whether the last passes read what they should",
+            f"day {day}: nothing was deleted: {plan.urls} URLs have expired, more than one in {SHARE}. If a wiki was "
+            "removed on purpose, run it again with --allow-many; else check that the last passes were complete",
             style="red",
         )
         return False
@@ -123,14 +123,14 @@ async def _publish(console: Console, pool: Pool, day: int) -> None:
             console.print(f"day {day}: the public data set is made")
 
 
-def _tell_held(console: Console, plan: ExpiryPlan) -> None:
-    """Which wikis are waited for, if anything would have been deleted otherwise."""
+def _print_held(console: Console, plan: ExpiryPlan) -> None:
+    """Prints the wikis whose next pass is needed first, if anything would have been deleted otherwise."""
     if not plan.held:
         return
     names = [f"{each.wiki} ({'never' if each.passed is None else iso(each.passed)})" for each in plan.holding]
-    more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     console.print(
-        f"{plan.held} URLs without use for {ORPHANED_DAYS} days wait for a pass over {', '.join(names[:_TOLD])}{more}",
+        f"{plan.held} URLs without use for {ORPHANED_DAYS} days wait for a pass over {', '.join(names[:_NAMED])}{more}",
         style="yellow",
         markup=False,
     )

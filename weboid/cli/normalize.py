@@ -19,10 +19,10 @@ from weboid.core.url.farms import farm_named
 @click.command("normalize")
 @click.argument("urls", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, in the order of the input.")
-@click.option("--farm", default="WMF", show_default=True, help="Whose own domains are told apart.")
+@click.option("--farm", default="WMF", show_default=True, help="The farm whose own domains are recognised.")
 @click.pass_obj
 def command(config: Config, urls: tuple[str, ...], as_json: bool, farm: str) -> None:
-    """Tells the normal form and the class of URLs. A URL ``-`` stands for the lines of standard input."""
+    """Shows the normal form and the class of URLs. A URL ``-`` means the lines of standard input."""
     owner = farm_named(farm, config.farms)
     links = (classify(url, owner) for url in urls_of(urls))
     if as_json:

@@ -16,7 +16,7 @@ from weboid.wiki.action import ApiPatience
 from weboid.wiki.source import PageLinks
 
 _PATIENCE = ApiPatience(tries=2, timeout_s=20)
-"""Somebody sits and waits."""
+"""Short, because a person waits at the terminal."""
 
 
 @click.command("page")

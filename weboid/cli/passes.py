@@ -1,4 +1,4 @@
-"""``weboid feed pass``: passes over wikis, once or for good."""
+"""``weboid feed pass``: passes over wikis, once or again and again."""
 
 import asyncio
 from collections.abc import Callable
@@ -23,18 +23,18 @@ from weboid.store.pages.wiki import list_wikis, record_wiki
 from weboid.wiki.criteria import Criteria, read_criteria
 
 _LOOK_S: Final = 300.0
-"""Between two looks whether a wiki's turn has come."""
+"""The interval at which it is checked whether a pass over a wiki is due."""
 
 
 @click.command("pass")
 @click.argument("wikis", nargs=-1)
-@click.option("--repeat", is_flag=True, help="Again and again, each wiki once a period, until told to stop.")
+@click.option("--repeat", is_flag=True, help="Again and again, each wiki once a period, until stopped.")
 @day_option
 @click.pass_context
 def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, day: int | None) -> None:
     """Goes through all pages of wikis; without names, of those that are configured.
 
-    A pass that is broken off, by Ctrl-C too, goes on where it was when it is started again.
+    A pass that is broken off, also by Ctrl-C, goes on where it was when it is started again.
     """
     console = Console(stderr=True, soft_wrap=True)
     today = clock(day)
@@ -63,9 +63,9 @@ async def next_pass(
     console: Console,
     failed: set[WikiName],
 ) -> None:
-    """The pass whose turn it is, under the configuration as it reads now; or a while of waiting (P-7).
+    """Runs the pass that is due first, with the configuration as it is now; or, if none is, pauses (P-7).
 
-    Wikis that have `failed` come again after that while, so that they hold up no other.
+    Wikis that have `failed` are tried again after the pause, so that they do not delay the others.
     """
     try:
         config = read_again()
@@ -80,7 +80,7 @@ async def next_pass(
         followed = {wiki: await followed_wiki(config, pool, wiki) for wiki in chosen}
         await reread_wikis(config, pool, followed, today=lambda: day, now=moment_now)
     except SourceError:
-        return  # It was told, and the next one's turn has come.
+        return  # It was reported, and the next wiki is due.
     except WeboidError as error:
         console.print(f"{error}; trying again in {_LOOK_S / 60:.0f} minutes", style="red", markup=False)
     await asyncio.sleep(_LOOK_S)
@@ -99,7 +99,7 @@ async def _due(config: Config, pool: Pool, wikis: list[WikiConfig], day: int) ->
 
 
 async def feed_wikis(config: Config, pool: Pool, wikis: list[WikiConfig], day: int, console: Console) -> None:
-    """One pass over each of the wikis; a wiki that fails is told and does not hold up the others, then raised."""
+    """Runs one pass over each of the wikis. A failure is reported and does not stop the others; the last is raised."""
     await refresh_lists(config, pool, wikis, day, console)
     failed: WeboidError | None = None
     for wiki in wikis:
@@ -142,12 +142,12 @@ async def _pass_over(config: Config, pool: Pool, wiki: WikiConfig, day: int, con
 
 
 def told(name: WikiName, done: PassProgress) -> str:
-    """What a pass has done, in a line."""
+    """What a pass has done, in one line."""
     return f"{name}: {done.met} pages match; {changes(done.intake)}"
 
 
 def changes(intake: Intake) -> str:
-    """What an intake has changed."""
+    """What an intake has changed, in words."""
     if not (intake.pages_new or intake.pages_changed or intake.pages_gone):
         return "nothing has changed"
     return (

@@ -11,13 +11,13 @@ from weboid.store.upkeep.rekey import Rekeyed, count_urls, rekey
 
 
 @click.command("rekey")
-@click.option("--dry-run", is_flag=True, help="Tell how much would be moved, and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Show how much would be moved, and write nothing.")
 @day_option
 @click.pass_obj
 def command(config: Config, dry_run: bool, day: int | None) -> None:
     """Moves all URLs to this program's normal form and suffix list, with all that is known of them (O-10).
 
-    Stop crawlers and feeders before; they refuse to start until it is done. Stopped half-way, run it again.
+    Stop crawlers and feeders before; they refuse to start until it is done. If it is stopped half-way, run it again.
     """
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     on_day = clock(day)()
@@ -33,19 +33,19 @@ def command(config: Config, dry_run: bool, day: int | None) -> None:
                 task = shown.add_task("rekey", total=urls)
 
                 def show(so_far: Rekeyed) -> None:
-                    # What has moved may be met a second time at its new place.
+                    # A URL that was moved may be read a second time under its new key.
                     shown.update(task, completed=min(so_far.urls, urls), description=f"rekey: {so_far.moved} moved")
 
                 done = await rekey(pool, on_day, dry_run=dry_run, show=show)
-            console.print(_told(done, dry_run))
+            console.print(_summary(done, dry_run))
 
     run_async(main())
 
 
-def _told(done: Rekeyed, dry_run: bool) -> str:
+def _summary(done: Rekeyed, dry_run: bool) -> str:
     if dry_run:
         return f"{done.moved} URLs would move, {done.dropped} would be dropped as invalid; {done.spam_links} spam links"
     return (
-        f"{done.moved} URLs moved, {done.merged} of them fell together with another one, {done.dropped} dropped as "
+        f"{done.moved} URLs moved, {done.merged} of them merged with another one, {done.dropped} dropped as "
         f"invalid; {done.spam_links} spam links moved"
     )

@@ -1,6 +1,6 @@
-"""What commands share: the clock, the database, the way out, and stopping in order.
+"""What commands share: the clock, the database, the event loop, and stopping in order.
 
-One law: whatever is opened here is closed here, also when the program is told to stop.
+One law: everything that is opened here is closed here, also after a signal to stop.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 _WATCH_S = 1.0
 _GARBAGE = 50_000
-"""New objects between two collections of the young ones; Python begins with 700."""
+"""New objects between two garbage collections of the youngest generation; Python's default is 700."""
 
 
 def today() -> int:
@@ -37,12 +37,12 @@ def today() -> int:
 
 
 def moment_now() -> datetime:
-    """The moment, in UTC."""
+    """The current moment in UTC."""
     return datetime.now(UTC)
 
 
 def clock(day: int | None) -> Callable[[], int]:
-    """The days a command lives by: the given one for ever, or the real ones."""
+    """A function that returns the day for a command: always the given one, or the current one."""
     return today if day is None else lambda: day
 
 
@@ -62,7 +62,7 @@ class DayType(click.ParamType[int]):
         return day
 
 
-day_option = click.option("--day", type=DayType(), help="Live on this day instead of today (simulation).")
+day_option = click.option("--day", type=DayType(), help="Use this day instead of today (simulation).")
 
 
 @asynccontextmanager
@@ -71,7 +71,7 @@ async def open_store(
 ) -> AsyncIterator["Pool"]:
     """The database, configured or embedded, started and migrated; raises StoreError.
 
-    `any_form`: also if its keys are not those of this program (O-10), for whoever neither computes nor writes keys.
+    `any_form`: also if its keys are not those of this program (O-10), for commands that neither compute nor write keys.
     A statement is cut off after `statement_timeout_s`, 0 = never.
     """
     from weboid.store.db.key_scheme import record_scheme, require_scheme
@@ -102,7 +102,7 @@ async def open_store(
 
 
 async def _keep_alive(server: "Server") -> None:
-    """Starts the embedded server again when it has died; what was under way is tried again by whoever did it."""
+    """Starts the embedded server again when it has died; callers try again what was under way."""
     while True:
         await asyncio.sleep(_WATCH_S)
         try:
@@ -113,8 +113,8 @@ async def _keep_alive(server: "Server") -> None:
 
 
 def run_async(main: Any) -> Any:
-    """Runs a coroutine on the fastest loop there is."""
-    # Thousands of visits under way are no garbage, and looking through them again and again costs time.
+    """Runs a coroutine on uvloop, or on asyncio's own loop if that is not installed."""
+    # Thousands of visits under way are no garbage, and scanning them again and again costs time.
     gc.freeze()
     gc.set_threshold(_GARBAGE)
     try:
@@ -130,13 +130,13 @@ def stop_signals(stop: Callable[[], None]) -> Iterator[None]:
     loop = asyncio.get_running_loop()
     kinds = (signal.SIGTERM, signal.SIGINT)
 
-    def told() -> None:
+    def on_signal() -> None:
         for kind in kinds:
             loop.remove_signal_handler(kind)
         stop()
 
     for kind in kinds:
-        loop.add_signal_handler(kind, told)
+        loop.add_signal_handler(kind, on_signal)
     try:
         yield
     finally:
@@ -145,7 +145,7 @@ def stop_signals(stop: Callable[[], None]) -> Iterator[None]:
 
 
 async def until(stopped: asyncio.Event, *works: Coroutine[Any, Any, object]) -> None:
-    """Does all of the works until one ends or we are told to stop; what one raised is raised."""
+    """Runs all of the works until one ends or `stopped` is set; what one raised is raised."""
     doing = [asyncio.create_task(work) for work in (*works, stopped.wait())]
     await asyncio.wait(doing, return_when="FIRST_COMPLETED")
     for task in doing:
@@ -170,5 +170,5 @@ def raise_open_files(wanted: int) -> int:
 
 
 def is_terminal() -> bool:
-    """Whether a person reads our output."""
+    """Whether standard output is a terminal."""
     return sys.stdout.isatty()

@@ -24,9 +24,9 @@ log = logging.getLogger(__name__)
 
 _CONNECTIONS = 8
 _STATEMENT_S = 10.0
-"""No answer takes longer in the database, whatever is asked for; nobody waits for more."""
+"""The time limit for a statement, as no reader waits longer."""
 _IMPATIENT = ApiPatience(tries=1, timeout_s=5)
-"""A reader waits: what the wiki does not tell in time is told from the last pass instead (W-10)."""
+"""Short, because a reader waits: if the wiki does not answer in time, the last pass is used instead (W-10)."""
 
 
 @click.command("serve")
@@ -62,7 +62,7 @@ async def serving(config: Config, pool: Pool, today: Callable[[], int], host: st
 
 
 def _sources(config: Config, client: aiohttp.ClientSession) -> Sources:
-    """What reads a wiki live: the API that is configured, or was given when it was fed, or that every WMF wiki has."""
+    """The function that finds a wiki's live source: the API known from feeding, or configured, or that of WMF wikis."""
     configured = {(wiki.name.dbname, wiki.name.farm): wiki.api for wiki in config.wikis if wiki.api}
     farms = {farm.code: farm for farm in config.farms}
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from weboid.cli.console import styled
-from weboid.cli.escape import plain
+from weboid.cli.escape import host_line, plain
 from weboid.cli.runtime import open_store, run_async
 from weboid.config import Config
 from weboid.core.record.days import iso
@@ -31,7 +31,7 @@ from weboid.store.urls.url import find_urls
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line and link.")
 @click.pass_obj
 def command(config: Config, things: tuple[str, ...], as_json: bool) -> None:
-    """Tells what is known of URLs, or of the watched links of pages as the last pass left them.
+    """Shows what is known of URLs, or of the watched links of pages as the last pass left them.
 
     A page is named with its wiki: dewiki:Berlin, dewiki@WMF:9301140.
     """
@@ -55,7 +55,7 @@ async def _find(conn: Connection, config: Config, thing: str) -> Sequence[LinkRe
         raise NotFound(f"{plain(thing)} is no URL that could be watched ({link.reason or link.kind})")
     known = (await find_urls(conn, [key_of(link.url)])).get(key_of(link.url))
     if known is None:
-        raise NotFound(f"{link.url} is not watched: no page that was taken in uses it")
+        raise NotFound(f"{link.url} is not watched: no watched page uses it")
     return [link_report(link, known, config.policy)]
 
 
@@ -64,7 +64,7 @@ async def _find_page(conn: Connection, config: Config, wiki: str, page: str) -> 
     farm = farm_named(name.farm, config.farms)
     stored = await find_wiki(conn, farm, name)
     if stored is None:
-        raise NotFound(f"nothing was ever taken in from {name}: use weboid feed")
+        raise NotFound(f"nothing was ever read from {name}: use weboid feed")
     by_id = page.isascii() and page.isdigit()
     found = await find_page(conn, stored.wiki, page=int(page) if by_id else None, title=page.replace("_", " "))
     if found is None:
@@ -82,7 +82,7 @@ def _print_json(links: Sequence[LinkReport]) -> None:
 
 def _print_table(links: Sequence[LinkReport]) -> None:
     table = Table(box=None, pad_edge=False)
-    for heading in ("Verdict", "Reason", "Since", "Asked", "Due", "Strikes", "URL and history"):
+    for heading in ("Verdict", "Reason", "HTTP", "Since", "Checked", "Next check", "Strikes", "URL and history"):
         table.add_column(heading, overflow="fold")
     for link in links:
         history = "; ".join(
@@ -91,11 +91,12 @@ def _print_table(links: Sequence[LinkReport]) -> None:
         table.add_row(
             styled(link.finding.verdict.word),
             link.finding.reason.word if link.finding.reason else "",
+            "" if link.http is None else str(link.http),
             _day(link.finding.since),
             _day(link.record.checked),
             _day(link.due),
             str(link.record.streak.strikes),
-            Text(plain(link.normal or link.given[0])).append(f"\n{history}", style="dim"),
+            Text(plain(link.normal or link.given[0])).append(f"{host_line(link.url)}\n{history}", style="dim"),
         )
     Console().print(table)
 

@@ -1,4 +1,4 @@
-"""``weboid up``: database, feed, events, crawl, web and maintenance as processes of one group, until told to stop."""
+"""``weboid up``: database, feed, events, crawl, web and maintenance as processes of one group, until stopped."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ from weboid.mechanism.pauses import GrowingPause
 log = logging.getLogger(__name__)
 
 _STEADY_S = 60.0
-"""A part that ran for so long before it failed is started again at once."""
+"""After a part has run for so long, the pause before it is started again begins anew."""
 _PAUSE_S = 1.0
 _PAUSE_LIMIT_S = 60.0
 _GRACE_S = 20.0
@@ -39,7 +39,7 @@ def command(ctx: click.Context) -> None:
 
     async def main() -> None:
         stopped = asyncio.Event()
-        # The share in the database is held here, so that it outlives a part that is started again.
+        # This process has a share in the database, so that the server keeps running while a part is started again.
         async with open_store(config, size=1, part="up"):
             with stop_signals(stopped.set):
                 await asyncio.gather(*(_keep(name, [*options, *call], stopped) for name, call in parts.items()))
@@ -48,7 +48,7 @@ def command(ctx: click.Context) -> None:
 
 
 async def _keep(name: str, call: list[str], stopped: asyncio.Event) -> None:
-    """Runs one part, again and again with growing pauses, until told to stop; then ends it in order."""
+    """Runs one part, again and again with growing pauses, until `stopped` is set; then ends it in order."""
     pause = GrowingPause(_PAUSE_S, _PAUSE_LIMIT_S)
     stopping = asyncio.create_task(stopped.wait())
     while not stopped.is_set():
@@ -67,7 +67,7 @@ async def _keep(name: str, call: list[str], stopped: asyncio.Event) -> None:
 
 
 async def _end(process: asyncio.subprocess.Process, ended: asyncio.Task[int]) -> None:
-    """SIGTERM, and SIGKILL for what does not listen. A terminal's Ctrl-C has reached it already."""
+    """Ends a process with SIGTERM, and with SIGKILL if it does not end. A terminal's Ctrl-C has reached it already."""
     if process.returncode is None:
         process.terminate()
     await asyncio.wait({ended}, timeout=_GRACE_S)

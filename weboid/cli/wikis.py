@@ -1,4 +1,4 @@
-"""``weboid feed wikis``: which wikis the replicas have."""
+"""``weboid feed wikis``: lists the wikis that the replicas have."""
 
 import click
 from rich.console import Console

@@ -1,1 +1,1 @@
-"""The pure core: what Weboid knows and how it decides. No I/O, no clock, no asyncio, no logging."""
+"""The pure core: Weboid's data types and decisions. No I/O, no clock, no asyncio, no logging."""

@@ -1,1 +1,1 @@
-"""The link checker: lease -> check -> judge -> record."""
+"""The link checker: rounds that lease buckets, check due URLs, judge and record the results."""

@@ -1,6 +1,6 @@
-"""The buckets that a round holds: leased, renewed while it goes on, given back (architecture §3).
+"""The leases of a round: its buckets are leased, renewed during the round, and given back.
 
-One law: what was taken over by another worker is given up here before anything else is checked or written for it.
+One law: a bucket that another worker has taken over is given up before anything else is checked or written for it.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class Leases:
-    """One worker's buckets, each with its epoch. `lost` is called with each one that was taken over."""
+    """One worker's buckets, each with its epoch. `lost` is called with each bucket that was taken over."""
 
     def __init__(self, work: Work, *, lease_s: float, lost: Callable[[int], None]) -> None:
         self._work = work
@@ -25,7 +25,7 @@ class Leases:
 
     @property
     def held(self) -> Held:
-        """What is held at the moment; it changes as the round goes on."""
+        """The buckets held now, with their epochs; the same mapping changes during the round."""
         return self._held
 
     async def add(self, day: int) -> bool:
@@ -35,7 +35,7 @@ class Leases:
         return bool(leased)
 
     async def release_all_but(self, busy: Collection[int] = ()) -> None:
-        """Gives back the buckets in which nothing is left to do; raises StoreError."""
+        """Gives back all buckets but those in `busy`; raises StoreError."""
         done = {bucket: epoch for bucket, epoch in self._held.items() if bucket not in busy}
         if done:
             await self._work.release(done)
@@ -43,7 +43,7 @@ class Leases:
             del self._held[bucket]
 
     async def keep(self) -> None:
-        """Renews what is held until cancelled."""
+        """Renews the leases at every third of their time, until cancelled."""
         while True:
             await asyncio.sleep(self._lease_s / 3)
             held = dict(self._held)

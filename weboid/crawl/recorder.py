@@ -1,6 +1,6 @@
-"""Writing checks in batches while a round goes on (O-7): all that waits is written as soon as the last batch is.
+"""Writes checks in batches during a round (O-7): all waiting checks are written as soon as the last batch is.
 
-What a batch writes is `store.results.record`'s business. One law: a check is either written whole or made again.
+``store/results/record`` writes a batch. One law: a check is either written completely or made again.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ class _Waiting(NamedTuple):
 
 
 class Recorder:
-    """Takes checks over a bounded queue and writes them until it is closed."""
+    """Takes checks from a bounded queue and writes them until it is closed."""
 
     def __init__(self, work: Work, held: Held, *, batch: int) -> None:
         self.tally = Tally()
@@ -35,17 +35,17 @@ class Recorder:
         self._queue: asyncio.Queue[_Waiting | None] = asyncio.Queue(maxsize=4 * batch)
 
     async def record(self, checked: Checked) -> None:
-        """Returns when the check is written: whoever waits for that never has more than one at stake."""
+        """Returns when the check is written, so that a caller that waits can lose no more than one."""
         written = asyncio.get_running_loop().create_future()
         await self._queue.put(_Waiting(checked, written))
         await written
 
     async def close(self) -> None:
-        """Ends `run` after all that was handed over before."""
+        """Ends `run` after everything queued before has been written."""
         await self._queue.put(None)
 
     async def run(self) -> None:
-        """Writes until closed. A database that fails is tried again for as long as it takes."""
+        """Writes until closed. If the database fails, writing is retried without limit."""
         closed = False
         while not closed and (first := await self._queue.get()) is not None:
             batch = [first]
@@ -56,7 +56,7 @@ class Recorder:
                 batch.append(item)
             await self._write([waiting.checked for waiting in batch])
             for waiting in batch:
-                if not waiting.written.done():  # its visit may have been given up
+                if not waiting.written.done():  # its visit may have been cancelled
                     waiting.written.set_result(None)
 
     async def _write(self, batch: list[Checked]) -> None:

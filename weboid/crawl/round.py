@@ -1,6 +1,6 @@
-"""A round: leases buckets, visits their due hosts at random, until nothing is due or it is told to stop (C-3).
+"""A round: leases buckets and visits their due hosts in random order, until nothing is due or it is stopped (C-3).
 
-One law: a host is visited by one task at a time, and its visit is over only when all it found is written.
+One law: a host is visited by one task at a time, and its visit ends only when all its results are written.
 """
 
 import asyncio
@@ -32,9 +32,9 @@ from weboid.store.results.record import Tally
 log = logging.getLogger(__name__)
 
 _GRACE_S: Final = 10.0
-"""After a stop, how long answers under way are waited for: Toolforge kills 15 s after SIGTERM."""
+"""Seconds that checks under way may take after a stop: Toolforge kills 15 s after SIGTERM."""
 _WINDOWS: Final = 4
-"""Due hosts read at a time, in windows."""
+"""So many windows of due hosts are read at a time."""
 _TICK_S: Final = 0.02
 """Visits that end within one tick are replaced together."""
 _BUSY_S: Final = 0.5
@@ -44,7 +44,7 @@ _ANY: Final = "FIRST_COMPLETED"
 
 @dataclass(slots=True)
 class RoundProgress:
-    """Where a round stands. `busy` buckets with due hosts are in the hands of other workers."""
+    """The progress of a round. `busy`: the number of buckets with due hosts that other workers hold."""
 
     tally: Tally
     hosts: int = 0
@@ -52,7 +52,7 @@ class RoundProgress:
 
 
 class Round:
-    """One worker's round. `today` is asked at every check, so that a round may pass midnight."""
+    """One worker's round. `today` is called at every check, so that a round may go on past midnight."""
 
     def __init__(
         self,
@@ -80,23 +80,23 @@ class Round:
         self._recorder = Recorder(work, self._leases.held, batch=config.batch)
         self._stopping = False
         self._news = asyncio.Event()
-        """Set whenever a visit or the recorder has ended, or the round is told to."""
+        """Set whenever a visit or the recorder has ended, or the round is stopped."""
         self._ended: list[HostKey] = []
         self._connectivity = Connectivity(ask)
         self._progress = RoundProgress(self._recorder.tally)
 
     def stop(self) -> None:
-        """Nothing new is asked from now on; what is under way is finished and written."""
+        """Starts no new checks from now on; those under way are finished and written."""
         self._stopping = True
         self._news.set()
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether the round ended because it is we who are down (C-16)."""
+        """Whether the round ended because our own connection is down (C-16)."""
         return self._connectivity.is_down
 
     async def run(self) -> Tally:
-        """Returns when no host is due any more, soon after `stop`, or when we are found to be cut off."""
+        """Returns when no host is due any more, soon after `stop`, or when our connection is found to be down."""
         self._connectivity.know(self._config.canaries or await self._work.list_canaries(CANARIES))
         recording = asyncio.create_task(self._recorder.run())
         recording.add_done_callback(lambda _: self._news.set())
@@ -136,13 +136,13 @@ class Round:
             self._reap()
 
     async def _wait(self, limit_s: float | None) -> None:
-        """Returns when there is news, or after so long."""
+        """Returns when `_news` is set, or after `limit_s` (None = no limit)."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 await self._news.wait()
 
     async def _refill(self) -> bool:
-        """Opens visits until the window is full; returns whether new buckets came in, so that more may be due."""
+        """Opens visits until the window is full; returns whether new buckets were leased, so that more may be due."""
         room = self._window - len(self._open)
         if room <= self._window // 4:
             return False
@@ -157,21 +157,21 @@ class Round:
                 task.add_done_callback(partial(self._end, host.key))
         if len(hosts) == room:
             return False
-        # No other due host was found in what is held.
+        # The held buckets have no other due host.
         await self._leases.release_all_but(
             {key.bucket for key in self._open} | {host.key.bucket for host, _ in self._read}
         )
         return await self._leases.add(day)
 
     async def _read_more(self, day: int) -> None:
-        """Reads due hosts for more than one window: the list of those that are open already costs more than they do."""
+        """Reads due hosts for several windows at once: passing the list of open hosts costs more than reading them."""
         but = [*self._open, *(host.key for host, _ in self._read)]
         held = self._leases.held
         hosts = await self._work.list_hosts(held, day=day, but=but, limit=_WINDOWS * self._window)
         self._read.extend((host, held[host.key.bucket]) for host in hosts)
 
     def _unread(self) -> Iterator[StoredHost]:
-        """The hosts read that are still ours, under the lease under which they were read."""
+        """The hosts read whose bucket is still held under the same lease as when they were read."""
         while self._read:
             host, epoch = self._read.popleft()
             if self._leases.held.get(host.key.bucket) == epoch:
@@ -192,7 +192,7 @@ class Round:
         await visit.run()
 
     async def _check(self, request: CheckRequest) -> Observation | None:
-        """One check; None for whatever is no fault of theirs. Ends the round if we are found to be cut off."""
+        """One check; None if the failure may be our own. Stops the round if our connection is found to be down."""
         seen = await self._connectivity.check(request)
         if self._connectivity.is_down:
             self.stop()
@@ -203,7 +203,7 @@ class Round:
         self._news.set()
 
     def _reap(self) -> None:
-        """Takes away the visits that have ended: those alone are looked at, however many are open."""
+        """Removes the visits that have ended, without going through all open ones."""
         self._news.clear()
         ended, self._ended = self._ended, []
         for host in ended:
@@ -212,18 +212,18 @@ class Round:
                 task.result()
 
     async def _others_are_busy(self) -> bool:
-        """Whether other workers hold buckets with due hosts: they finish them, or vanish and we take over."""
+        """Whether other workers hold buckets with due hosts: these are finished there, or taken over by us later."""
         self._progress.busy = await self._work.count_busy(self._today())
         return self._progress.busy > 0
 
     def _give_up(self, bucket: int) -> None:
-        """Another worker has taken a bucket over: visits there are given up."""
+        """Cancels the visits in a bucket that another worker has taken over."""
         for key, task in self._open.items():
             if key.bucket == bucket:
                 task.cancel()
 
     async def _finish(self) -> None:
-        """Lets what is under way come to its end, within the grace of a stop."""
+        """Waits for the open visits to end, at most `_GRACE_S`."""
         end = monotonic() + _GRACE_S
         while self._open and (left := end - monotonic()) > 0:
             await asyncio.wait(self._open.values(), timeout=left, return_when=_ANY)

@@ -1,7 +1,8 @@
-"""One visit to one host: its due URLs asked one after the other, judged at once (C-3, C-5).
+"""One visit to one host: its due URLs are checked one after the other, and judged at once (C-3, C-5).
 
-Writing what was found is `recorder`'s business.
-One law: once the host itself is found failing, nothing more is asked of it in this visit, and nothing of that strikes.
+``crawl/recorder`` writes the results.
+One law: once the host itself is found failing, it gets no more requests in this visit, and the URLs not checked get no
+strike.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from weboid.core.record.policy import Policy
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import HostRecord
 from weboid.core.record.specials import Special, believed
-from weboid.core.record.status import HOST_FAILURES, Status
+from weboid.core.record.status import HOST_FAILURES, NO_CODE, Status
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.judge import is_host_failure, judge, judge_host
 from weboid.core.verdict.verdict import proven
@@ -26,27 +27,28 @@ from weboid.store.db.rows import StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 
 Check = Callable[[CheckRequest], Awaitable[Observation | None]]
-"""One check; None where nothing can be said, for the fault is not theirs."""
+"""Makes one check; None if nothing can be concluded, since the failure may be our own."""
 SecondOutcome = Callable[[str], Awaitable[Outcome | None]]
-"""What a URL is worth from the second vantage point (C-14); None where that cannot be said."""
+"""The outcome of a check from the second vantage point (C-14); None if unknown."""
 
 _CALM_S: Final = 5.0
-"""A longer rest that a host asks for is not waited for: its other URLs are asked another day (C-3)."""
+"""If a host requests a longer pause (in seconds), its other URLs are checked on another day (C-3)."""
 _DAY_S: Final = 86_400.0
 _LIMITED: Final = 3
-"""Answers in a row that say "too many requests", after which the others are asked another day."""
+"""Answers "too many requests" in a row, after which the host's other URLs are checked on another day."""
 _CONTACTS: Final = 2
-"""Network failures of different URLs, none having answered, before the rest is taken over; DNS needs one (C-5)."""
+"""Network failures of different URLs without any answer, before the others count as failing; DNS needs one (C-5)."""
 _POSTPONED: Final = 1
-"""Days until a URL is tried again that could not be asked at all."""
+"""Days until a URL that could not be requested at all is tried again."""
 _POSTPONED_LIMIT: Final = 28
 
 
 class Visit:
-    """Asks the URLs of a host in turn, the next when `report` has the last safe. What `stopping` leaves stays due.
+    """Checks the URLs of a host, the next one when `report` has written the last. Those left by `stopping` stay due.
 
     URLs that answered the last time come first: one that does so again shows that the host is up, whatever its other
-    URLs do. A URL that hung before, on a host that answered, hangs by itself and is no evidence either (C-5).
+    URLs do. A URL whose last check found its host failing, while the host's own record has no failure, is no evidence
+    against the host (C-5).
     """
 
     def __init__(
@@ -78,7 +80,7 @@ class Visit:
         self._shown: set[Special] = set()
 
     async def run(self) -> None:
-        """Returns when all are asked or put off, or stopping."""
+        """Returns when all URLs are checked or put off, or when stopping."""
         while self._queue and not self._stopping():
             url = self._queue.popleft()
             question = self._question(url)
@@ -99,7 +101,7 @@ class Visit:
             await self._report(self._checked(url, seen, day, before, gone))
             self._failures += not self._is_up and (not _hung(url) or self._host.record.streak.strikes > 0)
             if self._failures >= _CONTACTS or (self._failures and seen.status in (Status.DNS_ERROR, Status.DNS_GONE)):
-                await self._take_over(Observation(seen.status, seen.reason, inferred=True), day)
+                await self._take_over(Observation(seen.status, seen.reason, http=NO_CODE, inferred=True), day)
             elif days := self._rest_days(seen):
                 await self._put_off(self._queue, day, days)
                 self._queue.clear()
@@ -118,7 +120,7 @@ class Visit:
         )
 
     async def _confirmed(self, url: StoredUrl, seen: Observation, day: int) -> Observation:
-        """What was seen, but a doubt if it would make the URL or its host dead and a second opinion differs (C-14)."""
+        """The observation; a doubt if it would make the URL or its host dead and the second opinion differs (C-14)."""
         if self._second_opinion is None or seen.outcome is not Outcome.FAILING:
             return seen
         after = judge(url.record, seen, day, self._policy).record.streak, judge_host(self._state, seen, day).streak
@@ -131,13 +133,13 @@ class Visit:
         return seen if outcome in (None, Outcome.FAILING) else replace(seen, reason=Reason.DISPUTED)
 
     async def _take_over(self, hearsay: Observation, day: int) -> None:
-        """The host is failing: what is left of its URLs gets that without contact (C-5)."""
+        """Records the host's failure for its remaining URLs without contact (C-5)."""
         rest = [self._checked(url, hearsay, day, self._state) for url in self._queue]
         self._queue.clear()
         await asyncio.gather(*map(self._report, rest))
 
     def _rest_days(self, seen: Observation) -> int:
-        """For how many days the host is to be left alone, 0 = not at all (C-3)."""
+        """For how many days the host gets no further requests, 0 = go on (C-3)."""
         self._limited = self._limited + 1 if seen.reason is Reason.RATE_LIMIT else 0
         if seen.retry_after_s and seen.retry_after_s > _CALM_S:
             return min(ceil(seen.retry_after_s / _DAY_S), _POSTPONED_LIMIT)

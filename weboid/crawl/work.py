@@ -1,7 +1,7 @@
-"""Where a round gets its work from, and where its results go: the protocol, and the store as the one who keeps it.
+"""`Work`: the protocol by which a round gets its work and gives back its results, and its implementation on the store.
 
-A round speaks to nothing but `Work`, so that a crawler without a database can do the same over HTTP (O-1). What is
-written together, and in which order, is the business of `store.results`.
+A round uses nothing but `Work`, so that a crawler without a database can do the same over HTTP (O-1). What is written
+together, and in which order, is decided in ``store/results``.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -26,14 +26,14 @@ _LEASED_AT_ONCE: Final = 512
 
 @dataclass(frozen=True, slots=True)
 class DueUrls:
-    """The due URLs of some hosts; of those in the sample, what their pages looked like (C-11)."""
+    """The due URLs of some hosts, and the portraits of those in the sample (C-11)."""
 
     urls: Mapping[HostKey, list[StoredUrl]]
     portraits: Mapping[UrlKey, Portrait]
 
 
 class Work(Protocol):
-    """The work of one worker. All methods raise StoreError when it is not to be had for now."""
+    """The work of one worker. All methods raise StoreError while the store cannot be used."""
 
     async def list_canaries(self, limit: int) -> Sequence[str]:
         """URLs that were fine when they were last checked (C-16)."""
@@ -71,7 +71,7 @@ class Work(Protocol):
 
 
 class StoreWork:
-    """Work straight from the store and into it."""
+    """Work read directly from the store and written to it."""
 
     def __init__(self, pool: Pool, worker: str, config: CrawlConfig, policy: Policy) -> None:
         self._pool = pool
@@ -120,7 +120,7 @@ class StoreWork:
             urls = await list_due_urls(conn, hosts, day=day, per_host=self._config.per_host)
             sampled = [url.key for due in urls.values() for url in due if is_sampled(url.key.url_key)]
             portraits = await list_portraits(conn, sampled)
-            # Their last due URL was orphaned: nothing to check, but another day to wait for.
+            # Their last due URL was orphaned: there is nothing to check, but their next day must be computed anew.
             await record_next_days(conn, [host for host, due in urls.items() if not due])
         return DueUrls(urls, portraits)
 

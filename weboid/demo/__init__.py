@@ -1,4 +1,4 @@
-"""A made-up little web and wiki on loopback, for ``weboid demo`` and for tests; no real server is ever asked.
+"""The demo: a made-up web and wiki on loopback, for ``weboid demo`` and for tests; no real server is ever contacted.
 
-One law: nothing below knows of it; what runs through it is the real program.
+One law: no floor below imports it; what runs against it is the real program.
 """

@@ -1,4 +1,4 @@
-"""The articles of the made-up wiki, and what happens to each link and host on which day. Content only.
+"""The articles of the made-up wiki, and what happens to each link and host on which day; content only.
 
 Days count from the beginning of the story.
 One law: an invented island, invented sources, no real name; every host ends in .demo, a domain that does not exist.
@@ -61,7 +61,7 @@ UNLINKED: Final[Mapping[str, Behaviour]] = {
     "http://collections.demo/object/31": Page(title="A harpoon"),
     "http://isles.demo/wiki/Skarvey": Page(title="Skarvey, an isle"),
 }
-"""Where links lead that do not stand in any article themselves, and interwiki links."""
+"""URLs that no article links to: targets of redirects and of interwiki links."""
 
 INTERWIKI: Final = (
     InterwikiEntry("isles", "http://isles.demo/wiki/$1"),

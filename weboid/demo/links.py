@@ -1,6 +1,6 @@
-"""What the demonstration's articles are made of: links with their lives and their ends, and short ways to write them.
+"""The links of the demo's articles: each with its life and its expected verdict, and short functions to write them.
 
-One law: a life is a page at first, unless its first turn is on day 0; and whoever writes a life writes its end.
+One law: a life begins with a page, unless its first turn is on day 0; and each life is written with its verdict.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,8 @@ from weboid.demo.world import Behaviour, Code, HostBehaviour, HostState, Life, P
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link with its life and its end: one of the reasons must be given, and `was_dead` must have been told before."""
+    """A link with its life and the expected end: its verdict, and one of the reasons; `was_dead` = it must have been
+    reported dead before."""
 
     url: str
     caption: str
@@ -27,7 +28,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """An article, or with `redirect` another title of one."""
+    """An article, or with `redirect` another title of an article."""
 
     title: str
     text: str = ""
@@ -37,7 +38,7 @@ class Article:
 
 
 Turn = tuple[int, Behaviour]
-"""From this day on the address does that."""
+"""A day and how the address behaves from that day on."""
 
 
 def _life(caption: str, turns: tuple[Turn, ...]) -> Life[Behaviour]:
@@ -51,7 +52,7 @@ def works(url: str, caption: str, *turns: Turn, reason: Reason = Reason.OK, was_
 
 
 def doubtful(url: str, caption: str, reason: Reason, *turns: Turn) -> Link:
-    """A link of which nobody can say more in the end than that it answers oddly, or not to us."""
+    """A link that is doubtful in the end: it answers unusually, or not to us."""
     return Link(url, caption, _life(caption, turns), Verdict.DOUBTFUL, (reason,))
 
 
@@ -61,17 +62,17 @@ def dead(url: str, caption: str, reason: Reason, *turns: Turn) -> Link:
 
 
 def dead_with_host(url: str, caption: str, reason: Reason) -> Link:
-    """A link that dies with its host: by its own failures, or, where others of the host were asked, by the host's."""
+    """A link that dies with its host: by its own failures, or by the host's if other URLs of it were checked."""
     return Link(url, caption, _life(caption, ()), Verdict.DEAD, (reason, Reason.HOST_DOWN))
 
 
 def unwatched(url: str, kind: UrlClass, caption: str = "") -> Link:
-    """A link that is never asked, for its class."""
+    """A link that is never checked, because of its class."""
     return Link(url, caption, kind=kind)
 
 
 def flapping(caption: str, up: int, down: int, until: int) -> tuple[Turn, ...]:
-    """Up for so many days, down for so many, and so on; up from the day `until` on."""
+    """Turns: up for `up` days, down for `down` days, and so on; up from the day `until` on."""
     turns: list[Turn] = []
     for day in range(up, until - down, up + down):
         turns += [(day, Code(500)), (day + down, Page(title=caption))]

@@ -1,6 +1,6 @@
-"""The little web's name server: each host of the world has one loopback address, or what its life says (UDP, dnslib).
+"""The little web's name server (UDP, dnslib): a host of the world has one loopback address, or fails as its life says.
 
-One law: names that are not in the world do not exist; in an outage of our own nobody hears from here what exists.
+One law: names that are not in the world do not exist; in an outage of our own network no name is resolved.
 """
 
 import asyncio
@@ -14,13 +14,13 @@ from dnslib import QTYPE, RCODE, RR, A, DNSError, DNSRecord
 from weboid.demo.world import HostState, Lost, World, host_state, lost_on
 
 NOBODY: Final = "127.0.0.2"
-"""Where nobody listens: the little web binds one address only."""
+"""An address on which nothing listens: the little web binds one address only."""
 
 QUESTIONS_KEPT: Final = 200_000
 
 
 class DnsQuestion(NamedTuple):
-    """One question: when (monotonic seconds and day), the type (``A``) and the name."""
+    """One DNS query: when (monotonic seconds and day), the type (``A``) and the name."""
 
     at_s: float
     day: int
@@ -29,7 +29,7 @@ class DnsQuestion(NamedTuple):
 
 
 class LittleDns(asyncio.DatagramProtocol):
-    """Answers with TTL 0, so that nobody with manners remembers today's answer tomorrow."""
+    """Answers with TTL 0, so that a correct resolver does not cache today's answer until tomorrow."""
 
     def __init__(self, world: World, day: Callable[[], int], ip: str) -> None:
         self.questions: deque[DnsQuestion] = deque(maxlen=QUESTIONS_KEPT)
@@ -38,19 +38,19 @@ class LittleDns(asyncio.DatagramProtocol):
         self._ip = ip
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Remembers where answers go out."""
+        """Keeps the transport for the answers."""
         self._transport = cast(asyncio.DatagramTransport, transport)
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-        """Answers one question; what is none is dropped."""
+        """Answers one DNS query; a datagram that is none is dropped."""
         try:
-            asked = DNSRecord.parse(data)
-            name, kind = str(asked.q.qname).rstrip(".").lower(), str(QTYPE.get(asked.q.qtype))
+            query = DNSRecord.parse(data)
+            name, kind = str(query.q.qname).rstrip(".").lower(), str(QTYPE.get(query.q.qtype))
         except (DNSError, UnicodeError, IndexError):
             return
         day = self._day()
         self.questions.append(DnsQuestion(monotonic(), day, kind, name))
-        answer = asked.reply()
+        answer = query.reply()
         lost = lost_on(self._world, day)
         if lost in (Lost.ALL, Lost.NAMES):
             return
@@ -66,7 +66,7 @@ class LittleDns(asyncio.DatagramProtocol):
             case HostState.UP | HostState.TLS_BROKEN | HostState.NO_HTTP | HostState.REFUSED as state:
                 if kind == "A":
                     ip = NOBODY if state is HostState.REFUSED else self._ip
-                    answer.add_answer(RR(asked.q.qname, QTYPE.A, rdata=A(ip), ttl=0))
+                    answer.add_answer(RR(query.q.qname, QTYPE.A, rdata=A(ip), ttl=0))
             case _ as never:
                 assert_never(never)
         self._transport.sendto(answer.pack(), addr)

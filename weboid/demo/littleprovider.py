@@ -1,8 +1,8 @@
-"""The little OAuth 2 provider on loopback: a page that asks which editor you are, and what follows from it.
+"""The demo's OAuth 2 provider on loopback: a page on which one chooses an editor, and the endpoints for the client.
 
-It answers as MediaWiki does (authorize, access_token, resource/profile) and is strict: a code is good once, for the
+It answers as MediaWiki does (authorize, access_token, resource/profile) and is strict: a code is valid once, for the
 client, the address and the PKCE verifier it was made for. Tests may make it misbehave.
-One law: what it gives out is made here and good nowhere else.
+Its codes and tokens are random and valid nowhere else.
 """
 
 import asyncio
@@ -33,10 +33,10 @@ _PAGE: Final = Environment(autoescape=True).from_string(
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Who are you?</title></head>
 <body><h1>Who are you?</h1>
-<p>This made-up wiki stands on this machine. {{ client }} would like to know your user name, how many edits you have
+<p>This made-up wiki runs on this machine. {{ client }} would like to know your user name, how many edits you have
 made and whether you are blocked.</p>
 <form method="post">
-{% for name, value in asked %}<input type="hidden" name="{{ name }}" value="{{ value }}">
+{% for name, value in given %}<input type="hidden" name="{{ name }}" value="{{ value }}">
 {% endfor %}{% for name in editors %}<p><button name="editor" value="{{ name }}">I am {{ name }}, and agree</button></p>
 {% endfor %}<p><button name="editor" value="">I do not agree</button></p>
 </form></body></html>
@@ -46,7 +46,7 @@ made and whether you are blocked.</p>
 
 @dataclass(frozen=True, slots=True)
 class Editor:
-    """Somebody with an account at the little wiki."""
+    """A person with an account at the little wiki."""
 
     sub: int | str
     username: str
@@ -54,7 +54,7 @@ class Editor:
     blocked: bool = False
 
     def profile(self) -> dict[str, Any]:
-        """As MediaWiki tells it."""
+        """The profile as MediaWiki gives it."""
         return {
             "sub": self.sub,
             "username": self.username,
@@ -74,7 +74,7 @@ EDITORS: Final = (Editor(7, "Demo editor"), ADMINISTRATOR, Editor(9, "Demo begin
 
 @dataclass(frozen=True, slots=True)
 class ProviderReply:
-    """What the provider answers instead of what is right, after a pause."""
+    """A reply that the provider gives instead of the right one, after a pause."""
 
     status: int = 200
     body: bytes = b""
@@ -93,8 +93,8 @@ class _Grant:
 
 @dataclass(slots=True)
 class LittleProvider:
-    """A running provider. `replies` has what is answered instead, by the last part of the address; `extra` is added to
-    what somebody comes back with; with `expired` every code is too old already. `refused` tells why it refused.
+    """A running provider. `replies` has replies to give instead, by the last part of the address; `extra` is added to
+    the parameters of the redirect back; with `expired` every code is too old. `refused` has the reasons of refusals.
     """
 
     url: str
@@ -109,34 +109,34 @@ class LittleProvider:
     _tokens: dict[str, Editor] = field(default_factory=dict)
 
     async def ask(self, request: web.Request) -> web.Response:
-        """The page that asks for consent."""
-        asked = dict(request.query)
-        if why := self._wrong(asked):
+        """The consent page."""
+        given = dict(request.query)
+        if why := self._wrong(given):
             return self._refuse(why)
-        page = _PAGE.render(client=asked["client_id"], asked=asked.items(), editors=self.editors)
+        page = _PAGE.render(client=given["client_id"], given=given.items(), editors=self.editors)
         return web.Response(text=page, content_type="text/html", headers=_SAFE_HEADERS)
 
     async def agree(self, request: web.Request) -> web.Response:
-        """Sends whoever has chosen back to the client, with a code or a refusal."""
-        asked = {name: str(value) for name, value in (await request.post()).items()}
-        if why := self._wrong(asked):
+        """Redirects back to the client, with a code for the chosen editor or with a refusal."""
+        given = {name: str(value) for name, value in (await request.post()).items()}
+        if why := self._wrong(given):
             return self._refuse(why)
-        given = {"state": asked["state"]}
-        if editor := self.editors.get(asked.get("editor", "")):
+        returned = {"state": given["state"]}
+        if editor := self.editors.get(given.get("editor", "")):
             code = secrets.token_urlsafe(24)
-            self._codes[code] = _Grant(editor, asked["client_id"], asked["redirect_uri"], asked["code_challenge"])
-            given["code"] = code
+            self._codes[code] = _Grant(editor, given["client_id"], given["redirect_uri"], given["code_challenge"])
+            returned["code"] = code
         else:
-            given |= {"error": "access_denied", "error_description": "not agreed", "hint": "none"}
-        address = f"{asked['redirect_uri']}?{urlencode(given | self.extra)}"
+            returned |= {"error": "access_denied", "error_description": "not agreed", "hint": "none"}
+        address = f"{given['redirect_uri']}?{urlencode(returned | self.extra)}"
         return web.Response(status=303, headers={"Location": address, **_SAFE_HEADERS})
 
     async def give_token(self, request: web.Request) -> web.Response:
-        """A token for a code."""
+        """An access token in exchange for a code."""
         if reply := self.replies.get("access_token"):
             return await _instead(reply)
         given = await request.post()
-        # Taken out, whatever comes of it: a code is good once.
+        # Removed in any case: a code is valid once.
         grant = self._codes.pop(str(given.get("code")), None)
         if grant is None or self.expired:
             return self._refuse("invalid_grant: no such code")
@@ -153,7 +153,7 @@ class LittleProvider:
         return web.json_response({"token_type": "Bearer", "expires_in": 14400, "access_token": token})
 
     async def give_profile(self, request: web.Request) -> web.Response:
-        """Whom a token stands for."""
+        """The profile of the editor to whom a token belongs."""
         if reply := self.replies.get("profile"):
             return await _instead(reply)
         kind, _, token = request.headers.get("Authorization", "").partition(" ")
@@ -161,12 +161,12 @@ class LittleProvider:
             return self._refuse("invalid_token", 401)
         return web.json_response(self._tokens[token].profile())
 
-    def _wrong(self, asked: dict[str, str]) -> str:
-        if asked.get("client_id") != CLIENT or asked.get("redirect_uri") not in self.addresses:
+    def _wrong(self, given: dict[str, str]) -> str:
+        if given.get("client_id") != CLIENT or given.get("redirect_uri") not in self.addresses:
             return "invalid_client: client_id or redirect_uri"
-        if asked.get("response_type") != "code" or not asked.get("state"):
+        if given.get("response_type") != "code" or not given.get("state"):
             return "invalid_request: response_type or state"
-        if asked.get("code_challenge_method") != "S256" or len(asked.get("code_challenge", "")) != 43:
+        if given.get("code_challenge_method") != "S256" or len(given.get("code_challenge", "")) != 43:
             return "invalid_request: code_challenge"
         return ""
 
@@ -179,7 +179,7 @@ class LittleProvider:
 async def open_littleprovider(
     editors: Iterable[Editor] = EDITORS, *, addresses: Iterable[str] = ()
 ) -> AsyncIterator[LittleProvider]:
-    """Runs the provider until the block ends. It sends people back to these `addresses` only; more may be added."""
+    """Runs the provider until the block ends. It redirects back to these `addresses` only; more may be added."""
     provider = LittleProvider("", {editor.username: editor for editor in editors}, set(addresses))
     app = web.Application()
     app.router.add_get(f"{_ROOT}/authorize", provider.ask)

@@ -1,7 +1,6 @@
-"""The little web's https port: looks at each greeting, then breaks the handshake or hands the connection on.
+"""The little web's https port: reads each ClientHello, then breaks the handshake or passes the connection on.
 
-Whose handshake fails is decided by who opens the port; what is said inside TLS is `littleweb`'s business.
-One law: the certificates are the caller's; none is made here.
+The caller decides whose handshake fails, and gives the certificates. What is sent over TLS belongs to ``littleweb``.
 """
 
 import asyncio
@@ -31,10 +30,10 @@ async def open_tls_port(
     connected: Connected,
     stream_bytes: int,
 ) -> AsyncIterator[int]:
-    """Listens until the block ends; gives the port. `broken` is asked with the name in the greeting, or "".
+    """Listens until the block ends; gives the port. `broken` is called with the name in the ClientHello, or "".
 
-    Where it says yes (as it must without `tls`) the answer is plain HTTP, which no client takes for TLS. While `silent`
-    says yes no greeting is answered at all. Raises OSError if the port is taken.
+    Where it returns true (as it must without `tls`) the answer is plain HTTP, which no client takes as TLS. While
+    `silent` returns true no ClientHello is answered. Raises OSError if the port is taken.
     """
     with closing(socket.create_server((ip, port), backlog=_BACKLOG)) as listener:
         listener.setblocking(False)
@@ -49,7 +48,7 @@ async def open_tls_port(
 
 
 class _Front:
-    """The greetings under way at one port."""
+    """The handshakes under way at one port."""
 
     def __init__(
         self,
@@ -67,7 +66,7 @@ class _Front:
         self._greetings: set[asyncio.Task[None]] = set()
 
     async def accept(self, listener: socket.socket) -> None:
-        """Takes connections for ever."""
+        """Accepts connections until it is cancelled."""
         while True:
             connection, _ = await asyncio.get_running_loop().sock_accept(listener)
             greeting = asyncio.create_task(self._greet(connection))
@@ -75,7 +74,7 @@ class _Front:
             greeting.add_done_callback(self._greetings.discard)
 
     async def close(self) -> None:
-        """Ends the greetings under way."""
+        """Ends the handshakes under way."""
         for greeting in self._greetings:
             greeting.cancel()
         await asyncio.gather(*self._greetings, return_exceptions=True)
@@ -106,11 +105,11 @@ class _Front:
 
 
 async def _peeked(connection: socket.socket) -> bytes:
-    """The whole greeting, which stays in the socket."""
+    """The whole ClientHello, which stays in the socket's buffer."""
     while True:
         with suppress(BlockingIOError):
             seen = connection.recv(_HELLO_BYTES, socket.MSG_PEEK)
-            # A TLS record says in bytes 3 and 4 how long it is; what is no handshake is taken as it comes.
+            # Bytes 3 and 4 of a TLS record are its length; anything that is no handshake is returned as it comes.
             if not seen.startswith(b"\x16") or len(seen) >= 5 + int.from_bytes(seen[3:5], "big"):
                 return seen
         await asyncio.sleep(_LOOK_S)
@@ -138,7 +137,7 @@ def server_name(hello: bytes) -> str:
     def named(_: ssl.SSLObject, name: str | None, __: ssl.SSLContext) -> None:
         names.append(name or "")
 
-    # OpenSSL reads it for us, and then fails for want of a certificate.
+    # OpenSSL parses it, and then fails because there is no certificate.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.sni_callback = named
     incoming = ssl.MemoryBIO()

@@ -1,7 +1,7 @@
-"""The little web: servers on loopback that play a world, misbehaviour included: HTTP/1.1, HTTPS, DNS.
+"""The little web: servers on loopback that play a world, with its misbehaviour: HTTP/1.1, HTTPS, DNS.
 
-What they say is made in `replies`, what they are like on which day stands in `world`.
-One law: every request is written down before it is answered, and nothing outlives `open_littleweb`.
+Their replies are made in ``replies``, their behaviour on each day is in ``world``.
+One law: every request is logged before it is answered, and nothing outlives `open_littleweb`.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ _RESET_AT_CLOSE: Final = struct.pack("ii", 1, 0)
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """One request: when (monotonic seconds and day), to whom and for what. A failed handshake has the method ``TLS``.
+    """One request: when (monotonic seconds and day), host and target. A failed handshake has the method ``TLS``.
 
     `target` is path and query as they were on the wire; header names are in lower case.
     """
@@ -60,7 +60,7 @@ class LoggedRequest:
 
 @dataclass(slots=True)
 class LittleWeb:
-    """A running little web and what it was asked: the newest REQUESTS_KEPT requests, oldest first."""
+    """A running little web and the requests that it got: the newest REQUESTS_KEPT, oldest first."""
 
     world: World
     requests: deque[LoggedRequest]
@@ -71,11 +71,11 @@ class LittleWeb:
 
     @property
     def name_server(self) -> str:
-        """As the configuration's `net.dns` wants it: ``127.0.0.1:5300``."""
+        """The name server as `net.dns` in the configuration expects it: ``127.0.0.1:5300``."""
         return f"{_IP}:{self.dns_port}"
 
     def located(self, url: str) -> str:
-        """A URL of the world with the port at which it is played; others as they are."""
+        """A URL of the world with the port at which it is played; other URLs unchanged."""
         return located(self.world, url, http_port=self.http_port, https_port=self.https_port)
 
 
@@ -90,10 +90,10 @@ async def open_littleweb(
     dns_port: int = 0,
     pace: float = 1.0,
 ) -> AsyncIterator[LittleWeb]:
-    """Plays a world on 127.0.0.1 until the block ends; `day` is asked at every request. Port 0 = any free one.
+    """Plays a world on 127.0.0.1 until the block ends; `day` is called at every request. Port 0 = any free one.
 
-    A second of the world takes `pace` seconds: whoever is in a hurry waits for servers less long, too. Without `tls`
-    every handshake at the https port fails; its `sni_callback` may choose among several certificates.
+    A second of the world takes `pace` seconds, which shortens the pauses of slow servers. Without `tls` every handshake
+    at the https port fails; its `sni_callback` may choose among several certificates.
     Raises OSError if a port is taken.
     """
     dns = LittleDns(world, day, _IP)
@@ -120,7 +120,7 @@ async def open_littleweb(
 
 
 async def _listen(stack: contextlib.AsyncExitStack, connected: Connected, port: int) -> int:
-    """Opens a server that the stack closes; its port."""
+    """Opens a server that the stack closes; returns its port."""
     server = await asyncio.start_server(connected, _IP, port, limit=_HEAD_BYTES, backlog=_BACKLOG)
     stack.callback(server.close)
     bound: int = server.sockets[0].getsockname()[1]
@@ -138,11 +138,11 @@ class _Player:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def play(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection, until one side has enough."""
+        """Serves one connection until one side ends it."""
         await self._play(reader, writer, secure=False)
 
     async def play_secure(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """The same inside of TLS."""
+        """As `play`, over TLS."""
         await self._play(reader, writer, secure=True)
 
     async def _play(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, secure: bool) -> None:
@@ -157,19 +157,19 @@ class _Player:
                     return
 
     def refuses_tls(self, host: str) -> bool:
-        """Whether a handshake for a host must fail now, which is then written down."""
+        """Whether a handshake for a host must fail now; if so, it is logged."""
         broken = not self._tls or host_state(self._little.world, host, self._day()) is HostState.TLS_BROKEN
         if broken:
             self._note("TLS", host)
         return broken
 
     def is_silent(self) -> bool:
-        """Whether nobody is reached today, for an outage of our own."""
+        """Whether no server is reached today, because of an outage of our own."""
         return lost_on(self._little.world, self._day()) in (Lost.ALL, Lost.SERVERS)
 
     async def close(self) -> None:
         """Ends all connections."""
-        await asyncio.sleep(0)  # those that were just accepted show themselves
+        await asyncio.sleep(0)  # so that connections just accepted register their tasks
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -177,7 +177,7 @@ class _Player:
 
     @contextmanager
     def _kept(self, writer: asyncio.StreamWriter) -> Iterator[None]:
-        """Keeps count of a connection; it ends quietly when the other side goes away or makes no sense."""
+        """Registers a connection; errors end it silently when the other side goes away or sends no valid request."""
         task = asyncio.current_task()
         assert task
         self._tasks.add(task)
@@ -190,13 +190,13 @@ class _Player:
             writer.close()
 
     def _note(self, method: str, host: str, target: str = "", headers: Mapping[str, str] | None = None) -> int:
-        """Writes down what is asked; the day of it."""
+        """Logs a request; returns its day."""
         day = self._day()
         self._little.requests.append(LoggedRequest(monotonic(), day, method, host, target, headers or {}))
         return day
 
     async def _met(self, request: ReceivedRequest, *, secure: bool) -> Plain:
-        """What a request meets today, after the time that it takes."""
+        """The behaviour that a request gets today, after the time that it takes."""
         world = self._little.world
         day = self._note(request.method, request.host, request.target, request.headers)
         if self.is_silent():
@@ -210,7 +210,7 @@ class _Player:
     async def _exchange(
         self, plain: Plain, request: ReceivedRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
-        """What comes of one request; whether the connection stays open for another."""
+        """Answers one request; returns whether the connection stays open for another."""
         match plain:
             case Trouble.RESET:
                 raw: socket.socket = writer.get_extra_info("socket")

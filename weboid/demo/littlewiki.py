@@ -1,7 +1,7 @@
 """The little wiki on loopback: articles to read at ``/wiki/…`` and the Action API at ``/w/api.php``.
 
-What it answers is made in `wikipages` and `wikihtml`.
-One law: its pages may be changed at any moment while it runs, and the next answer tells so.
+Its answers are made in ``wikipages`` and ``wikihtml``.
+One law: its pages may be changed at any moment while it runs, and the next answer has the change.
 """
 
 from collections import deque
@@ -27,7 +27,7 @@ _SAFE_HEADERS: Final = {
 
 @dataclass(slots=True)
 class LittleWiki:
-    """A running little wiki; `asked` has the newest QUESTIONS_KEPT questions to its API, oldest first."""
+    """A running little wiki; `asked` has the newest QUESTIONS_KEPT queries to its API, oldest first."""
 
     site: Site
     weboid_url: str | None = None
@@ -35,25 +35,25 @@ class LittleWiki:
 
     @property
     def api_url(self) -> str:
-        """Where the Action API answers."""
+        """The address of the Action API."""
         return f"{self.site.server}/w/api.php"
 
     @property
     def url(self) -> str:
-        """Where a visitor begins."""
+        """The address of the wiki's start page."""
         return self.site.server
 
     @property
     def pages(self) -> dict[str, WikiPage]:
-        """The pages by title; change them as you like."""
+        """The pages by title; they may be changed."""
         return self.site.pages
 
     def page_url(self, title: str) -> str:
-        """Where an article can be read."""
+        """The address of an article."""
         return self.site.server + page_path(title)
 
     def record_edit(self, title: str, links: Iterable[WikiLink]) -> WikiPage:
-        """A new revision of a page, with other links; raises KeyError if there is no such page."""
+        """Makes a new revision of a page, with other links; raises KeyError if there is no such page."""
         page = self.pages[title]
         self.pages[title] = replace(page, links=tuple(links), revision=1 + max(p.revision for p in self.pages.values()))
         return self.pages[title]
@@ -71,8 +71,8 @@ async def open_littlewiki(
 ) -> AsyncIterator[LittleWiki]:
     """Serves pages on 127.0.0.1 until the block ends. Port 0 = any free one; raises OSError if the port is taken.
 
-    `weboid_url` is linked from every article, if given. The limits are the wiki's own: small, so that whoever reads it
-    must follow its continuations.
+    `weboid_url` is linked from every article, if given. The limits are the wiki's own: small, so that a client must
+    follow its continuations.
     """
     site = Site(
         pages={page.title: page for page in pages},

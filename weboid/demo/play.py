@@ -1,6 +1,6 @@
-"""Playing the story: the wiki is fed into the store, then one round a day, all with the program's own parts.
+"""Playing the story: a pass over the wiki, then one round a day, all with the program's own parts.
 
-One law: nothing is shortened but the waiting: the same requests, judgements and writes as in earnest.
+One law: only the pauses are shorter; requests, judgements and writes are the same as in operation.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -27,12 +27,12 @@ from weboid.wiki.api import ApiSource
 from weboid.wiki.criteria import read_criteria
 
 ANSWER_S: Final = 0.3
-"""How long a server of the little web is waited for, instead of a minute."""
+"""The time limit for an answer of the little web, instead of a minute."""
 
 
 @dataclass(slots=True)
 class Stage:
-    """The little web and wiki as they run. `day` is what the servers think it is: set it to go on in time."""
+    """The running little web and wiki. `day` is the day at which the servers play the world; it may be set."""
 
     days: range
     day: int
@@ -43,7 +43,7 @@ class Stage:
 
 @asynccontextmanager
 async def open_stage(config: Config, last_day: int, *, weboid_url: str | None = None) -> AsyncIterator[Stage]:
-    """The web and the wiki of a story that ends on `last_day`, and a configuration in which they are all there is."""
+    """The web and the wiki of a story that ends on `last_day`, and a configuration that contacts only them."""
     days = demo_days(last_day)
     stage: Stage | None = None
 
@@ -67,7 +67,7 @@ async def open_stage(config: Config, last_day: int, *, weboid_url: str | None = 
 
 
 async def feed_story(stage: Stage, pool: Pool) -> PassProgress:
-    """Takes in the little wiki through its API."""
+    """Runs a pass over the little wiki through its API."""
     async with pool.connection() as conn:
         wiki = await record_wiki(conn, WMFLABS, parse_wiki_name(WIKI), api=stage.wiki.api_url)
     async with open_client(stage.config.net) as client:
@@ -80,14 +80,14 @@ async def feed_story(stage: Stage, pool: Pool) -> PassProgress:
 
 
 async def play_story(stage: Stage, pool: Pool, show: Callable[[int, Tally], None]) -> None:
-    """One round on each day of the story; `show` hears the day and what its round has done."""
+    """Runs one round on each day of the story; `show` is called with the day and what its round has done."""
     for day in stage.days:
         stage.day = day
         show(day, await _round(stage, pool, day))
 
 
 async def _round(stage: Stage, pool: Pool, day: int) -> Tally:
-    # A new way out every day: overnight, a resolver would have forgotten what it knew.
+    # A new session every day, as a resolver's cache would have expired overnight.
     async with open_session(stage.config.net) as session:
         checker = Checker(session, LocalTurns(stage.config.crawl.delay), stage.config.crawl)
         work = Round(

@@ -1,5 +1,6 @@
-"""What the little web says: the bytes of a reply to a request, made from a behaviour. Pure; sockets are `littleweb`'s.
+"""The replies of the little web: the bytes of a reply to a request, made from a behaviour.
 
+Pure; sockets belong to ``littleweb``.
 One law: the same request on the same day gets the same bytes.
 """
 
@@ -32,7 +33,7 @@ from weboid.demo.world import (
 HEADERS_KEPT: Final = 40
 VALUE_CHARS: Final = 300
 MOST_KIB: Final = 4096
-"""Of one body."""
+"""The largest body."""
 
 _MAGIC: Final = {
     "application/pdf": b"%PDF-1.4\n",
@@ -46,18 +47,18 @@ _FILLER: Final = "<p>The tide comes in and the tide goes out, and the island sta
 
 @dataclass(frozen=True, slots=True)
 class ReceivedRequest:
-    """One request as it came in; header names in lower case, values cut to VALUE_CHARS, HEADERS_KEPT at most."""
+    """One request as received; header names in lower case, at most HEADERS_KEPT, values cut to VALUE_CHARS."""
 
     method: str
     host: str
     target: str
     headers: Mapping[str, str]
     keeps: bool
-    """The connection may be used once more."""
+    """Whether the connection may be used for another request."""
 
 
 def request_of(head: bytes) -> ReceivedRequest | None:
-    """The request in a head (up to and with the empty line); None if it is none of HTTP/1."""
+    """The request in a head (up to and including the empty line); None if it is no request of HTTP/1."""
     first, *lines = head.decode("latin-1").split("\r\n")
     parts = first.split(" ")
     if len(parts) != 3 or not parts[2].startswith("HTTP/1."):
@@ -74,7 +75,7 @@ def request_of(head: bytes) -> ReceivedRequest | None:
 
 
 def plain_of(behaviour: Behaviour, request: ReceivedRequest) -> tuple[Plain, float]:
-    """What a request meets behind all that stands around a behaviour, and after how many seconds."""
+    """The plain behaviour for a request inside all wrappers, and the seconds to wait before it."""
     waits_s = 0.0
     while True:
         match behaviour:
@@ -104,7 +105,7 @@ Replying = Page | Code | Redirect | Chain | Loop | NoHead | BotWall | Drip
 
 
 def reply_of(behaviour: Replying, request: ReceivedRequest) -> bytes | None:
-    """The whole reply, without body to HEAD; None = hang up instead. A redirect leads where the behaviour says."""
+    """The whole reply, without body for HEAD; None = hang up instead. The target of a redirect is not changed."""
     match behaviour:
         case Page():
             return _reply(request, 200, behaviour)
@@ -136,7 +137,7 @@ def _redirect(request: ReceivedRequest, code: int, to: str) -> bytes:
 
 
 def _hops(target: str) -> int:
-    """How many redirects of a chain lie behind a target."""
+    """How many redirects of a chain have led to a target."""
     found = HOP.search(target)
     return int(found[1]) if found else 0
 
@@ -164,14 +165,14 @@ def _reply(request: ReceivedRequest, code: int, page: Page, *lines: str) -> byte
         f"Connection: {'keep-alive' if request.keeps else 'close'}",
         *lines,
     ]
-    # A line break in a scripted target would make a header of its own.
+    # A line break in a scripted target would begin a new header.
     clean = [line.replace("\r", "").replace("\n", "") for line in head]
     return "\r\n".join([*clean, "", ""]).encode("utf-8") + (b"" if request.method == "HEAD" else body)
 
 
 @lru_cache(maxsize=1024)
 def _body(page: Page, host: str) -> bytes:
-    """A body of exactly so many KiB (at least one character more than its beginning), or as long as it was written."""
+    """A body of exactly so many KiB (at least one character more than its beginning), or the given text as it is."""
     wanted = min(page.size_kib, MOST_KIB) * 1024
     if page.kind != "text/html" and page.text:
         return page.text.encode()
@@ -180,8 +181,8 @@ def _body(page: Page, host: str) -> bytes:
     elif page.html:
         return page.html.encode()
     elif page.text:
-        said = "\n".join(f"<p>{escape(line)}</p>" for line in page.text.replace("{host}", host).split("\n"))
-        return f"{_beginning(page, host)}{said}\n</html>\n".encode()
+        text = "\n".join(f"<p>{escape(line)}</p>" for line in page.text.replace("{host}", host).split("\n"))
+        return f"{_beginning(page, host)}{text}\n</html>\n".encode()
     else:
         begin, filler = _beginning(page, host).encode(), _FILLER.encode()
     wanted = max(wanted, len(begin) + 1)

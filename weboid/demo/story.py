@@ -1,6 +1,6 @@
-"""The story that the demonstration tells: ten weeks of the links in `articles`, and how each must be judged in the end.
+"""The story of the demo: ten weeks of the links in ``articles``, and the verdict that each must have in the end.
 
-One law: the end is written by hand, beside each link, so that it can prove the crawler right or wrong.
+One law: the expected verdict is written by hand, with each link, so that it can prove the crawler right or wrong.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +18,7 @@ from weboid.demo.world import Behaviour, Host, Life, Spell, World, shifted
 
 WIKI: Final = "demowiki@wmflabs"
 DAYS: Final = 70
-"""How long the story is; its first round is on day 0 and its last on day 70."""
+"""The length of the story; its first round is on day 0 and its last on day 70."""
 
 Located = Callable[[str], str]
 """Puts the port into a URL of the world, as `LittleWeb.located` does."""
@@ -76,9 +76,9 @@ def demo_interwiki(located: Located) -> list[InterwikiEntry]:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What is true of a link at the end. `verdict` None = it is not checked, for its class.
+    """What is true of a link at the end. `verdict` None = it is not checked, because of its class.
 
-    `reasons` are the words of which Weboid must give one; `was_dead`: the verdict must once have been dead, rightly.
+    `reasons` are the words of which Weboid must give one; `was_dead`: the verdict must have been dead before, rightly.
     """
 
     kind: UrlClass
@@ -88,7 +88,7 @@ class Truth:
 
 
 def ground_truth(located: Located) -> Mapping[str, Truth]:
-    """The truth at the end of the story, by URL as it stands on the wiki: not yet in normal form."""
+    """The truth at the end of the story, by URL as the wiki has it: not yet in normal form."""
     links = {located(link.url): _truth(link) for article in ARTICLES for link in article.links}
     foreign = {each.prefix: each.url for each in INTERWIKI if not each.local}
     targets = [

@@ -1,5 +1,6 @@
-"""The little wiki's pages to read, as HTML. Pure; the page's data is `wikipages`', HTTP is `littlewiki`'s business.
+"""The little wiki's pages as HTML.
 
+Pure; the data of pages belong to ``wikipages``, HTTP to ``littlewiki``.
 One law: nothing of a page gets into HTML unescaped, and only http and https links can be clicked.
 """
 
@@ -35,7 +36,7 @@ def index_html(site: Site) -> str:
 
 
 def article_html(site: Site, page: WikiPage, weboid_url: str | None) -> str:
-    """One article with its external links; `weboid_url` is where Weboid tells about them (G-2), if anywhere."""
+    """One article with its external links; `weboid_url` = the Weboid that is linked for their state (G-2), if any."""
     text = "".join(f"<p>{escape(part)}</p>\n" for part in page.text.split("\n") if part)
     if page.redirect is not None:
         text = f'<p>See <a href="{escape(page_path(page.redirect))}"><bdi>{escape(page.redirect)}</bdi></a>.</p>\n'

@@ -1,7 +1,7 @@
-"""The pages of the little wiki and its answers to Action API questions, as MediaWiki gives them (formatversion 2).
+"""The pages of the little wiki and its answers to Action API queries, as MediaWiki gives them (formatversion 2).
 
-Pure: HTTP is `littlewiki`'s business, the articles to read are `wikihtml`'s.
-One law: an answer goes on by continuation just as MediaWiki's does, however small the limits.
+Pure; HTTP belongs to ``littlewiki``, HTML to ``wikihtml``.
+One law: an answer has the same continuations as MediaWiki's, with any limits.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ _PROPS: Final = ("extlinks", "iwlinks", "info")
 
 
 class WikiLink(NamedTuple):
-    """An external link and the words it hides behind."""
+    """An external link and its caption."""
 
     url: str
     caption: str = ""
@@ -45,7 +45,7 @@ class WikiPage:
 
 
 class InterwikiEntry(NamedTuple):
-    """One entry of the interwiki map; ``$1`` stands for the title."""
+    """One entry of the interwiki map; the URL has ``$1`` in place of the title."""
 
     prefix: str
     url: str
@@ -54,7 +54,7 @@ class InterwikiEntry(NamedTuple):
 
 @dataclass(slots=True)
 class Site:
-    """A wiki: who it says it is, its pages by title, and how much it gives at a time."""
+    """A wiki: what it states about itself, its pages by title, and the limits of its answers."""
 
     pages: dict[str, WikiPage]
     dbname: str = "demowiki"
@@ -68,11 +68,11 @@ class Site:
 
 
 class _Refused(Exception):
-    """A question that MediaWiki answers with an error: its code and words."""
+    """A query that MediaWiki answers with an error: its code and text."""
 
 
 def answer_of(site: Site, question: Mapping[str, str]) -> Answer:
-    """The answer to one question; errors are answers too, as MediaWiki's are."""
+    """The answer to one query; errors are answers too, as in MediaWiki."""
     try:
         if question.get("action") != "query" or question.get("formatversion") != "2":
             raise _Refused("badvalue", "This little wiki knows action=query with formatversion=2 only.")
@@ -115,13 +115,13 @@ def _query(site: Site, question: Mapping[str, str]) -> Answer:
     if question.get("generator") == "allpages":
         batch, following = _walk(site, question)
     elif "pageids" in question:
-        batch = [_told_by_id(site, page) for page in _ids(question["pageids"])]
+        batch = [_listed_by_id(site, page) for page in _ids(question["pageids"])]
     elif "titles" in question:
-        batch = _told_by_title(site, question["titles"].split("|"), query, follow="redirects" in question)
+        batch = _listed_by_title(site, question["titles"].split("|"), query, follow="redirects" in question)
     else:
-        raise _Refused("nosuchquery", "Nothing was asked for.")
+        raise _Refused("nosuchquery", "Nothing was requested.")
     going_on = _add_props(site, question, batch)
-    query["pages"] = [told for told, _ in batch]
+    query["pages"] = [entry for entry, _ in batch]
     if going_on:
         return {"continue": going_on, "query": query}
     answer: Answer = {"batchcomplete": True, "query": query}
@@ -130,11 +130,11 @@ def _query(site: Site, question: Mapping[str, str]) -> Answer:
     return answer
 
 
-_Told = tuple[Answer, WikiPage | None]
-"""What is told of a page, and the page, unless it is missing."""
+_Listed = tuple[Answer, WikiPage | None]
+"""A page's entry in the answer, and the page, or None if it is missing."""
 
 
-def _walk(site: Site, question: Mapping[str, str]) -> tuple[list[_Told], str | None]:
+def _walk(site: Site, question: Mapping[str, str]) -> tuple[list[_Listed], str | None]:
     """One batch of `generator=allpages`, and the title at which the next begins."""
     namespace = _number(question.get("gapnamespace", "0"))
     begin = question.get("gapcontinue", "")
@@ -151,53 +151,53 @@ def _walk(site: Site, question: Mapping[str, str]) -> tuple[list[_Told], str | N
     return [(_head(page), page) for page in sorted(left[:size], key=lambda page: page.page)], following
 
 
-def _told_by_id(site: Site, page_id: int) -> _Told:
+def _listed_by_id(site: Site, page_id: int) -> _Listed:
     found = next((page for page in site.pages.values() if page.page == page_id), None)
     return (_head(found), found) if found else ({"pageid": page_id, "missing": True}, None)
 
 
-def _told_by_title(site: Site, titles: Iterable[str], query: Answer, *, follow: bool) -> list[_Told]:
-    told: list[_Told] = []
-    for asked in titles:
-        title = _normal(asked)
-        if title != asked:
-            query.setdefault("normalized", []).append({"fromencoded": False, "from": asked, "to": title})
+def _listed_by_title(site: Site, titles: Iterable[str], query: Answer, *, follow: bool) -> list[_Listed]:
+    listed: list[_Listed] = []
+    for given in titles:
+        title = _normal(given)
+        if title != given:
+            query.setdefault("normalized", []).append({"fromencoded": False, "from": given, "to": title})
         page = site.pages.get(title)
         if page and page.redirect is not None and follow:
             query.setdefault("redirects", []).append({"from": page.title, "to": page.redirect})
             title, page = page.redirect, site.pages.get(page.redirect)
-        told.append((_head(page), page) if page else ({"ns": 0, "title": title, "missing": True}, None))
-    if len(told) > _MOST_IDS:
+        listed.append((_head(page), page) if page else ({"ns": 0, "title": title, "missing": True}, None))
+    if len(listed) > _MOST_IDS:
         raise _Refused("toomanyvalues", f"At most {_MOST_IDS} titles at once.")
-    return told
+    return listed
 
 
-def _add_props(site: Site, question: Mapping[str, str], batch: list[_Told]) -> dict[str, str]:
-    """Adds to what is told of the pages what was asked for; how to go on if not all of it fitted."""
+def _add_props(site: Site, question: Mapping[str, str], batch: list[_Listed]) -> dict[str, str]:
+    """Adds the requested properties to the entries of the pages; returns the continuation if not all of it fitted."""
     finished = question.get("continue", "||").partition("||")[2].split("|")
     wanted = [prop for prop in question.get("prop", "").split("|") if prop in _PROPS and prop not in finished]
     going_on: dict[str, str] = {}
     if "extlinks" in wanted:
-        urls = [(told, {"url": link.url}) for told, page in batch if page for link in page.links]
+        urls = [(entry, {"url": link.url}) for entry, page in batch if page for link in page.links]
         going_on |= _add_some(site, question, "extlinks", "el", urls)
     if "iwlinks" in wanted:
         links = [
-            (told, {"prefix": prefix, "title": title})
-            for told, page in batch
+            (entry, {"prefix": prefix, "title": title})
+            for entry, page in batch
             if page
             for prefix, title in page.interwiki
         ]
         going_on |= _add_some(site, question, "iwlinks", "iw", links)
     if "info" in wanted:
-        for told, page in batch:
-            told.update(_info(site, page) if page else {})
+        for entry, page in batch:
+            entry.update(_info(site, page) if page else {})
     if "revisions" in question.get("prop", "").split("|"):
-        for told, page in batch:
-            told.update({"revisions": [{"slots": {"main": {"content": page.text}}}]} if page else {})
+        for entry, page in batch:
+            entry.update({"revisions": [{"slots": {"main": {"content": page.text}}}]} if page else {})
     if going_on:
         begun = {"elcontinue": "extlinks", "iwcontinue": "iwlinks"}
         open_props = {begun[name] for name in going_on}
-        # A walk stays at its batch until every property of it is told; `continue` names what need not come again.
+        # A walk stays at its batch until all its properties were listed; `continue` names those that are complete.
         walk = {"gapcontinue": question["gapcontinue"]} if "gapcontinue" in question else {}
         over = "|".join(prop for prop in _PROPS if prop not in open_props)
         return {**going_on, **walk, "continue": f"{'gapcontinue' if walk else ''}||{over}"}
@@ -207,11 +207,11 @@ def _add_props(site: Site, question: Mapping[str, str], batch: list[_Told]) -> d
 def _add_some(
     site: Site, question: Mapping[str, str], prop: str, prefix: str, listed: list[tuple[Answer, Answer]]
 ) -> dict[str, str]:
-    """Adds the links from where the last answer ended, as many as fit; where the next answer begins."""
+    """Adds the links from the end of the last answer on, as many as fit; returns the continuation for the next one."""
     begin = _number(question.get(f"{prefix}continue", "0"))
     size = max(1, min(_number(question.get(f"{prefix}limit", "10")), site.links_at_once))
-    for told, link in listed[begin : begin + size]:
-        told.setdefault(prop, []).append(link)
+    for entry, link in listed[begin : begin + size]:
+        entry.setdefault(prop, []).append(link)
     return {f"{prefix}continue": str(begin + size)} if begin + size < len(listed) else {}
 
 

@@ -1,7 +1,7 @@
-"""A world: hosts and their addresses, each with a scripted life of behaviours by day. Pure data, plain enough for JSON.
+"""Worlds: hosts and their addresses, each with a scripted life of behaviours by day; pure data that fit into JSON.
 
-Who plays it on sockets is `littleweb`'s business, who reads it from a file `worldfile`'s, what a person sees of it
-`sight`'s.
+A world is played on sockets by ``littleweb``; reading one from a file, and what a person sees of it, belong to
+``benchmarks/worlds``.
 One law: what a world answers follows from the day and the request alone.
 """
 
@@ -29,7 +29,7 @@ Life = tuple[Spell[B], ...]
 
 
 def behaviour_on(life: Life[B], day: int) -> B:
-    """What a life is like on a day; raises ValueError if it is empty or its days do not rise."""
+    """The behaviour of a life on a day; raises ValueError if the life is empty or its days do not rise."""
     if not life or any(one.from_day >= other.from_day for one, other in pairwise(life)):
         raise ValueError("a life needs at least one spell, and each must begin after the one before")
     begun = [spell.behaviour for spell in life if spell.from_day <= day]
@@ -38,10 +38,10 @@ def behaviour_on(life: Life[B], day: int) -> B:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """It is there: code 200, some content of a type and size.
+    """A document is found: code 200, some content of a type and size.
 
-    With `text` (paragraphs, one a line) or `html` (a whole document) it says just that; ``{host}`` in title and text is
-    the host's name. `shows` = it is the content that people came for, not something else in its place.
+    With `text` (paragraphs, one a line) or `html` (a whole document) that is its content; ``{host}`` in title and text
+    is the host's name. `shows` = it is the content that people expect, not something else in its place.
     """
 
     kind: str = "text/html"
@@ -55,9 +55,9 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """An HTTP code over a page of text, or, if `kind` is another type, over the content itself (U-5).
+    """An HTTP code with a page of text, or, if `kind` is another type, with the content itself (U-5).
 
-    With `page` that page stands below the code, shown to people whatever the code says.
+    With `page` that page is sent with the code, and shown to people whatever the code is.
     """
 
     code: int
@@ -69,7 +69,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """Sends elsewhere: to a path of the same host, or to an absolute URL (a port is put in for hosts of the world)."""
+    """A redirect to a path of the same host, or to an absolute URL (a port is put in for hosts of the world)."""
 
     to: str
     code: int = 301
@@ -77,7 +77,7 @@ class Redirect:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """As many redirects in a row on the same path, then a page."""
+    """So many redirects in a row on the same path, then a page."""
 
     hops: int = 3
     code: int = 302
@@ -85,14 +85,14 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Redirects in a circle."""
+    """Redirects in a loop."""
 
     code: int = 302
 
 
 @dataclass(frozen=True, slots=True)
 class NoHead:
-    """HEAD gets a code, or for code 0 a hang-up (C-1); other methods get what is `inside`."""
+    """HEAD gets a code, or for code 0 a closed connection (C-1); other methods get the behaviour `inside`."""
 
     code: int = 405
     title: str = "A page"
@@ -101,11 +101,11 @@ class NoHead:
 
 @dataclass(frozen=True, slots=True)
 class BotWall:
-    """What is `inside` for browsers, known by ``Mozilla/`` in their User-Agent; a code, perhaps with a challenge, for
-    others.
+    """The behaviour `inside` for browsers, recognised by ``Mozilla/`` in their User-Agent; for others a code, perhaps
+    with a challenge.
 
-    `how` = others get no answer at all instead; `page` = they get that page. With `referrer` it is no browser that is
-    let in, but whoever comes from a page of the same host (C-7).
+    `how` = others get no answer at all instead; `page` = they get that page. With `referrer` not browsers are let in,
+    but requests with a referrer on the same host (C-7).
     """
 
     code: int = 403
@@ -119,7 +119,7 @@ class BotWall:
 
 @dataclass(frozen=True, slots=True)
 class Slow:
-    """What is `inside`, after so many seconds."""
+    """The behaviour `inside`, after so many seconds."""
 
     seconds: float
     inside: "Behaviour | None" = None
@@ -127,7 +127,7 @@ class Slow:
 
 @dataclass(frozen=True, slots=True)
 class ByMethod:
-    """One thing for HEAD, another for GET and all other methods: servers that lie to one of them."""
+    """One behaviour for HEAD, another for GET and all other methods: for servers that answer one of them wrongly."""
 
     head: "Behaviour"
     get: "Behaviour"
@@ -142,7 +142,7 @@ class Drip:
 
 
 class Trouble(Enum):
-    """No HTTP answer at all, though the connection stands."""
+    """No HTTP answer at all, although the connection was made."""
 
     RESET = "reset"
     HANG_UP = "hang-up"
@@ -150,18 +150,18 @@ class Trouble(Enum):
 
 
 Plain = Page | Code | Redirect | Chain | Loop | NoHead | BotWall | Drip | Trouble
-"""A behaviour that is the end of it; NoHead and BotWall as they are to whom they refuse."""
+"""A behaviour without anything inside; NoHead and BotWall as they are to those whom they refuse."""
 Wrapper = NoHead | BotWall | Slow
-"""Behaviours around another one: of a host, around those of its addresses; else, if nothing is inside, of a page."""
+"""Behaviours around another one: for a host, around those of its addresses; otherwise, with nothing inside, a page."""
 Behaviour = Plain | Slow | ByMethod
-"""What one address does."""
+"""The behaviour of one address."""
 
 
 class HostState(Enum):
-    """What a host as a whole does; only where it answers have its addresses lives of their own.
+    """The state of a whole host; only if it answers do the lives of its addresses count.
 
-    REFUSED: its name leads to a loopback address where nobody listens. TLS_BROKEN, NO_HTTP: it answers over the other
-    scheme only. DNS_EMPTY: its name has no address. DNS_SILENT: the name server says nothing of it.
+    REFUSED: its name leads to a loopback address on which nothing listens. TLS_BROKEN, NO_HTTP: it answers over the
+    other scheme only. DNS_EMPTY: its name has no address. DNS_SILENT: the name server does not answer for it.
     """
 
     UP = "up"
@@ -175,11 +175,11 @@ class HostState(Enum):
 
 
 HostBehaviour = HostState | Behaviour
-"""A state of the host, or one behaviour of all its addresses; a wrapper with nothing inside stands before theirs."""
+"""A state of the host, or one behaviour of all its addresses; a wrapper with nothing inside is put around theirs."""
 
 
 class Certificate(Enum):
-    """What is wrong with a host's certificate (C-9). Whoever opens the little web has to make them."""
+    """What is wrong with a host's certificate (C-9). The caller of the little web has to make the certificates."""
 
     FINE = "fine"
     EXPIRED = "expired"
@@ -203,7 +203,7 @@ class Host:
 
 
 class Lost(Enum):
-    """What of our own network fails (C-16): names are not answered or answered with failures, servers are silent."""
+    """What fails in our own network (C-16): DNS queries get no answer or failures, servers are silent."""
 
     ALL = "all"
     NAMES = "names"
@@ -221,14 +221,14 @@ class Outage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Hosts by their names, in lower case; and when it is not they who are down but we."""
+    """Hosts by their names, in lower case; and the outages of our own network."""
 
     hosts: Mapping[str, Host]
     outages: tuple[Outage, ...] = ()
 
 
 def host_state(world: World, host: str, day: int) -> HostState | None:
-    """What name servers and TLS know of a host on a day; None for a host that is not in the world."""
+    """The state of a host on a day, for DNS and TLS; None for a host that is not in the world."""
     if (known := world.hosts.get(host.lower())) is None:
         return None
     state = behaviour_on(known.life, day)
@@ -236,20 +236,20 @@ def host_state(world: World, host: str, day: int) -> HostState | None:
 
 
 def certificate_on(world: World, host: str, day: int) -> Certificate:
-    """The certificate that a host shows on a day; strangers' hosts have the finest."""
+    """The certificate that a host shows on a day; hosts outside the world have a valid one."""
     known = world.hosts.get(host.lower())
     return behaviour_on(known.certificate, day) if known else Certificate.FINE
 
 
 def lost_on(world: World, day: int) -> Lost | None:
-    """What of our own network fails on a day."""
+    """What fails in our own network on a day; None if nothing does."""
     return next((outage.lost for outage in world.outages if outage.first <= day <= outage.last), None)
 
 
 def answer_of(world: World, host: str, target: str, day: int, *, secure: bool = False) -> Behaviour:
-    """How a request for a path and query is treated on a day, once it has come through to a server; `secure` = by TLS.
+    """The behaviour for a request of a path and query on a day, once it has reached a server; `secure` = over TLS.
 
-    Outages of our own are not looked at: to everybody else the world is as it is.
+    Outages of our own are ignored: they do not change the world for others.
     """
     if (known := world.hosts.get(host.lower())) is None:
         return Code(421)
@@ -264,12 +264,12 @@ def answer_of(world: World, host: str, target: str, day: int, *, secure: bool = 
         case HostState.UP | HostState.TLS_BROKEN | HostState.NO_HTTP:
             return _answer_of_path(known, host, target, day)
         case _:
-            # Only somebody who still remembers the address of yesterday comes here.
+            # Only a client with a cached address from before gets here.
             return Trouble.RESET
 
 
 HOP: Final = re.compile(r"[?&]hop=([0-9]{1,3})$")
-"""What redirects in a row on the same path append to it."""
+"""What redirects in a row append to the same path."""
 
 
 def _answer_of_path(host: Host, name: str, target: str, day: int) -> Behaviour:
@@ -283,7 +283,7 @@ def _answer_of_path(host: Host, name: str, target: str, day: int) -> Behaviour:
 
 
 def shifted(world: World, days: int) -> World:
-    """The same world with all its days so much later."""
+    """The same world with all its days later by `days`."""
     hosts = {
         name: Host(
             _later(host.life, days),
@@ -305,7 +305,7 @@ _PLAIN: Final = re.compile(r"(https?)://([^/:?#@\[]+)(?=[/?#]|$)", re.I)
 
 
 def located(world: World, url: str, *, http_port: int, https_port: int) -> str:
-    """A URL with the port put in at which the world is played; other hosts', and URLs with a port, stay as they are."""
+    """A URL with the port put in at which the world is played; URLs of other hosts, or with a port, are unchanged."""
     match = _PLAIN.match(url)
     if match is None or match[2].lower() not in world.hosts:
         return url

@@ -1,1 +1,1 @@
-"""Bringing pages and their links into the store: page passes and dump imports; later events."""
+"""The feeder: bringing pages and their links into the store, by passes, event streams, re-reads and dumps."""

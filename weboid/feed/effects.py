@@ -1,6 +1,6 @@
-"""What events do to the store (P-6). Reading them is `events`', reading pages again is `reread`'s business.
+"""The effects of events on the store (P-6). Parsing events belongs to ``feed/events``, re-reads to ``feed/reread``.
 
-One law: a batch takes effect in one transaction with the position behind it, so each event counts exactly once; and an
+One law: a batch takes effect in one transaction with the position after it, so each event counts exactly once; and an
 event that comes again changes nothing more.
 """
 
@@ -34,8 +34,8 @@ async def _no_spam(conn: Connection) -> SpamFilter:
 class FollowedWiki:
     """A wiki whose events count: `wiki` is its number in the store.
 
-    `covers` and `excludes` are what the criteria know by a page's own facts (P-4). `spam` finds the filter that holds
-    until the end of a transaction (L-3).
+    `covers` and `excludes` are what the criteria decide by the page itself (P-4). `spam` finds the filter, which stays
+    valid until the end of the transaction (L-3).
     """
 
     wiki: int
@@ -45,7 +45,7 @@ class FollowedWiki:
     spam: Callable[[Connection], Awaitable[SpamFilter]] = _no_spam
 
     def may_match(self, given: PageHandedIn) -> bool:
-        """Whether a page that is handed in by id is worth reading: so is one that tells too little of itself."""
+        """Whether a page that is handed in by id may match the criteria; true also if too little is known of it."""
         if given.namespace is None or not given.title:
             return True
         title = given.title.partition(":")[2] if given.namespace else given.title
@@ -55,7 +55,7 @@ class FollowedWiki:
 
 @dataclass(slots=True)
 class Applied:
-    """What batches have done, added up. `kinds` counts events by kind; `moment` is that of the newest event."""
+    """The totals of what batches have done. `kinds` counts events by kind; `moment` is that of the newest event."""
 
     events: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
@@ -74,7 +74,7 @@ class Applied:
 
 @dataclass(slots=True)
 class WikiEffects:
-    """What a row of events of one wiki comes to; later events of a page overrule earlier ones."""
+    """The combined effects of a batch's events of one wiki; later events of a page override earlier ones."""
 
     added: dict[int, list[str]] = field(default_factory=dict)
     gone: dict[int, datetime] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class WikiEffects:
     later_titles: dict[str, datetime] = field(default_factory=dict)
 
     def put(self, value: Value) -> None:
-        """The next event."""
+        """Adds the next event."""
         match value:
             case LinksAdded(_, page, title, urls, moment):
                 self.added.setdefault(page, []).extend(urls)
@@ -110,7 +110,7 @@ async def apply(
     day: int,
     now: datetime,
 ) -> Applied:
-    """Lets a batch take effect, together with the position behind it; `wikis` by database name. Raises StoreError.
+    """Writes the effects of a batch, together with the position after it; `wikis` by database name. Raises StoreError.
 
     A moment later than `now` counts as now: the lag is never negative.
     """
@@ -139,7 +139,8 @@ def _plans(readings: Iterable[Reading]) -> dict[str, WikiEffects]:
 
 
 async def _record_plan(conn: Connection, wiki: FollowedWiki, plan: WikiEffects, day: int, applied: Applied) -> None:
-    """Pages go first: links that were added before that do not count, those added later find no page to be on."""
+    """Writes the effects of one wiki. Deleted pages come first: links that were added before do not count then, and
+    links that were added later belong to no known page."""
     touched = plan.gone.keys() | {page for page, given in plan.handed_in.items() if given.how is HandedIn.MOVED}
     watched = await list_watched(conn, wiki.wiki, touched) if touched else set()
     pending = _pending(wiki, plan, watched)
@@ -158,9 +159,9 @@ async def _record_plan(conn: Connection, wiki: FollowedWiki, plan: WikiEffects, 
 
 
 def _pending(wiki: FollowedWiki, plan: WikiEffects, watched: set[int]) -> list[Pending]:
-    """The pages to read once the source has come so far.
+    """The pages to read once the source has come past the events.
 
-    Those that were watched and are gone are among them: should the event be an old one that comes again, it is undone.
+    Watched pages that were deleted are among them: if the event was an old one that came again, this undoes it.
     """
     pending = [Pending(page, "", moment, True) for page, moment in plan.gone.items() if page in watched]
     for page, given in plan.handed_in.items():

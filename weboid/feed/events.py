@@ -1,7 +1,8 @@
-"""What an event of EventStreams says (P-6): from raw text to a value. What it does to the store is `effects`' business.
+"""Parsing events of EventStreams (P-6): from raw text to a value.
 
-Which field of which stream is what, is declared in ``streams/*.toml``: another stream is another file.
-One law: reading is pure and total; whatever a server sends, it is a value or the reason why it is none.
+Their effects on the store belong to ``feed/effects``. The fields of each stream are declared in ``streams/*.toml``, one
+file per stream.
+One law: reading is pure and total; any text from a server gives a value or the reason why there is none.
 """
 
 import json
@@ -40,7 +41,7 @@ class Passed(StrEnum):
     """Why an event has no effect."""
 
     NOTHING = "nothing"
-    """It tells of something that changes nothing for us, such as an edit, or of a page that can never be watched."""
+    """It is about a change without effect here, such as an edit, or about a page that can never be watched."""
     FOREIGN = "foreign"
     """Of a wiki that is not followed."""
     CANARY = "canary"
@@ -51,7 +52,7 @@ class Passed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LinksAdded:
-    """Links to the outside that a page has now, as they stand in the replicas. `title` has its prefix and spaces."""
+    """External links that were added to a page, as the replicas have them. `title` has its prefix and spaces."""
 
     wiki: str
     page: int
@@ -90,7 +91,7 @@ Value = LinksAdded | PageHandedIn | PageGone
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An event as read: its value or why it has none. `moment` (UTC) is None only where it cannot be read."""
+    """An event as read: its value or why it has none. `moment` (UTC) is None only if it cannot be read."""
 
     what: Value | Passed
     moment: datetime | None = None
@@ -111,10 +112,10 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A declared stream: under `name` it is asked for, under `meta_stream` its events tell it.
+    """A declared stream: `name` is used in the request, `meta_stream` is its name in the events.
 
-    `fields` are the paths of what is read; `effects` the effect of each kind, or of all under the kind ``""``.
-    `only_with` names what must be there for the stream to be worth following, empty = nothing.
+    `fields` are the paths of the fields that are read; `effects` has the effect of each kind, or of all under ``""``.
+    `only_with` names what must exist for the stream to be worth following, empty = nothing.
     """
 
     name: str
@@ -126,7 +127,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """Declared streams."""
+    """All declared streams, or some of them."""
 
     all: tuple[Stream, ...]
     _by_meta: dict[str, Stream] = field(init=False, repr=False, compare=False)
@@ -135,27 +136,27 @@ class Streams:
         object.__setattr__(self, "_by_meta", {stream.meta_stream: stream for stream in self.all})
 
     def named(self, meta_stream: object) -> Stream | None:
-        """The stream whose events bear that name."""
+        """The stream whose events have that name; None if it is not declared."""
         return self._by_meta.get(meta_stream) if isinstance(meta_stream, str) else None
 
     def worthwhile(self, there: Container[str]) -> "Streams":
-        """Those that are worth following where only these things are there."""
+        """The streams that are worth following if only these things exist."""
         return Streams(tuple(stream for stream in self.all if not stream.only_with or stream.only_with in there))
 
     @property
     def names(self) -> str:
-        """What is asked for, with commas between: also the key of the stored position."""
+        """The names for the request, separated by commas; also the key of the stored position."""
         return ",".join(sorted(stream.name for stream in self.all))
 
 
 def load_streams(folder: Path | None = None) -> Streams:
-    """The streams declared in a folder, or in ours; raises ConfigError for a file that declares none."""
+    """The streams declared in a folder, by default ``streams/``; raises ConfigError for a file that declares none."""
     files = sorted((folder or asset("streams")).glob("*.toml"))
     return Streams(tuple(_stream(file) for file in files))
 
 
 def read(data: str, streams: Streams, wikis: Container[str]) -> Reading:
-    """What the JSON of one event says to somebody who follows these wikis (database names). Never raises."""
+    """Reads the JSON of one event for a follower of these wikis (database names). Never raises."""
     try:
         event = json.loads(data)
     except (ValueError, RecursionError):
@@ -177,9 +178,9 @@ def read(data: str, streams: Streams, wikis: Container[str]) -> Reading:
 
 
 def external_urls(links: object) -> tuple[str, ...] | None:
-    """The URLs of ``added_links``, each once; None if that is no list of links.
+    """The URLs in ``added_links``, each once; None if it is no list of links.
 
-    MediaWiki encodes them once as PHP's urlencode does, and leaves the scheme open where the page does.
+    MediaWiki encodes them once as PHP's urlencode does, and gives no scheme where the page gives none.
     """
     if not isinstance(links, list):
         return None
@@ -209,7 +210,7 @@ def spaced(title: str) -> str:
 
 
 class _Facts:
-    """The declared fields of one event; each is None where it is missing or not of its kind."""
+    """The declared fields of one event; each is None if it is missing or has another type."""
 
     def __init__(self, event: dict[str, Any], fields: Mapping[str, tuple[str, ...]]) -> None:
         self._event = event
@@ -241,7 +242,7 @@ def _value(facts: _Facts, stream: Stream, wiki: str, moment: datetime) -> Value 
         return PageGone(wiki, page, moment)
     title = spaced(facts.text("title") or "")
     if effect == LINKS_ADDED:
-        # An event that only tells of removed links has no such field.
+        # An event that is only about removed links has no such field.
         links = facts.raw("links")
         urls = () if links is None else external_urls(links)
         if urls is None:
@@ -262,7 +263,7 @@ def _categorised(facts: _Facts, wiki: str, moment: datetime) -> Value | Passed:
 
 
 def _at(event: object, path: Iterable[str]) -> object:
-    """What stands at a path; None for no path or where it leads nowhere."""
+    """The value at a path; None for an empty path or if there is no value."""
     value: object = None
     for step in path:
         event = value = event.get(step) if isinstance(event, dict) else None

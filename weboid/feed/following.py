@@ -1,7 +1,8 @@
-"""Following event streams for good (P-6): from the stored position on, batch by batch, through failures of both ends.
+"""Following event streams continuously (P-6): from the stored position on, batch by batch.
 
-How a stream is read is `stream`'s, what a batch does `effects`' business.
-One law: only what has taken effect is behind us; everything else is asked for again.
+Failures of the server and of the store are survived. Reading a stream belongs to ``feed/stream``, the effects of a
+batch to ``feed/effects``.
+One law: the position only passes events that have taken effect; all others are requested again.
 """
 
 import asyncio
@@ -22,18 +23,18 @@ from weboid.store.pages.stream import find_position, has_category
 log = logging.getLogger(__name__)
 
 CATEGORIES: Final = "categories"
-"""What the stream of categorised pages is of use for."""
+"""The value of `only_with` of the stream of categorised pages: it is of use only if there are category trees."""
 
 _LOOK_S: Final = 900.0
-"""Between two looks whether other streams are worth following."""
+"""The interval at which it is decided again which streams are worth following."""
 _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 60.0
 
 
 class Following:
-    """A follower of these streams for these wikis (by database name). `open_stream` opens a comma list.
+    """A follower of these streams for these wikis (by database name). `open_stream` opens a comma-separated list.
 
-    `show` is told what was done so far after each batch, and at least about once a second.
+    `show` is called with what was done so far after each batch, and at least about once a second.
     """
 
     def __init__(
@@ -57,9 +58,9 @@ class Following:
         self.done = Applied()
 
     async def run(self, *, once: bool = False) -> Applied:
-        """Follows for ever; with `once` until an event is newer than the call, or the server ends the stream in order.
+        """Follows without end; with `once` until an event is newer than the call, or the server ends the stream.
 
-        Raises SourceError where the server has no such streams, and with `once` StoreError.
+        Raises SourceError if the server has no such streams, and with `once` StoreError.
         """
         called = self._now()
         while not await self._follow(called if once else None):
@@ -67,7 +68,7 @@ class Following:
         return self.done
 
     async def _follow(self, called: datetime | None) -> bool:
-        """One list of streams; returns whether that is the end."""
+        """Follows one list of streams; returns False if another list is worth following now."""
         streams = await self._worthwhile()
         stream = self._open_stream(streams.names)
         begin = await self._begin(streams.names)
@@ -100,7 +101,7 @@ class Following:
         return StreamStart("", since_of(position.last_event_id, position.moment))
 
     async def _apply(self, batch: list[RawEvent], streams: Streams, once: bool) -> Applied:
-        """The batch's effects; a database that is away for a while is waited for."""
+        """Writes the batch's effects; if the database is not available, tries again after growing pauses."""
         pause = GrowingPause(_FIRST_PAUSE_S, _LONGEST_PAUSE_S)
         while True:
             try:

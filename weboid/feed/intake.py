@@ -1,6 +1,6 @@
-"""From what a page links to, to the URLs that are watched because of it (L-3).
+"""Selecting, from the links of a page, the URLs that are watched (L-3).
 
-One law: only WATCHED URLs come in; whatever else a page links to is told in answers, never stored (U-9).
+One law: only WATCHED URLs are stored; all other links are only reported in answers (U-9).
 """
 
 from collections.abc import Iterable
@@ -18,13 +18,16 @@ NO_SPAM: Final = SpamFilter((), ())
 
 
 def page_urls(page: PageLinks, farm: Farm, spam: SpamFilter = NO_SPAM) -> PageUrls:
-    """The page with its watched URLs, each once however many forms of it the page holds."""
+    """The page with its watched URLs, each once even if the page has several forms of it."""
     urls, unwanted = watched_urls(page.urls, farm, spam)
     return PageUrls(page.page, page.namespace, page.title, page.latest, page.mark, urls, unwanted)
 
 
 def watched_urls(links: Iterable[str], farm: Farm, spam: SpamFilter) -> tuple[dict[UrlKey, Url], dict[UrlKey, str]]:
-    """The URLs among these links that are watched (L-3), and those that are spam, as given; if any form is, it is."""
+    """The URLs among these links that are watched (L-3), and those that are spam, as given.
+
+    A URL is spam if any form of it is.
+    """
     urls: dict[UrlKey, Url] = {}
     unwanted: dict[UrlKey, str] = {}
     for text in links:

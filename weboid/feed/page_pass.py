@@ -1,7 +1,7 @@
 """The pass over a wiki (P-5): meets all pages that match its criteria, then walks over all page records.
 
-What matches is the criteria's business (P-4), how far the pass has come the store's (`store/pages/page_pass.py`).
-One law: each step writes what it did together with its place; broken off anywhere, a pass goes on from there.
+Which pages match belongs to ``wiki/criteria`` (P-4), the position of the pass to ``store/pages/page_pass``.
+One law: each step writes what it did together with its place; a pass that is broken off anywhere goes on from there.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,10 +54,10 @@ class PageFate(Enum):
 
 
 def fate_of(record: PageRecord, state: PageState | None, *, started: int, oldest: int) -> PageFate:
-    """What a walk does with a record of a pass begun on day `started`.
+    """What a pass begun on day `started` does with a page record.
 
-    `state` is only looked at for pages that the pass did not meet. Last met before day `oldest`, a page is released:
-    it fails all criteria for months, so a short re-categorisation or move costs nothing (P-9).
+    `state` is only used for pages that the pass did not meet. A page that was last met before day `oldest` is released:
+    it has matched no criterion for months, so a short re-categorisation or move costs nothing (P-9).
     """
     if record.touched >= started:
         return PageFate.READ if record.flagged else PageFate.KEPT
@@ -69,7 +69,7 @@ def fate_of(record: PageRecord, state: PageState | None, *, started: int, oldest
 
 
 class PagePass:
-    """One pass over one wiki. `untouched_days`: how long a page that matches no more is kept (P-5)."""
+    """One pass over one wiki. `untouched_days`: how many days a page that no longer matches is kept (P-5)."""
 
     def __init__(
         self,
@@ -98,9 +98,9 @@ class PagePass:
         self._place = PassPosition()
 
     async def run(self) -> PassProgress:
-        """Goes through the pass under way, or a new one, to its end; returns what it has done since it was called.
+        """Completes the pass under way, or a new one; returns what was done since the call.
 
-        Raises SourceError when the wiki cannot be read now, and StoreError; in both cases the next call goes on there.
+        Raises SourceError if the wiki cannot be read now, and StoreError; after both, the next call goes on from there.
         """
         async with self._pool.connection() as conn:
             self._started, self._place = await record_start(conn, self._wiki, self._criteria.plan, self._today())
@@ -114,7 +114,7 @@ class PagePass:
         return self._progress
 
     async def _meet(self, criterion: Criterion, *, excludes: bool) -> None:
-        """All pages of a criterion, from where the last pass was broken off."""
+        """Records all pages of a criterion, from the place at which the pass was broken off."""
         async with aclosing(criterion.walk(self._source, self._place.place)) as stretches:
             async for stretch in stretches:
                 pages = [page for page in stretch.pages if page.is_watchable]
@@ -132,7 +132,7 @@ class PagePass:
             await self._go(conn, PassPosition(self._place.step + 1))
 
     async def _walk(self) -> None:
-        """All page records by id: released, read, or kept."""
+        """Goes through all page records by id and releases, reads or keeps each."""
         async with self._pool.connection() as conn:
             self._progress.records, met = await count_records(conn, self._wiki, self._started)
             if self._progress.records and not met:
@@ -157,7 +157,7 @@ class PagePass:
             self._show(self._progress)
 
     async def _decided(self, records: Sequence[PageRecord]) -> tuple[list[PageLinks], list[int]]:
-        """Of a stretch of records the pages that were read again, and those to release."""
+        """From some records: the pages that were read again, and the ids of those to release."""
         unmet = [record.page for record in records if record.touched < self._started]
         states = {state.page: state for state in await self._source.find_states(unmet)} if unmet else {}
         oldest = self._today() - self._untouched_days
@@ -171,6 +171,6 @@ class PagePass:
         return found, [page for page, fate in fates.items() if fate is PageFate.RELEASED or page in gone]
 
     async def _go(self, conn: Connection, place: PassPosition) -> None:
-        # The place is ours once its transaction is through; should that fail, the pass ends and begins there again.
+        # If the transaction fails, the pass ends, and the next call begins at the recorded place again.
         await record_place(conn, self._wiki, self._place, place)
         self._place = place

@@ -1,4 +1,4 @@
-"""Reading again the pages that were handed in between two passes (P-6, P-8), and what becomes of them (P-4).
+"""Re-reads: reading again the pages that were handed in between two passes (P-6, P-8), and applying the criteria (P-4).
 
 One law: a page is read only once the source has come past the moment for which it was handed in; until then it waits.
 """
@@ -17,7 +17,7 @@ from weboid.wiki.source import PageLinks, WikiSource
 
 BATCH: Final = 500
 MARGIN_S: Final = 10.0
-"""Besides the lag that a source tells: its own servers do not all answer from one copy."""
+"""Added to the lag that a source reports: its own servers do not all answer from one copy."""
 
 
 async def reread(
@@ -30,11 +30,10 @@ async def reread(
     margin_s: float = MARGIN_S,
     batch: int = BATCH,
 ) -> Intake:
-    """Reads the pages of a wiki that wait and whose moment the source has passed, at most `batch` at a time.
+    """Reads the pending pages of a wiki whose moment the source has passed, at most `batch` at a time.
 
-    Watched from now on are those known to match, those that the criteria cover, and those that were watched, unless
-    they are excluded. What is gone is released, the rest forgotten. Raises SourceError where the wiki cannot be read,
-    StoreError.
+    Then watched are those known to match, those that the criteria cover, and those that were watched, unless they are
+    excluded. Deleted pages are released, others are dropped. Raises SourceError if the wiki cannot be read, StoreError.
     """
     total = Intake()
     until = now - timedelta(seconds=margin_s + await source.find_lag_s())
@@ -73,7 +72,7 @@ async def _read(pool: Pool, source: WikiSource, wiki: FollowedWiki, waiting: Seq
 
 
 def _names(by_title: dict[str, Pending], page: PageLinks) -> bool:
-    """Whether the page is one that is known to match, rather than one that such a title redirects to."""
+    """Whether the page itself is known to match, and is not one that such a title redirects to."""
     return any(
         each.matched and (title == page.title or (page.namespace != 0 and title.endswith(f":{page.title}")))
         for title, each in by_title.items()

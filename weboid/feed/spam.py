@@ -1,7 +1,8 @@
-"""Spam lists kept up to date, and the links that they concern (L-3, L-8, O-6).
+"""Refreshing the spam lists, and classifying again the links that they concern (L-3, L-8, O-6).
 
-One law: after a list has changed, every link of a watched page is what an intake of that page by the new lists would
-make of it; broken off anywhere, the next refresh goes on with it.
+Fetching the pages of the lists belongs to ``wiki/spamlist``, storing them to ``store/pages/spam``.
+One law: after a list has changed, every link of a watched page is classified as an intake of that page by the new lists
+would do it; if that is broken off anywhere, the next refresh goes on with it.
 """
 
 import asyncio
@@ -46,7 +47,7 @@ class Refreshed:
 
 
 Stamp = tuple[tuple[str, ...], tuple[str, ...]]
-"""Of a farm's lists and of a wiki's own."""
+"""The stamps of a farm's lists and of a wiki's own: they change when a list does."""
 
 Show = Callable[[Reclassified], None]
 
@@ -56,9 +57,9 @@ def _show_nothing(so_far: Reclassified) -> None:
 
 
 class SpamFilters:
-    """The filters of wikis, each built when it is first wanted and again when a list of it has changed.
+    """The filters of wikis, each built when it is first needed and again when one of its lists has changed.
 
-    All wikis of a farm share the machine of its lists. At most so many wikis are remembered.
+    All wikis of a farm share the matcher of the farm's lists. At most `wikis` filters are kept.
     """
 
     def __init__(self, wikis: int = 100) -> None:
@@ -66,10 +67,10 @@ class SpamFilters:
         self._filters: dict[tuple[int, str], tuple[Stamp, SpamFilter]] = {}
 
     async def current(self, conn: Connection, farm: int, dbname: str) -> SpamFilter:
-        """What is spam on the pages of a wiki, by its farm's lists and its own.
+        """The filter for the pages of a wiki, by its farm's lists and its own.
 
-        It holds to the end of the caller's transaction: a refresh that changes a list waits for it, and then judges
-        again what was recorded in it.
+        It is valid until the end of the caller's transaction: a refresh that changes a list waits for that, and then
+        classifies again what was recorded in it.
         """
         stamps = await list_stamps(conn, farm, dbname)
         stamp = (stamps[FARM], stamps[dbname])
@@ -78,7 +79,7 @@ class SpamFilters:
             known = (stamp, await self._built(conn, farm, dbname, stamp))
         self._filters[farm, dbname] = known
         while len(self._filters) > self._wikis:
-            # Least recently wanted first; a farm's own count as a wiki's.
+            # Least recently used first; the farm's own filter counts as one.
             del self._filters[next(iter(self._filters))]
         return known[1]
 
@@ -101,9 +102,9 @@ async def is_fresh(conn: Connection, farm: int, dbname: str, day: int) -> bool:
 async def refresh_spam(
     pool: Pool, api: ActionApi, wiki: StoredWiki, *, day: int, batch: int = _BATCH, show: Show = _show_nothing
 ) -> Refreshed:
-    """Fetches a wiki's own lists, stores them, and judges its links again if a line came or went.
+    """Fetches a wiki's own lists, stores them, and classifies its links again if a line was added or removed.
 
-    Raises SourceError where the wiki cannot be read, which leaves everything as it was, and StoreError.
+    Raises SourceError if the wiki cannot be read, which changes nothing, and StoreError.
     """
     return await _refresh(pool, await fetch_local_lists(api), wiki.farm, wiki.dbname, [wiki], day, batch, show)
 
@@ -118,7 +119,7 @@ async def refresh_farm_spam(
     batch: int = _BATCH,
     show: Show = _show_nothing,
 ) -> Refreshed:
-    """The same with the list that holds for all wikis of a farm: `api` is that of the wiki that keeps it as `title`."""
+    """As `refresh_spam`, for the list of all wikis of a farm; `api` is that of the wiki that has it as page `title`."""
     texts = await fetch_global_list(api, title)
     async with pool.connection() as conn:
         wikis = [wiki for wiki in await list_wikis(conn) if wiki.farm == farm.code]
@@ -128,9 +129,9 @@ async def refresh_farm_spam(
 async def reclassify(
     pool: Pool, wiki: StoredWiki, spam: SpamFilter, *, day: int, batch: int = _BATCH, show: Show = _show_nothing
 ) -> Reclassified:
-    """Judges all links of a wiki's watched pages again, and changes those that are not what they should be.
+    """Classifies all links of a wiki's watched pages again, and changes those that became spam or are so no longer.
 
-    A stretch of pages at a time: what it takes in memory does not grow with the wiki. Raises StoreError.
+    It reads `batch` pages at a time, so that memory does not grow with the wiki. Raises StoreError.
     """
     total, after = Reclassified(), 0
     while True:
@@ -157,7 +158,7 @@ async def _refresh(
         lines=sum(len(lines.usable) for lines in fetched.values()),
         unusable=sum(len(lines.unusable) for lines in fetched.values()),
     )
-    # First the lists, so that every intake from now on goes by them; the day tells that links are still to follow.
+    # The lists come first, so that every intake from now on uses them; their day UNAPPLIED shows that links follow.
     refreshed.changed = await _record_lists(pool, farm, dbname, fetched, day)
     if refreshed.changed:
         filters = SpamFilters()
@@ -171,7 +172,8 @@ async def _refresh(
 
 
 async def _record_lists(pool: Pool, farm: int, dbname: str, fetched: Mapping[ListKind, SpamLines], day: int) -> bool:
-    """Whether links have to be judged again: lines came or went, now or in a refresh that was broken off."""
+    """Stores the lists; returns whether links have to be classified again: because lines were added or removed, now or
+    in a refresh that was broken off."""
     async with pool.connection() as conn:
         known = {each.kind: each for each in await list_spam_lists(conn, farm, dbname) if each.dbname == dbname}
         changed = any(
@@ -184,7 +186,7 @@ async def _record_lists(pool: Pool, farm: int, dbname: str, fetched: Mapping[Lis
 
 
 def _judged(stretch: SpamBatch, spam: SpamFilter) -> tuple[dict[int, dict[UrlKey, str]], dict[int, dict[UrlKey, Url]]]:
-    """Of a stretch the uses that are spam, and the spam links that are none."""
+    """From a batch of pages: the uses that are spam, and the spam links that are none."""
     found = {key: text for key, url in stretch.urls.items() if spam.is_spam(text := str(url))}
     now_spam = {
         page: those for page, keys in stretch.uses.items() if (those := {k: found[k] for k in keys if k in found})
@@ -199,7 +201,7 @@ def _judged(stretch: SpamBatch, spam: SpamFilter) -> tuple[dict[int, dict[UrlKey
 
 
 def _url(key: UrlKey, given: str) -> Url | None:
-    """The URL of a spam link, unless it is one by another form of URLs than ours."""
+    """The URL of a spam link; None if it has another key in this program's normal form."""
     try:
         url = parse(given)
     except InvalidUrl:

@@ -1,6 +1,7 @@
-"""One connection to EventStreams (P-6): server-sent events in, batches of raw events out. What they say is `events`'.
+"""One connection to EventStreams (P-6): server-sent events in, batches of raw events out.
 
-One law: whatever the server does, following goes on where it was, in bounded memory, and never faster than it allows.
+Parsing the events belongs to ``feed/events``.
+One law: whatever the server does, reading goes on where it was, in bounded memory, and never faster than it allows.
 """
 
 import asyncio
@@ -28,18 +29,18 @@ _LONGEST_ID: Final = 16_384
 _OVERLAP: Final = timedelta(minutes=10)
 """Events of several topics do not come in the exact order of their moments."""
 _LONGEST_REPLAY: Final = timedelta(days=1)
-"""A topic that has been quiet for longer has nothing to be caught up with."""
+"""For a topic that has been silent for longer, events are not requested from further back."""
 
 
 class RawEvent(NamedTuple):
-    """An event as it came: `id` is where to resume behind it, as the server words it, empty if it told none."""
+    """An event as received: `id` is the server's id to resume after it, empty if the server gave none."""
 
     id: str
     data: str
 
 
 class StreamStart(NamedTuple):
-    """Where to begin: behind the event of that id, or at a moment, or (neither known) with what happens next."""
+    """Where to begin: after the event with that id, or at a moment, or (if neither is known) with the next event."""
 
     last_event_id: str = ""
     moment: datetime | None = None
@@ -47,7 +48,8 @@ class StreamStart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How a stream is followed. `queue_*` bound what was read and is not yet taken; a longer event is skipped."""
+    """How a stream is followed. `queue_*` bound what is read and not yet taken; an event longer than `event_bytes` is
+    skipped."""
 
     stall_s: float = 60.0
     """Silence after which a connection counts as dead: the server promises no heartbeat."""
@@ -55,7 +57,7 @@ class Manner:
     first_pause_s: float = 1.0
     longest_pause_s: float = 300.0
     settled_s: float = 60.0
-    """A connection that has lived so long and ends, as each does after 15 minutes, is opened again at once."""
+    """A connection that ends after at least so long (the server ends each after 15 minutes) is opened again at once."""
     batch_events: int = 500
     batch_s: float = 1.0
     queue_events: int = 2_000
@@ -64,7 +66,7 @@ class Manner:
 
 
 class _Refused(Exception):
-    """HTTP 400: the place to resume at is not accepted."""
+    """HTTP 400: the position to resume at is not accepted."""
 
 
 class _Failed(Exception):
@@ -76,9 +78,9 @@ class _Failed(Exception):
 
 
 class EventStream:
-    """A comma list of streams at a server. Which addresses may be reached is decided by the client passed in.
+    """A comma-separated list of streams at a server. Which addresses may be contacted is decided by the given client.
 
-    `counts` tells what happened: connections, ends, failures, refused, gaps, errors, oversized.
+    `counts` has what happened: connections, ends, failures, refused, gaps, errors, oversized.
     """
 
     def __init__(
@@ -98,10 +100,10 @@ class EventStream:
         self.counts: Counter[str] = Counter()
 
     async def batches(self, begin: StreamStart, *, once: bool = False) -> AsyncGenerator[list[RawEvent], None]:
-        """Events in batches: as many as `Manner` says, or fewer (also none) when its time is over.
+        """Events in batches of `batch_events`, or of fewer (or none) after `batch_s` seconds.
 
-        Goes on for ever; with `once` until the server ends a stream in order. Raises SourceError where no other try
-        can help: unknown streams, a wrong address.
+        Goes on without end; with `once` until the server ends a stream in order. Raises SourceError if another try
+        cannot help: unknown streams, a wrong address.
         """
         self._begin = begin
         backlog = _Backlog(self._manner)
@@ -116,7 +118,7 @@ class EventStream:
             await asyncio.gather(reader, return_exceptions=True)
 
     async def _read_on(self, backlog: "_Backlog", once: bool) -> None:
-        """Connection after connection."""
+        """Opens one connection after the other, with growing pauses after failures."""
         pause = GrowingPause(self._manner.first_pause_s, self._manner.longest_pause_s)
         loop = asyncio.get_running_loop()
         while True:
@@ -142,7 +144,7 @@ class EventStream:
             await asyncio.sleep(spread_pause_s(pause.grown_s(), wanted_s))
 
     def _step_back(self) -> None:
-        """From an id that is refused to its moment, from there to what happens next."""
+        """Falls back from a refused id to its moment, and from a refused moment to the next event."""
         self.counts["refused"] += 1
         last_event_id, moment = self._begin
         if last_event_id and (since := since_of(last_event_id, moment)):
@@ -151,12 +153,12 @@ class EventStream:
         elif last_event_id or moment:
             self.counts["gaps"] += 1
             self._begin = StreamStart()
-            log.warning("%s: the past is not given any more; pages changed meanwhile wait for a pass", self._url)
+            log.warning("%s: past events are no longer available; pages changed meanwhile wait for a pass", self._url)
         else:
             raise SourceError(f"{self._url} answers HTTP 400; correct the address of the event streams")
 
     async def _follow(self, backlog: "_Backlog") -> None:
-        """One connection to its end in order; raises _Refused, _Failed, SourceError."""
+        """Reads one connection until it ends in order; raises _Refused, _Failed, SourceError."""
         last_event_id, moment = self._begin
         headers = {"User-Agent": self._user_agent, "Accept": "text/event-stream"}
         query = {}
@@ -165,7 +167,7 @@ class EventStream:
         elif moment:
             query["since"] = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         try:
-            # Nothing is followed: a redirect would lead to a server that nobody configured.
+            # Redirects are not followed: they would lead to a server that is not configured.
             async with asyncio.timeout(self._manner.connect_s):
                 response = await self._client.get(
                     self._url,
@@ -207,7 +209,7 @@ class EventStream:
                 if event.event == "error":
                     self.counts["errors"] += 1
                     has_failed = True
-                    log.warning("%s tells an error: %.300s", self._url, event.data)
+                    log.warning("%s reports an error: %.300s", self._url, event.data)
                     continue
                 given = _fit_id(event.id)
                 if len(event.data) > self._manner.event_bytes:
@@ -222,7 +224,7 @@ class EventStream:
 
 
 class Splitter:
-    """Cuts a stream of bytes between events. An event that never ends, or is longer than `limit` bytes, is skipped."""
+    """Splits a stream of bytes between events. An event that never ends, or exceeds `limit` bytes, is skipped."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -231,7 +233,7 @@ class Splitter:
         self._skipped = 0
 
     def complete(self, block: bytes) -> bytes:
-        """All events that are whole by now; what follows them is kept for the next block."""
+        """All events that are complete by now; the rest is kept for the next block."""
         searched = max(0, len(self._rest) - 3)
         self._rest += block
         if self._is_skipping:
@@ -258,7 +260,7 @@ class Splitter:
 
 
 class _Backlog:
-    """Events between the one who reads and the one who takes, bounded in number and bytes."""
+    """A queue of events between the reading task and the caller, bounded in number and bytes."""
 
     def __init__(self, manner: Manner) -> None:
         self._manner = manner
@@ -303,7 +305,7 @@ class _Backlog:
 
 
 class _Closing:
-    """A response whose connection is dropped at the end: reading a stream to its end would take for ever."""
+    """A response whose connection is dropped at the end, because the stream itself never ends."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
         self._response = response
@@ -313,10 +315,10 @@ class _Closing:
 
 
 def since_of(last_event_id: str, moment: datetime | None) -> datetime | None:
-    """The moment from which nothing is missed, when the id of the last event is refused; None if nobody knows.
+    """The moment from which to read so that nothing is missed, if the id of the last event is refused; None if unknown.
 
-    The oldest of the topics' moments in the id counts, unless that is more than a day before `moment`, the newest of an
-    event that took effect.
+    The oldest of the topics' moments in the id counts, but at most a day before `moment`, that of the newest event that
+    took effect.
     """
     try:
         parts = json.loads(last_event_id)
@@ -328,7 +330,8 @@ def since_of(last_event_id: str, moment: datetime | None) -> datetime | None:
 
 
 def spread_pause_s(pause_s: float, wanted_s: float | None = None) -> float:
-    """A pause spread over half to whole, so that many do not come back at once; never shorter than was asked for."""
+    """A random pause from half of `pause_s` to all of it, so that many clients do not come back at once; at least
+    `wanted_s`, which is what the server demanded."""
     spread_s: float = pause_s * random.uniform(0.5, 1.0)
     return max(spread_s, wanted_s or 0.0)
 

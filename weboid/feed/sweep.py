@@ -1,6 +1,7 @@
-"""Taking in all pages of a wiki from a source that gives them in one go: a dump. Live sources have `page_pass`.
+"""Sweeps: recording all pages of a wiki from a source that gives them in one go, a dump.
 
-One law: each batch of pages is one transaction; a sweep that is broken off has taken in whole pages only.
+Live sources are read by ``feed/page_pass``.
+One law: each batch of pages is one transaction; a sweep that is broken off has recorded complete pages only.
 """
 
 from collections.abc import Callable
@@ -24,7 +25,7 @@ async def take_in(
     day: int,
     show: Callable[[Intake], None] = lambda so_far: None,
 ) -> Intake:
-    """Takes in every page of the namespaces and returns what has changed; raises SourceError where the wiki fails."""
+    """Records every page of the namespaces and returns what has changed; raises SourceError if the source fails."""
     total = Intake()
     filters = SpamFilters()
     async for batch in source.pages(namespaces):

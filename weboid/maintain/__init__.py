@@ -1,1 +1,1 @@
-"""The floor `maintain`: what has to be done now and then, whoever feeds, crawls and answers meanwhile (O-6)."""
+"""Maintenance: what has to be done once a day or a week, while feeder, crawler and webservice go on (O-6)."""

@@ -1,7 +1,7 @@
-"""What is alarming: passes and rounds that take over four weeks, events that lag, spam lines that cannot be run (P-7).
+"""The conditions of alarms: passes and rounds over four weeks, events that lag, spam lines that cannot be run (P-7).
 
-Where alarms are kept is `store.alarm`'s business, who raises those that follow from no table is told at their kind.
-One law: the words of the kinds are stable; status page and metrics name them.
+Storing alarms belongs to ``store/upkeep/alarm``; `AlarmKind` says what raises those that follow from no table.
+One law: the values of the kinds are stable; status page and metrics name them.
 """
 
 from enum import StrEnum
@@ -18,9 +18,9 @@ from weboid.store.upkeep.alarm import (
 )
 
 SLOW_DAYS: Final = 28
-"""Over so many days a pass or a round is too slow (P-7)."""
+"""A pass or a round that takes over so many days is too slow (P-7)."""
 BEHIND_S: Final = 3_600.0
-"""Over so many seconds the events are too old (P-6)."""
+"""Events that are over so many seconds old are too late (P-6)."""
 
 
 class AlarmKind(StrEnum):
@@ -34,7 +34,7 @@ class AlarmKind(StrEnum):
 
 
 async def watch(conn: Connection, day: int) -> None:
-    """Raises what is alarming on `day`, lowers what is so no longer; doing it twice changes nothing."""
+    """Raises the alarms whose conditions hold on `day`, and lowers the others; a second call changes nothing."""
     await record_alarms(conn, AlarmKind.PASS_SLOW, await _slow_passes(conn, day), day)
     await record_alarms(conn, AlarmKind.ROUND_SLOW, await _slow_round(conn, day), day)
     await record_alarms(conn, AlarmKind.STREAM_BEHIND, await _streams_behind(conn), day)

@@ -1,7 +1,7 @@
-"""Publishing: once a week the statuses of all hosts of each wiki, as one file a farm (W-13).
+"""Making the public data set: once a week the statuses of all hosts of each wiki, as one file per farm (W-13).
 
-How the parts are kept is `store.dataset`'s business. What is of one farm is never in another's file (P-1).
-One law: a run that was killed goes on where it was; what it has written is not counted again.
+Storing its parts belongs to ``store/lists/dataset``. The data of one farm are never in another's file (P-1).
+One law: after a run that was killed the next one goes on where it was; what was written is not counted again.
 """
 
 import csv
@@ -41,8 +41,8 @@ async def publish(pool: Pool, day: int, *, show: Callable[[int], None] = lambda 
         async with pool.connection() as conn:
             lines = {farm: list(some) for farm, some in groupby(await list_statuses(conn, part), lambda row: row.farm)}
             for farm in farms:
-                told = lines.get(farm, [])
-                await record_part(conn, day, farm, part, lines=len(told), body=_member(told, has_head=part == 0))
+                own = lines.get(farm, [])
+                await record_part(conn, day, farm, part, lines=len(own), body=_member(own, has_head=part == 0))
         show(part + 1)
     async with pool.connection() as conn:
         await delete_sets(conn, day - KEPT_DAYS)
@@ -50,7 +50,7 @@ async def publish(pool: Pool, day: int, *, show: Callable[[int], None] = lambda 
 
 
 def _next(progress: tuple[int, int] | None, day: int) -> tuple[int, int]:
-    """The day and the part with which to go on; `PARTS` = there is nothing to do."""
+    """The day of the set and the part with which to go on; `PARTS` = there is nothing to do."""
     if progress is None:
         return day, 0
     begun, parts = progress
@@ -60,7 +60,7 @@ def _next(progress: tuple[int, int] | None, day: int) -> tuple[int, int]:
 
 
 def _member(rows: Iterable[HostStatus], *, has_head: bool) -> bytes:
-    """Lines of CSV (RFC 4180) as a gzip file of their own, the same whenever it is made."""
+    """Lines of CSV (RFC 4180) as a complete gzip file; the same bytes whenever it is made."""
     text = io.StringIO()
     writer = csv.writer(text)
     if has_head:

@@ -1,7 +1,7 @@
-"""Expiry: whose time is over, whether it may be deleted now, and deleting it bit by bit (U-8, C-6, H-1, O-6).
+"""Expiry: what has expired, whether it may be deleted now, and deleting it batch by batch (U-8, C-6, H-1, O-6).
 
-How something is deleted is `store.expiry`'s business.
-One law: in doubt nothing is deleted; a URL that stays too long costs a row, one that goes too soon its memory.
+The deletion itself belongs to ``store/upkeep/expiry``.
+One law: in doubt nothing is deleted; a URL kept too long costs a row, one deleted too early costs its history.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,21 +27,21 @@ from weboid.store.upkeep.expiry import (
 )
 
 ORPHANED_DAYS: Final = 100
-"""So long after its last use a URL is deleted (U-8)."""
+"""The days after its last use on which a URL is deleted (U-8)."""
 SHARE: Final = 100
-"""At most one URL in so many may go in one run (U-8)."""
+"""At most one URL in so many may be deleted in one run (U-8)."""
 BATCH: Final = 1_000
 """URLs deleted in one transaction."""
 _NOTHING: Final = -1
 _MOST_LIMITS: Final = 100_000
-"""The web processes forget them, too; here it is for when none is running."""
+"""The most throttle rows to delete. The web processes delete them too; this is for when none is running."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpiryPlan:
     """What a run would delete. `urls` are without use since day `until` or longer.
 
-    `held` more would have been, if all wikis had been passed since; `holding` are the wikis that were not.
+    `held` more would be deleted if all wikis had completed a pass since; `holding` are the wikis that have not.
     """
 
     until: int
@@ -63,7 +63,7 @@ class Expiry:
 
 
 def guarded(passes: Sequence[WikiPass], day: int) -> tuple[int, tuple[WikiPass, ...]]:
-    """The newest day of orphaning that may expire on `day`, and the wikis because of which it is not 100 days ago.
+    """The newest day of orphaning that may expire on `day`, and the wikis because of which it is over 100 days ago.
 
     Every wiki must have completed a pass after that day: until then a page of it may still use the URL (U-8).
     """
@@ -78,7 +78,7 @@ async def planned(conn: Connection, day: int) -> ExpiryPlan:
     until, holding = guarded(await list_passes(conn), day)
     urls = await count_expired(conn, until) if until >= 0 else 0
     held = await count_expired(conn, day - ORPHANED_DAYS) - urls if holding else 0
-    # Counting on would tell nothing more: with so many URLs the share is small enough.
+    # Counting stops at the limit: with so many URLs the share is small enough.
     is_too_many = urls > 0 and await count_urls(conn, limit=SHARE * urls) < SHARE * urls
     return ExpiryPlan(until, urls, held, holding, is_too_many)
 
@@ -92,13 +92,13 @@ async def expire(
     batch: int = BATCH,
     show: Callable[[Expiry], None] = lambda so_far: None,
 ) -> Expiry | None:
-    """Deletes what is over, `batch` URLs a transaction; None = the run would delete too many and was stopped (U-8).
+    """Deletes what has expired, `batch` URLs per transaction; None = it would delete too many and was stopped (U-8).
 
-    A run that was killed is continued by the next one: what a transaction has not deleted is still there, whole.
+    A run that was killed is continued by the next one: what no transaction has deleted is still complete.
     """
     async with pool.connection() as conn:
         if plan.is_too_many and not allow_many:
-            detail = f"{plan.urls} URLs would be deleted, over one in {SHARE}: look why so many are without use"
+            detail = f"{plan.urls} URLs would be deleted, over one in {SHARE}: find out why so many are without use"
             await raise_alarm(conn, AlarmKind.EXPIRY_STOPPED, "", day, detail)
             return None
         await lower_alarm(conn, AlarmKind.EXPIRY_STOPPED, "")

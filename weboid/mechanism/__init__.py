@@ -1,1 +1,1 @@
-"""Mechanisms that the program needs more than once, each written once. They know nothing of links or wikis."""
+"""General mechanisms that the program needs in several places. They know nothing of links or wikis."""

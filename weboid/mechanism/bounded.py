@@ -1,4 +1,4 @@
-"""A mapping that never outgrows its bound: what was set or used longest ago goes first. Pure."""
+"""A mapping with a maximum size: the least recently set or used value is dropped first. Pure."""
 
 from collections.abc import Callable, Hashable, Iterator
 from typing import Generic, TypeVar
@@ -8,10 +8,10 @@ Value = TypeVar("Value")
 
 
 class BoundedMap(Generic[Key, Value]):
-    """At most `most` in all, where each value counts one, or what `weigh` says of it.
+    """A mapping of total weight at most `most`; each value weighs one, or what `weigh` returns.
 
-    Setting a key makes it the newest, `use` does so too; `get` does not. `dropped` is called with each value that makes
-    room for others, also for another one of its key; not with one that was taken.
+    Setting a key or calling `use` makes it the newest; `get` does not. `dropped` is called with each value that is
+    dropped to make room or replaced by another value of its key, but not with one removed by `take`.
     """
 
     def __init__(
@@ -52,13 +52,13 @@ class BoundedMap(Generic[Key, Value]):
             self._drop(next(iter(self._values)))
 
     def take(self, key: Key) -> Value | None:
-        """The value of a key, which is here no longer; None if there was none."""
+        """Removes a key and returns its value; None if there was none."""
         if (value := self._values.pop(key, None)) is not None:
             self._weight -= self._weight_of(value)
         return value
 
     def items(self) -> list[tuple[Key, Value]]:
-        """All that is here now, the oldest first."""
+        """All keys and values, the oldest first."""
         return list(self._values.items())
 
     def _drop(self, key: Key) -> None:

@@ -1,8 +1,8 @@
-"""Growing pauses between tries of something that keeps failing. Waiting is the caller's business. Pure."""
+"""Computes growing pauses between attempts of something that keeps failing; the caller does the waiting. Pure."""
 
 
 class GrowingPause:
-    """Pauses in seconds: `first_s`, then twice the last one each time, at most `longest_s`."""
+    """Pauses in seconds: first `first_s`, then twice the previous one each time, at most `longest_s`."""
 
     def __init__(self, first_s: float, longest_s: float) -> None:
         self._first_s = min(first_s, longest_s)
@@ -10,7 +10,7 @@ class GrowingPause:
         self._next_s = self._first_s
 
     def reset(self) -> None:
-        """It works again: the next pause is the first."""
+        """To be called after a success: the next pause is `first_s` again."""
         self._next_s = self._first_s
 
     def grown_s(self) -> float:

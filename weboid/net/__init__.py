@@ -1,5 +1,5 @@
-"""The way out: everything that Weboid asks of other people's servers passes through here (C-1, C-2, C-8, C-13).
+"""Outgoing connections: all requests to other people's servers are sent from here (C-1, C-2, C-8, C-13).
 
-What answers mean stands in `weboid.core`; when to ask whom is the crawler's business.
-One law: no socket is opened that `guard` has not allowed, and nothing that comes in is unbounded.
+``core/observe`` interprets the answers; ``checking`` and ``crawl`` decide what is requested and when.
+One law: no socket is opened that ``net/guard`` has not allowed, and all received data is bounded.
 """

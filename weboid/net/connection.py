@@ -1,7 +1,7 @@
-"""One HTTP connection: a socket, TLS over it if need be, and one question at a time with its reply.
+"""One HTTP connection: a socket, TLS over it if needed, and one request at a time with its reply.
 
-Who is asked what, and which lines are kept, is `hop`'s business; how a socket comes about, `dial`'s.
-One law: whoever asks is told exactly once what came of it, and by a certain time.
+``net/engine`` decides what is sent and which connections are kept open; ``net/dial`` opens the socket.
+One law: the caller gets exactly one result for each request, within a time limit.
 """
 
 import asyncio
@@ -13,14 +13,14 @@ from weboid.net.dial import NotConnected
 from weboid.net.response_parser import ResponseParser
 
 BODY_S: Final = 10.0
-"""Seconds for the body: whoever sent a status has answered, the rest is a bonus."""
+"""Seconds for the body: with the status the server has answered, and the body is optional."""
 _READ_BYTES: Final = 16_384
 
 
 class HttpConnection:
-    """A connection to `host`, within TLS where a context is given. It must be closed by whoever made it.
+    """A connection to `host`, in TLS if a context is given. The caller must close it.
 
-    `is_open`: socket and handshake stand, so that what fails from now on fails on a connection.
+    `is_open`: the socket is connected and the handshake done, so that later failures are failures of a connection.
     """
 
     __slots__ = (
@@ -60,10 +60,10 @@ class HttpConnection:
         self._end_at = self._limit_at = 0.0
 
     def ask(self, question: bytes, coming: ResponseParser, *, open_at: float, end_at: float) -> asyncio.Future[None]:
-        """Sends a question as soon as the line is open; done when `coming` wants no more. Times are the loop's.
+        """Sends a request once the connection is open; done when `coming` needs no more data. Times are the loop's.
 
-        Fails with NotConnected if the line is not open by `open_at` (or ends before it is), else with what `coming`
-        raises, OSError, or TimeoutError at `end_at`. Once there is a status nothing fails any more.
+        Fails with NotConnected if the connection is not open by `open_at` (or ends before it is), else with what
+        `coming` raises, OSError, or TimeoutError at `end_at`. Once there is a status, it does not fail any more.
         """
         self._waiting = self._loop.create_future()
         self._question = question
@@ -86,7 +86,7 @@ class HttpConnection:
             self._in, self._out = ssl.MemoryBIO(), ssl.MemoryBIO()
             try:
                 self._tls = self._context.wrap_bio(self._in, self._out, server_hostname=self._host)
-            except ValueError as error:  # a name that no certificate can bear
+            except ValueError as error:  # a name that is invalid in certificates
                 self.end(error)
                 return
         else:
@@ -94,7 +94,7 @@ class HttpConnection:
         self._proceed()
 
     def end(self, error: Exception) -> None:
-        """Closes the line for a reason, and tells it to who waits, unless there is a status already."""
+        """Closes the connection because of `error`, which the waiting caller gets unless there is a status already."""
         waiting, coming = self._waiting, self._coming
         self.close()
         if waiting is not None and not waiting.done():
@@ -104,7 +104,7 @@ class HttpConnection:
                 waiting.set_exception(error if self.is_open else not_connected(error))
 
     def close(self) -> None:
-        """Closes the line at once."""
+        """Closes the connection at once."""
         if self.is_closed:
             return
         self.is_closed = True
@@ -121,7 +121,7 @@ class HttpConnection:
         self._limit(self._end_at)
 
     def _limit(self, at: float) -> None:
-        """Ends the line at a time of the loop. A timer that is set already is left alone if it is not too late."""
+        """Ends the connection at a time of the loop. An earlier timer is kept: `_late` extends it."""
         self._limit_at = at
         if self._timer is not None and self._timer.when() > at:
             self._timer.cancel()
@@ -160,7 +160,7 @@ class HttpConnection:
         self._proceed()
 
     def _proceed(self) -> None:
-        """Does what can be done: shakes hands, asks, reads."""
+        """Does all that is possible now: handshake, sending, reading."""
         if self._tls is None:
             question, self._question = self._question, b""
             self._send(question)
@@ -186,15 +186,15 @@ class HttpConnection:
         if self._question:
             tls.write(self._question)
             self._question = b""
-        # Only what has come is read: to be told by an exception that there is nothing more takes ten times as long.
+        # Only received data is read: an exception for "nothing more" takes ten times as long.
         while not self.is_closed and (self._in.pending or self._in.eof or tls.pending()):
             self._took(tls.read(_READ_BYTES))
 
     def _took(self, data: bytes) -> None:
-        """What the server said in plain, b"" if it has hung up."""
+        """Handles decrypted data from the server; b"" if the server has closed the connection."""
         coming = self._coming
         if coming is None:
-            # Nobody asked: an idle line has ended, or what comes belongs to no reply.
+            # There is no request: an idle connection has ended, or the data belongs to no reply.
             self.close()
             return
         had_status = coming.code
@@ -228,7 +228,7 @@ class HttpConnection:
         except (BlockingIOError, InterruptedError):
             sent = 0
         except (BrokenPipeError, ConnectionResetError, ConnectionAbortedError):
-            return  # it may have answered before it hung up: reading will tell
+            return  # it may have answered before it closed the connection: reading will show
         except OSError as error:
             self.end(error)
             return
@@ -243,5 +243,5 @@ class HttpConnection:
 
 
 def not_connected(error: Exception) -> NotConnected:
-    """An error before a connection stood, as such."""
+    """An error before the connection was open, as NotConnected."""
     return error if isinstance(error, NotConnected) else NotConnected((error,))

@@ -1,6 +1,6 @@
-"""Content codings (C-2): the beginning of a body, decompressed within bounds. Pure.
+"""Content codings (C-2): decompresses the beginning of a body within bounds. Pure.
 
-One law: never more comes out than was asked for, however well it was packed.
+One law: the result never exceeds the given limit, however strongly the data is compressed.
 """
 
 import zlib
@@ -11,12 +11,12 @@ _RAW: Final = -zlib.MAX_WBITS
 
 
 def decoded(data: bytes, coding: str, limit: int) -> bytes:
-    """At most `limit` bytes of what `data`, perhaps cut off, stands for; nothing if it cannot be read."""
+    """At most `limit` bytes of the decompressed `data`, which may be incomplete; empty if it cannot be read."""
     match coding.strip().lower():
         case "" | "identity":
             return data[:limit]
         case "gzip" | "x-gzip" | "deflate":
-            # "deflate" means zlib's wrapping (RFC 9110, 8.4.1.2); some servers send it bare.
+            # "deflate" means the zlib format (RFC 9110, 8.4.1.2); some servers send it without zlib's header.
             return _inflated(data, _ZLIB_OR_GZIP, limit) or _inflated(data, _RAW, limit)
         case _:
             return b""

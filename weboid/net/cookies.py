@@ -1,6 +1,6 @@
-"""The cookies of one check (C-2): enough for servers that set one and send the visitor round again.
+"""The cookies of one check (C-2): enough for servers that set a cookie and redirect to the same URL.
 
-Paths, dates and flags are not kept: the jar lives for seconds and holds nothing that is ours.
+Paths, dates and flags are not kept: the jar exists for seconds and contains no secret of ours.
 One law: a jar never grows beyond its bounds, whatever a server sends.
 """
 
@@ -25,7 +25,7 @@ class CookieJar:
         self._cookies: dict[tuple[str, str], str] = {}
 
     def take(self, host: str, line: str) -> None:
-        """Keeps, replaces or drops what one Set-Cookie line from `host` says; what breaks the rules is ignored."""
+        """Keeps, replaces or deletes a cookie by a Set-Cookie line from `host`; invalid lines are ignored."""
         pair = line.partition(";")[0].strip()
         if len(pair) > COOKIE_CHARS or not _PAIR.fullmatch(pair):
             return
@@ -40,7 +40,7 @@ class CookieJar:
             self._cookies[scope, name] = pair
 
     def header(self, host: str) -> str:
-        """The Cookie header for a host, empty if it has none."""
+        """The value of the Cookie header for a host, empty if there is none."""
         pairs: list[str] = []
         chars = 0
         for (scope, _), pair in self._cookies.items():

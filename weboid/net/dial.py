@@ -1,7 +1,7 @@
-"""How a connection is opened: the guard at the socket, and what is asked of a server's TLS (C-9, C-13).
+"""Opens connections: the guard at the socket, and the demands on a server's TLS (C-9, C-13).
 
-`Dial` is for the crawler's own engine (`hop`), `open_connector` for aiohttp, which speaks to the APIs of wikis.
-One law: both let the guard see the very address that is dialled, immediately before, whoever named it.
+`Dial` is for our own engine (``net/engine``), `open_connector` for aiohttp, which requests the APIs of wikis.
+One law: both pass the exact address to the guard immediately before they connect to it, wherever it came from.
 """
 
 import asyncio
@@ -21,22 +21,22 @@ from weboid.errors import ConfigError
 from weboid.net.guard import Guard
 
 KEEP_ALIVE_S: Final = 2.5
-"""An idle connection is kept for the GET after a HEAD, or a host's next URL a second later; most hosts come once."""
+"""How long an idle connection is kept: for the GET after a HEAD, or for a host's next URL a second later."""
 STAGGER_S: Final = 0.25
-"""An address that has not answered by then gets company of the next one (RFC 8305, 5)."""
+"""If an address has not answered after so many seconds, the next one is tried as well (RFC 8305, 5)."""
 
 _LEGACY_RENEGOTIATION: Final = 0x4  # OpenSSL's SSL_OP_LEGACY_SERVER_CONNECT; the ssl module names it from 3.12 on
 
 
 class NoIpv6(OSError):
-    """This machine has no route to IPv6: our own lack, never held against a host that has nothing else (C-16)."""
+    """This machine has no route to IPv6: our own problem, never counted against a host with IPv6 only (C-16)."""
 
     def __init__(self) -> None:
         super().__init__("this machine has no route to IPv6")
 
 
 class NotConnected(OSError):
-    """No connection came about. `errors`: what became of each address, or of the handshake, in that order."""
+    """No connection could be made. `errors`: the errors of the addresses, or of the handshake, in order."""
 
     def __init__(self, errors: Sequence[Exception]) -> None:
         super().__init__("; ".join(map(repr, errors)))
@@ -44,10 +44,10 @@ class NotConnected(OSError):
 
 
 class Dial:
-    """One connection being made, at one address after the other, the next as soon as one fails or is slow (RFC 8305).
+    """The opening of one connection: tries one address after the other, the next once one fails or is slow (RFC 8305).
 
     After `begin` either `connected` or `failed` is called, once, unless `close` comes first. `connected` gets a socket
-    that does not block and is still watched for writing. `more` finds further addresses where the first do not do.
+    that does not block and is still watched for writing. `more` finds further addresses if the first ones fail.
     """
 
     __slots__ = (
@@ -90,7 +90,7 @@ class Dial:
         self._finding: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """Dials the next address that may be dialled; if there is none, looks for more, or gives up."""
+        """Tries the next allowed address; if there is none, looks for more addresses, or gives up."""
         self._stop_timer()
         while self._left:
             try:
@@ -108,7 +108,7 @@ class Dial:
             self._failed(NotConnected(self._errors))
 
     def close(self) -> None:
-        """Gives up whatever is under way."""
+        """Cancels all attempts under way."""
         self._stop_timer()
         if self._finding:
             self._finding.cancel()
@@ -133,7 +133,7 @@ class Dial:
         self._loop.add_writer(fd, self._decided, fd)
 
     def _decided(self, fd: int) -> None:
-        """An address has answered, one way or the other."""
+        """Handles the end of an attempt: connected or failed."""
         sock = self._open.pop(fd)
         code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if not code:
@@ -157,7 +157,7 @@ class Dial:
 
 
 def open_connector(guard: Guard, resolver: AbstractResolver, tls: ssl.SSLContext) -> aiohttp.TCPConnector:
-    """A connector whose every socket passed the guard: literals, DNS answers, redirects and retries alike.
+    """An aiohttp connector whose every socket passes the guard: IP literals, DNS answers, redirects and retries.
 
     It does not limit the number of connections: waiting in its queue would count as the server's time.
     """
@@ -183,8 +183,9 @@ def open_connector(guard: Guard, resolver: AbstractResolver, tls: ssl.SSLContext
 def tls_context(ca_file: Path | None) -> ssl.SSLContext:
     """A verifying context that is otherwise as tolerant as OpenSSL allows; raises ConfigError if nothing is trusted.
 
-    Old protocols, short keys and unsafe renegotiation pass: we send no secret, and to call a living server dead for
-    its age would be a false alarm. Certificates are verified, for their faults are told apart (C-9).
+    Old protocols, short keys and unsafe renegotiation are accepted: we send no secret, and calling a working server
+    dead because of its age would be a false alarm. Certificates are verified, since their faults are distinguished
+    (C-9).
     """
     paths = ssl.get_default_verify_paths()
     if ca_file is None and paths.cafile is None and paths.capath is None:
@@ -201,7 +202,7 @@ def tls_context(ca_file: Path | None) -> ssl.SSLContext:
 
 
 def trusting_context() -> ssl.SSLContext:
-    """The same for whatever certificate, to see what stands behind a bad one (C-9): what comes proves no identity."""
+    """The same context without verification, to see the answer behind a bad certificate (C-9): proves no identity."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -217,7 +218,7 @@ def _tolerant(context: ssl.SSLContext) -> ssl.SSLContext:
 
 
 def ipv6_is_routed() -> bool:
-    """Whether the system would know where to send IPv6; connecting a datagram socket sends nothing."""
+    """Whether the system has a route for IPv6. Connecting a datagram socket sends nothing."""
     try:
         with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
             probe.connect(("2000::1", 443))

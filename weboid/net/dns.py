@@ -1,8 +1,8 @@
-"""Names to addresses: c-ares on our own event loop, a bounded cache in front, only addresses that may be asked.
+"""Resolves names to addresses with c-ares on our own event loop and a bounded cache; only allowed addresses count.
 
-IPv4 comes first; IPv6 is asked for where IPv4 gives nothing that may be asked, or does not answer when dialled.
-Neither ``/etc/hosts`` nor search domains are looked at, and no system call ever sees a name.
-One law: a name is looked up once at a time, however many ask; what is remembered is bounded in number and in time.
+IPv4 comes first; IPv6 is queried if there is no allowed IPv4 address, or if none can be connected to. Neither
+``/etc/hosts`` nor search domains are used, and no name is ever passed to a system call.
+One law: a name is looked up once at a time, however many callers need it; the cache is bounded in number and in time.
 """
 
 import asyncio
@@ -23,28 +23,28 @@ from weboid.mechanism.single_flight import SingleFlight
 from weboid.net.guard import Guard, NotPublic
 
 NAMES: Final = 50_000
-"""Names remembered at most."""
+"""Names in the cache, at most."""
 SHORTEST_TTL_S: Final = 5
 LONGEST_TTL_S: Final = 3600
 NO_NAME_TTL_S: Final = 300
 ERROR_TTL_S: Final = 30
 ADDRESSES: Final = 4
-"""Addresses of each family that are tried at most."""
+"""Addresses of each family that are tried, at most."""
 LOOKUPS_A_CHANNEL: Final = 20_000
-"""c-ares keeps each answer for up to an hour, 1.4 KB apiece and without a bound: a channel is not used for ever."""
+"""Queries until a channel is replaced: c-ares keeps each answer, 1.4 KB, for up to an hour and without a bound."""
 
 _TRY_S: Final = 3.0
 _TRIES: Final = 3
 _TICK_S: Final = 0.5
-"""How often c-ares looks for questions that were not answered in time."""
+"""Seconds between two checks of c-ares for queries that were not answered in time."""
 _BURST: Final = 200
-"""Questions asked at a time: a socket of the usual size holds some 270 answers, and loses what comes on top."""
+"""Queries sent at a time: a socket buffer of the usual size holds some 270 answers, and loses all others."""
 _BURST_S: Final = 0.1
-"""An answer that has not come by then is not a part of the burst any more."""
+"""A query without an answer after so many seconds no longer counts as a part of the burst."""
 _RECEIVE_BYTES: Final = 1 << 20
 
 NO_NAME: Final = frozenset({ares.ARES_ENOTFOUND, ares.ARES_ENODATA, ares.ARES_EBADNAME, ares.ARES_ENONAME})
-"""The name is unknown, cannot exist, or has no address: to somebody who follows a link it is all the same."""
+"""The name is unknown, cannot exist, or has no address: for people who follow a link it is the same."""
 NO_SERVER: Final = frozenset(
     {
         ares.ARES_ECONNREFUSED,
@@ -55,15 +55,15 @@ NO_SERVER: Final = frozenset(
         ares.ARES_ENOTINITIALIZED,
     }
 )
-"""Our own name servers or our own machine failed: nothing is known of the name (C-16)."""
+"""Our own name servers or our own machine failed: nothing is known about the name (C-16)."""
 _UNANSWERED: Final = NO_SERVER | {ares.ARES_ETIMEOUT, ares.ARES_EBADNAME}
 
 _Found = DNSResult | int
-"""What one question came to: records, or c-ares' code."""
+"""The result of one query: records, or c-ares' error code."""
 
 
 class LookupFailed(OSError):
-    """A name without addresses; `code` is c-ares', see NO_NAME and NO_SERVER."""
+    """No addresses were found for a name; `code` is c-ares' (see NO_NAME and NO_SERVER)."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"look-up failed with c-ares code {code}")
@@ -71,19 +71,19 @@ class LookupFailed(OSError):
 
 
 class _Known(NamedTuple):
-    """What is remembered of a name until `end` (monotonic seconds): the addresses that may be asked, or why none.
+    """What is cached for a name until `end` (monotonic seconds): its allowed addresses, or why there are none.
 
-    `is_whole`: both families were asked for.
+    `is_whole`: both families were queried.
     """
 
     end: float
     addresses: tuple[str, ...] = ()
     code: int = ares.ARES_ENODATA
     is_private: bool = False
-    """It has addresses, but none that may be asked."""
+    """It has addresses, but none that is allowed."""
     is_whole: bool = True
 
-    def told(self) -> tuple[str, ...]:
+    def allowed(self) -> tuple[str, ...]:
         """The addresses; raises LookupFailed or NotPublic if there are none."""
         if self.addresses:
             return self.addresses
@@ -93,7 +93,7 @@ class _Known(NamedTuple):
 
 
 class Resolver(AbstractResolver):
-    """Our resolver, and aiohttp's. A question ends after `lookup_s`, whatever the name servers do."""
+    """Our resolver, also used by aiohttp. A query ends after `lookup_s`, whatever the name servers do."""
 
     def __init__(self, guard: Guard, name_servers: tuple[str, ...], lookup_s: float) -> None:
         self.lookup_s = lookup_s
@@ -109,26 +109,26 @@ class Resolver(AbstractResolver):
         self._channel = self._new_channel()
 
     async def addresses(self, host: str) -> tuple[str, ...]:
-        """The addresses of a name that may be asked: of IPv4 if it has such, else of IPv6.
+        """The allowed addresses of a name: of IPv4 if it has any, else of IPv6.
 
-        Raises LookupFailed, or NotPublic if the name has only other addresses.
+        Raises LookupFailed, or NotPublic if the name has only addresses that are not allowed.
         """
-        return (await self._known_of(host, whole=False)).told()
+        return (await self._known_of(host, whole=False)).allowed()
 
     async def more_addresses(self, host: str) -> tuple[str, ...]:
-        """The IPv6 addresses of a name of which `addresses` told those of IPv4; never fails."""
+        """The IPv6 addresses of a name of which `addresses` returned those of IPv4; never fails."""
         known = await self._known_of(host, whole=True)
         return tuple(each for each in known.addresses if ":" in each)
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """For aiohttp: the addresses of both families; raises as `addresses`."""
+        """The addresses of both families, for aiohttp; raises like `addresses`."""
         known = await self._known_of(host, whole=True)
-        return [_result(host, address, port) for address in known.told()]
+        return [_result(host, address, port) for address in known.allowed()]
 
     async def close(self) -> None:
-        """Ends all look-ups."""
+        """Cancels all look-ups."""
         await self._lookups.close()
         self._channel.close()
 
@@ -140,14 +140,14 @@ class Resolver(AbstractResolver):
         return await self._lookups.result((host, whole), lambda: self._found(host, whole))
 
     async def _found(self, host: str, whole: bool) -> _Known:
-        """What the name servers say of a name, remembered unless they said nothing at all."""
+        """The name servers' answer for a name, cached unless there was no answer at all."""
         begun = monotonic()
-        found = [await self._asked(host, pycares.QUERY_TYPE_A, self.lookup_s)]
+        found = [await self._queried(host, pycares.QUERY_TYPE_A, self.lookup_s)]
         known = self._known_from(found)
         if known.addresses and not whole:
             known = known._replace(is_whole=False)
         elif known.code != ares.ARES_ETIMEOUT:
-            found.append(await self._asked(host, pycares.QUERY_TYPE_AAAA, self.lookup_s))
+            found.append(await self._queried(host, pycares.QUERY_TYPE_AAAA, self.lookup_s))
             known = self._known_from(found)
         if known.code == ares.ARES_ETIMEOUT and not await self._is_served(begun):
             return _Known(begun, code=ares.ARES_ECONNREFUSED)
@@ -155,8 +155,8 @@ class Resolver(AbstractResolver):
             self._known[host] = known
         return known
 
-    async def _asked(self, host: str, kind: int, limit_s: float) -> _Found:
-        """The answer to one question, ETIMEOUT if there is none in time, which begins when it is asked."""
+    async def _queried(self, host: str, kind: int, limit_s: float) -> _Found:
+        """The answer to one query; ETIMEOUT if there is none within `limit_s` after it is sent."""
         await self._room.acquire()
         place = object()
         self._crowd.add(place)
@@ -174,22 +174,22 @@ class Resolver(AbstractResolver):
         return found
 
     def _leave(self, place: object) -> None:
-        """Makes room for another question, once."""
+        """Makes room for another query, once for each `place`."""
         if place in self._crowd:
             self._crowd.remove(place)
             self._room.release()
 
     async def _is_served(self, since: float) -> bool:
-        """Whether our name servers have answered anything since then, if need be a question for the root (C-16)."""
+        """Whether our name servers have answered any query since then; if in doubt, the root is queried (C-16)."""
         async with self._probing:
             if self._answered_at < since and self._silent_at < since:
-                found = await self._asked(".", pycares.QUERY_TYPE_NS, _TRY_S)
+                found = await self._queried(".", pycares.QUERY_TYPE_NS, _TRY_S)
                 if isinstance(found, int) and found in _UNANSWERED:
                     self._silent_at = monotonic()
             return self._answered_at >= since
 
     def _known_from(self, found: Sequence[_Found]) -> _Known:
-        """What answers together say: any address counts; else that there is no such name; else the worse failure."""
+        """Combines answers: any address counts, else "no such name", else the first failure."""
         addresses: list[str] = []
         ttl_s = LONGEST_TTL_S
         codes: list[int] = []
@@ -217,7 +217,7 @@ class Resolver(AbstractResolver):
 
 
 class _Channel:
-    """One c-ares channel on the running loop: a thread of c-ares' own costs as much as the look-ups."""
+    """One c-ares channel on the running loop: c-ares' own thread would cost as much as the look-ups."""
 
     def __init__(self, name_servers: tuple[str, ...]) -> None:
         self.begun = 0
@@ -236,19 +236,19 @@ class _Channel:
         )
 
     async def ask(self, host: str, kind: int, end_at: float) -> _Found:
-        """The answer to one question, ETIMEOUT if there is none at `end_at` (the loop's time)."""
+        """The answer to one query; ETIMEOUT if there is none at `end_at` (the loop's time)."""
         answer: asyncio.Future[_Found] = self._loop.create_future()
 
-        def told(result: DNSResult | None, code: int | None) -> None:
+        def answered(result: DNSResult | None, code: int | None) -> None:
             if not answer.done():
                 found = result if code is None else code
                 answer.set_result(ares.ARES_EBADRESP if found is None else found)
 
-        limit = self._loop.call_at(end_at, told, None, ares.ARES_ETIMEOUT)
+        limit = self._loop.call_at(end_at, answered, None, ares.ARES_ETIMEOUT)
         self.begun += 1
         self._open += 1
         try:
-            self._ares.query(host, kind, callback=told)
+            self._ares.query(host, kind, callback=answered)
             return await answer
         except AresError as wrong:
             return int(wrong.args[0])
@@ -259,13 +259,13 @@ class _Channel:
                 self.close()
 
     def retire(self) -> None:
-        """Closes the channel when nothing is open on it any more."""
+        """Closes the channel once it has no open query."""
         self._is_retired = True
         if not self._open:
             self.close()
 
     def close(self) -> None:
-        """Ends what is open with ECANCELLED. c-ares frees the channel in a thread, which must not touch the loop."""
+        """Ends open queries with ECANCELLED. c-ares frees the channel in a thread, which must not use the loop."""
         if self._is_closed:
             return
         self._ares.cancel()
@@ -279,7 +279,7 @@ class _Channel:
         self._ares.close()
 
     def _watch(self, fd: int, readable: bool, writable: bool) -> None:
-        """Called by c-ares whenever it wants a socket watched otherwise than before."""
+        """Called by c-ares when a socket must be watched differently from before."""
         if self._is_closed:
             return
         if readable and fd not in self._read:
@@ -298,7 +298,7 @@ class _Channel:
             self._ticking = self._loop.call_later(_TICK_S, self._tick)
 
     def _tick(self) -> None:
-        """Lets c-ares find out what was not answered in time."""
+        """Lets c-ares detect queries that were not answered in time."""
         self._ticking = None
         self._ares.process_fd(pycares.ARES_SOCKET_BAD, pycares.ARES_SOCKET_BAD)
         if self._ticking is None and (self._read or self._written):

@@ -1,6 +1,7 @@
-"""The engine in the one-request seat (`hop`), made of `dial` and `line`: whom to dial, and which lines are kept.
+"""The HTTP engine (the protocol of ``net/exchange``), built on ``net/dial`` and ``net/connection``.
 
-One law: nothing goes out that `dial` has not shown to the guard, and idle lines are bounded in number and in time.
+It decides where to connect to, and which connections are kept open.
+One law: no connection is opened without the guard's permission, and idle connections are bounded in number and in time.
 """
 
 import asyncio
@@ -25,7 +26,7 @@ from weboid.net.guard import Guard
 from weboid.net.response_parser import ResponseParser
 
 HEADERS: Final = 40
-"""Headers of a reply that are kept."""
+"""Headers of a reply that are kept, at most."""
 HEADER_CHARS: Final = 1000
 """Characters of a header's value that are kept; a Location is kept whole."""
 
@@ -34,14 +35,14 @@ _URL: Final = re.compile(
     r"((\[[0-9A-Fa-f:.]+\]|[^\s/?#\\@:\[\]]+)(?::0*([0-9]{1,5}))?)"
     r"(/[!-\"$-~]*|\?[!-\"$-~]*)?(?:#.*)?"
 )
-"""User and fragment are read over, they go into no request; a backslash is refused: readers differ about it."""
+"""User and fragment are ignored, since they are not sent; a backslash is refused, since parsers differ about it."""
 KEPT: Final = 1000
-"""Idle lines at most; fewer where there are fewer connections, or few open files."""
+"""Idle connections, at most; fewer if fewer connections or open files are allowed."""
 _FEW: Final = 16
 _OTHER_FILES: Final = 200
-"""Open files that are for others: the store, name servers, logs."""
+"""Open files reserved for other purposes: the store, name servers, logs."""
 _AMPLE: Final = 3
-"""A look-up is two questions at most: it needs no limit where there is time for more of them."""
+"""A look-up is at most two queries: it needs no limit of its own if there is time for so many."""
 _METHODS: Final = frozenset({"GET", "HEAD"})
 _PORTS: Final = {"http": 80, "https": 443}
 
@@ -50,7 +51,7 @@ _More = Callable[[], Awaitable[Sequence[str]]]
 
 
 class _Place(NamedTuple):
-    """Where a request goes: `origin` names lines that serve it alike, `target` is path and query."""
+    """Where a request is sent: connections of the same `origin` are interchangeable; `target` is path and query."""
 
     origin: str
     trusting: bool
@@ -62,9 +63,9 @@ class _Place(NamedTuple):
 
 
 class SocketEngine:
-    """The engine on plain sockets, asyncio's loop and Python's TLS: the guard sees every address that it dials.
+    """The engine on plain sockets, asyncio's loop and Python's TLS: the guard is given every address before connecting.
 
-    Idle lines are kept for a moment, one a place; where there are too many the oldest go first.
+    Idle connections are kept for a moment, one per origin; if there are too many, the oldest are closed first.
     """
 
     def __init__(self, settings: NetConfig, guard: Guard, resolver: Resolver, tls: ssl.SSLContext) -> None:
@@ -82,15 +83,15 @@ class SocketEngine:
         self._sweeping: asyncio.TimerHandle | None = None
 
     def close(self) -> None:
-        """Closes all connections; whoever still waits for a reply gets an error that is held against nobody."""
+        """Closes all connections; callers that still wait get an error that is not counted against any server."""
         for line in list(self._open):
-            line.end(RuntimeError("the way out was closed"))
+            line.end(RuntimeError("the engine was closed"))
         self._drop_kept()
 
     async def send(self, request: Request, timeout_s: float) -> Reply:
-        """The reply to a request, or an exception of `dns`, `dial` or `line`; raises ValueError for an unfit request.
+        """The reply to a request; raises exceptions of ``dns``, ``dial`` or ``connection``; ValueError if invalid.
 
-        A question that fails on a kept line is asked once more on a new one: servers end idle lines as they like.
+        A request that fails on a kept connection is sent once more on a new one: servers may close idle connections.
         """
         place = _place(request)
         exchange = _Exchange(place, request.method, _question(request, place))
@@ -111,7 +112,7 @@ class SocketEngine:
         return await self._sent(exchange, end_at)
 
     async def _sent(self, exchange: "_Exchange", end_at: float) -> Reply:
-        """The reply by a new line."""
+        """The reply over a new connection."""
         place = exchange.place
         addresses, more = await self._addresses(place.host, end_at)
         open_at = min(self._loop.time() + self._settings.connect_s, end_at)
@@ -133,7 +134,7 @@ class SocketEngine:
         end_at: float,
         begin: Callable[[], None] | None = None,
     ) -> Reply:
-        """The reply by a given line, which is kept or closed afterwards."""
+        """The reply over a given connection, which is kept or closed afterwards."""
         settings = self._settings
         coming = ResponseParser(exchange.method, line_bytes=settings.header_bytes, body_bytes=settings.body_bytes)
         self._open.add(line)
@@ -151,9 +152,9 @@ class SocketEngine:
         return _reply(coming, settings.body_bytes)
 
     async def _addresses(self, host: str, end_at: float) -> tuple[Sequence[str], _More | None]:
-        """The addresses to dial first, and how to find more."""
+        """The addresses to try first, and a function that finds more (None if there are no more)."""
         if is_ip(host.removesuffix(".")):
-            # Odd spellings of addresses go no further: the guard refuses them, and no name server sees them.
+            # Unusual spellings of addresses end here: the guard refuses them, and they are not sent to a name server.
             return (host,), None
         if end_at - self._loop.time() > _AMPLE * self._resolver.lookup_s:
             addresses = await self._resolver.addresses(host)
@@ -176,7 +177,7 @@ class SocketEngine:
             self._sweeping = self._loop.call_later(KEEP_ALIVE_S, self._sweep)
 
     def _sweep(self) -> None:
-        """Closes the lines that have been idle long enough; they stand in the order in which they became so."""
+        """Closes the connections that have been idle long enough; they are in the order in which they became idle."""
         now = self._loop.time()
         self._sweeping = None
         for origin, (end, line) in self._kept.items():
@@ -196,7 +197,7 @@ class SocketEngine:
 
 
 class _Exchange(NamedTuple):
-    """One request, ready for the wire."""
+    """One request, ready to be sent."""
 
     place: _Place
     method: str
@@ -204,7 +205,7 @@ class _Exchange(NamedTuple):
 
 
 def _most_kept(connections: int) -> int:
-    """How many idle lines there is room for beside so many connections."""
+    """How many idle connections the limit of open files allows in addition to so many active ones."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     spare = KEPT if files == resource.RLIM_INFINITY else max(files - _OTHER_FILES - connections, _FEW)
     return min(connections, KEPT, spare)
@@ -213,7 +214,7 @@ def _most_kept(connections: int) -> int:
 def _place(request: Request) -> _Place:
     match = _URL.fullmatch(request.url)
     if match is None:
-        raise ValueError(f"{request.url!r} is no absolute http or https URL as it stands on the wire")
+        raise ValueError(f"{request.url!r} is not an absolute, escaped http or https URL")
     scheme, authority, host, port, target = match.groups()
     if not target or target[0] != "/":
         target = f"/{target or ''}"
@@ -230,7 +231,7 @@ def _place(request: Request) -> _Place:
 
 def _question(request: Request, place: _Place) -> bytes:
     if request.method not in _METHODS:
-        raise ValueError(f"{request.method} is not asked by this engine")
+        raise ValueError(f"this engine does not send {request.method}")
     lines = [f"{request.method} {place.target} HTTP/1.1", f"Host: {place.authority}"]
     lines += [f"{name}: {value}" for name, value in request.headers.items()]
     text = "\n".join(lines)
@@ -255,6 +256,6 @@ def _reply(coming: ResponseParser, limit: int) -> Reply:
 
 
 def _clean(text: str) -> str:
-    """A header's text fit to be stored: bounded, and UTF-8 whatever bytes came in."""
+    """A header's text in a form that can be stored: bounded, and valid UTF-8 whatever bytes were received."""
     text = text[:HEADER_CHARS]
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,7 +1,7 @@
-"""One request and its reply: what an engine must do. The engine itself stands in `engine`.
+"""One HTTP request and its reply, and the protocol of an engine; ``net/engine`` implements it.
 
-Redirects, second attempts and what a reply means are `fetch`'s business.
-One law: an engine raises what its transport raises, and only `faults` knows what that means.
+``net/fetch`` handles redirects, second attempts and the meaning of replies.
+An engine raises what its transport raises; only ``net/faults`` interprets that.
 """
 
 from collections.abc import Mapping
@@ -11,20 +11,20 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What goes out. `url` is absolute ASCII as it stands on the wire, `headers` are all but Host."""
+    """One request. `url` is absolute and ASCII, as it is sent; `headers` are all headers but Host."""
 
     method: str
     url: str
     headers: Mapping[str, str]
     trusting: bool = False
-    """Any certificate will do: what stands behind a bad one is wanted (C-9)."""
+    """Any certificate is accepted, to see the answer behind a bad one (C-9)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came in, bounded: lower-case header names with the first value each, the body's beginning decompressed.
+    """One reply, bounded: lower-case header names with the first value of each, the body's beginning decompressed.
 
-    `location` and `cookies` are as sent; bytes that are no UTF-8 stand in them as surrogates.
+    `location` and `cookies` are as sent; bytes that are not UTF-8 are surrogates in them.
     """
 
     code: int
@@ -35,8 +35,8 @@ class Reply:
 
 
 class Engine(Protocol):
-    """Sends one request at a time and place; never follows, repeats, or remembers cookies."""
+    """Sends single requests; never follows redirects, and keeps no cookies."""
 
     async def send(self, request: Request, timeout_s: float) -> Reply:
-        """The reply to a request; raises whatever `faults.fault_of` can read."""
+        """The reply to a request; raises exceptions that `faults.fault_of` can interpret."""
         ...

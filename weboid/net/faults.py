@@ -1,6 +1,7 @@
-"""The one place where an exception on the way to an answer becomes the reason that is recorded (C-9, U-4).
+"""Translates exceptions of a request to the reason that is recorded; the only place that does so (C-9, U-4).
 
-One law: what is not surely the fault of the server or of its name has no reason here, and is never held against it.
+One law: an error that is not certainly a failure of the server or of its name has no reason here, and never counts
+against it.
 """
 
 import errno
@@ -16,14 +17,14 @@ from weboid.net.response_parser import BrokenReply
 
 
 class Fault(NamedTuple):
-    """Why there was no answer, and whether a connection stood before: then another method may fare better (C-1)."""
+    """Why there was no answer, and whether there was a connection: then another method may succeed (C-1)."""
 
     reason: Reason
     reached: bool = False
 
 
 def fault_of(exc: BaseException) -> Fault | None:
-    """The fault that an exception stands for, or None: our own machine, our name servers or a bug of ours."""
+    """The fault for an exception; None if our own machine, our name servers or a bug of ours caused it."""
     match exc:
         case NotPublic():
             return Fault(Reason.NOT_PUBLIC)
@@ -52,7 +53,7 @@ def _lookup_fault(code: int) -> Fault | None:
 
 # OpenSSL's X509_V_ERR_… numbers.
 _BY_VERIFY_CODE: Final = {
-    9: Reason.CERTIFICATE_EXPIRED,  # not valid yet: out of its dates as well
+    9: Reason.CERTIFICATE_EXPIRED,  # not valid yet: outside of its dates as well
     10: Reason.CERTIFICATE_EXPIRED,
     18: Reason.CERTIFICATE_SELF_SIGNED,
     19: Reason.CERTIFICATE_SELF_SIGNED,
@@ -62,7 +63,7 @@ _BY_VERIFY_CODE: Final = {
 
 
 def _certificate_fault(exc: Exception) -> Fault:
-    """What else can be wrong with a certificate comes to this: nobody we trust vouches for it."""
+    """The fault for a bad certificate; all errors without an own reason count as an unknown issuer."""
     code = exc.verify_code if isinstance(exc, ssl.SSLCertVerificationError) else 0
     return Fault(_BY_VERIFY_CODE.get(code, Reason.CERTIFICATE_UNKNOWN_ISSUER))
 
@@ -80,7 +81,7 @@ _OURS: Final = frozenset(
         errno.EAFNOSUPPORT,
     }
 )
-"""What our own kernel says of itself or of its packet filter."""
+"""Errors of our own kernel or its packet filter."""
 _BY_ERRNO: Final = {
     errno.ECONNREFUSED: Reason.CONNECTION_REFUSED,
     errno.ECONNRESET: Reason.RESET,
@@ -97,7 +98,7 @@ _BY_KIND: Final = {
     ConnectionAbortedError: Reason.RESET,
     BrokenPipeError: Reason.RESET,
 }
-"""Event loops raise some of them without a number, such as for an end in the middle of a handshake."""
+"""Event loops raise some of them without an errno, as for a connection closed during the handshake."""
 _MOST_TELLING: Final = (
     Reason.CERTIFICATE_EXPIRED,
     Reason.CERTIFICATE_WRONG_HOST,
@@ -110,11 +111,11 @@ _MOST_TELLING: Final = (
     Reason.UNREACHABLE,
     Reason.NOT_PUBLIC,
 )
-"""Where several addresses failed unlike each other: whoever came nearest to an answer speaks for the host."""
+"""If several addresses failed differently, the first of these counts for the host: it came nearest to an answer."""
 
 
 def _refusal(errors: Sequence[Exception]) -> Fault | None:
-    """Why no connection came about, at any address. If our own machine failed at one, nothing is known of the host."""
+    """Why no address could be connected to. If our own machine failed at one, nothing is known about the host."""
     # An SSLError's number is OpenSSL's, not the system's.
     ours = (error for error in errors if isinstance(error, OSError) and not isinstance(error, ssl.SSLError))
     if any(error.errno in _OURS for error in ours):
@@ -124,7 +125,7 @@ def _refusal(errors: Sequence[Exception]) -> Fault | None:
 
 
 def _lost(exc: OSError) -> Fault | None:
-    """Why a connection that stood came to an end."""
+    """Why an open connection ended."""
     if exc.errno in _BY_ERRNO:
         return Fault(_BY_ERRNO[exc.errno], reached=True)
     return _by_kind(exc, reached=True)

@@ -1,7 +1,7 @@
-"""One check over HTTP: HEAD, then GET where HEAD is not to be believed; redirects followed by hand (C-1, C-2, C-8).
+"""One check over HTTP: HEAD, then GET if HEAD is not reliable; follows redirects itself (C-1, C-2, C-8).
 
-What the answer means is `core.observe`'s business; how a request is sent is `hop`'s.
-One law: nothing is called failing because of the way we asked.
+``core/observe/observe`` interprets the answer; ``net/engine`` sends the requests.
+One law: nothing is called failing because of the way we requested it.
 """
 
 from collections.abc import Awaitable, Callable
@@ -24,10 +24,10 @@ from weboid.net.guard import NotPublic
 from weboid.net.outbound import Outbound
 
 Turn = Callable[[str], Awaitable[None]]
-"""Awaited with the host before every single request (C-17); may raise NotPublic to refuse a host."""
+"""Awaited with the host before each request (C-17); may raise NotPublic to refuse a host."""
 
 ANSWERS_A_CHECK: Final = 3
-"""A check may take this many times `answer_s` altogether, turns not counted."""
+"""A check may take this many times `answer_s` in total, without the waiting for turns."""
 
 _SCHEMES: Final = ("http:", "https:")
 _FOLLOWED: Final = frozenset({301, 302, 303, 307, 308})
@@ -45,9 +45,9 @@ async def fetch_answer(
 ) -> RawResponse:
     """The answer to one check of an http or https URL in normal form; raises ValueError for anything else.
 
-    `trusting`: whatever certificate a server shows (C-9). In the answer `method` is GET where HEAD was not enough,
-    looked suspicious (C-11), or was not asked (`get_only`). Faults of others are values. What is no fault of theirs
-    (bugs of ours, a machine out of sockets, silent name servers) is raised as it is: log and count it, and hold it
+    `trusting`: any certificate is accepted (C-9). In the answer `method` is GET if HEAD was not enough, looked
+    suspicious (C-11), or was not requested (`get_only`). Failures of servers are values. Other errors (bugs of ours, a
+    machine out of sockets, silent name servers) are raised unchanged: the caller logs and counts them, and they count
     against no link.
     """
     if not url.startswith(_SCHEMES):
@@ -58,21 +58,21 @@ async def fetch_answer(
         if _is_believed(head):
             return (await walk.end("GET")).answer if wants_body(head.answer) else head.answer
         if _is_redirect(head.answer):
-            # The way itself is in doubt, so it is gone again from the start.
+            # The redirects themselves are in doubt, so GET starts again from the first URL.
             walk = _Walk(session, url, turn, referrer, trusting, seconds=walk.seconds)
         return replace((await walk.end("GET")).answer, head_failed=True)
     return (await walk.end("GET")).answer
 
 
 class _End(NamedTuple):
-    """How a walk ended; `reached` as in Fault, and always when there is a code."""
+    """The end of a walk; `reached` as in Fault, and always true with a code."""
 
     answer: RawResponse
     reached: bool
 
 
 def _is_believed(head: _End) -> bool:
-    """Whether what HEAD found needs no GET (C-1). Failures and refusals are too often meant for the method only."""
+    """Whether the answer to HEAD needs no GET (C-1). Failures and refusals are too often about the method only."""
     answer = head.answer
     if answer.fault is not None:
         return not head.reached and answer.fault is not Reason.REDIRECT_BROKEN
@@ -87,7 +87,7 @@ def _is_redirect(answer: RawResponse) -> bool:
 
 
 class _Walk:
-    """The way from a URL to an end: where it stands, what it has met, and how it asks by now."""
+    """The walk along redirects: its current URL, hops and cookies so far, and the headers to send."""
 
     def __init__(
         self, session: Outbound, url: str, turn: Turn, referrer: str | None, trusting: bool, seconds: float = 0.0
@@ -106,12 +106,12 @@ class _Walk:
         self._bare = False
 
     async def end(self, method: str) -> _End:
-        """Walks on from where it stands; a second call asks the last URL again, by another method."""
+        """Follows redirects from the current URL; a second call requests the last URL again, by another method."""
         while True:
-            reply = await self._asked(method)
+            reply = await self._sent(method)
             if isinstance(reply, Fault):
                 return self._fault(method, reply)
-            if self._asks_otherwise(reply.code):
+            if self._changes_headers(reply.code):
                 continue
             if reply.code not in _FOLLOWED:
                 return self._answer(method, reply)
@@ -126,14 +126,14 @@ class _Walk:
             self._go(target)
 
     def _go(self, url: str) -> None:
-        """Stands at another URL, which is told in normal form but asked for as it is."""
+        """Moves to another URL, which is reported in normal form but requested as it is."""
         form = parse(url)
         self._url = url
         self._host = form.host
         self._normal = str(form)
 
-    async def _asked(self, method: str) -> Reply | Fault:
-        """One request at the URL where the walk stands, after its turn."""
+    async def _sent(self, method: str) -> Reply | Fault:
+        """The reply to one request for the current URL, after waiting for its turn."""
         settings = self._session.settings
         host = self._host
         try:
@@ -166,8 +166,8 @@ class _Walk:
             self._cookies.take(host, line)
         return reply
 
-    def _asks_otherwise(self, code: int) -> bool:
-        """Whether a reply calls for the same request once more with other headers; sets them (C-2, U-4)."""
+    def _changes_headers(self, code: int) -> bool:
+        """Whether the same request should be sent once more with other headers; sets them (C-2, U-4)."""
         if code == 406 and self._accept == "*/*":
             self._accept = "text/html"
             return True
@@ -177,7 +177,7 @@ class _Walk:
         return False
 
     def _place(self, method: str, url: str) -> tuple[str, str, str]:
-        """What makes a request the same again: a server that has just set a cookie may send us to the same URL."""
+        """What identifies a request, to detect loops: with a new cookie, the same URL is another request."""
         host = self._host if url == self._url else parse(url).host
         return method, url, self._cookies.header(host)
 
@@ -208,7 +208,7 @@ class _Walk:
 
 
 def _headers(settings: NetConfig, accept: str, cookies: str, *, bare: bool) -> dict[str, str]:
-    """The request headers of C-2; `bare` = the fewest that a server may not call too many."""
+    """The request headers of C-2; `bare` = as few as possible, after a 431."""
     if bare:
         return {"User-Agent": settings.user_agent}
     headers = {
@@ -227,13 +227,13 @@ def _headers(settings: NetConfig, accept: str, cookies: str, *, bare: bool) -> d
 
 
 def _target(current: str, location: str | None) -> str | None:
-    """Where a Location points, absolute and as a browser would ask for it (WHATWG URL); None if that is nowhere.
+    """The target of a Location, absolute and as a browser would request it (WHATWG URL); None if it is invalid.
 
-    It is asked for as resolved, not in normal form: a server may insist on an escape that the normal form undoes.
+    It is requested as resolved, not in normal form: a server may insist on an escape that the normal form removes.
     """
     if not location:
         return None
-    # Raw bytes outside ASCII go out as they came in, escaped; in a host the parser reads them as UTF-8.
+    # Raw bytes outside ASCII are sent as received, escaped; in a host the parser reads them as UTF-8.
     escaped = quote_from_bytes(location.encode("utf-8", "surrogateescape"), safe=_ASCII)
     try:
         url = ada_url.URL(escaped, base=current)

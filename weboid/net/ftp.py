@@ -1,9 +1,9 @@
 """One check over FTP, in the clear or inside TLS (C-10; RFC 959, 1635, 2428, 3659, 4217).
 
-Whether something is there is asked over the control connection alone. Only a server that knows none of the commands for
-that is asked to begin a transfer, from its own address: which address it names for that is never read.
-What replies mean is `core.ftpreply`'s business.
-One law: no server can make a check longer than its time, its bytes and its lines, nor open a way to anywhere else.
+Whether a path exists is found out over the control connection alone. Only if a server knows none of the commands for
+that, it is told to begin a transfer, from its own address: the address that it names for the transfer is never read.
+``core/observe/ftp_replies`` interprets the replies.
+One law: no server can make a check exceed its limits of time, bytes and lines, or connect to another host.
 """
 
 import asyncio
@@ -42,16 +42,16 @@ from weboid.net.guard import NotPublic
 from weboid.net.outbound import Outbound
 
 REPLY_LINES: Final = 1000
-"""Lines of one reply; messages of the day have some dozens."""
+"""Lines of one reply, at most; messages of the day have some dozens."""
 
 _OWN_PORTS: Final = (21, 990)
 _LOWEST_DATA_PORT: Final = 1024
 _BLOCK_BYTES: Final = 4096
 _CLOSING_TURNS: Final = 3
-"""Turns of the loop until a socket is closed. A stream cannot be waited for: cut off in a handshake, it never tells."""
+"""Turns of the loop until a socket is closed. A stream cannot be awaited: cut off in a handshake, it never ends."""
 _FIRST_LINE: Final = re.compile(rb"([1-5][0-9]{2})(?![0-9])(-?) ?(.*)", re.DOTALL)
 
-_MENDABLE: Final = frozenset(
+_RETRIED: Final = frozenset(
     {
         Reason.CONNECTION_REFUSED,
         Reason.RESET,
@@ -61,7 +61,7 @@ _MENDABLE: Final = frozenset(
         Reason.TLS,
     }
 )
-"""Faults of one way into a server, after which the other is tried. Whatever else stands in the way says more."""
+"""Faults of one port and kind of TLS, after which the other is tried. All other faults are final."""
 
 
 class _Tls(Enum):
@@ -81,11 +81,11 @@ class _Refused(Exception):
 
 
 class _Undecided(Exception):
-    """The server lets us in and does not let us know."""
+    """The server lets us log in, but does not show whether the path exists."""
 
 
 class _Broken(Exception):
-    """Not the protocol, or more of it than anybody needs; `reason` says which."""
+    """The reply is not FTP, exceeds our limits, or TLS is refused; `reason` says which."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason.word)
@@ -95,7 +95,7 @@ class _Broken(Exception):
 async def fetch_ftp(session: Outbound, url: str, *, turn: Turn) -> Observation:
     """The observation of one check of an ftp or ftps URL in normal form; raises ValueError for anything else.
 
-    Each connection waits for its turn. Faults of others are values; what is no fault of theirs is raised as it is.
+    Each connection waits for its turn. Failures of servers are values; other errors are raised unchanged.
     """
     form = parse(url)
     if form.scheme not in ("ftp", "ftps"):
@@ -109,7 +109,7 @@ async def fetch_ftp(session: Outbound, url: str, *, turn: Turn) -> Observation:
 def _ways(url: Url) -> list[tuple[int, _Tls]]:
     """The ports and kinds of TLS to try in turn.
 
-    No standard says which kind ``ftps`` means, and links are written for either: one that works is enough.
+    No standard says which kind of TLS ``ftps`` means, and links are written for both: one that works is enough.
     """
     port = url.port or DEFAULT_PORTS[url.scheme]
     if url.scheme == "ftp":
@@ -121,7 +121,7 @@ def _ways(url: Url) -> list[tuple[int, _Tls]]:
 
 
 class _Check:
-    """One URL, asked by one way or two."""
+    """One check of a URL, by one or two of `_ways`."""
 
     def __init__(self, session: Outbound, url: Url, path: bytes, turn: Turn) -> None:
         self._session = session
@@ -131,15 +131,15 @@ class _Check:
         self._left_s = ANSWERS_A_CHECK * session.settings.answer_s
 
     async def observation(self) -> Observation:
-        """What the first way says, unless it fails where the second does not."""
+        """The observation by the first way, unless it fails and the second one does not."""
         fault: Reason | None = None
         for port, tls in _ways(self._url):
             end = await self._attempt(port, tls)
             if isinstance(end, Observation):
                 return end
-            if fault is None or end.reason not in _MENDABLE:
+            if fault is None or end.reason not in _RETRIED:
                 fault = end.reason
-            if fault not in _MENDABLE:
+            if fault not in _RETRIED:
                 break
         assert fault, "there is always a way"
         return fault_observation(fault, self._url.host)
@@ -154,7 +154,7 @@ class _Check:
             begun = monotonic()
             try:
                 async with asyncio.timeout(self._left_s), self._opened(port, tls) as talk:
-                    return await self._asked(talk, tls)
+                    return await self._seen(talk, tls)
             except _Refused as refusal:
                 return refusal_observation(refusal.reply)
             except _Undecided:
@@ -170,7 +170,7 @@ class _Check:
 
     @asynccontextmanager
     async def _opened(self, port: int, tls: _Tls) -> AsyncIterator["_Talk"]:
-        """A control connection, left politely and closed at once."""
+        """A control connection; at the end QUIT is sent, and it is closed without waiting for a reply."""
         dialer, settings = self._session.dialer, self._session.settings
         reader, writer = await dialer.reach(self._url.host, port, asyncio.open_connection, own=_OWN_PORTS)
         talk = _Talk(reader, writer, settings.answer_s, settings.body_bytes)
@@ -188,8 +188,8 @@ class _Check:
             for _ in range(_CLOSING_TURNS):
                 await asyncio.sleep(0)
 
-    async def _asked(self, talk: "_Talk", tls: _Tls) -> Observation:
-        """From the greeting to the observation."""
+    async def _seen(self, talk: "_Talk", tls: _Tls) -> Observation:
+        """The observation of the whole dialogue, from the greeting on."""
         greeting = await talk.reply()
         if not 200 <= greeting.code <= 299:
             raise _Refused(greeting)
@@ -204,7 +204,7 @@ class _Check:
         return found_observation(await search.found(self._path), self._path)
 
     async def _log_in(self, talk: "_Talk") -> None:
-        """Logs in as everybody may (RFC 1635): the password is the address of whoever asks."""
+        """Logs in anonymously (RFC 1635): the password is the mail address of the client."""
         reply = await talk.ask(b"USER anonymous")
         if reply.code == 331:
             sender = self._session.settings.sender
@@ -215,7 +215,7 @@ class _Check:
 
 
 class _Search:
-    """The search for one path on a server that let us in."""
+    """The search for one path on a server after the login."""
 
     def __init__(self, session: Outbound, talk: "_Talk", *, secret: bool) -> None:
         self._session = session
@@ -224,21 +224,21 @@ class _Search:
         self._worst = Hint.UNKNOWN_COMMAND, FtpReply(0)
 
     async def found(self, path: bytes) -> Found:
-        """What is there under a path; raises _Refused if nothing is, _Undecided if that cannot be told."""
+        """What exists under a path; raises _Refused if nothing does, _Undecided if that cannot be found out."""
         if not path.isascii():
-            await self._talk.ask(b"OPTS UTF8 ON")  # most need no telling (RFC 2640); whoever refuses is asked as it is
+            await self._talk.ask(b"OPTS UTF8 ON")  # most servers do not need it (RFC 2640); a refusal is ignored
         if found := await self._found_at(path):
             return found
         hint, reply = self._worst
         if hint is Hint.MISSING and not path.startswith(b"/"):
-            # A path means below where the login leads; many links were made by programs that thought otherwise.
+            # A path is relative to the login folder; many links were made by programs that took it as absolute.
             login = await self._talk.ask(b"PWD")
             if login_folder(login) != "/" and (found := await self._found_at(b"/" + path)):
                 return found
         raise _Undecided if hint is Hint.UNKNOWN_COMMAND else _Refused(reply)
 
     async def _found_at(self, path: bytes) -> Found | None:
-        """What is there. That nothing is takes the word of two commands, of which one knows files."""
+        """What exists under exactly this path. "Nothing" needs the replies of two commands, one of them for files."""
         name = path.rstrip(b"/") or b"/"
         if path.endswith(b"/"):
             return await self._by(b"CWD", name, found_by_folder) or await self._by(b"MLST", name, found_by_mlst)
@@ -253,7 +253,7 @@ class _Search:
         return None if is_told else await self._by_time_or_transfer(name)
 
     async def _by_time_or_transfer(self, name: bytes) -> Found | None:
-        """For servers that know neither MLST nor SIZE: CWD alone cannot tell a file from nothing."""
+        """What exists, for servers without MLST and SIZE: CWD alone cannot distinguish a file from nothing."""
         of_folder, self._worst = self._worst, (Hint.UNKNOWN_COMMAND, FtpReply(0))
         if found := await self._by(b"MDTM", name, found_by_time):
             return found
@@ -270,9 +270,9 @@ class _Search:
         return found
 
     async def _begins_transfer(self, name: bytes) -> bool:
-        """Whether the server begins to send a file. Nothing of it is read."""
+        """Whether the server begins to send a file. No data of it is read."""
         if self._secret:
-            # Some refuse a transfer in the clear. None takes place: the reply over the control connection is enough.
+            # Some servers refuse a transfer in the clear. No data is transferred: the reply to RETR is enough.
             await self._talk.ask(b"PBSZ 0")
             await self._talk.ask(b"PROT P")
         writer = await self._data_writer()
@@ -285,12 +285,12 @@ class _Search:
         if 100 <= reply.code <= 299:
             return True
         hint = told(reply)
-        if hint is not Hint.TROUBLE:  # trouble with the transfer is none with the file
+        if hint is not Hint.TROUBLE:  # a problem of the transfer says nothing about the file
             self._worst = max(self._worst, (hint, reply))
         return False
 
     async def _data_writer(self) -> asyncio.StreamWriter | None:
-        """A connection for data to the host that we already talk to, None if there is none to be had."""
+        """A data connection to the host of the control connection, None if there cannot be one."""
         port = data_port(await self._talk.ask(b"EPSV")) or data_port(await self._talk.ask(b"PASV"))
         if port is None or port < _LOWEST_DATA_PORT:
             return None
@@ -304,7 +304,7 @@ class _Search:
 
 
 class _Talk:
-    """The control connection: commands out, whole replies in, bounded in time, lines and bytes."""
+    """The control connection: sends commands and reads complete replies, bounded in time, lines and bytes."""
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answer_s: float, limit_bytes: int
@@ -317,8 +317,8 @@ class _Talk:
         self.peer: str = writer.get_extra_info("peername")[0]
 
     async def ask(self, command: bytes, *, final: bool = True) -> FtpReply:
-        """The reply to a command; raises _Refused if the server ends the talk with it (421)."""
-        # FTP goes over Telnet, where a byte 255 is said twice.
+        """The reply to a command; raises _Refused if the server ends the session with it (421)."""
+        # FTP uses Telnet's conventions, by which a byte 255 is doubled.
         self._writer.write(command.replace(b"\xff", b"\xff\xff") + b"\r\n")
         reply = await self.reply(final=final)
         if reply.code == 421:
@@ -326,7 +326,7 @@ class _Talk:
         return reply
 
     async def reply(self, *, final: bool = True) -> FtpReply:
-        """The next reply; with `final` those that only announce another (1xx) are passed over."""
+        """The next reply; with `final` those that only announce another one (1xx) are skipped."""
         async with asyncio.timeout(self._answer_s):
             reply = await self._next()
             while final and reply.code < 200:
@@ -334,14 +334,14 @@ class _Talk:
             return reply
 
     async def begin_tls(self, tls: ssl.SSLContext, host: str) -> None:
-        """Goes on inside TLS. What came in before that is not taken for something said inside."""
+        """Continues inside TLS. Data received before that is an error, so that it cannot pass for protected data."""
         if self._received:
             raise _Broken(Reason.PROTOCOL)
         async with asyncio.timeout(self._answer_s):
             await self._writer.start_tls(tls, server_hostname=host)
 
     async def _next(self) -> FtpReply:
-        """One whole reply (RFC 959, 4.2)."""
+        """One complete reply (RFC 959, 4.2)."""
         first = _FIRST_LINE.fullmatch(await self._line())
         if first is None:
             raise _Broken(Reason.PROTOCOL)
@@ -358,7 +358,7 @@ class _Talk:
         return FtpReply(int(code), b"\n".join(lines).decode("utf-8", "replace"))
 
     async def _line(self) -> bytes:
-        """One line without its end; the end of the connection ends the last one, too."""
+        """One line without its line end; the end of the connection ends the last line, too."""
         while (end := self._received.find(b"\n")) < 0:
             if self._left_bytes <= 0:
                 raise _Broken(Reason.PROTOCOL)

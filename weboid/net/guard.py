@@ -1,6 +1,7 @@
-"""Which addresses and ports may be asked at all (C-13). Pure: `dial` applies it to every socket, `dns` to every name.
+"""Decides which addresses and ports may be contacted (C-13). Pure; used for every socket and every resolved name.
 
-One law: what is not known to be public unicast is refused, and a configured denial wins over every permission.
+One law: an address that is not known to be public unicast is refused, and a configured denial overrides every
+permission.
 """
 
 from bisect import bisect_right
@@ -14,9 +15,9 @@ Address = IPv4Address | IPv6Address
 
 
 class NotPublic(OSError):
-    """An address or port that must not be asked. An OSError, so that a connector goes on to the host's next address.
+    """An address or port that must not be contacted. An OSError, so that a connector tries the host's next address.
 
-    Its text is always the same: connectors join unlike texts into an error without a type.
+    Its text is always the same: connectors join different texts into an error without a type.
     """
 
     def __init__(self) -> None:
@@ -25,13 +26,13 @@ class NotPublic(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Public unicast addresses pass, and those in `permit`; nothing in `deny` does, nor any bad port."""
+    """Allows public unicast addresses and those in `permit`, but nothing in `deny` and no bad port."""
 
     deny: tuple[Network, ...] = ()
     permit: tuple[Network, ...] = ()
 
     def allows(self, address: Address) -> bool:
-        """Whether an address may be asked. An IPv4 address inside an IPv6 one is looked at as well."""
+        """Whether an address may be contacted. An IPv4 address inside an IPv6 one is checked as well."""
         inner = embedded(address)
         if any(_within(each, self.deny) for each in (address, inner)):
             return False
@@ -39,9 +40,9 @@ class Guard:
         return _within(actual, self.permit) or _within(address, self.permit) or is_public(actual)
 
     def require(self, host: str, port: int, *, own: Collection[int] = ()) -> None:
-        """Raises NotPublic unless an address, as written in a socket's address, and its port may be asked.
+        """Raises NotPublic unless an address, as written in a socket's address, and its port may be contacted.
 
-        `own`: ports that belong to the protocol that will be spoken, and are bad for others only (C-10).
+        `own`: ports that belong to the protocol in use, and are bad only for other protocols (C-10).
         """
         try:
             address = ip_address(host)
@@ -52,9 +53,9 @@ class Guard:
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is globally routable unicast, after IANA's special-purpose registries (RFC 6890).
+    """Whether an address is globally routable unicast, by IANA's special-purpose registries (RFC 6890).
 
-    Written out because `ipaddress.is_global` differs between Python's versions and lets multicast and tunnels through.
+    Written out because `ipaddress.is_global` differs between Python versions and allows multicast and tunnels.
     """
     if isinstance(address, IPv4Address):
         return not _inside(_SPECIAL_V4, int(address))
@@ -62,7 +63,7 @@ def is_public(address: Address) -> bool:
 
 
 def embedded(address: Address) -> IPv4Address | None:
-    """The IPv4 address that an IPv6 address carries: mapped, compatible, 6to4, Teredo (the client's) or NAT64."""
+    """The IPv4 address inside an IPv6 address: mapped, compatible, 6to4, Teredo (the client's) or NAT64."""
     if isinstance(address, IPv4Address):
         return None
     if address.teredo is not None:
@@ -75,7 +76,7 @@ def embedded(address: Address) -> IPv4Address | None:
 
 
 def _leads_to_inner(address: Address) -> bool:
-    """Mapped and NAT64 addresses reach the IPv4 host itself; the other forms lead nowhere today and stay refused."""
+    """Whether an address reaches the IPv4 host itself: mapped and NAT64 do; the other forms are unused and refused."""
     return address in _MAPPED or address in _NAT64
 
 
@@ -90,7 +91,7 @@ _GLOBAL_V6: Final = IPv6Network("2000::/3")
 
 
 def _ranges(networks: Iterable[Network]) -> tuple[list[int], list[int]]:
-    """First and last addresses, sorted: a look-up in them costs a microsecond, one in a list of networks twenty."""
+    """First and last addresses, sorted: a search in them takes a microsecond, one in a list of networks twenty."""
     ordered = sorted((int(network[0]), int(network[-1])) for network in networks)
     return [first for first, _ in ordered], [last for _, last in ordered]
 
@@ -108,7 +109,7 @@ _SPECIAL_V4: Final = _ranges(
         "10.0.0.0/8",
         "100.64.0.0/10",
         "127.0.0.0/8",
-        "168.63.129.16/32",  # a public number that inside Azure is the host's own service
+        "168.63.129.16/32",  # a public address that inside Azure is a service of the virtual machine's host
         "169.254.0.0/16",
         "172.16.0.0/12",
         "192.0.0.0/24",
@@ -125,7 +126,7 @@ _SPECIAL_V4: Final = _ranges(
 _SPECIAL_V6: Final = _ranges(
     IPv6Network(network)
     for network in (
-        "2001::/23",  # Teredo, benchmarking, ORCHID and other protocols' own; no web server has one
+        "2001::/23",  # Teredo, benchmarking, ORCHID and other protocols; never a web server
         "2001:db8::/32",
         "2002::/16",
         "3fff::/20",

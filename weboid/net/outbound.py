@@ -1,6 +1,6 @@
-"""The way out as a whole: opened once by whoever asks, shared by all checks, closed without a trace left behind.
+"""Opens and closes all that is needed for outgoing requests; opened once by the caller and shared by all checks.
 
-One law: whatever is opened here is closed here.
+One law: everything opened here is closed here.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from weboid.net.tcp import Dialer
 
 @dataclass(frozen=True, slots=True)
 class Outbound:
-    """What `fetch` needs. A request holds one of the `seats`; waiting for one never counts as the server's time."""
+    """What ``net/fetch`` needs. A request holds one of the `seats`; waiting for one does not count as server time."""
 
     settings: NetConfig
     engine: Engine
@@ -32,7 +32,7 @@ class Outbound:
 
 @asynccontextmanager
 async def open_session(settings: NetConfig) -> AsyncIterator[Outbound]:
-    """The way out under the given bounds; raises ConfigError for unusable name servers or authorities."""
+    """An `Outbound` with the given limits; raises ConfigError for unusable name servers or authorities."""
     async with _open_resolver(settings) as (guard, resolver):
         engine = SocketEngine(settings, guard, resolver, tls_context(settings.ca))
         dialer = Dialer(settings, guard, resolver)
@@ -44,7 +44,7 @@ async def open_session(settings: NetConfig) -> AsyncIterator[Outbound]:
 
 @asynccontextmanager
 async def open_client(settings: NetConfig) -> AsyncIterator[aiohttp.ClientSession]:
-    """An HTTP client for the APIs of wikis and archives: the same guard, no cookies, no proxies, nothing followed."""
+    """An HTTP client for the APIs of wikis and archives: with the same guard, without cookies and proxies."""
     async with (
         _open_resolver(settings) as (guard, resolver),
         open_connector(guard, resolver, tls_context(settings.ca)) as connector,

@@ -1,16 +1,16 @@
-"""A reply as its bytes come in: the head, the framing of the body, and the body's beginning, all within bounds. Pure.
+"""Parses an HTTP/1 reply while its bytes arrive: head, framing of the body, and the body's beginning. Pure.
 
-It reads what servers send rather than what they should send (RFC 9112): what browsers put up with is no fault here.
-One law: nothing is kept without a bound, and what follows a reply is never taken for a part of it.
+It reads what servers actually send, not only what RFC 9112 allows: what browsers accept is not a fault here.
+One law: everything kept is bounded, and what follows a reply is never taken for a part of it.
 """
 
 import re
 from typing import Final
 
 HEADER_LINES: Final = 256
-"""Header lines of a reply that are read; more are a broken protocol."""
+"""Header lines of a reply, at most; more count as a broken protocol."""
 LINES_A_HEAD: Final = 16
-"""A whole head, with all that goes before it, may be this many times as long as its longest line."""
+"""The whole head, with all that precedes it, may be this many times as long as the longest allowed line."""
 
 _START: Final = re.compile(r"(?:HTTP/(\d)(?:\.(\d))?|ICY)[ \t]+(\d{3})(?!\d)")
 _END: Final = re.compile(rb"\r?\n\r?\n")
@@ -25,14 +25,14 @@ _WITHOUT_BODY: Final = frozenset({_SWITCHING, 204, 304})
 
 
 class BrokenReply(OSError):
-    """What came in is no HTTP/1 reply, or more of one than is read."""
+    """The received data is not an HTTP/1 reply, or exceeds the limits."""
 
 
 class ResponseParser:
-    """One reply. `code` is 0 until its head has come; `headers` then has the first value of each, by lower-case name.
+    """One reply. `code` is 0 until the head is complete; `headers` then has the first value of each lower-case name.
 
-    Text is UTF-8 in which other bytes stand as surrogates. `is_clean`: the reply came to its end, nothing after it, and
-    the server keeps the connection for another one.
+    Text is decoded as UTF-8, with surrogates for other bytes. `is_clean`: the reply is complete, nothing followed it,
+    and the server keeps the connection open.
     """
 
     __slots__ = (
@@ -66,19 +66,19 @@ class ResponseParser:
         self._keeps = False
         self._is_chunked = False
         self._after_chunk = False
-        # Bytes still to come of the body, or of a chunk; None = all until the connection ends.
+        # Bytes of the body, or of a chunk, that are still missing; None = all until the connection ends.
         self._left: int | None = None
 
     @property
     def body(self) -> bytes:
-        """The beginning of the body, as far as it was wanted."""
+        """The beginning of the body, at most `body_bytes`."""
         return bytes(self._body[: self._most_body])
 
     def take(self, data: bytes) -> bool:
-        """Takes what came in, b"" for the end of the connection; returns whether nothing more is wanted.
+        """Takes received data, b"" for the end of the connection; returns whether no more data is needed.
 
-        A body that breaks off, or whose framing is wrong, ends there: the status stands. Raises BrokenReply, and
-        ConnectionResetError for an end before the head was whole.
+        A body that breaks off, or whose framing is wrong, ends there; the status remains valid. Raises BrokenReply, and
+        ConnectionResetError if the connection ends before the head is complete.
         """
         if self.code:
             return not data or self._take_body(data)
@@ -115,11 +115,11 @@ class ResponseParser:
         self._take_fields(lines)
         self.code = code
         self._frame(start[1], start[2])
-        # What a redirect has to say besides its Location is not waited for.
+        # The body of a redirect is not waited for: only its Location matters.
         return self._take_body(data) or code // 100 == 3
 
     def _take_fields(self, lines: list[str]) -> None:
-        """The header lines; the first one is skipped, and so is what has no name, as browsers do."""
+        """Takes the header lines; the first line is skipped, and so are lines without a name, as in browsers."""
         headers = self.headers
         cookies: list[str] = []
         for line in lines[1:]:
@@ -133,7 +133,7 @@ class ResponseParser:
         self.cookies = tuple(cookies)
 
     def _frame(self, major: str | None, minor: str | None) -> None:
-        """How long the body is, and whether the connection outlives it (RFC 9112, 6.3 and 9.3)."""
+        """Determines the body's length, and whether the connection stays open after it (RFC 9112, 6.3 and 9.3)."""
         connection = self.headers.get("connection", "").lower()
         self._keeps = "keep-alive" in connection if (major, minor) == ("1", "0") else "close" not in connection
         coding = self.headers.get("transfer-encoding")
@@ -162,7 +162,7 @@ class ResponseParser:
         return len(self._body) >= self._most_body
 
     def _take_chunks(self, data: bytes) -> bool:
-        """Chunks (RFC 9112, 7.1); after the last one only an empty trailer leaves the connection clean."""
+        """Takes chunks (RFC 9112, 7.1); after the last one only an empty trailer leaves the connection clean."""
         data = self._buffer + data
         at = 0
         while True:

@@ -1,6 +1,7 @@
-"""The robots.txt of origins, fetched when first asked for and remembered for a day (C-15, RFC 9309 §2.4).
+"""Fetches the robots.txt of origins and caches its rules for a day (C-15, RFC 9309 §2.4).
 
-One law: many who ask at once for the same one cost one request, and what is remembered has a bound.
+``core/observe/robots`` parses the files.
+One law: simultaneous callers for the same origin cause one request, and the cache is bounded.
 """
 
 from time import monotonic
@@ -15,11 +16,11 @@ from weboid.net.outbound import Outbound
 
 KEPT_S: Final = 86_400.0
 KEPT_SILENT_S: Final = 3_600.0
-"""Who could not answer is asked again sooner: it may have been we who were down."""
+"""An origin that could not answer is requested again sooner: our own connection may have been down."""
 ORIGINS: Final = 50_000
-"""Origins remembered at the most; the longest unused are forgotten first. A real one takes a kilobyte or two …"""
+"""Origins in the cache, at most; the least recently used are dropped first. A real one takes a kilobyte or two …"""
 CHARS: Final = 2**25
-"""… and all together this many characters of rules, if files are as large as they may be."""
+"""… and all together this many characters of rules, if files are as large as allowed."""
 
 
 class _Known(NamedTuple):
@@ -28,31 +29,31 @@ class _Known(NamedTuple):
 
 
 async def fetch_robots(session: Outbound, url: str, *, turn: Turn) -> Robots:
-    """The rules of the origin of an http or https URL: of the first `body_bytes` of its file, redirects followed.
+    """The rules of the origin of an http or https URL, by the first `body_bytes` of its file; redirects are followed.
 
-    Raises what `turn` does, and what is a fault of ours.
+    Raises what `turn` raises, and errors of our own.
     """
     answer = await fetch_answer(session, f"{_origin(url)}/robots.txt", turn=turn, get_only=True)
     return robots_of(answer.code, answer.body, is_cut=len(answer.body) >= session.settings.body_bytes)
 
 
 class RobotsCache:
-    """The rules of the origins asked about lately."""
+    """The cached rules of recently used origins."""
 
     def __init__(self, session: Outbound, turn: Turn) -> None:
         self._session = session
         self._turn = turn
-        # Whatever its rules, an origin counts as its share of the memory: so there is a bound of their number, too.
+        # Each origin weighs at least its share of the memory, so that the number of origins is bounded, too.
         share = CHARS // ORIGINS
         self._known: BoundedMap[str, _Known] = BoundedMap(CHARS, weigh=lambda known: max(share, known.robots.chars))
         self._fetches: SingleFlight[Robots] = SingleFlight()
 
     def __len__(self) -> int:
-        """How many origins are remembered."""
+        """How many origins are in the cache."""
         return len(self._known)
 
     async def robots_of(self, url: str) -> Robots:
-        """The rules that hold for a URL; raises what `turn` does, and what is a fault of ours."""
+        """The rules that apply to a URL; raises what `turn` raises, and errors of our own."""
         origin = _origin(url)
         if (known := self._known.use(origin)) and known.end > monotonic():
             return known.robots

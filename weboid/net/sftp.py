@@ -1,9 +1,9 @@
-"""One check over SFTP: is a server there, does it let anybody in, and if so, is the path there (C-10; RFC 4253)?
+"""One check over SFTP: is there a server, does it allow an anonymous login, does the path exist (C-10; RFC 4253)?
 
-We come without a secret, as "anonymous" and without a password: a server that turns us away has answered all the same.
-For that reason its host key is not verified, either: there is nothing to betray to a wrong server, and nobody has told
-us the right key. The SSH library is loaded with the first connection: that takes a third of a second.
-One law: a server that has introduced itself as SSH is there; whatever it does after that is a refusal, never a failure.
+We log in as "anonymous" and without a password: a server that refuses the login has answered, too. Its host key is not
+verified: we have no secret that a wrong server could get, and the right key is unknown. The SSH library is loaded with
+the first connection, because that takes a third of a second.
+One law: a server that has identified itself as SSH exists; whatever it does after that is a refusal, never a failure.
 """
 
 import asyncio
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 RECEIVED_BYTES: Final = 262_144
-"""What is taken of a server in one check; a login and a look at a path take some thousands."""
+"""Bytes received from a server in one check, at most; a login and a request for a path take some thousands."""
 WELCOME_BYTES: Final = 8_192
-"""How far its introduction is looked for in that."""
+"""Bytes at the beginning in which the server's SSH identification is searched."""
 
 _OWN_PORTS: Final = (22,)
 _FAREWELL_S: Final = 1.0
-# None that lets the server choose what we compute with: a large prime would hold up all other checks for seconds.
+# None in which the server chooses the numbers: a large prime would block all other checks for seconds.
 _KEY_EXCHANGES: Final = "curve25519*,ecdh-sha2-nistp*,diffie-hellman-group14-*"
 _INTRODUCTION: Final = re.compile(rb"^SSH-", re.MULTILINE)
 
@@ -50,7 +50,7 @@ _INTRODUCTION: Final = re.compile(rb"^SSH-", re.MULTILINE)
 async def fetch_sftp(session: Outbound, url: str, *, turn: Turn) -> Observation:
     """The observation of one check of an sftp URL in normal form; raises ValueError for anything else.
 
-    Faults of others are values; what is no fault of theirs is raised as it is.
+    Failures of servers are values; other errors are raised unchanged.
     """
     form = parse(url)
     if form.scheme != "sftp":
@@ -73,32 +73,32 @@ async def fetch_sftp(session: Outbound, url: str, *, turn: Turn) -> Observation:
 
 
 class _Line(asyncio.Protocol):
-    """The connection: bounds what comes in and keeps its beginning. The SSH library sits on top."""
+    """The connection below the SSH library: limits the received data and keeps its beginning."""
 
     def __init__(self) -> None:
         self.welcome = b""
-        """The first bytes that came in."""
+        """The first bytes received."""
         self.error: Exception | None = None
-        """What ended the connection, if that was no ordinary end."""
+        """The error that ended the connection, None for an ordinary end."""
         self._inner: asyncio.Protocol | None = None
-        self._early = b""  # what came before the library sat down
+        self._early = b""  # received before the library took over
         self._left_bytes = RECEIVED_BYTES
         self._is_gone = asyncio.Event()
 
     @property
     def is_introduced(self) -> bool:
-        """Whether the server has said that it speaks SSH, of whatever version (RFC 4253, 4.2)."""
+        """Whether the server has identified itself as SSH, of any version (RFC 4253, 4.2)."""
         return bool(_INTRODUCTION.search(self.welcome))
 
     @property
     def is_handed_on(self) -> bool:
-        """Whether the library has begun to talk."""
+        """Whether the library has taken over the connection."""
         return self._inner is not None
 
     async def create_connection(
         self, factory: Callable[[], asyncio.Protocol], _: str, __: int
     ) -> tuple[asyncio.BaseTransport, asyncio.Protocol]:
-        """The library's idea of a tunnel: it gets this connection, whatever host it names."""
+        """Called by the library, for which this is a tunnel: it gets this connection, whatever host it names."""
         self._inner = inner = factory()
         inner.connection_made(self._transport)
         if self._early:
@@ -108,7 +108,7 @@ class _Line(asyncio.Protocol):
         return self._transport, inner
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's is none by name
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is not a subclass of it
 
     def data_received(self, data: bytes) -> None:
         self._left_bytes -= len(data)
@@ -130,7 +130,7 @@ class _Line(asyncio.Protocol):
             self._inner.connection_lost(exc)
 
     async def cut_off(self) -> None:
-        """Ends the connection; it is gone when this returns."""
+        """Aborts the connection, and returns when it is closed."""
         self._transport.abort()
         await self._is_gone.wait()
 
@@ -149,14 +149,14 @@ async def _opened(session: Outbound, url: Url) -> AsyncIterator[_Line]:
 
 
 async def _bounded(farewell: Callable[[], Awaitable[object]]) -> None:
-    """Waits a moment for an end that should come at once."""
+    """Awaits the end of a connection, at most `_FAREWELL_S`, and ignores errors."""
     with suppress(Exception):
         async with asyncio.timeout(_FAREWELL_S):
             await farewell()
 
 
 async def _let_in(session: Outbound, url: Url, path: bytes, line: _Line) -> Observation:
-    """What is found, or how far we get."""
+    """The observation of the path, or of the point at which the server stopped us."""
     import asyncssh
 
     connection: asyncssh.SSHClientConnection | None = None
@@ -175,7 +175,7 @@ async def _let_in(session: Outbound, url: Url, path: bytes, line: _Line) -> Obse
         if isinstance(error, asyncssh.DisconnectError) and error.code == asyncssh.DISC_TOO_MANY_CONNECTIONS:
             return code_observation(429)
         if not isinstance(error, asyncssh.Error | OSError):
-            log.info("the SSH library met something from %s that it did not expect: %r", url.host, error)
+            log.info("the SSH library failed unexpectedly with %s: %r", url.host, error)
         return code_observation(403)
     finally:
         if connection is not None:
@@ -184,7 +184,7 @@ async def _let_in(session: Outbound, url: Url, path: bytes, line: _Line) -> Obse
 
 
 def _stranger_observation(line: _Line, host: str, *, is_late: bool) -> Observation:
-    """What a server is worth that never said that it speaks SSH."""
+    """The observation of a server that did not identify itself as SSH."""
     if is_crowded(line.welcome.decode("utf-8", "replace")):
         return code_observation(429)
     if is_late:
@@ -198,13 +198,13 @@ def _stranger_observation(line: _Line, host: str, *, is_late: bool) -> Observati
 
 
 async def _logged_in(host: str, line: _Line) -> "asyncssh.SSHClientConnection":
-    """A connection as nobody in particular. Nothing of this machine is read for it: no keys, agents or files.
+    """A connection after an anonymous login. No keys, agents or files of this machine are used for it.
 
-    Old algorithms will do: we have no secret, and an old server is no dead one.
+    Old algorithms are accepted: we have no secret, and an old server is not a dead one.
     """
     import asyncssh
 
-    asyncssh.set_log_level(logging.WARNING)  # it tells of every connection
+    asyncssh.set_log_level(logging.WARNING)  # otherwise it logs every connection
     return await asyncssh.connect(
         host,
         tunnel=line,
@@ -229,11 +229,11 @@ async def _logged_in(host: str, line: _Line) -> "asyncssh.SSHClientConnection":
 
 
 async def _found(connection: "asyncssh.SSHClientConnection", path: bytes) -> Observation:
-    """What is there under the path."""
+    """The observation of the path."""
     import asyncssh
 
     missing = (asyncssh.FX_NO_SUCH_FILE, asyncssh.FX_NO_SUCH_PATH, asyncssh.FX_NOT_A_DIRECTORY)
-    # Not as a context: its end would wait for the server, and the connection is cut off anyway.
+    # Not as a context manager: its exit would wait for the server, and the connection is aborted anyway.
     client = await connection.start_sftp_client(path_encoding=None)
     for place in _places(path):
         try:
@@ -247,7 +247,7 @@ async def _found(connection: "asyncssh.SSHClientConnection", path: bytes) -> Obs
 
 
 def _places(path: bytes) -> list[bytes]:
-    """Where to look for a path: from the root, then from where the login leads; ``~`` means the latter."""
+    """Where to look for a path: from the root, then from the login folder; ``~`` means the latter only."""
     if path == b"~" or path.startswith(b"~/"):
         return [path[2:] or b"."]
     inner = path.lstrip(b"/")

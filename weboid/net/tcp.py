@@ -1,7 +1,7 @@
-"""One guarded TCP connection, for the protocols that no HTTP engine speaks (C-10, C-13).
+"""Guarded TCP connections for protocols other than HTTP (C-10, C-13).
 
-What is said over it is `ftp`'s and `sftp`'s business; HTTP's connections are made by `dial`.
-One law: a connection is opened to an address and never to a name, and that very address has passed the guard.
+``net/ftp`` and ``net/sftp`` use them; ``net/dial`` opens HTTP's connections.
+One law: a connection is opened to an address and never to a name, and exactly this address has passed the guard.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Dialer:
-    """Opens connections under the bounds of `settings`; `guard` sees every address, `resolver` every name."""
+    """Opens connections with the limits of `settings`; `guard` checks all addresses, `resolver` resolves all names."""
 
     def __init__(self, settings: NetConfig, guard: Guard, resolver: Resolver) -> None:
         self._settings = settings
@@ -32,10 +32,10 @@ class Dialer:
     async def reach(
         self, host: str, port: int, open_at: Callable[[str, int], Awaitable[T]], *, own: Collection[int]
     ) -> T:
-        """What `open_at` makes of the first address of a host that lets itself be connected to.
+        """What `open_at` returns for the first address of a host that can be connected to.
 
         One address after the other is tried, IPv4 first, each with its share of `connect_s`; the look-up before that
-        has a bound of its own. `own` as in the guard. Raises whatever `faults.fault_of` can read.
+        has its own limit. `own` as in the guard. Raises exceptions that `faults.fault_of` can interpret.
         """
         addresses = [host] if is_ip(host) else [each["host"] for each in await self._resolver.resolve(host, port)]
         end = monotonic() + self._settings.connect_s
@@ -51,7 +51,7 @@ class Dialer:
         raise _most_telling(errors)
 
     def tls(self) -> ssl.SSLContext:
-        """The context for ftps: as for https, but it names the right protocol. Raises ConfigError as `tls_context`."""
+        """The context for ftps: as for https, but with ALPN ``ftp``. Raises ConfigError, like `tls_context`."""
         if self._tls is None:
             self._tls = tls_context(self._settings.ca)
             self._tls.set_alpn_protocols(["ftp"])
@@ -59,6 +59,6 @@ class Dialer:
 
 
 def _most_telling(errors: list[OSError]) -> OSError:
-    """Why none of a host's addresses could be connected to: what the host did, rather than what we lack or avoid."""
+    """The error that counts if no address could be connected to: a failure of the host before one of our own."""
     theirs = [error for error in errors if not isinstance(error, NotPublic | NoIpv6)]
     return next(iter(theirs or [error for error in errors if isinstance(error, NotPublic)] or errors))

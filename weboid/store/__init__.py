@@ -1,4 +1,5 @@
 """The store: the only floor that speaks to PostgreSQL.
 
-Its machinery is embedded (with folder and programs), pool, statements and migrate; over it stands one module per noun.
+``db`` has the machinery (pool, statements, migrations) and ``embedded`` the embedded server; each other folder holds
+one module per noun.
 """

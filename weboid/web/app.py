@@ -1,11 +1,7 @@
-"""The webservice put together: what stands around every request, and who answers at which address (W).
-
-One law: nothing is answered here but files; each family of pages brings its own addresses.
-"""
+"""The webservice put together: what stands around every request. Who answers at which address is bound in `routes`."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
-from typing import Final
 
 from aiohttp import ClientSession, web
 
@@ -16,42 +12,22 @@ from weboid.web.answer.answers import Answers
 from weboid.web.answer.live_pages import LiveReader, Sources
 from weboid.web.answer.notify_feeder import FeederNotifier
 from weboid.web.answer.wiki_names import Wikis
-from weboid.web.api.bulk import BulkPages
-from weboid.web.api.changes import Changes
-from weboid.web.api.dataset import DatasetFiles
-from weboid.web.api.normal_form import NormalForm
-from weboid.web.api.openapi import OpenApi
-from weboid.web.api.ping import Ping
 from weboid.web.errors import Errors, ProblemPage
 from weboid.web.formats import html
-from weboid.web.formats.static_files import files
-from weboid.web.health import pages
 from weboid.web.health.metrics import Metrics
 from weboid.web.health.pages import StatusPage
 from weboid.web.health.reader import HealthReader
 from weboid.web.http import source_archive
 from weboid.web.http.limits import Limits
-from weboid.web.http.respond import add_headers, sent
+from weboid.web.http.respond import add_headers
 from weboid.web.http.tokens import clients_of
-from weboid.web.identity.oauth import Provider
 from weboid.web.identity.session import Sessions
-from weboid.web.pages.about import AboutPages
-from weboid.web.pages.lists import ListPages
-from weboid.web.pages.page import LinksPage
-from weboid.web.pages.search import SearchPage, content_namespaces
-from weboid.web.pages.start import StartPage
-from weboid.web.pages.url import UrlPage
-from weboid.web.people import account
-from weboid.web.people.admin import AdminPage
-from weboid.web.people.replacement import ReplacementPage
-from weboid.web.people.report import ReportPage
-from weboid.web.request.parameters import NAMES
+from weboid.web.request.parameters import PAGE_NAMES, parameters_of
 from weboid.web.request.problem import Problem
-from weboid.web.routes import format_of
-from weboid.web.service import Service, given_in
+from weboid.web.request.route import address_of, route_at
+from weboid.web.routes import add_routes
+from weboid.web.service import Service
 from weboid.web.words.messages import Messages
-
-_FOR_EVER: Final = "public, max-age=31536000, immutable"
 
 
 def make_app(
@@ -80,17 +56,15 @@ def make_app(
         config.policy,
         today,
         public_url,
-        public_url + source_archive.PATH,
+        public_url + address_of("source", name=source_archive.NAME),
         wikis.list_names,
-        format_of,
         sessions,
     )
     status, metrics = HealthReader(pool, today), Metrics()
-    errors = Errors(_problem_page(wikis, public_url), format_of)
+    errors = Errors(_problem_page(wikis, service.source))
     app = web.Application(middlewares=[metrics.middleware, sessions.middleware, errors.middleware, limits.middleware])
     app.on_response_prepare.append(add_headers)
-    _add_routes(app, service, wikis, config, client)
-    StatusPage(status, metrics, service.source).add_routes(app)
+    add_routes(app, service, config, wikis, StatusPage(status, metrics, service.source), client)
 
     async def reads(_: web.Application) -> AsyncIterator[None]:
         yield
@@ -102,55 +76,19 @@ def make_app(
     return app
 
 
-def _add_routes(
-    app: web.Application, service: Service, wikis: Wikis, config: Config, client: ClientSession | None
-) -> None:
-    """All addresses but those of the status page."""
-    start = StartPage(service, wikis)
-    start.add_routes(app)
-    LinksPage(service, start).add_routes(app)
-    UrlPage(service).add_routes(app)
-    ListPages(service).add_routes(app)
-    SearchPage(service, content_namespaces(config)).add_routes(app)
-    Changes(service).add_routes(app)
-    BulkPages(service).add_routes(app)
-    Ping(service).add_routes(app)
-    NormalForm(service).add_routes(app)
-    OpenApi(service).add_routes(app)
-    DatasetFiles(service).add_routes(app)
-    AboutPages(service, config).add_routes(app)
-    provider = Provider(config.people, client, service.public_url + account.BACK, config.net.user_agent)
-    account.AccountPage(service, provider).add_routes(app)
-    ReplacementPage(service, config.people.daily).add_routes(app)
-    ReportPage(service, config.people.daily).add_routes(app)
-    AdminPage(service).add_routes(app)
-    app.router.add_get("/static/{name}", _static)
-    app.router.add_get(source_archive.PATH, _source)
-
-
-def _problem_page(wikis: Wikis, public_url: str) -> ProblemPage:
+def _problem_page(wikis: Wikis, source: str) -> ProblemPage:
     """What is wrong, as a page with the form."""
 
     async def page(request: web.Request, problem: Problem, say: Messages) -> str:
         try:
-            given = given_in(request, NAMES)
+            given = parameters_of(request.query.items(), len(request.rel_url.raw_query_string), PAGE_NAMES)
         except Problem:
             given = {}
         names: Sequence[str] = ()
-        # A flood of questions about how it goes must not reach the database, whatever they name.
-        if problem.http not in (401, 429, 500, 503) and request.path != pages.PATH:
+        route = route_at(request.path)
+        if problem.http not in (401, 429, 500, 503) and (route is None or route.asks_store):
             with suppress(StoreError):
                 names = await wikis.list_names()
-        return html.problem_html(problem, names, given, say, public_url + source_archive.PATH)
+        return html.problem_html(problem, names, given, say, source)
 
     return page
-
-
-async def _static(request: web.Request) -> web.Response:
-    if (file := files().get(request.match_info["name"])) is None:
-        raise web.HTTPNotFound
-    return sent(request, file.body, file.content_type, cache=_FOR_EVER)
-
-
-async def _source(request: web.Request) -> web.Response:
-    return sent(request, source_archive.archive(), "application/zip", cache="public, max-age=3600")

@@ -14,8 +14,10 @@ from aiohttp.typedefs import Handler, Middleware
 from weboid.errors import NotFound, StoreError
 from weboid.web.answer.document import problem_document
 from weboid.web.formats import javascript, json, xml
-from weboid.web.http.respond import Format, html_language, machine_language, sent
+from weboid.web.http.respond import html_language, machine_language, sent
+from weboid.web.request.accept import Format
 from weboid.web.request.problem import Problem
+from weboid.web.request.route import format_of
 from weboid.web.words.language import DEFAULT, languages
 from weboid.web.words.messages import Messages, messages_in
 
@@ -30,7 +32,6 @@ class Errors:
     """Turns whatever was raised into an answer in the format of the address that was asked."""
 
     problem_page: ProblemPage
-    form_of: Callable[[web.Request], Format]
 
     @property
     def middleware(self) -> Middleware:
@@ -62,15 +63,15 @@ class Errors:
         return response
 
     async def _response(self, request: web.Request, problem: Problem) -> web.Response:
-        form = self.form_of(request)
+        wanted = format_of(request)
         try:
             code = request.query.get("lang") or request.query.get("uselang")
-            language = html_language(request, code) if form is Format.HTML else machine_language(code)
+            language = html_language(request, code) if wanted is Format.HTML else machine_language(code)
         except Problem:
             language = languages()[DEFAULT]
         say = messages_in(language)
         body: str | bytes
-        match form:
+        match wanted:
             case Format.HTML:
                 body, kind = await self.problem_page(request, problem, say), "text/html"
             case Format.JSON:

@@ -1,40 +1,132 @@
-"""In which format a request wants its answer: of its address, by ``format=``, or by Accept (W-8).
+"""Who answers at which address: a handler for each route of the table, and OPTIONS of those that are open to all (W).
 
-One law: it never fails, for errors are answered in that format, too; who refuses a format does so by itself.
+What an address is called, takes and costs stands in `request.route`; nothing is answered here.
 """
 
-from typing import Final
+from collections.abc import Iterator
 
-from aiohttp import hdrs, web
+from aiohttp import ClientSession, hdrs, web
+from aiohttp.typedefs import Handler
 
-from weboid.web.formats import html, json, xml
-from weboid.web.health import pages
-from weboid.web.http.respond import Format
-from weboid.web.request.accept import best_type
+from weboid.config import Config
+from weboid.web.answer.wiki_names import Wikis
+from weboid.web.api.bulk import BulkPages
+from weboid.web.api.changes import Changes
+from weboid.web.api.dataset import DatasetFiles
+from weboid.web.api.normal_form import NormalForm
+from weboid.web.api.openapi import OpenApi, preflight
+from weboid.web.api.ping import Ping
+from weboid.web.health.pages import StatusPage
+from weboid.web.identity.oauth import Provider
+from weboid.web.pages import files
+from weboid.web.pages.about import AboutPages
+from weboid.web.pages.lists import ListPages
+from weboid.web.pages.page import LinksPage
+from weboid.web.pages.search import SearchPage, content_namespaces
+from weboid.web.pages.start import StartPage
+from weboid.web.pages.url import UrlPage
+from weboid.web.people.account import AccountPage
+from weboid.web.people.admin import AdminPage
+from weboid.web.people.replacement import ReplacementPage
+from weboid.web.people.report import ReportPage
+from weboid.web.request.route import ROUTES, address_of
+from weboid.web.service import Service
 
-_TYPES: Final = {
-    json.CONTENT_TYPE: Format.JSON,
-    xml.CONTENT_TYPE: Format.XML,
-    "text/xml": Format.XML,
-    html.CONTENT_TYPE: Format.HTML,
-}
-_MACHINE_TYPES: Final = {kind: form for kind, form in _TYPES.items() if form is not Format.HTML}
+Bound = Iterator[tuple[str, str, Handler]]
+"""Names of routes, each with a method and who answers to it; who answers to GET answers to HEAD where that is taken."""
 
 
-def format_of(request: web.Request) -> Format:
-    """The format that a request wants."""
-    if request.path == "/externalLinkProblem":
-        return Format.JS
-    if request.path == pages.PATH:
-        return pages.form_of(request)
-    if request.path.startswith("/feeds/"):
-        return Format.XML
-    asked = request.query.get("format", "")
-    if request.path == "/data" or request.path.startswith("/lists/"):
-        return Format(asked) if asked in (Format.JSON, Format.XML) else Format.HTML
-    if not request.path.startswith(("/api/", "/changes")):
-        return Format.HTML
-    types = _TYPES if request.path == "/api/page" else _MACHINE_TYPES
-    if asked in types.values():
-        return Format(asked)
-    return types[best_type(request.headers.get(hdrs.ACCEPT, ""), tuple(types))]
+def add_routes(
+    app: web.Application,
+    service: Service,
+    config: Config,
+    wikis: Wikis,
+    status: StatusPage,
+    client: ClientSession | None,
+) -> None:
+    """Adds every route of the table to the application, and nothing else."""
+    bound = (*_pages(service, config, wikis), *_programs(service), *_health(status), *_people(service, config, client))
+    handlers = {(name, method): handler for name, method, handler in bound}
+    assert len(handlers) == len(bound), "two handlers for one method of a route"
+    for route in ROUTES:
+        for method in route.methods:
+            if method == hdrs.METH_HEAD:
+                app.router.add_route(method, route.path, handlers[route.name, hdrs.METH_GET])
+            else:
+                app.router.add_route(method, route.path, handlers[route.name, method])
+        if route.is_open:
+            app.router.add_route(hdrs.METH_OPTIONS, route.path, preflight)
+    unbound = handlers.keys() - {(route.name, method) for route in ROUTES for method in route.methods}
+    assert not unbound, f"handlers without a route: {unbound}"
+
+
+def _pages(service: Service, config: Config, wikis: Wikis) -> Bound:
+    start = StartPage(service, wikis)
+    yield "start", "GET", start.page
+    links = LinksPage(service, start)
+    yield "link-info", "GET", links.link_info
+    yield "link-problem", "GET", links.link_problem
+    yield "api-page", "GET", links.api
+    url = UrlPage(service)
+    yield "url", "GET", url.page
+    yield "url", "POST", url.look.sent
+    yield "api-url", "GET", url.api
+    lists = ListPages(service)
+    yield "dead-links", "GET", lists.dead
+    yield "spam-pages", "GET", lists.spam
+    search = SearchPage(service, content_namespaces(config))
+    yield "search", "GET", search.form
+    yield "search", "POST", search.found
+    about = AboutPages(service, config)
+    yield "help", "GET", about.help
+    yield "bot", "GET", about.bot
+    yield "privacy", "GET", about.privacy
+    yield "policy", "GET", about.policy
+    yield "static", "GET", files.static
+    yield "source", "GET", files.source
+
+
+def _programs(service: Service) -> Bound:
+    changes = Changes(service)
+    yield "changes", "GET", changes.changes
+    yield "dead-feed", "GET", changes.feed
+    yield "api-pages", "GET", BulkPages(service).pages
+    ping = Ping(service)
+    yield "api-ping", "GET", ping.ping
+    yield "api-ping", "POST", ping.ping
+    yield "api-normal", "GET", NormalForm(service).normal
+    yield "openapi", "GET", OpenApi(service).document
+    data = DatasetFiles(service)
+    yield "data", "GET", data.index
+    yield "data-file", "GET", data.file
+
+
+def _health(status: StatusPage) -> Bound:
+    yield "status", "GET", status.status
+    yield "metrics", "GET", status.metrics
+    yield "health", "GET", status.health
+
+
+def _people(service: Service, config: Config, client: ClientSession | None) -> Bound:
+    back = service.public_url + address_of("account-back")
+    account = AccountPage(service, Provider(config.people, client, back, config.net.user_agent))
+    yield "account", "GET", account.page
+    yield "account-in", "POST", account.begin
+    yield "account-back", "GET", account.back
+    yield "account-out", "POST", account.end
+    report = ReportPage(service, config.people.daily)
+    yield "report", "GET", report.page
+    yield "report", "POST", report.report
+    yield "report-look", "POST", report.look.sent
+    yield "report-remove", "POST", report.remove
+    yield "check", "POST", report.check
+    replacement = ReplacementPage(service, config.people.daily)
+    yield "replacement", "GET", replacement.page
+    yield "replacement", "POST", replacement.suggest
+    yield "replacement-look", "POST", replacement.look.sent
+    yield "replacement-remove", "POST", replacement.remove
+    admin = AdminPage(service)
+    yield "admin", "GET", admin.page
+    yield "admin-undo", "POST", admin.undo
+    yield "admin-block", "POST", admin.block
+    yield "admin-unblock", "POST", admin.unblock

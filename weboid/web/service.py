@@ -1,11 +1,11 @@
-"""What the pages and feeds share that stand beside a page's own answer: who is asked, for which wiki, in which words.
+"""What all handlers share: the store, the wikis, the sessions, and how an answer is made of values.
 
-One law: it holds no state of a request; each handler is given its request and this.
+It holds no state of a request; each handler is given its request and this.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from aiohttp import hdrs, web
 
@@ -21,14 +21,14 @@ from weboid.store.db.rows import KnownUrl
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.answers import Answers
 from weboid.web.formats import html, json, xml
-from weboid.web.http.respond import Format, html_language, machine_language, sent
+from weboid.web.http.respond import html_language, machine_language, sent
 from weboid.web.identity.session import Sessions
+from weboid.web.request.accept import Format
 from weboid.web.request.parameters import Parameters, parameters_of, wiki_of
 from weboid.web.request.problem import Problem
+from weboid.web.request.route import Route, format_of, route_of
 from weboid.web.words.messages import Messages, messages_in
 from weboid.web.words.phrases import sentence
-
-LANGUAGE: Final = frozenset({"lang", "uselang"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,6 @@ class Service:
     public_url: str
     source: str
     wiki_names: Callable[[], Awaitable[Sequence[str]]]
-    form_of: Callable[[web.Request], Format]
     sessions: Sessions
 
     async def find_wiki(self, given: Parameters) -> tuple[WikiName, StoredWiki]:
@@ -96,16 +95,28 @@ class Service:
                 response.headers[hdrs.RETRY_AFTER] = str(refused.retry_s)
         return response
 
+    async def posted(self, request: web.Request, purpose: str) -> Parameters:
+        """What a form of ours brought, of the fields that its route takes; raises Problem as `Sessions.posted`."""
+        return await self.sessions.posted(request, purpose, _route(request).fields)
+
     def document(self, request: web.Request, document: dict[str, Any]) -> web.Response:
         """A document for machines, in the format asked for."""
-        if self.form_of(request) is Format.XML:
+        if format_of(request) is Format.XML:
             return sent(request, xml.bytes_of(document), xml.CONTENT_TYPE, vary="Accept")
         return sent(request, json.text_of(document), json.CONTENT_TYPE, vary="Accept")
 
 
-def given_in(request: web.Request, names: Collection[str]) -> Parameters:
-    """The parameters of these names and the language; raises Problem."""
-    return parameters_of(request.query.items(), len(request.rel_url.raw_query_string), LANGUAGE.union(names))
+def given_in(request: web.Request, fields: Iterable[tuple[str, str]] = ()) -> Parameters:
+    """The parameters that the request's route takes, of its address and of these fields.
+
+    Raises Problem, also for a format that the route has not.
+    """
+    route = _route(request)
+    length = len(request.rel_url.raw_query_string)
+    given = parameters_of([*request.query.items(), *fields], length, route.parameters | route.tolerated)
+    if "format" in route.parameters and "format" in given and given["format"] not in route.formats.offered:
+        raise Problem(400, "format")
+    return given
 
 
 def html_words(request: web.Request, given: Parameters) -> Messages:
@@ -119,14 +130,14 @@ def machine_words(given: Parameters) -> Messages:
 
 
 def link_document(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
-    """A link as documents have it, with its words."""
-    return {**link_as_json(link), "words": sentence(link, day, say)}
+    """A link as documents have it, with its summary."""
+    return {**link_as_json(link), "summary": sentence(link, day, say)}
 
 
-def require_format(given: Parameters, *forms: Format) -> None:
-    """Raises Problem for a format that is not among these."""
-    if "format" in given and given["format"] not in forms:
-        raise Problem(400, "format")
+def _route(request: web.Request) -> Route:
+    route = route_of(request)
+    assert route is not None, "whoever answers is bound to a route"
+    return route
 
 
 def _code(given: Parameters) -> str | None:

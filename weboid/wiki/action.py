@@ -1,6 +1,6 @@
-"""One question to a wiki's Action API: HTTP, waiting, errors. What the questions mean lives in ``api``.
+"""A query to a wiki's Action API: HTTP, pauses, errors. What the queries mean belongs to ``wiki/api``.
 
-One law: whatever the server does, a question ends in bounded time and memory, with an answer or with a SourceError.
+One law: whatever the server does, a query ends in bounded time and memory, with an answer or with a SourceError.
 """
 
 import json
@@ -20,14 +20,14 @@ _ENVELOPE: Final = {"action": "query", "format": "json", "formatversion": "2", "
 _BUSY_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _BUSY_ERRORS: Final = ("maxlag", "ratelimited", "readonly", "internal_api_error_")
 _LONGEST_GET: Final = 2000
-"""Longer questions (fifty titles in a script of three bytes a letter) go by POST: servers cut long addresses."""
+"""Longer queries (fifty titles in a script of three bytes a letter) are sent by POST: servers cut long addresses."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiPatience:
-    """How long and how often one question is tried, and how much of an answer is read.
+    """How long and how often one query is tried, and how much of an answer is read.
 
-    The pause doubles from ``first_pause_s``; a server that asks for more than ``longest_pause_s`` is given up at once.
+    The pause doubles from ``first_pause_s``; if a server wants more than ``longest_pause_s``, the query fails at once.
     """
 
     tries: int = 5
@@ -39,14 +39,14 @@ class ApiPatience:
 
 @dataclass(frozen=True, slots=True)
 class _Busy:
-    """Another try may help, after so many seconds if the server named them."""
+    """A failure after which another try may help, after ``pause_s`` seconds if the server named them."""
 
     reason: str
     pause_s: float | None = None
 
 
 class ApiRefusal(SourceError):
-    """The wiki understands the question and refuses it; ``code`` is MediaWiki's, at most 80 characters."""
+    """The wiki understands the query and refuses it; ``code`` is MediaWiki's, at most 80 characters."""
 
     def __init__(self, what: str, code: str) -> None:
         super().__init__(what)
@@ -54,7 +54,7 @@ class ApiRefusal(SourceError):
 
 
 class ActionApi:
-    """An ``api.php``. Which addresses may be reached is decided by the session that is passed in."""
+    """An ``api.php``. Which addresses may be contacted is decided by the given session."""
 
     def __init__(self, url: str, session: aiohttp.ClientSession, user_agent: str, patience: ApiPatience) -> None:
         self.url = url
@@ -65,11 +65,11 @@ class ActionApi:
     async def fetch_answer(self, question: Mapping[str, str]) -> dict[str, Any]:
         """The answer to ``action=query`` with these parameters; Retry-After and maxlag are honoured.
 
-        Raises SourceError after the last try, or at once where trying again cannot help: Refusal for an error that
+        Raises SourceError after the last try, or at once where trying again cannot help: ApiRefusal for an error that
         MediaWiki names.
         """
         pause = GrowingPause(self._patience.first_pause_s, self._patience.longest_pause_s)
-        busy = _Busy("was not asked")
+        busy = _Busy("was not queried")
         for left in reversed(range(self._patience.tries)):
             answer = await self._try({**_ENVELOPE, **question})
             if not isinstance(answer, _Busy):
@@ -87,16 +87,16 @@ class ActionApi:
         fields = urlencode(question)
         timeout = aiohttp.ClientTimeout(total=self._patience.timeout_s)
         try:
-            # A redirect would carry the question to a server that nobody configured.
+            # A redirect would send the query to a server that is not configured.
             if len(fields) <= _LONGEST_GET:
-                asked = self._session.get(
+                request = self._session.get(
                     self.url, params=question, headers=self._headers, timeout=timeout, allow_redirects=False
                 )
             else:
-                asked = self._session.post(
+                request = self._session.post(
                     self.url, data=question, headers=self._headers, timeout=timeout, allow_redirects=False
                 )
-            async with asked as response:
+            async with request as response:
                 if response.status in _BUSY_STATUSES:
                     return _Busy(f"answered with HTTP {response.status}", retry_after_s(response.headers))
                 self._check_status(response)
@@ -121,7 +121,7 @@ class ActionApi:
         async for piece in response.content.iter_chunked(1 << 16):
             body += piece
             if len(body) > self._patience.answer_mib << 20:
-                raise self._error(f"answered with more than {self._patience.answer_mib} MiB; ask for fewer pages")
+                raise self._error(f"answered with more than {self._patience.answer_mib} MiB; request fewer pages")
         return bytes(body)
 
     def _judged(self, body: bytes, headers: Mapping[str, str]) -> dict[str, Any] | _Busy:
@@ -131,10 +131,10 @@ class ActionApi:
             return _Busy(f"answered with something that is not JSON ({body[:40]!r} …)")
         match answer:
             case {"error": {"code": str(code), **more}}:
-                told = f"answered with error {code[:80]!r} ({str(more.get('info', ''))[:200]})"
+                reason = f"answered with error {code[:80]!r} ({str(more.get('info', ''))[:200]})"
                 if code.startswith(_BUSY_ERRORS):
-                    return _Busy(told, retry_after_s(headers))
-                raise ApiRefusal(f"{self.url} {told}; the wiki refuses this question", code[:80])
+                    return _Busy(reason, retry_after_s(headers))
+                raise ApiRefusal(f"{self.url} {reason}; the wiki refuses this query", code[:80])
             case {"error": _}:
                 raise self._error("answered with an error that cannot be read")
             case dict():

@@ -1,6 +1,6 @@
-"""The source that asks a wiki's Action API: any MediaWiki, no credentials (L-2). HTTP itself lives in ``action``.
+"""The source that reads a wiki's Action API: any MediaWiki, no credentials (L-2). HTTP belongs to ``wiki/action``.
 
-One law: a batch is given out only when MediaWiki calls it complete; half a page's links would look like removed ones.
+One law: a batch is yielded only when MediaWiki calls it complete; links not yet listed would look like removed ones.
 """
 
 import json
@@ -18,10 +18,10 @@ from weboid.wiki.interwiki import InterwikiMap
 from weboid.wiki.source import WIKITEXT, Members, PageLinks, PageState, Selection, WalkBatch, clean_text
 
 _BATCH_PAGES: Final = 50
-"""As many as MediaWiki lets clients without a bot's rights name in a question."""
+"""The most pages that a client without a bot's rights may name in a query."""
 
 _WALK_PAGES: Final = "500"
-"""As many as it lists for them in an answer."""
+"""The most pages that MediaWiki lists for such clients in an answer."""
 
 _LIMITS: Final = {
     "allcategories": "gaclimit",
@@ -35,17 +35,16 @@ _LIMITS: Final = {
     "querypage": "gqplimit",
     "search": "gsrlimit",
 }
-"""How the generators of pages name their limit; of others, MediaWiki gives ten pages at a time."""
+"""How the generators of pages name their limit; for others MediaWiki lists ten pages at a time."""
 
 _OVER: Final = "over"
 """The place at the end of a walk."""
 
 _MOST_ANSWERS: Final = 5_000
-"""To one batch, at up to 500 links each; and as many batches in a row may hold no page."""
+"""Answers that one batch may take, at up to 500 links each; also the most batches in a row that have no page."""
 
 _MOST_LINKS: Final = 1_000_000
-"""Of one batch, pages too: fifty pages of MediaWiki's largest size (2 MiB) full of the shortest URLs that people write.
-"""
+"""Links and pages in one batch: fifty pages of MediaWiki's largest size (2 MiB) full of the shortest usual URLs."""
 
 _LINKS: Final = {"prop": "extlinks|iwlinks|info", "ellimit": "500", "iwlimit": "500"}
 _INFO: Final = {"prop": "info"}
@@ -55,7 +54,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class SiteInfo:
-    """What a wiki says of itself; ``namespaces`` maps numbers to the prefixes of titles."""
+    """What a wiki states about itself; ``namespaces`` maps numbers to the prefixes of titles."""
 
     dbname: str
     server: str
@@ -69,7 +68,7 @@ class ApiSource:
     """Pages and links from an ``api.php``. The session is the caller's: it guards addresses, and outlives the source.
 
     The interwiki map is fetched when the first interwiki link turns up, unless it is given. ``mark`` of the pages is
-    when they were touched: the API does not tell when their links were updated.
+    when they were touched: the API does not state when their links were updated.
     """
 
     def __init__(
@@ -85,7 +84,7 @@ class ApiSource:
         self._interwiki = interwiki
 
     async def fetch_siteinfo(self) -> SiteInfo:
-        """Who the wiki is; raises SourceError if it does not answer as a MediaWiki does."""
+        """What the wiki states about itself; raises SourceError if it does not answer as a MediaWiki does."""
         answer = await self._api.fetch_answer({"meta": "siteinfo", "siprop": "general|namespaces|interwikimap"})
         match answer.get("query"):
             case {"general": {"wikiid": str(dbname), "server": str(server), **general}, **query}:
@@ -100,9 +99,9 @@ class ApiSource:
         raise self._unreadable("no siteinfo")
 
     async def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[WalkBatch, None]:
-        """As WikiSource says, in the order of the API's generator; a place of another source is as none.
+        """As in WikiSource, in the order of the API's generator; a place of another source is ignored.
 
-        Raises SourceError for a selection without question.
+        Raises SourceError for a selection that the API cannot answer.
         """
         if selection.question is None:
             raise SourceError(
@@ -118,24 +117,26 @@ class ApiSource:
                 yield WalkBatch(states_of(gathered), json.dumps(going_on) if going_on else _OVER)
 
     async def find_states(self, ids: Sequence[int]) -> list[PageState]:
-        """As WikiSource says. Raises SourceError too where not even that is said of a page, that it is missing."""
+        """As in WikiSource. Raises SourceError also if the answer does not even state that a page is missing."""
         found: list[PageState] = []
         for some in _fifties(sorted(set(ids))):
-            told: dict[int, ApiPage] = {}
+            answered: dict[int, ApiPage] = {}
             async with aclosing(self._batches({"pageids": "|".join(map(str, some)), **_INFO})) as batches:
                 async for gathered, _ in batches:
-                    told |= gathered
-            if unsaid := [page for page in some if page not in told or not (told[page].missing or told[page].model)]:
-                raise self._unreadable(f"nothing about page {unsaid[0]}, which it was asked for")
-            found += states_of(told)
+                    answered |= gathered
+            if left_out := [
+                page for page in some if page not in answered or not (answered[page].missing or answered[page].model)
+            ]:
+                raise self._unreadable(f"nothing about page {left_out[0]}, which was requested")
+            found += states_of(answered)
         return found
 
     async def find_lag_s(self) -> float:
-        """Always 0: this is the wiki itself."""
+        """Always 0, as this is the wiki itself."""
         return 0.0
 
     async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
-        """As WikiSource says. A title that MediaWiki cannot have is left out as a missing one is."""
+        """As in WikiSource. A title that MediaWiki cannot have is left out, like a missing one."""
         possible = [title for title in titles if title and not set(_NEVER_IN_TITLES) & set(title)]
         questions = [{"pageids": "|".join(map(str, some))} for some in _fifties(ids)]
         questions += [{"titles": "|".join(some), "redirects": "1"} for some in _fifties(possible)]
@@ -147,7 +148,7 @@ class ApiSource:
         return [found[page] for page in sorted(found)]
 
     async def find_titled(self, titles: Sequence[str]) -> dict[str, PageLinks]:
-        """As WikiItself says."""
+        """As in WikiItself."""
         possible = [title for title in titles if title and not set(_NEVER_IN_TITLES) & set(title)]
         found: dict[str, PageLinks] = {}
         for some in _fifties(possible):
@@ -162,29 +163,29 @@ class ApiSource:
         return found
 
     async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
-        """As WikiItself says. The prefix ``Category:`` is understood by every wiki, whatever its language."""
-        asked = {
+        """As in WikiItself. Every wiki understands the prefix ``Category:``, whatever its language."""
+        query = {
             "list": "categorymembers",
             "cmtitle": f"Category:{category}",
             "cmtype": "page",
             "cmprop": "ids",
             "cmlimit": str(limit),
         }
-        answer = await self._api.fetch_answer({**asked, **({"cmcontinue": place} if place else {})})
+        answer = await self._api.fetch_answer({**query, **({"cmcontinue": place} if place else {})})
         match answer.get("query"):
             case {"categorymembers": list(listed)}:
-                told = [member.get("pageid") for member in listed if isinstance(member, dict)]
-                pages = tuple(page for page in told if isinstance(page, int) and page in PAGE_IDS)
+                ids = [member.get("pageid") for member in listed if isinstance(member, dict)]
+                pages = tuple(page for page in ids if isinstance(page, int) and page in PAGE_IDS)
                 return Members(pages, self._continuation(answer).get("cmcontinue", ""))
         raise self._unreadable("no members of a category")
 
     async def close(self) -> None:
-        """Nothing of its own is open; the session is the caller's."""
+        """Does nothing: the session is the caller's."""
 
     async def _batches(
         self, question: Mapping[str, str], begin: Mapping[str, str] | None = None, *, leads: Leads | None = None
     ) -> AsyncGenerator[tuple[dict[int, ApiPage], dict[str, str]], None]:
-        """The complete batches of one question, each with how to go on after it; {} = it is the last."""
+        """The complete batches of one query, each with the parameters for the next; {} = it is the last."""
         going_on = dict(begin or {})
         gathered: dict[int, ApiPage] = {}
         circle = _Circle(going_on)
@@ -194,7 +195,7 @@ class ApiSource:
             try:
                 answer = await self._api.fetch_answer({**question, **going_on})
             except ApiRefusal as refusal:
-                # Another MediaWiki's than that which gave the place, perhaps: better all again than never the rest.
+                # The place may come from another version of MediaWiki: reading all again is better than never the rest.
                 if not begin or going_on != begin or refusal.code != "badcontinue":
                     raise
                 going_on = {}
@@ -241,13 +242,13 @@ class ApiSource:
 
 
 class _Circle:
-    """Notices that a continuation has come back, with the memory of one (Brent's cycle finding)."""
+    """Detects that a continuation repeats, keeping only one of them (Brent's cycle finding)."""
 
     def __init__(self, begin: Mapping[str, str]) -> None:
         self._kept, self._steps, self._room = begin, 0, 1
 
     def closes(self, going_on: Mapping[str, str]) -> bool:
-        """Whether this one, the next in order, was there before; a circle is noticed by its third round."""
+        """Whether this continuation, the next in order, is a repeated one; a cycle is noticed by its third round."""
         if going_on == self._kept:
             return True
         self._steps += 1

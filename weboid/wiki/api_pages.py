@@ -1,6 +1,6 @@
-"""What the answers of an Action API tell of pages, put together page by page; asking is the business of ``api``.
+"""What the answers of an Action API contain about pages, combined page by page; the queries belong to ``wiki/api``.
 
-One law: hostile or half entries are passed over, and no text comes out that cannot be stored.
+One law: malformed or incomplete entries are skipped, and no text comes out that cannot be stored.
 """
 
 import re
@@ -16,14 +16,14 @@ PAGE_IDS: Final = range(1, 1 << 32)
 _NAMESPACES: Final = range(1 << 31)
 _REVISION_IDS: Final = range(1 << 63)
 _MOST_LEADS: Final = 5
-"""A title is put into its form, and MediaWiki follows one redirect, at most a second one that a move has left."""
+"""A title is normalised, and MediaWiki follows one redirect, at most a second one that a move has left."""
 
 _MOMENT: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z", re.ASCII)
 
 
 @dataclass(slots=True)
 class ApiPage:
-    """A page of which answer by answer tells more; without a model until its info has come."""
+    """A page about which each answer may add something; without a model until its info has come."""
 
     namespace: int = 0
     title: str = ""
@@ -37,11 +37,11 @@ class ApiPage:
 
     @property
     def weight(self) -> int:
-        """How much is held: the page and its links."""
+        """The number of things held in memory: the page and its links."""
         return 1 + len(self.urls) + len(self.interwikis)
 
     def add(self, told: Mapping[str, Any]) -> None:
-        """Adds what one answer tells of the page: each link once, the rest in whichever answer it comes."""
+        """Adds what one answer contains about the page: each link once, the rest from any answer that has it."""
         match told:
             case {"contentmodel": str(model), "lastrevid": int(latest)} if latest in _REVISION_IDS:
                 self.model, self.latest = clean_text(model), latest
@@ -57,7 +57,7 @@ class ApiPage:
 
     def page_links(self, page: int, interwiki: InterwikiMap | None) -> PageLinks:
         """The page of this id with all its links; without a map interwiki links are left out."""
-        # MediaWiki would tell the targets too, but takes a prefix that has left the map for a page of the wiki itself.
+        # MediaWiki could give the targets too, but takes a prefix that is no longer in the map as a page of the wiki.
         targets = (interwiki.target(prefix, title) for prefix, title in self.interwikis) if interwiki else ()
         urls = tuple(sorted(self.urls.union(clean_text(url) for url in targets if url)))
         return PageLinks(page, self.namespace, self.title, self.latest, self.mark, urls)
@@ -65,13 +65,13 @@ class ApiPage:
 
 @dataclass(slots=True)
 class Leads:
-    """To which pages titles lead, as the answers to one question for titles tell: written otherwise, or redirected."""
+    """To which pages titles lead, according to the answers to one query for titles: normalised, or redirected."""
 
     next: dict[str, str] = field(default_factory=dict)
     pages: dict[str, int] = field(default_factory=dict)
 
     def add(self, query: Mapping[str, Any]) -> None:
-        """Adds what one answer tells."""
+        """Adds the normalised titles, redirects and pages of one answer."""
         for name in ("normalized", "redirects"):
             for lead in _listed(query.get(name)):
                 match lead:
@@ -79,13 +79,13 @@ class Leads:
                         self.next[unquote(before)] = after
                     case {"from": str(before), "to": str(after)}:
                         self.next[before] = after
-        for told in _listed(query.get("pages")):
-            match told:
+        for entry in _listed(query.get("pages")):
+            match entry:
                 case {"pageid": int(page), "title": str(title)}:
                     self.pages[title] = page
 
     def page_of(self, title: str) -> int | None:
-        """The page that a title leads to."""
+        """The id of the page that a title leads to; None if it is not known."""
         for _ in range(_MOST_LEADS):
             if title not in self.next:
                 break
@@ -94,19 +94,19 @@ class Leads:
 
 
 def add_told(gathered: dict[int, ApiPage], listed: Iterable[Any]) -> None:
-    """Adds what an answer lists to what is known of the pages, by id."""
-    for told in listed:
-        match told:
+    """Adds the pages that an answer lists to those gathered so far, by id."""
+    for entry in listed:
+        match entry:
             case {"pageid": int(page), "missing": True} if page in PAGE_IDS:
                 gathered[page] = ApiPage(missing=True)
             case {"pageid": int(page), "ns": int(namespace), "title": str(title)} if (
                 page in PAGE_IDS and namespace in _NAMESPACES
             ):
-                gathered.setdefault(page, ApiPage(namespace, _bare_title(namespace, title))).add(told)
+                gathered.setdefault(page, ApiPage(namespace, _bare_title(namespace, title))).add(entry)
 
 
 def states_of(gathered: Mapping[int, ApiPage]) -> list[PageState]:
-    """What is known of the pages, by id; of those without info nothing is."""
+    """The states of the pages, by id; pages without info are left out."""
     return [
         PageState(page, known.namespace, known.title, known.latest, known.mark, known.model, known.redirect)
         for page, known in sorted(gathered.items())

@@ -1,9 +1,9 @@
-"""The source that reads Wikimedia's SQL dumps: the way to start a wiki with millions of links without asking anybody.
+"""The source that reads Wikimedia's SQL dumps: the way to start a wiki with millions of links without any requests.
 
-The tables come in their own orders (links by the day they were added), so what they say of pages is brought together by
-page id, outside of memory. The syntax of dumps is ``sqlrows``' business, the sorting ``idsort``'s.
+Each table has its own order (links by the day they were added), so their rows are brought together by page id, outside
+of memory. The syntax of dumps belongs to ``wiki/dump_rows``, the sorting to ``wiki/external_sort``.
 
-One law: memory does not grow with the wiki, and the work is done beside the event loop, chunk by chunk.
+One law: memory does not grow with the wiki, and the work is done in a thread alongside the event loop, chunk by chunk.
 """
 
 import asyncio
@@ -25,18 +25,19 @@ _BATCH_PAGES: Final = 500
 _SORT_BYTES: Final = 80 << 20
 _ORIGINS: Final = 150_000
 _PAGE: Final = "\t"
-"""Begins a text that tells of a page and not of one of its links; no URL has it, and every other sorts after it."""
+"""The first character of a text about a page itself, not about one of its links; no URL has it, and URLs sort after it.
+"""
 
-_Told = tuple[Iterable[int], list[str]]
-"""Page ids, and what is told of each: a link's URL or a page's own row."""
+_PageTexts = tuple[Iterable[int], list[str]]
+"""Page ids, and a text for each: a link's URL or the page's own row."""
 
 
 class DumpSource:
-    """Pages and links out of the dumps of the tables of those names, in order of page ids.
+    """Pages and links from the dumps of the tables of those names, in order of page ids.
 
-    The interwiki map may be a dump too, or come from elsewhere (Wikimedia's wikis have no such table). ``progress``
-    hears bytes read and bytes in all; sorting uses ``temporary`` (None: the system's folder for temporary files).
-    Raises SourceError if there are interwiki links but no map.
+    The interwiki map may be a dump too, or come from another source (Wikimedia's wikis have no such table).
+    ``progress`` is called with the bytes read and the bytes in all; sorting uses ``temporary`` (None: the system's
+    folder for temporary files). Raises SourceError if there are interwiki links but no map.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class DumpSource:
         temporary: Path | None = None,
     ) -> None:
         if iwlinks and interwiki is None:
-            raise SourceError(f"{iwlinks} needs the wiki's interwiki map beside it: its interwiki.sql.gz or its API's")
+            raise SourceError(f"{iwlinks} needs the wiki's interwiki map too: its interwiki.sql.gz or its API's")
         self._page = page
         self._externallinks = externallinks
         self._iwlinks = iwlinks
@@ -60,7 +61,7 @@ class DumpSource:
         self._bytes_read: dict[Path, int] = {}
 
     async def pages(self, namespaces: frozenset[int]) -> AsyncGenerator[Sequence[PageLinks], None]:
-        """As Sweep says; the links are sorted first, so the first batch takes its time."""
+        """As in Sweep; the links are sorted first, so the first batch takes long."""
         steps = self._steps(namespaces)
         loop = asyncio.get_running_loop()
         whole = sum(map(_size_bytes, filter(None, (self._page, self._externallinks, self._iwlinks))))
@@ -76,14 +77,14 @@ class DumpSource:
                 await loop.run_in_executor(thread, steps.close)
 
     async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
-        """Always raises SourceError: a dump says nothing of this second."""
-        raise SourceError(f"{self._page} is a dump and can't be read live; ask the wiki's API, or the store")
+        """Always raises SourceError: a dump does not have the current state of pages."""
+        raise SourceError(f"{self._page} is a dump and can't be read live; use the wiki's API, or the store")
 
     async def close(self) -> None:
-        """Nothing is kept open between two calls."""
+        """Does nothing: no file is kept open between two calls."""
 
     def _steps(self, namespaces: frozenset[int]) -> Generator[list[PageLinks], None, None]:
-        """The whole work in steps of some milliseconds; while it reads and sorts they are empty."""
+        """The whole work in steps of some milliseconds; they are empty while it reads and sorts."""
         with IdSorter(_SORT_BYTES, self._temporary) as sorter:
             for ids, texts in chain(self._links(), self._page_rows(namespaces)):
                 sorter.add(ids, texts)
@@ -96,7 +97,7 @@ class DumpSource:
                     del batch[:_BATCH_PAGES]
             yield batch
 
-    def _links(self) -> Iterator[_Told]:
+    def _links(self) -> Iterator[_PageTexts]:
         origins = _Origins()
         for ids, indexes, paths in self._columns(
             self._externallinks, "externallinks", "el_from", "el_to_domain_index", "el_to_path"
@@ -108,18 +109,18 @@ class DumpSource:
                 urls = [url and clean_text(url) for url in map(interwiki.target, prefixes, titles)]
                 yield map(int, compress(ids, urls)), [url for url in urls if url]
 
-    def _page_rows(self, namespaces: frozenset[int]) -> Iterator[_Told]:
+    def _page_rows(self, namespaces: frozenset[int]) -> Iterator[_PageTexts]:
         watched = frozenset(map(str, namespaces))
         names = "id namespace title is_redirect latest links_updated content_model"
         for columns in self._columns(self._page, "page", *(f"page_{name}" for name in names.split())):
             ids, spaces, titles, redirects, latests, updates, models = columns
-            asked = [
+            is_wanted = [
                 space in watched and redirect == "0" and (model or default_model(int(space), title)) == WIKITEXT
                 for space, title, redirect, model in zip(spaces, titles, redirects, models, strict=True)
             ]
             known = (_numbers(latests), _numbers(updates), _cleaned(titles))
             rows = map(_PAGE.join, zip(repeat(""), spaces, *known, strict=False))
-            yield map(int, compress(ids, asked)), list(compress(rows, asked))
+            yield map(int, compress(ids, is_wanted)), list(compress(rows, is_wanted))
 
     def _interwiki_map(self) -> InterwikiMap:
         if not isinstance(self._interwiki, Path):
@@ -132,14 +133,14 @@ class DumpSource:
         )
 
     def _columns(self, path: Path, table: str, *names: str) -> Iterator[Sequence[list[str]]]:
-        def told(read: int) -> None:
+        def note_read(read: int) -> None:
             self._bytes_read[path] = read
 
-        return list_columns(path, table, names, told)
+        return list_columns(path, table, names, note_read)
 
 
 class _Origins(dict[str, str]):
-    """Domain index -> scheme, host and port. Remembered, because a wiki's links share their hosts; bounded."""
+    """Domain index -> scheme, host and port. Cached, because a wiki's links share their hosts; bounded."""
 
     def __missing__(self, index: str) -> str:
         if len(self) >= _ORIGINS:
@@ -149,7 +150,7 @@ class _Origins(dict[str, str]):
 
 
 def _stored_urls(origins: _Origins, indexes: list[str], paths: list[str]) -> list[str]:
-    """The clean URLs of a stretch of rows: what ``stored_url`` gives, but mostly without a Python call a row."""
+    """The clean URLs of some rows: what ``stored_url`` gives, but mostly without a Python call for each row."""
     paths = _cleaned(paths)
     if all(map(str.startswith, paths, repeat("/"))):
         return list(map(add, map(origins.__getitem__, indexes), paths))
@@ -168,13 +169,13 @@ def _cleaned(texts: list[str]) -> list[str]:
 
 
 def _pages(groups: Groups) -> Iterator[PageLinks]:
-    """The pages of which there is a row, with their links; what links belong to no such page is passed over."""
+    """The pages for which there is a row, with their links; links of other pages are skipped."""
     pages, rows, links = [], [], []
     for page, texts in groups:
         row, *urls = sorted(set(texts))
         if row.startswith(_PAGE):
             if urls and urls[0].startswith(_PAGE):
-                raise SourceError(f"page {page} is there twice: is it the dump of one wiki, and of one day?")
+                raise SourceError(f"page {page} is there twice: are the files of one wiki, and of one day?")
             pages.append(page)
             rows.append(row)
             links.append(tuple(urls))
@@ -185,4 +186,4 @@ def _pages(groups: Groups) -> Iterator[PageLinks]:
 
 
 def _size_bytes(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0  # a missing file is told where it is opened
+    return path.stat().st_size if path.exists() else 0  # a missing file is reported where it is opened

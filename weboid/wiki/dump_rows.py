@@ -1,9 +1,11 @@
-"""Rows of one table from a file that mysqldump or mariadb-dump wrote, plain or packed; ``dump`` knows what they mean.
+"""A reader of one table's rows from a file that mysqldump or mariadb-dump wrote, plain or compressed.
 
-Both layouts are read: all tuples of an INSERT on one giant line (Wikimedia) and one tuple a line. One compiled pattern
-eats a stretch of text at a time and gives columns, not rows: nothing here is done row by row in Python.
+What the rows mean belongs to ``wiki/dump``. Both layouts are read: all tuples of an INSERT on one very long line
+(Wikimedia) and one tuple a line. One compiled pattern splits a piece of text at a time and gives columns, not rows:
+nothing here is done row by row in Python.
 
-One law: either every row of the table comes out exactly as it went in, or SourceError says where the file is damaged.
+One law: either every row of the table is returned exactly as it was dumped, or SourceError says where the file is
+damaged.
 """
 
 import bz2
@@ -19,22 +21,22 @@ from typing import IO, Final, cast
 from weboid.errors import SourceError
 
 Columns = Sequence[list[str]]
-"""A stretch of rows, turned on its side: one list a wanted column, all of the same length. NULL reads as ''."""
+"""Some rows as columns: one list per wanted column, all of the same length. NULL reads as ''."""
 
 _CHUNK_BYTES: Final = 1 << 18
-"""Much more or less is slower: what becomes of a chunk should fit into the processor's cache."""
+"""Much more or less is slower: the data made of a chunk should fit into the processor's cache."""
 
 _LONGEST_CHARS: Final = 1 << 20
-"""No header and no row is longer: the widest value that we read is a BLOB of 64 KiB."""
+"""No header and no row is longer: the widest value that is read is a BLOB of 64 KiB."""
 
 _ANY_STRING: Final = r"[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+"
 _USUAL_STRING: Final = r"[^']*+(?:(?:(?<=\\)'|'')[^']*+)*+"
-"""The same, twice as fast, for a text where no backslash is escaped: there each one before a quote belongs to it."""
+"""The same, twice as fast, for a text without escaped backslashes: there a backslash before a quote escapes it."""
 
 _INTEGER_TYPES: Final = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint"})
 
 _FOREIGN: Final = "-"
-"""Stands for the beginning of an unfinished line that is none of ours."""
+"""A mark in place of the beginning of an unfinished line that is of another statement."""
 
 _COLUMN: Final = re.compile(r"^\s*`([^`]+)` (\w+)", re.MULTILINE)
 _ESCAPE: Final = re.compile(r"\\(.)|''", re.DOTALL)
@@ -46,8 +48,8 @@ def list_columns(
 ) -> Iterator[Columns]:
     """The wanted columns of a table, some thousand rows at a time; bytes that are not UTF-8 become U+FFFD.
 
-    ``told`` hears how many bytes of the file have been read. Raises SourceError for a file that cannot be read, is
-    damaged or cut, or lacks the table or a column.
+    ``told`` is called with the number of bytes of the file that have been read. Raises SourceError for a file that
+    cannot be read, is damaged or cut off, or lacks the table or a column.
     """
     texts = _texts(path, told)
     head = ""
@@ -67,7 +69,7 @@ def list_columns(
 
 
 class _Reader:
-    """Cuts the statements of one table into columns."""
+    """Splits the statements of one table into columns."""
 
     def __init__(self, path: Path, table: str, columns: dict[str, str], wanted: Sequence[str]) -> None:
         self._path = path
@@ -108,20 +110,20 @@ class _Reader:
             raise SourceError(f"{self._path}: ends in the middle of a row ({rest[:80]!r}); fetch it again")
 
     def _from_insert(self, rest: str) -> tuple[str, bool]:
-        """The text from our next INSERT on and True; or what must be kept of other statements, and False."""
+        """The text from the table's next INSERT on and True; or what must be kept of other statements, and False."""
         if found := re.search(f"^{re.escape(self._insert)}", rest, re.MULTILINE):
             return rest[found.start() :], True
-        # A raw line feed never stands inside a string, so other statements can be dropped by the line. Of one that goes
-        # on in the next chunk a mark is kept, lest its remainder be taken for the beginning of a line.
+        # A string never contains a raw line feed, so other statements can be dropped line by line. For a line that goes
+        # on in the next chunk a mark is kept, so that its remainder is not taken as the beginning of a line.
         line = rest[rest.rfind("\n") + 1 :]
         return line if self._insert.startswith(line) else _FOREIGN, False
 
     def _split(self, text: str) -> tuple[Columns, str]:
-        """The columns of the complete rows at the beginning of a text, and what is left of it."""
+        """The columns of the complete rows at the beginning of a text, and the rest of it."""
         row = self._any_row if "\\\\" in text else self._usual_row
         parts = row.split(text)
         if any(parts[: -1 : self._width]):
-            # Something stands between two rows: whatever comes after it is not to be trusted.
+            # There is something between two rows: nothing after it can be trusted.
             end = 0
             for found in row.finditer(text):
                 if found.start() != end:
@@ -132,14 +134,14 @@ class _Reader:
 
 
 def _pattern(kind: str, wanted: bool, string: str) -> str:
-    # The usual comes first.
+    # The most frequent alternative comes first.
     if not wanted:
         return rf"(?:[-+.\deE]++|(?:_binary )?'{string}'|NULL)"
     return r"(?:(-?\d{1,10}+)|NULL)" if kind in _INTEGER_TYPES else f"(?:(?:_binary )?'({string})'|NULL)"
 
 
 def _plain(values: Sequence[str | None]) -> list[str]:
-    """Values without NULLs and escapes. Their joined text is looked at first: most have none, or only quotes."""
+    """Values without NULLs and escapes. Their joined text is searched first: most have none, or only quotes."""
     try:
         joined = "\n".join(cast(list[str], values))
         strings = cast(list[str], values)
@@ -162,7 +164,7 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 
 def _texts(path: Path, told: Callable[[int], None]) -> Iterator[str]:
-    """The unpacked text of a file in chunks."""
+    """The decompressed text of a file in chunks."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     try:
         with path.open("rb") as packed:
@@ -178,7 +180,7 @@ def _texts(path: Path, told: Callable[[int], None]) -> Iterator[str]:
 
 
 def _unpacked(packed: IO[bytes]) -> IO[bytes]:
-    """A reader of what is inside, recognised by its first bytes, whatever the file is called."""
+    """A reader of the decompressed content, whose format is recognised by its first bytes, not by the file's name."""
     magic = packed.read(3)
     packed.seek(0)
     if magic.startswith(b"\x1f\x8b"):

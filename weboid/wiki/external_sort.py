@@ -1,6 +1,6 @@
-"""Sorting more texts by number than memory holds: buckets of neighbouring ids, spilled in runs to one temporary file.
+"""Sorting texts by number when memory cannot hold them: buckets of neighbouring ids, written to a temporary file.
 
-Nothing is compared but the ids of one bucket, so that the work grows with the number of texts and no faster.
+Only the ids of one bucket are compared, so that the work grows no faster than the number of texts.
 
 One law: memory depends on the budget and on the largest single id, never on the number of texts.
 """
@@ -24,21 +24,21 @@ Groups = list[tuple[int, list[str]]]
 """Ids in ascending order, each with all of its texts, which are in no order."""
 
 _BUCKET_BITS: Final = 9
-"""Ids that differ in no higher bit share a bucket: few enough buckets to be quick, each small beside any budget."""
+"""Ids that differ in no higher bit share a bucket: few enough buckets to be fast, each far smaller than the budget."""
 
 _TEXT_BYTES: Final = 150
-"""What Python's objects take around each text, about."""
+"""About how much memory Python's objects take around each text."""
 
 _MARSHAL: Final = 2
-"""The last version that does not look for texts that are the same object; it is quicker, and there are none."""
+"""The last version that does not look for texts that are the same object; it is faster, and there are none."""
 
 _HEAD: Final = struct.Struct("<qq")
 
 
 class IdSorter:
-    """Takes texts (without lone surrogates), each with a 64-bit id, and gives them back id by id. A context manager.
+    """Takes texts (without lone surrogates), each with a 64-bit id, and returns them id by id. A context manager.
 
-    ``memory_bytes`` bounds what is held before it is spilled into ``folder`` (None: the system's).
+    ``memory_bytes`` bounds what is held before it is written to a file in ``folder`` (None: the system's).
     """
 
     def __init__(self, memory_bytes: int, folder: Path | None = None, bucket_bits: int = _BUCKET_BITS) -> None:
@@ -62,7 +62,7 @@ class IdSorter:
         self._forget()
 
     def add(self, ids: Iterable[int], texts: list[str]) -> None:
-        """Take more texts and their ids; raises SourceError when the temporary file cannot grow."""
+        """Takes more texts and their ids; raises SourceError when the temporary file cannot grow."""
         bits, bucket_ids, bucket_texts = self._bucket_bits, self._ids, self._texts
         for number, text in zip(ids, texts, strict=True):
             bucket = number >> bits
@@ -115,7 +115,7 @@ class IdSorter:
                 yield _grouped(unpacked)
 
     def _split(self, blocks: Iterable[tuple[list[int], list[str]]]) -> Iterator[Groups]:
-        """The same for a bucket that is larger than memory may be: every id is a bucket of its own."""
+        """The groups of a bucket that is larger than the memory budget: every id becomes a bucket of its own."""
         with IdSorter(self._memory_bytes, self._folder, bucket_bits=0) as finer:
             for ids, texts in blocks:
                 finer.add(ids, texts)
@@ -123,7 +123,7 @@ class IdSorter:
 
 
 class _Block(NamedTuple):
-    """A bucket's share of a run, and where it stands in the file."""
+    """A bucket's share of a run, and its place in the file."""
 
     bucket: int
     start: int

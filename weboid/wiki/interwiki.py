@@ -1,4 +1,4 @@
-"""The interwiki map: from a prefix and a title to the URL that MediaWiki links to (L-1). The sources read it in.
+"""The interwiki map: from a prefix and a title to the URL that MediaWiki links to (L-1). It is read by the sources.
 
 One law: a prefix that is unknown, or flagged local, has no target.
 """
@@ -9,12 +9,12 @@ from typing import Final, Self
 from urllib.parse import quote
 
 _KEPT: Final = ";@$!*(),/~:"
-"""What MediaWiki's ``wfUrlencode`` leaves alone, besides letters, digits and ``-_.``."""
+"""The characters that MediaWiki's ``wfUrlencode`` does not encode, besides letters, digits and ``-_.``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interwiki:
-    """One entry of the map; ``url`` holds ``$1`` where the title goes."""
+    """One entry of the map; ``url`` has ``$1`` in place of the title."""
 
     prefix: str
     url: str
@@ -29,11 +29,11 @@ class InterwikiMap:
 
     @classmethod
     def from_siteinfo(cls, listed: object) -> Self:
-        """The map of an API answer's ``query.interwikimap``; entries of another shape are skipped."""
+        """The map in an API answer's ``query.interwikimap``; entries of another shape are skipped."""
         return cls(_entries(listed if isinstance(listed, list) else ()))
 
     def target(self, prefix: str, title: str) -> str | None:
-        """The URL of an interwiki link, https where the map leaves the scheme open; None if it is not watched (L-1)."""
+        """The URL of an interwiki link, https where the map gives no scheme; None if it is not watched (L-1)."""
         url = self._urls.get(prefix.lower())
         if url is None:
             return None

@@ -1,7 +1,7 @@
 """One connection to a MariaDB: made when needed, read as a stream in a thread of its own, tried again when it fails.
 
-What the statements ask lives in ``replica``, where the servers are in ``toolforge``.
-One law: a question ends in bounded time and memory, with an answer or a SourceError, and the event loop never waits.
+What the statements mean belongs to ``wiki/replica``, where the servers are to ``wiki/toolforge``.
+One law: a query ends in bounded time and memory, with an answer or a SourceError, and the event loop never waits.
 """
 
 import asyncio
@@ -25,28 +25,28 @@ from weboid.errors import SourceError
 from weboid.mechanism.pauses import GrowingPause
 
 MOST_PAGES: Final = 500
-"""As many are asked for in one question while all goes well."""
+"""How many pages one query is for while there are no failures."""
 
 LEAST_PAGES: Final = 10
 
 Row = tuple[bytes | None, ...]
-"""Every value is what the server sends as text: numbers too are bytes, so that nothing depends on a view's types."""
+"""All values are bytes as the server sends them as text, numbers too, so that nothing depends on a view's types."""
 
 Values = Mapping[str, Any]
 
 _GROW_AFTER: Final = 8
-"""So many good answers in a row double the number of pages that is asked for."""
+"""After so many good answers in a row the number of pages in a query is doubled."""
 
 _MOST_ROWS: Final = 300_000
-"""Of one answer, while fewer pages could be asked for."""
+"""The most rows of one answer, while a query could be for fewer pages."""
 
 _PING_AFTER_S: Final = 5.0
 _COMMENT: Final = re.compile(r"^[ \t]*--.*\n?", re.MULTILINE)
 _KILLED: Final = frozenset({1021, 1028, 1053, 1158, 1159, 1160, 1161, 1205, 1213, 1317, 1927, 1969, 3024})
-"""What a server says of a query that it or somebody has ended, or that found no room: fewer pages may do."""
+"""Error codes of queries that were killed, timed out or lacked resources: a query for fewer pages may succeed."""
 
 _FULL: Final = frozenset({1040, 1203, 1226})
-"""Too many connections, of all or of this user: only time helps."""
+"""Error codes for too many connections, of all or of this user: only waiting helps."""
 
 _UNREACHED: Final = frozenset({2002, 2003, 2005})
 _CLIENT: Final = range(2000, 2100)
@@ -78,9 +78,9 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class QueryPatience:
-    """How long and how often one question is tried; the pause doubles from ``first_pause_s``.
+    """How long and how often one query is tried; the pause doubles from ``first_pause_s``.
 
-    ``silence_s`` is how long a server may say nothing while it works on a question.
+    ``silence_s`` is how long a server may send nothing while it works on a query.
     """
 
     tries: int = 8
@@ -91,7 +91,7 @@ class QueryPatience:
 
 
 class Refused(SourceError):
-    """The server refuses a question in a way that another try can't mend; ``code`` is its number for that."""
+    """The server refuses a query, and another try cannot help; ``code`` is its error number."""
 
     def __init__(self, what: str, code: int) -> None:
         super().__init__(what)
@@ -100,7 +100,7 @@ class Refused(SourceError):
 
 @dataclass(frozen=True, slots=True)
 class _Busy:
-    """Another try may help, after a pause; with fewer pages, if it was the size that was too much."""
+    """A failure after which another try may help, after a pause; with fewer pages if the query was too large."""
 
     reason: str
     advice: str
@@ -109,14 +109,14 @@ class _Busy:
 
 
 class MariaDb:
-    """A database that is asked one question at a time; whoever asks meanwhile waits for his turn."""
+    """A database that runs one query at a time; other queries wait for their turn."""
 
     def __init__(self, access: Access, patience: QueryPatience | None = None) -> None:
         self.access = access
         self.connects = 0
-        """How many connections were made so far: what was found out on one may not hold on the next."""
+        """How many connections were made so far: what was found out on one may not be true of the next."""
         self.pages = MOST_PAGES
-        """For how many pages it is asked at a time, between 10 and 500: fewer after a query was killed."""
+        """How many pages a query is for, between 10 and 500: fewer after a query was killed."""
         self._patience = patience or QueryPatience()
         self._thread = ThreadPoolExecutor(1, "mariadb")
         self._connection: _Connection | None = None
@@ -127,10 +127,10 @@ class MariaDb:
     async def fetch(
         self, statement: str, values: Callable[[int], Values], read: Callable[[Iterator[Row]], _T]
     ) -> tuple[_T, int]:
-        """What `read` makes, in the thread, of the rows of `statement`, and for how many pages they were asked.
+        """What `read` makes, in the thread, of the rows of `statement`, and how many pages the query was for.
 
-        `values` makes the parameters for a number of pages. `read` begins anew when a try fails in the middle. Raises
-        SourceError after the last try: Refused, at once, where trying again cannot help.
+        `values` makes the parameters for a number of pages. `read` is called again when a try fails in the middle.
+        Raises SourceError after the last try, and Refused at once where trying again cannot help.
         """
         pause = GrowingPause(self._patience.first_pause_s, self._patience.longest_pause_s)
         for left in reversed(range(self._patience.tries)):
@@ -150,11 +150,11 @@ class MariaDb:
         raise SourceError(f"{self.access}: {answer.reason}, {self._patience.tries} times in a row; {answer.advice}")
 
     async def list_rows(self, statement: str, values: Values | None = None) -> list[Row]:
-        """All rows of a small question; errors as in `fetch`."""
+        """All rows of a small query; errors as in `fetch`."""
         return (await self.fetch(statement, lambda _: values or {}, list))[0]
 
     async def close(self) -> None:
-        """End the connection, also under a question that nobody waits for any more. Nothing may be asked after it."""
+        """Ends the connection, also during a query whose caller was cancelled. No query may follow."""
         if self._closed:
             return
         self._closed = True
@@ -164,12 +164,12 @@ class MariaDb:
 
     async def _in_thread(self, function: Callable[..., _T], *values: object) -> _T:
         if self._closed:
-            raise SourceError(f"{self.access} was closed; open it again to ask more")
+            raise SourceError(f"{self.access} was closed; open it again for more queries")
         future = self._thread.submit(function, *values)
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
-            if future.running():  # else it may be somebody else's question that is under way
+            if future.running():  # otherwise another caller's query may be running
                 self._interrupt()
             raise
 
@@ -187,7 +187,7 @@ class MariaDb:
         try:
             connection = self._connected()
             if self._closed:  # while it was connecting, when there was nothing to interrupt yet
-                return _Busy("closed", "ask before closing", smaller=False)
+                return _Busy("closed", "send queries before closing", smaller=False)
             with connection.cursor(_Stream) as stream:
                 stream.execute(statement, _as_bytes(values) or None)
                 most = _MOST_ROWS if pages > LEAST_PAGES else None
@@ -221,7 +221,7 @@ class MariaDb:
                 charset="utf8mb4",
                 use_unicode=False,
                 conv=dict[Any, Any](encoders),
-                autocommit=True,  # else every question sees the database as it was at the first one
+                autocommit=True,  # otherwise every query sees the database as it was at the first one
                 connect_timeout=self._patience.connect_s,
                 read_timeout=self._patience.silence_s,
                 write_timeout=self._patience.silence_s,
@@ -239,7 +239,7 @@ class MariaDb:
             connection.close()
 
     def _judged(self, error: pymysql.err.Error | OSError) -> _Busy:
-        """Whether another try may help; raises Refused if not."""
+        """The failure if another try may help; raises Refused if not."""
         code = (
             2002 if isinstance(error, OSError) else next((value for value in error.args if isinstance(value, int)), 0)
         )
@@ -273,7 +273,7 @@ def has_statement(name: str) -> bool:
 
 
 class _Stream(SSCursor):
-    """A streaming cursor that may be left in the middle: PyMySQL's own reads on to the end of the rows first."""
+    """A streaming cursor that may be closed in the middle: PyMySQL's own would first read all remaining rows."""
 
     _result: Any
 
@@ -286,12 +286,12 @@ class _Stream(SSCursor):
 
 
 class _Connection(pymysql.Connection):
-    """A connection that another thread may cut off."""
+    """A connection that may be cut off from another thread."""
 
     _sock: socket.socket | None
 
     def interrupt(self) -> None:
-        """Makes whatever reads from it fail at once."""
+        """Makes a pending read from it fail at once."""
         if sock := self._sock:
             try:
                 sock.shutdown(socket.SHUT_RDWR)
@@ -300,7 +300,7 @@ class _Connection(pymysql.Connection):
 
 
 def _unix_socket(path: str, timeout_s: float) -> socket.socket:
-    # PyMySQL would do it too, but leaves the socket open when nobody listens.
+    # PyMySQL would do it too, but leaves the socket open when the connection is refused.
     sock = socket.socket(socket.AF_UNIX)
     try:
         sock.settimeout(timeout_s)
@@ -312,7 +312,7 @@ def _unix_socket(path: str, timeout_s: float) -> socket.socket:
 
 
 def _as_bytes(values: Values) -> dict[str, Any]:
-    # The columns of MediaWiki's tables are binary: compared with a text, they would need a character set in common.
+    # The columns of MediaWiki's tables are binary: a comparison with a text would need a common character set.
     return {name: _encoded(value) for name, value in values.items()}
 
 

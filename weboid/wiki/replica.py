@@ -1,9 +1,9 @@
 """The source that reads a wiki's replica by SQL: pages, links and lag as Wikimedia's wiki replicas show them.
 
-Which pages a criterion finds is asked by its statement ``select_*`` in ``sql/replica``; talking to a server is
-``mariadb``'s business.
-One law: a page's state is read before its links; so if both differ in time, its mark is the older one, and the next
-pass reads the links again.
+The pages of a criterion are selected by its statement ``select_*`` in ``sql/replica``; the connection to the server
+belongs to ``wiki/mariadb``.
+One law: a page's state is read before its links; so if the page changes in between, its mark is the older one, and the
+next pass reads the links again.
 """
 
 import asyncio
@@ -38,10 +38,10 @@ _NAMESPACES: Final = {
     828: "Module",
     829: "Module talk",
 }
-"""The prefixes that every wiki knows besides its own."""
+"""The prefixes that every wiki understands, in addition to its own."""
 
 _MOST_REDIRECTS: Final = 5
-"""In a row; MediaWiki's API follows them all."""
+"""How many redirects in a row are followed; MediaWiki's API follows them all."""
 
 _ORIGINS: Final = 50_000
 _NO_LAG_TABLE: Final = frozenset({1044, 1049, 1142, 1146})
@@ -55,8 +55,8 @@ class ReplicaSource:
     """Pages and links of one wiki from its replica; everything is opened when it is first needed.
 
     ``namespaces`` maps numbers to the wiki's own prefixes of titles (SiteInfo has them). ``links`` is where the link
-    tables are if they are not beside the pages (Commons); ``shard`` the section, such as ``s5``, whose lag counts
-    (empty: the largest of those that the server tells).
+    tables are if they are not with the pages (Commons); ``shard`` the section, such as ``s5``, whose lag counts
+    (empty: the largest of those that the server reports).
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class ReplicaSource:
         self._old_categories = (0, False)
 
     async def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[WalkBatch, None]:
-        """As WikiSource says, by page id; the place is the last one. A place of another source is as none."""
+        """As in WikiSource, by page id; the place is the last id. A place of another source is ignored."""
         after = int(place) if place.isascii() and place.isdigit() else 0
         while True:
             pages, last = await self._stretch(selection, after)
@@ -91,13 +91,13 @@ class ReplicaSource:
             yield WalkBatch(pages, str(after))
 
     async def find_states(self, ids: Sequence[int]) -> list[PageState]:
-        """As WikiSource says."""
+        """As in WikiSource."""
         found: list[PageState] = []
         await self._by_pages(self._db, "states", sorted(set(ids)), lambda rows: list(map(_state, rows)), found.extend)
         return found
 
     async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
-        """As WikiSource says; a first letter may be small where the wiki begins its titles with capitals."""
+        """As in WikiSource; a first letter may be lower-case where the wiki's titles begin with capitals."""
         states = {state.page: state for state in await self.find_states(ids)}
         states |= {state.page: state for state in await self._titled(titles)}
         watched = [state for _, state in sorted(states.items()) if state.model == WIKITEXT]
@@ -108,16 +108,16 @@ class ReplicaSource:
         ]
 
     async def find_lag_s(self) -> float:
-        """As WikiSource says; 0 where no such table is: then the database is no replica but the wiki's own."""
+        """As in WikiSource; 0 if there is no lag table: then the database is no replica but the wiki's own."""
         return max([await self._lag_s(db) for db in {self._db, self._links}])
 
     async def close(self) -> None:
-        """As WikiSource says."""
+        """As in WikiSource."""
         for db in {self._db, self._links}:
             await db.close()
 
     async def _stretch(self, selection: Selection, after: int) -> tuple[list[PageState], int | None]:
-        """The next pages of a walk, and the id of the last row, if there is any."""
+        """The next pages of a walk, and the page id of the last row, if there is any."""
         name = selection.statement
         members = f"links_{name.removeprefix('select_')}"
         apart = self._links is not self._db and has_statement(members)
@@ -134,7 +134,7 @@ class ReplicaSource:
         return states, last
 
     async def _has_old_categories(self) -> bool:
-        """Whether ``categorylinks`` has titles, and not yet the ids of link targets; asked once a connection."""
+        """Whether ``categorylinks`` has titles, and not yet the ids of link targets; queried once per connection."""
         known, answer = self._old_categories
         if not known or known != self._db.connects:
             rows = await self._db.list_rows(statement("columns"), {"table": "categorylinks"})
@@ -151,15 +151,15 @@ class ReplicaSource:
         read: Callable[[Iterator[Row]], _T],
         use: Callable[[_T], object],
     ) -> None:
-        """Asks about many pages, as many at a time as the database manages."""
+        """Runs a query for many pages, as many at a time as the database manages."""
         left = list(pages)
         while left:
-            answer, asked = await db.fetch(statement(name), partial(_first, left), read)
+            answer, queried = await db.fetch(statement(name), partial(_first, left), read)
             use(answer)
-            del left[:asked]
+            del left[:queried]
 
     async def _urls(self, pages: Sequence[int]) -> dict[int, tuple[str, ...]]:
-        """All that the pages link to."""
+        """All URLs that the pages link to, external and interwiki."""
         found: list[_UrlsByPage] = []
         await self._by_pages(self._links, "externallinks", pages, _external, found.append)
         await self._by_pages(self._links, "iwlinks", pages, self._foreign, found.append)
@@ -173,7 +173,7 @@ class ReplicaSource:
         return found
 
     async def _titled(self, titles: Sequence[str]) -> list[PageState]:
-        """The pages of these titles, or what they redirect to."""
+        """The pages with these titles, or those that they redirect to."""
         wanted = {spot for title in titles if (spot := self._spot(title))}
         found: dict[int, PageState] = {}
         for _ in range(_MOST_REDIRECTS + 1):
@@ -188,7 +188,7 @@ class ReplicaSource:
         return [state for state in found.values() if not state.redirect]
 
     async def _at(self, spots: Iterable[tuple[int, str]]) -> list[PageState]:
-        """The pages at these (namespace, title); else at the same with a capital letter."""
+        """The pages at these (namespace, title), or where there is none at the title with a capital letter."""
         by_namespace: dict[int, list[str]] = defaultdict(list)
         for namespace, title in sorted(spots):
             by_namespace[namespace].append(title)
@@ -197,15 +197,15 @@ class ReplicaSource:
             found: dict[str, PageState] = {}
             for begin in range(0, len(named), _BATCH_TITLES):
                 some = named[begin : begin + _BATCH_TITLES]
-                asked = sorted({form for title in some for form in (title, _capital(title))})
-                rows = await self._db.list_rows(statement("titles"), {"namespace": namespace, "titles": asked})
+                forms = sorted({form for title in some for form in (title, _capital(title))})
+                rows = await self._db.list_rows(statement("titles"), {"namespace": namespace, "titles": forms})
                 found |= {state.title: state for state in map(_state, rows)}
             both = ((title.replace("_", " "), _capital(title).replace("_", " ")) for title in named)
             states += [state for exact, capital in both if (state := found.get(exact) or found.get(capital))]
         return states
 
     def _spot(self, title: str) -> tuple[int, str] | None:
-        """Namespace and title as the tables hold them; None for what cannot be a title."""
+        """Namespace and title as the tables have them; None for a text that cannot be a title."""
         text = " ".join(title.partition("#")[0].replace("_", " ").split()).removeprefix(":").lstrip()
         prefix, colon, rest = text.partition(":")
         number = self._numbers.get(prefix.strip().casefold(), 0) if colon else 0
@@ -252,7 +252,7 @@ def _external(rows: Iterator[Row]) -> _UrlsByPage:
 
 
 def _stored_urls(indexes: Sequence[bytes | None], paths: Sequence[bytes | None]) -> Iterable[str]:
-    """What ``stored_url`` gives for each row, but mostly without a Python call a row."""
+    """What ``stored_url`` gives for each row, but mostly without a Python call for each row."""
     known = [path or b"" for path in paths]
     if all(map(bytes.startswith, known, repeat(b"/"))):
         texts = map(bytes.decode, known, repeat("utf-8"), repeat("replace"))
@@ -273,7 +273,7 @@ def _merged(found: Iterable[_UrlsByPage]) -> dict[int, tuple[str, ...]]:
 
 @lru_cache(_ORIGINS)
 def _origin(index: bytes | None) -> str:
-    """Scheme, host and port. Remembered, because a wiki's links share their hosts."""
+    """Scheme, host and port. Cached, because a wiki's links share their hosts."""
     return stored_url(index or b"", "/").removesuffix("/")
 
 

@@ -1,6 +1,7 @@
-"""The protocol of every source of pages and links, and the value that all of them yield; no source lives here.
+"""The protocols of the sources of pages and links, and the values that all of them yield.
 
-One law: whichever source answers, the same page gives the same ``PageLinks`` (L-2).
+The sources are ``wiki/api``, ``wiki/replica`` and ``wiki/dump``.
+One law: the same page gives the same ``PageLinks`` from every source (L-2).
 """
 
 import re
@@ -22,9 +23,9 @@ _UNFIT: Final = re.compile("[\0-\x1f\ud800-\udfff]")
 class PageState:
     """A page as its wiki lists it, without its links.
 
-    ``title`` has spaces and no namespace prefix: ``namespace`` says it. ``latest`` is the current revision id. ``mark``
-    differs whenever the links may: a MediaWiki timestamp as a number (20261121020703), of the last time its links were
-    updated or, where a source does not know that, its page was touched; None where nothing is known.
+    ``title`` has spaces and no namespace prefix; ``namespace`` is the number. ``latest`` is the current revision id.
+    ``mark`` differs whenever the links may: a MediaWiki timestamp as a number (20261121020703), of the last time the
+    links were updated or, where a source does not know that, the page was touched; None if nothing is known.
     """
 
     page: int
@@ -43,7 +44,7 @@ class PageState:
 
 @dataclass(frozen=True, slots=True)
 class PageLinks:
-    """One wikitext page and everything outside the wiki that it links to; the first fields are those of `PageState`.
+    """One wikitext page and all URLs outside the wiki that it links to; the first fields are those of `PageState`.
 
     ``urls`` are external links and targets of foreign interwiki links (L-1), sorted by code point, each once.
     """
@@ -58,10 +59,10 @@ class PageLinks:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """One question for pages, in the two tongues of the live sources. Criteria make them (P-4), sources run them.
+    """One query for pages, in the languages of both live sources. Criteria make them (P-4), sources run them.
 
-    ``question`` holds the Action API's parameters of a generator of pages, without limit and continuation; None = the
-    API cannot tell. ``statement`` is the name of a query in ``sql/replica/``, ``values`` are its parameters.
+    ``question`` has the Action API's parameters of a generator of pages, without limit and continuation; None = the
+    API cannot answer it. ``statement`` is the name of a query in ``sql/replica/``, ``values`` are its parameters.
     """
 
     question: Mapping[str, str] | None
@@ -81,36 +82,36 @@ class PageReader(Protocol):
     """A way to read single pages live. Every method raises SourceError when it cannot answer now."""
 
     async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
-        """The named wikitext pages as they are this second, by page id and each once; missing ones are left out.
+        """The named wikitext pages as they are now, by page id and each once; missing ones are left out.
 
         A title (with its namespace prefix) that redirects gives the page it leads to; an id gives that page itself.
         """
         ...
 
     async def close(self) -> None:
-        """Give back what the source itself opened."""
+        """Closes what the source itself opened."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """Some pages of a category, by id; `place` is where the next ones are asked for, empty at the end."""
+    """Some pages of a category, by id; `place` is the parameter for the next ones, empty at the end."""
 
     pages: tuple[int, ...]
     place: str
 
 
 class WikiItself(PageReader, Protocol):
-    """The wiki, asked on a reader's behalf (W-10, W-12); errors as in `PageReader`."""
+    """The wiki itself, queried for a reader's request (W-10, W-12); errors as in `PageReader`."""
 
     async def find_titled(self, titles: Sequence[str]) -> dict[str, PageLinks]:
-        """What `find_pages` gives for titles, each page by the titles that lead to it; the others are left out."""
+        """What `find_pages` gives for titles, each page by the titles that lead to it; other titles are left out."""
         ...
 
     async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
-        """Some pages of a category, whose name has no prefix, behind `place`; not those of its subcategories.
+        """Some pages of a category (named without prefix) from `place` on, without those of its subcategories.
 
-        `limit` is at most 500. A category that is not there has none. A place that is none raises SourceError.
+        `limit` is at most 500. A category that does not exist has none. An invalid place raises SourceError.
         """
         ...
 
@@ -121,24 +122,24 @@ class WikiSource(PageReader, Protocol):
     def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """The pages of the selection, whatever their kind, in batches of at most 500, beginning after `place`.
 
-        The order is the source's own. A page that is there throughout the walk is told at least once.
+        The order is the source's own. A page that matches throughout the walk is yielded at least once.
         """
         ...
 
     async def find_states(self, ids: Sequence[int]) -> list[PageState]:
-        """The pages of these ids as they are now, by id; those that are gone are left out."""
+        """The pages with these ids as they are now, by id; deleted ones are left out."""
         ...
 
     async def find_lag_s(self) -> float:
-        """By how many seconds the source is behind the wiki: 0 for a source that is the wiki itself."""
+        """How many seconds the source is behind the wiki: 0 for a source that is the wiki itself."""
         ...
 
 
 class Sweep(Protocol):
-    """A source that gives all pages with their links in one go, and nothing live: a dump."""
+    """A source that gives all pages with their links in one go, but cannot be read live: a dump."""
 
     def pages(self, namespaces: frozenset[int]) -> AsyncIterator[Sequence[PageLinks]]:
-        """Every wikitext page of the namespaces that is no redirect, linking or not, in batches of at most 500.
+        """Every wikitext page of the namespaces that is no redirect, with links or not, in batches of at most 500.
 
         The order is the source's own. Raises SourceError when the source cannot be read to its end.
         """
@@ -146,9 +147,9 @@ class Sweep(Protocol):
 
 
 def clean_text(text: str) -> str:
-    """The text with control characters and lone surrogates, which MediaWiki never stores, as U+FFFD.
+    """The text with control characters and lone surrogates, which MediaWiki never stores, replaced by U+FFFD.
 
-    It can then be encoded, kept in PostgreSQL and written one to a line.
+    The result can be encoded, stored in PostgreSQL and written to one line.
     """
     return text if text.isprintable() else _UNFIT.sub("\ufffd", text)
 

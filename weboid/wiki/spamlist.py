@@ -1,7 +1,8 @@
-"""The spam lists of a wiki and of its farm, as pages of wikis (L-3). Reading their lines is `core.spamlines`' business.
+"""Fetching the spam lists of a wiki and of its farm, which are pages of wikis (L-3).
 
-One law: a page that is not there is an empty list; one that cannot be read is an error, so that no list is taken to be
-empty because a wiki had a bad day.
+Reading their lines belongs to ``core/url/spam_lines``.
+One law: a missing page is an empty list; a page that cannot be read is an error, so that no list is taken as empty
+because a wiki could not answer.
 """
 
 from dataclasses import dataclass
@@ -13,12 +14,12 @@ from weboid.wiki.action import ActionApi
 BLACK_TITLE: Final = "MediaWiki:Spam-blacklist"
 WHITE_TITLE: Final = "MediaWiki:Spam-whitelist"
 GLOBAL_TITLE: Final = "Spam blacklist"
-"""Of Wikimedia's list for all its wikis, on Meta."""
+"""The title of Wikimedia's list for all its wikis, on Meta."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListTexts:
-    """The wikitext of both lists."""
+    """The wikitext of a black and a white list."""
 
     black: str
     white: str = ""
@@ -30,7 +31,7 @@ async def fetch_local_lists(api: ActionApi) -> ListTexts:
 
 
 async def fetch_global_list(api: ActionApi, title: str = GLOBAL_TITLE) -> ListTexts:
-    """The list of a whole farm, from the wiki that keeps it; it has no white lines. Raises SourceError."""
+    """The list of a whole farm, from the wiki that has it; there is no white list. Raises SourceError."""
     return ListTexts(await fetch_text(api, title))
 
 
@@ -54,4 +55,4 @@ def _text(page: dict[str, Any], title: str, url: str) -> str:
 
 
 def _unreadable(title: str, url: str) -> SourceError:
-    return SourceError(f"{url} does not tell the text of {title!r}; the list that was fetched before stays in force")
+    return SourceError(f"{url} does not return the text of {title!r}; the list that was fetched before stays in force")

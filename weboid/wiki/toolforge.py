@@ -16,7 +16,7 @@ HOSTS: Final = "{db}.{cluster}.db.svc.wikimedia.cloud"
 """The pattern of the host names: ``db`` is the wiki's database, ``cluster`` is ``web`` or ``analytics``."""
 
 CLUSTERS: Final = ("web", "analytics")
-"""The first answers fast and kills queries after 300 s, the second is for sweeps and kills them after three hours."""
+"""``web`` answers fast and kills queries after 300 s, ``analytics`` is for sweeps and kills them after three hours."""
 
 _LINKS_APART: Final = frozenset({"commonswiki"})
 """Wikis whose link tables have had a host of their own since September 2026."""
@@ -27,7 +27,7 @@ _PORT: Final = 3306
 
 @dataclass(frozen=True, slots=True)
 class ListedWiki:
-    """A wiki that the replicas have; ``shard`` is its section, such as ``s5``, and ``url`` its server's address."""
+    """A wiki that has a replica; ``shard`` is its section, such as ``s5``, and ``url`` its server's address."""
 
     dbname: str
     lang: str
@@ -39,7 +39,7 @@ class ListedWiki:
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Who reads the replicas."""
+    """The account that reads the replicas."""
 
     user: str
     password: str
@@ -49,7 +49,7 @@ class Credentials:
 
 
 class Replicas:
-    """Where the replicas are. ``hosts`` is a pattern as `HOSTS`, also with a port (``127.0.0.1:4711``: a tunnel).
+    """Where the replicas are. ``hosts`` is a pattern like `HOSTS`, also with a port (``127.0.0.1:4711``: a tunnel).
 
     A pattern that begins with a slash is the path of a Unix socket. Raises ConfigError for an unknown cluster or a
     pattern that can't be filled.
@@ -64,11 +64,11 @@ class Replicas:
         self.access("testwiki")
 
     def access(self, dbname: str) -> Access:
-        """The database of a wiki, by its name there, such as ``dewiki``."""
+        """The access to the database of a wiki, by its name there, such as ``dewiki``."""
         return self._access(dbname, f"{dbname}_p")
 
     def links_access(self, dbname: str) -> Access | None:
-        """Where the wiki's link tables are; None = beside its pages."""
+        """The access to the wiki's link tables if they are apart; None = they are with its pages."""
         return self._access(f"links.{dbname}", f"{dbname}_p") if dbname in _LINKS_APART else None
 
     async def list_wikis(self, patience: QueryPatience | None = None) -> list[ListedWiki]:
@@ -98,7 +98,7 @@ class Replicas:
 
 
 def read_credentials(file: Path | None, user: str = "", password: str = "") -> Credentials:
-    """User and password as given (``TOOL_REPLICA_USER``, ``TOOL_REPLICA_PASSWORD``), else out of a ``replica.my.cnf``.
+    """User and password as given (``TOOL_REPLICA_USER``, ``TOOL_REPLICA_PASSWORD``), else from a ``replica.my.cnf``.
 
     Raises ConfigError if there are none.
     """

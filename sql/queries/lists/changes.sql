@@ -1,12 +1,12 @@
--- The log of changes as news of one wiki: what died on its pages, and what came back (W-12, W-14).
+-- The verdict log as news of one wiki: links that died on its pages, and links that came back (W-12, W-14).
 -- In the log 3 is the verdict "dead"; the condition is that of the indexes.
 
 -- name: find_newest
--- The number that was handed out last, be its change committed or not.
+-- The number that was assigned last, whether its change is committed or not.
 SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM change_change_seq
 
 -- name: list_writers
--- Who has written to the log and not ended yet.
+-- The transactions that have written to the log and not ended yet.
 SELECT virtualtransaction FROM pg_locks
 WHERE locktype = 'relation' AND relation = 'change'::regclass AND mode = 'RowExclusiveLock' AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -18,8 +18,8 @@ ORDER BY day, change
 LIMIT 1
 
 -- name: list_news
--- fan-out: the log in its order, at most `budget` lines of it; those of URLs that the wiki uses are told, and the last
--- one that was looked at, from where to go on. `of`: only those that these pages use.
+-- fan-out: the log in its order, at most `budget` lines of it. Returns those of URLs that the wiki uses, and the last
+-- one that was read, after which to go on. `of`: only those that these pages use.
 SELECT change, day, before, after, reason, bucket, host_key, url_key, used.pages, place = %(budget)s::bigint AS more
 FROM (
     SELECT *, row_number() OVER (ORDER BY change) AS place, count(*) OVER () AS examined
@@ -45,7 +45,7 @@ ORDER BY change
 LIMIT %(limit)s
 
 -- name: list_newest
--- fan-out: the same, newest first.
+-- fan-out: as list_news, newest first.
 SELECT change, day, before, after, reason, bucket, host_key, url_key, used.pages, false
 FROM (
     SELECT * FROM change WHERE (before = 3) <> (after = 3) ORDER BY change DESC LIMIT %(budget)s
@@ -65,7 +65,7 @@ ORDER BY change DESC
 LIMIT %(limit)s
 
 -- name: list_newest_of_pages
--- Of the dead links of some pages the changes by which they died.
+-- The changes by which the dead links of some pages died.
 SELECT died.change, died.day, died.before, died.after, died.reason, gone.bucket, gone.host_key, gone.url_key,
     gone.pages, false
 FROM (

@@ -1,7 +1,7 @@
 -- The public data set: statuses per wiki and host (W-13).
 
 -- name: list_statuses
--- A stretch of buckets, walked one after the other: everything is read once, nothing is held for long.
+-- A stretch of buckets; the stretches are read one after the other, so no statement runs for long.
 SELECT wiki.farm, wiki.dbname, host.host, url.status, count(DISTINCT url.url_key), count(*),
     count(DISTINCT url.url_key) FILTER (WHERE dead.since IS NOT NULL)
 FROM link
@@ -21,7 +21,7 @@ ON CONFLICT (day, farm, part) DO UPDATE SET lines = excluded.lines, body = exclu
 SELECT max(day) FROM dataset
 
 -- name: count_parts
--- How many parts of a day's set are there for all farms.
+-- How many different parts of a day's sets there are.
 SELECT count(*) FROM (
     SELECT FROM dataset WHERE day = %(day)s GROUP BY part
 ) AS parts

@@ -1,11 +1,11 @@
--- How it goes: what an operator and the public may know (O-5, P-6, P-7). Each statement looks at a bounded number of
--- rows, whatever the store holds; numbers beyond the bound are estimates.
+-- The health of the system, for operators and the public (O-5, P-6, P-7). Each statement reads a bounded number of
+-- rows, however large the store is; numbers beyond the bound are estimates.
 
 -- name: set_patience
 SELECT set_config('statement_timeout', %(milliseconds)s, true)
 
 -- name: count_all
--- fan-out: the first rows wherever they lie, at most `limit`; beyond that what the last ANALYZE has estimated.
+-- fan-out: the first rows of any buckets, at most `limit`; beyond that the estimate of the last ANALYZE.
 SELECT clock_timestamp(),
     (SELECT count(*) FROM (SELECT FROM url LIMIT %(limit)s) AS counted),
     (SELECT reltuples::bigint FROM pg_class WHERE oid = 'url'::regclass),
@@ -13,7 +13,7 @@ SELECT clock_timestamp(),
     (SELECT reltuples::bigint FROM pg_class WHERE oid = 'host'::regclass)
 
 -- name: list_wikis
--- Pages are counted up to the limit, by index; beyond it ANALYZE knows the shares of the wikis that have most.
+-- Pages are counted up to the limit, by index; beyond it ANALYZE has the shares of the wikis with the most pages.
 SELECT wiki.dbname, farm.name, wiki.passed, wiki.pass_days, wiki.pass_s, pass.started, pass.step,
     pages.counted, (common.share * (SELECT reltuples FROM pg_class WHERE oid = 'page'::regclass))::bigint,
     waiting.counted
@@ -37,7 +37,7 @@ SELECT streams, greatest(0, extract(epoch FROM clock_timestamp() - moment))::big
 ORDER BY streams
 
 -- name: count_due
--- Due hosts by index, and of each the due URLs by index, until either of the limits; with nothing due, one look a bucket.
+-- Due hosts by index, and the due URLs of each by index, up to the limits; with nothing due, one look-up a bucket.
 SELECT count(*) FROM (
     SELECT FROM (
         SELECT due_host.bucket, due_host.host_key FROM lease CROSS JOIN LATERAL (
@@ -56,7 +56,7 @@ SELECT count(*) FROM (
 ) AS counted
 
 -- name: find_oldest_due
--- One look into each bucket, by index, at its host whose turn came first and at the URL that is due there first.
+-- One look-up in each bucket, by index: the host that was due first, and its URL that was due first.
 SELECT min(oldest.due) FROM lease CROSS JOIN LATERAL (
     SELECT first.due FROM host CROSS JOIN LATERAL (
         SELECT due FROM url
@@ -70,8 +70,8 @@ SELECT min(oldest.due) FROM lease CROSS JOIN LATERAL (
 ) AS oldest
 
 -- name: count_changes
--- The log has no index by day, but its numbers grow with the days: where each day begins is found by halving. Of a day
--- with over `slices` * `rows` changes that many are read, in slices spread over it, and stand for the others.
+-- The log has no index by day, but its numbers grow with the days: where each day begins is found by bisection. Of a
+-- day with over `slices` * `rows` changes only that many are read, in slices spread over it, and extrapolated.
 WITH RECURSIVE search AS (
     SELECT day, ends.low, ends.high
     FROM (SELECT coalesce(min(change), 1) AS low, coalesce(max(change), 0) + 1 AS high FROM change) AS ends
@@ -105,7 +105,7 @@ GROUP BY logged.day, logged.after
 ORDER BY logged.day, logged.after
 
 -- name: list_spam_lists
--- How many lines each has, and the first of those that cannot be run.
+-- How many lines each list has, and the first of those that cannot be run.
 SELECT farm.name, dbname, kind, day,
     CASE WHEN lines = '' THEN 0 ELSE 1 + octet_length(lines) - octet_length(replace(lines, E'\n', '')) END,
     CASE WHEN unusable = '' THEN 0 ELSE 1 + octet_length(unusable) - octet_length(replace(unusable, E'\n', '')) END,

@@ -1,7 +1,7 @@
--- Lists for readers: where a URL is used, and what is dead or doubtful in a wiki (W-6, W-7).
+-- Lists for readers: where a URL is used, and which links of a wiki are dead or doubtful (W-6, W-7).
 
 -- name: list_uses
--- Of one farm, the wiki that asks before the others: of each wiki a stretch of the primary key.
+-- Of one farm, the wiki of the request before the others: of each wiki a range of the primary key.
 SELECT place.wiki, place.dbname, used.page, used.namespace, used.title
 FROM (
     SELECT wiki, dbname, wiki <> %(own)s::integer AS other,
@@ -22,7 +22,7 @@ ORDER BY place.other, place.wiki, used.page
 LIMIT %(limit)s
 
 -- name: list_spam_uses
--- Of the wiki that asks alone: what is spam elsewhere may be so by another wiki's own list (L-3).
+-- Only of the wiki of the request: a link that is spam elsewhere may be so by another wiki's own list (L-3).
 SELECT wiki.wiki, wiki.dbname, spam_link.page, page.namespace, page.title
 FROM spam_link JOIN page ON page.wiki = spam_link.wiki AND page.page = spam_link.page
     JOIN wiki ON wiki.wiki = spam_link.wiki
@@ -32,7 +32,7 @@ ORDER BY spam_link.page
 LIMIT %(limit)s
 
 -- name: list_dead_links
--- fan-out: by wiki and page, a stretch of the primary key; a wiki's dead links lie in all buckets.
+-- fan-out: by wiki and page, a range of the primary key; a wiki's dead links are in all buckets.
 SELECT page, bucket, host_key, url_key FROM dead
 WHERE wiki = %(wiki)s
     AND (page, bucket, host_key, url_key) > (%(page)s, %(bucket)s, %(host_key)s, %(url_key)s)
@@ -40,9 +40,9 @@ ORDER BY page, bucket, host_key, url_key
 LIMIT %(limit)s
 
 -- name: list_dead_links_below
--- Of a domain, host by host from the domain down. At most `budget` links are looked at: those whose path begins as it
--- should are told, and the last one that was looked at, from where to go on. Its hosts lie in one bucket, but not those
--- below a public suffix that lies below the domain: so the bucket of each is its own.
+-- Of a domain, host by host from the domain down. At most `budget` links are read. Returns those whose path begins with
+-- `path`, and the last one that was read, after which to go on. The hosts of a domain are in one bucket, except those
+-- below a public suffix that is itself below the domain: so the bucket is taken from each host.
 SELECT reversed, page, bucket, host_key, url_key, fits, place = examined AND place = %(budget)s::bigint AS more
 FROM (
     SELECT found.*, starts_with(url.path, %(path)s) AS fits,
@@ -77,7 +77,7 @@ ORDER BY reversed, page, url_key
 LIMIT %(limit)s
 
 -- name: list_stretch
--- The next pages of a wiki with what they use, from page `page` on.
+-- The next pages of a wiki with the keys of their URLs, from page `page` on.
 SELECT page, urls FROM page WHERE wiki = %(wiki)s AND page >= %(page)s ORDER BY page LIMIT %(limit)s
 
 -- name: list_titles

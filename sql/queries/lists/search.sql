@@ -1,11 +1,11 @@
 -- The search for URLs by pattern (W-5): hosts by their reversed names, then the URLs of each by key.
 
 -- name: bound_time
--- For the transaction at hand: no statement of a search may run on.
+-- For this transaction: limits the time of each statement of a search.
 SELECT set_config('statement_timeout', %(timeout_ms)s::text, true)
 
 -- name: find_hosts_end
--- fan-out: a range of names, wherever their hosts lie; where it goes on after so many of them.
+-- fan-out: a range of names in any buckets; the first name after so many hosts.
 SELECT reversed FROM host
 WHERE reversed >= %(first)s AND reversed < %(end)s
 ORDER BY reversed
@@ -13,10 +13,10 @@ OFFSET %(hosts)s LIMIT 1
 
 -- name: list_stretch
 -- Of a range of hosts, each with at most `budget` of its URLs: those that fit, up to the first host that has more than
--- that, whose last URL that was looked at is told in any case. (One budget for all hosts would leave it to the planner
--- whether it stops there.) A domain's hosts lie in one bucket, but not those below a public suffix that lies below the
--- domain: so each is looked up by its own whole key. The verdict is that of core/verdict.py, and of core/notes.py where
--- half of a domain is reported; a test compares them.
+-- that; its last URL that was read is returned in any case. (With one budget for all hosts it would be up to the
+-- planner whether it stops there.) A domain's hosts are in one bucket, except those below a public suffix that is
+-- itself below the domain: so each is looked up by its own full key. The verdict is that of core/verdict/verdict.py,
+-- and that of core/verdict/claims.py where half of a domain is reported; a test compares them.
 SELECT reversed, url_key, bucket, host_key, fits, place = cut
 FROM (
     SELECT placed.*, min(place) FILTER (WHERE nth = %(budget)s::bigint) OVER () AS cut
@@ -61,8 +61,8 @@ ORDER BY place
 LIMIT %(limit)s
 
 -- name: list_uses_of
--- Of each URL the first pages of one wiki that use it: of its first `most` uses there those in the namespaces (NULL =
--- in any). A page is found by its whole key: a join may go through all pages of a wiki instead.
+-- Of each URL the first pages of one wiki that use it: of its first `most` uses there, those in the namespaces (NULL =
+-- in any). LATERAL and LIMIT find each page by its full key: a join might go through all pages of the wiki instead.
 SELECT given.place, uses.page, uses.namespace, uses.title, uses.looked
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) WITH ORDINALITY
     AS given (bucket, host_key, url_key, place)
@@ -87,8 +87,8 @@ CROSS JOIN LATERAL (
 ORDER BY given.place, uses.page
 
 -- name: list_links_of
--- The pages of one wiki that use these URLs, URL by URL in the order given; of the URL at which a list goes on, those
--- behind a page.
+-- The pages of one wiki that use these URLs, URL by URL in the given order; of the URL at which a list goes on, those
+-- after a page.
 SELECT given.place, links.page, pages.namespace, pages.title
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) WITH ORDINALITY
     AS given (bucket, host_key, url_key, place)

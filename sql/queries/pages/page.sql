@@ -20,7 +20,7 @@ UPDATE page SET touched = CASE WHEN %(touches)s THEN %(day)s ELSE touched END, f
 WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 
 -- name: record_touches
--- Pages that match: known ones are flagged if their links may have changed, new ones, of revision 0, to be read at all.
+-- Pages that match: known ones are flagged if their links may have changed; new ones get revision 0 and are flagged.
 INSERT INTO page (wiki, page, namespace, title, latest, mark, touched, flagged)
 SELECT %(wiki)s, page, namespace, title, 0, mark, %(day)s, true
 FROM unnest(%(page)s::integer[], %(namespace)s::integer[], %(title)s::text[], %(mark)s::bigint[])
@@ -30,7 +30,7 @@ SET touched = excluded.touched, namespace = excluded.namespace, title = excluded
     flagged = page.flagged OR excluded.mark IS NULL OR page.mark IS DISTINCT FROM excluded.mark
 
 -- name: record_exclusions
--- They count as never touched; should they be included again, they are read anew.
+-- Excluded pages count as never touched; if they are included again, they are read again.
 UPDATE page SET touched = 0, flagged = false, mark = NULL
 WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[]) AND (touched <> 0 OR flagged OR mark IS NOT NULL)
 
@@ -67,7 +67,7 @@ WHERE link.bucket = given.bucket AND link.host_key = given.host_key AND link.url
     AND link.wiki = %(wiki)s AND link.page = given.page
 
 -- name: record_asked
--- At most one write a day (P-3); what is excluded stays untouched (P-4).
+-- At most one write a day (P-3); excluded pages stay untouched (P-4).
 UPDATE page SET asked = %(day)s, touched = CASE WHEN touched = 0 THEN 0 ELSE greatest(touched, %(day)s) END
 WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[]) AND asked IS DISTINCT FROM %(day)s
 
@@ -87,7 +87,7 @@ WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 ORDER BY page
 
 -- name: list_of_namespace
--- Those that have been read; by title, as there is an index for that.
+-- Only pages that have been read; by title, as there is an index for that.
 SELECT page, namespace, title, latest, urls, touched FROM page
 WHERE wiki = %(wiki)s AND namespace = %(namespace)s AND title >= %(title)s
     AND (title, page) > (%(title)s, %(page)s) AND latest > 0

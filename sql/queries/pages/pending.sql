@@ -1,4 +1,4 @@
--- Pages handed to the feeder between two passes (P-6, P-8).
+-- Pages handed in to the feeder between two passes (P-6, P-8).
 
 -- name: record_pending
 INSERT INTO pending (wiki, page, title, seen, matched)
@@ -9,8 +9,8 @@ ON CONFLICT (wiki, page, title) DO UPDATE
 SET seen = greatest(pending.seen, excluded.seen), matched = pending.matched OR excluded.matched
 
 -- name: record_strangers
--- Pages that somebody asked about and that are not watched: the feeder decides what becomes of them (P-8). Anybody may
--- name as many as they like, so no more than `most` wait; they are counted only where there are any to add.
+-- Pages that a request named and that are not watched: the feeder decides whether to watch them (P-8). As requests may
+-- name any number of pages, no more than `most` wait; they are counted only where there are any to add.
 WITH strange AS MATERIALIZED (
     SELECT page FROM unnest(%(pages)s::integer[]) AS given (page)
     WHERE NOT EXISTS (SELECT FROM page WHERE page.wiki = %(wiki)s AND page.page = given.page)
@@ -30,14 +30,14 @@ ORDER BY seen, page, title
 LIMIT %(limit)s
 
 -- name: record_done
--- Not those that were handed in again meanwhile.
+-- Not the pages that were handed in again meanwhile.
 DELETE FROM pending
 USING unnest(%(page)s::integer[], %(title)s::text[], %(seen)s::timestamptz[]) AS given (page, title, seen)
 WHERE pending.wiki = %(wiki)s AND pending.page = given.page AND pending.title = given.title
     AND pending.seen = given.seen
 
 -- name: record_strange_titles
--- The same for pages of which only the title is known. Page 0 = it has still to be found.
+-- As record_strangers, for pages of which only the title is known. Page 0 = the id is not known yet.
 INSERT INTO pending (wiki, page, title, seen, matched)
 SELECT %(wiki)s, 0, title, now(), false FROM unnest(%(titles)s::text[]) AS given (title)
 WHERE %(most)s::bigint > (

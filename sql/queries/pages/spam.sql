@@ -1,13 +1,13 @@
--- Spam lists, and what is spam on which page (L-3, L-8).
+-- Spam lists, and which links are spam on which page (L-3, L-8).
 
 -- name: list_lists
--- Of one wiki: its own and its farm's. Nobody is told those of another wiki.
+-- The lists of one wiki and of its farm; those of other wikis are never returned.
 SELECT dbname, kind, day, lines, unusable FROM spam_list
 WHERE farm = %(farm)s AND dbname = ANY(%(dbnames)s::text[])
 ORDER BY dbname, kind
 
 -- name: list_stamps
--- Locked: no list changes before the caller's transaction is through.
+-- Locked: no list changes before the caller's transaction ends.
 SELECT dbname, kind, md5(lines) FROM spam_list
 WHERE farm = %(farm)s AND dbname = ANY(%(dbnames)s::text[])
 ORDER BY dbname, kind
@@ -47,7 +47,7 @@ RETURNING spam_link.page, spam_link.bucket, spam_link.host_key, spam_link.url_ke
 DELETE FROM spam_link WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 
 -- name: list_pages
--- Of one wiki the pages with spam, by id.
+-- The pages of one wiki with spam, by id.
 SELECT page.page, page.namespace, page.title, count(*)
 FROM spam_link JOIN page ON page.wiki = spam_link.wiki AND page.page = spam_link.page
 WHERE spam_link.wiki = %(wiki)s AND spam_link.page > %(after)s
@@ -56,7 +56,7 @@ ORDER BY page.page
 LIMIT %(limit)s
 
 -- name: list_stretch
--- The next pages of a wiki with what they use: a stretch of its uses.
+-- The next pages of a wiki with the keys of their URLs.
 SELECT page, urls FROM page WHERE wiki = %(wiki)s AND page > %(after)s ORDER BY page LIMIT %(limit)s
 
 -- name: list_urls

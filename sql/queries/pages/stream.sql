@@ -1,11 +1,11 @@
--- How far event streams have taken effect, and what their effects look up (P-6).
+-- The positions of event streams, and what their effects look up (P-6).
 
 -- name: record_position
 INSERT INTO stream_position (streams, last_event_id, moment) VALUES (%(streams)s, %(last_event_id)s, %(moment)s)
 ON CONFLICT (streams) DO UPDATE SET last_event_id = excluded.last_event_id, moment = excluded.moment
 
 -- name: record_other_positions_gone
--- One list is followed at a time: what another one had read is in the past.
+-- Only one list of streams is followed at a time: positions of other lists are out of date.
 DELETE FROM stream_position WHERE streams <> %(streams)s
 
 -- name: find_position

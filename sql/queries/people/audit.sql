@@ -1,12 +1,12 @@
--- Who did what, how much anybody may do, who may do nothing any more (H-2, H-4).
+-- The audit log, the limits of what people may do, and who is blocked (H-2, H-4).
 
 -- name: lock_audit
--- A statement of its own: the next one sees what those have written whom it waited for.
+-- A statement of its own, so that the next statement sees what the transactions wrote for which this one waited.
 SELECT pg_advisory_xact_lock(hashtextextended('weboid people', 0))
 
 -- name: find_refusal
--- The time of a statement, not of the transaction: that began before the lock was waited for. People without a name
--- have no minute of their own, and a day of their own.
+-- The time of the statement, not of the transaction, which began before the wait for the lock. For people who have not
+-- signed in there is no limit a minute, and a daily limit of their own.
 SELECT
     EXISTS (SELECT FROM blocked WHERE subject = %(subject)s),
     %(subject)s::text <> '' AND EXISTS (
@@ -61,7 +61,7 @@ SELECT subject, name, day, blocker, reason FROM blocked WHERE subject = %(subjec
 SELECT subject, name, day, blocker, reason FROM blocked ORDER BY day DESC, subject LIMIT %(limit)s
 
 -- name: delete_reports_of
--- In the order of keys, as rounds delete reports: neither waits for the other in a ring.
+-- In the order of keys, as rounds delete reports: so there are no deadlocks.
 DELETE FROM report
 USING (
     SELECT bucket, host_key, url_key FROM report WHERE subject = %(subject)s

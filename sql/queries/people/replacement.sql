@@ -1,7 +1,7 @@
 -- What people suggest instead of dead URLs: one replacement, and one snapshot of each archive (A-4).
 
 -- name: record_replacement
--- Whatever stood there is replaced, and the new one waits for its check. The same target again changes nothing.
+-- An earlier suggestion is replaced, and the new one waits for its check. The same target again changes nothing.
 INSERT INTO replacement (bucket, host_key, url_key, archive, day, due, target, subject, name)
 SELECT bucket, host_key, url_key, %(archive)s, %(day)s, %(day)s, %(target)s, %(subject)s, %(name)s
 FROM url
@@ -19,8 +19,8 @@ WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key = %(url_key)s
 ORDER BY archive
 
 -- name: lease_replacements
--- fan-out: the few that are due, wherever they lie. What another worker has just taken is passed over; the new day is
--- the lease: whoever vanishes with it leaves it due then.
+-- fan-out: the few that are due, in any buckets. Those that another worker has just taken are skipped. The new day is
+-- the lease: if the worker ends without a result, the suggestion is due again on that day.
 WITH taken AS MATERIALIZED (
     SELECT bucket, host_key, url_key, archive FROM replacement
     WHERE due <= %(day)s
@@ -37,13 +37,13 @@ RETURNING replacement.bucket, replacement.host_key, replacement.url_key, replace
     replacement.name
 
 -- name: record_checked
--- Only what was checked: another target may stand there by now.
+-- Only for the target that was checked: there may be another one by now.
 UPDATE replacement SET asked = %(asked)s, due = %(due)s, strikes = %(strikes)s, works = %(works)s
 WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key = %(url_key)s AND archive = %(archive)s
     AND target = %(target)s
 
 -- name: delete_replacement
--- Only what was seen: another target may stand there by now.
+-- Only the target that the person saw: there may be another one by now.
 DELETE FROM replacement
 WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key = %(url_key)s AND archive = %(archive)s
     AND target = %(target)s

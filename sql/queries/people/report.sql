@@ -1,7 +1,7 @@
 -- "It works by hand": what people say of URLs and of whole domains (H).
 
 -- name: lock_url
--- Checks of it wait until what is said is written, and whoever says it waits for checks.
+-- A check that writes this URL waits until the report is written, and a report waits for a check.
 SELECT FROM url
 WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key = %(url_key)s
 FOR NO KEY UPDATE
@@ -13,7 +13,7 @@ ON CONFLICT (bucket, host_key, url_key) DO UPDATE
 SET day = excluded.day, subject = excluded.subject, name = excluded.name
 
 -- name: record_domain_report
--- What half of a domain's URLs say weighs more than what one person says: it stays as it is until it is over.
+-- An assumption (half of a domain's URLs are reported) outweighs one person's report: it stays until it expires.
 INSERT INTO domain_report (bucket, domain, day, subject, name)
 VALUES (%(bucket)s, %(domain)s, %(day)s, %(subject)s, %(name)s)
 ON CONFLICT (bucket, domain) DO UPDATE
@@ -36,7 +36,7 @@ SELECT day, subject, name FROM domain_report
 WHERE bucket = %(bucket)s AND domain = %(domain)s AND day > %(over)s
 
 -- name: delete_reports
--- Nearly all of these URLs have none. In the order of keys, so that nobody waits for us in a ring.
+-- Nearly all of these URLs have none. In the order of keys, so that there are no deadlocks.
 DELETE FROM report
 USING (
     SELECT bucket, host_key, url_key
@@ -61,7 +61,7 @@ DELETE FROM domain_report WHERE bucket = %(bucket)s AND domain = %(domain)s
 DELETE FROM domain_report WHERE bucket = %(bucket)s AND domain = %(domain)s AND subject IS NULL
 
 -- name: list_reported_hosts
--- The hosts on a domain and below it whose URLs are reported, with how many are.
+-- The hosts on a domain and below it whose URLs are reported, with the number of these URLs.
 SELECT host.host, count(*)
 FROM report
 JOIN host USING (bucket, host_key)
@@ -71,7 +71,7 @@ WHERE report.bucket = %(bucket)s AND report.day > %(over)s AND url.orphaned IS N
 GROUP BY host.host
 
 -- name: list_hosts
--- The hosts of so many watched URLs on a domain and below it: it stops looking when it has as many.
+-- The hosts of at most `limit` watched URLs on a domain and below it, with the number of these URLs.
 SELECT host, host_key, count(*)
 FROM (
     SELECT host.host, host.host_key
@@ -83,7 +83,7 @@ FROM (
 GROUP BY host, host_key
 
 -- name: delete_old_reports
--- What somebody renews at this moment is not old.
+-- Locked rows are skipped: a report that is being renewed is not old.
 DELETE FROM report
 USING (
     SELECT bucket, host_key, url_key FROM report WHERE day <= %(over)s LIMIT %(limit)s FOR UPDATE SKIP LOCKED

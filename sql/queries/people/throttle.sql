@@ -1,8 +1,8 @@
--- What ranges of addresses have asked for lately, for all web processes (W-9). All times are the database's.
+-- What ranges of addresses have spent, for all web processes (W-9). All times are by the clock of the database.
 
 -- name: spend
 -- GCRA: `free` is when all that was spent will have been earned again. No row = refused. The clock is read after the
--- row is locked, and the unit is rounded once, so that no number of spenders at a time gets more or less than the burst.
+-- row is locked, and the unit is rounded once, so that any number of requests at a time gets exactly the burst.
 INSERT INTO throttle AS known (key, free)
 VALUES (%(key)s, clock_timestamp() + %(cost)s::int * make_interval(secs => %(unit_s)s::float8))
 ON CONFLICT (key) DO UPDATE
@@ -24,7 +24,7 @@ INSERT INTO throttle_key (day, key) VALUES (%(day)s, %(key)s) ON CONFLICT (day) 
 SELECT key FROM throttle_key WHERE day = %(day)s
 
 -- name: delete_past
--- What has been earned again is as good as nothing known.
+-- A row whose units have all been earned again has no effect.
 DELETE FROM throttle
 WHERE key = ANY (ARRAY(
     SELECT key FROM throttle WHERE free < clock_timestamp() LIMIT %(limit)s FOR UPDATE SKIP LOCKED

@@ -1,7 +1,7 @@
--- Leases of buckets (architecture §3). All times are the database's.
+-- Leases of buckets (architecture §3). All times are by the clock of the database.
 
 -- name: lease_buckets
--- A bucket rests before it is leased anew: whoever had it may have asked one of its hosts a moment ago.
+-- There is a pause before a bucket is leased again: the last worker may just have sent a request to one of its hosts.
 UPDATE lease SET worker = %(worker)s, epoch = epoch + 1, until = now() + make_interval(secs => %(seconds)s)
 FROM (
     SELECT bucket FROM lease
@@ -20,7 +20,7 @@ SELECT EXISTS (
 )
 
 -- name: record_renewal
--- Returns what is still ours: what another worker has taken over in the meantime is not.
+-- Returns the buckets that are still ours, without those that another worker has taken over meanwhile.
 UPDATE lease SET until = now() + make_interval(secs => %(seconds)s)
 FROM unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS held (bucket, epoch)
 WHERE lease.bucket = held.bucket AND lease.epoch = held.epoch
@@ -32,14 +32,14 @@ FROM unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS held (bucket, epoch)
 WHERE lease.bucket = held.bucket AND lease.epoch = held.epoch
 
 -- name: list_held
--- Locks the leases of a writing transaction against a take-over until it ends.
+-- Locks the leases until the writing transaction ends, so that no other worker can take them over.
 SELECT lease.bucket FROM lease
 JOIN unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS held (bucket, epoch) USING (bucket, epoch)
 ORDER BY lease.bucket
 FOR SHARE OF lease
 
 -- name: count_busy
--- Buckets with due hosts that somebody holds, or that rest.
+-- Buckets with due hosts that are leased, or in the pause after a lease.
 SELECT count(*) FROM lease
 WHERE until >= now() - make_interval(secs => %(rest)s)
     AND EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s)

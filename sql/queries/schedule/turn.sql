@@ -1,7 +1,8 @@
--- Whose turn it is at a host, for all workers (C-3, C-17). All times are the database's.
+-- Turns at hosts, for all workers (C-3, C-17). All times are by the clock of the database.
 
 -- name: lease_slots
--- Returns the seconds to wait for the turn taken; a host that is not free within the limit gives none, and stays as it is.
+-- Returns the seconds until the host is free again after the turn taken; a host that is not free within the limit gives
+-- no row, and is not changed.
 INSERT INTO slot (bucket, host_key, free)
 SELECT bucket, host_key, clock_timestamp() + make_interval(secs => delay)
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(delay)s::float8[]) AS given (bucket, host_key, delay)
@@ -17,5 +18,5 @@ VALUES (%(bucket)s, %(host_key)s, clock_timestamp() + make_interval(secs => %(se
 ON CONFLICT (bucket, host_key) DO UPDATE SET free = greatest(slot.free, excluded.free)
 
 -- name: delete_past
--- fan-out: a small table of the last minute, emptied of what is over.
+-- fan-out: deletes past turns from a small table that holds about a minute.
 DELETE FROM slot WHERE free < clock_timestamp() - interval '1 minute'

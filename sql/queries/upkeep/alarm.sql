@@ -1,7 +1,7 @@
--- What an operator has to know (P-7, U-8), and the tables from which it follows.
+-- Alarms for operators (P-7, U-8), and the tables from which they are derived.
 
 -- name: record_alarm
--- Raised again, it keeps its first day.
+-- An alarm that is raised again keeps its first day.
 INSERT INTO alarm (kind, subject, since, detail) VALUES (%(kind)s, %(subject)s, %(day)s, %(detail)s)
 ON CONFLICT (kind, subject) DO UPDATE SET detail = excluded.detail WHERE alarm.detail <> excluded.detail
 
@@ -22,7 +22,7 @@ WHERE pass.started < %(day)s - %(days)s::integer OR wiki.pass_days > %(days)s
 ORDER BY 1
 
 -- name: find_oldest_due
--- One look into each bucket, by index; a host that was never looked at again may have no due URL any more.
+-- One look-up in each bucket, by index; a host that was never visited again may have no due URL any more.
 SELECT min(oldest.due) FROM lease CROSS JOIN LATERAL (
     SELECT url.due FROM host JOIN url USING (bucket, host_key)
     WHERE host.bucket = lease.bucket AND host.next_day < %(day)s - %(days)s::integer

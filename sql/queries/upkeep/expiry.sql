@@ -1,25 +1,25 @@
--- Deleting what is over: URLs that nobody uses (U-8), what hosts needed long ago (C-6).
+-- Deleting what has expired: URLs without use (U-8), specials of hosts last seen long ago (C-6).
 
 -- name: list_passes
--- The wikis that have pages, each with the day of its last completed pass, those that hold up expiry longest first.
+-- The wikis that have pages, each with the day of its last completed pass; first those that delay expiry longest.
 SELECT wiki.dbname || '@' || farm.name, wiki.passed
 FROM wiki JOIN farm USING (farm)
 WHERE EXISTS (SELECT FROM page WHERE page.wiki = wiki.wiki)
 ORDER BY wiki.passed NULLS FIRST, wiki.wiki
 
 -- name: count_expired
--- fan-out: the orphans of all buckets, once a run, by an index that holds nothing else.
+-- fan-out: the orphans of all buckets, once a run, by an index of orphans only.
 SELECT count(*) FROM url
 WHERE orphaned <= %(until)s
     AND NOT EXISTS (SELECT FROM link WHERE link.bucket = url.bucket AND link.host_key = url.host_key
         AND link.url_key = url.url_key)
 
 -- name: count_urls
--- fan-out: once a run, whether one in a hundred expires; it stops counting at the limit, as then fewer do.
+-- fan-out: once a run, to see whether one URL in a hundred expires; counting stops at the limit, as then fewer do.
 SELECT count(*) FROM (SELECT FROM url LIMIT %(limit)s) AS known
 
 -- name: list_orphans
--- Those whose time is over, and any that is in use nevertheless.
+-- Orphans that have expired, and any that are in use nevertheless.
 SELECT bucket, host_key, url_key FROM url
 WHERE orphaned IS NOT NULL
     AND (bucket, host_key, url_key) > (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
@@ -39,7 +39,7 @@ ORDER BY url.bucket, url.host_key, url.url_key
 FOR UPDATE OF url
 
 -- name: list_used
--- A statement of its own: it has to see what those have written whom the locks were waiting for.
+-- A statement of its own, so that it sees what the transactions wrote for which the locks waited.
 SELECT bucket, host_key, url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (bucket, host_key, url_key)
@@ -74,7 +74,7 @@ ORDER BY host.bucket, host.host_key
 FOR UPDATE OF host
 
 -- name: delete_hosts
--- Those that are left without any URL; whoever brings one in meanwhile writes the host after it, hence after us.
+-- Hosts without any URL left. An intake that adds a URL meanwhile writes the host after it, so after this statement.
 DELETE FROM host
 USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)
 WHERE host.bucket = given.bucket AND host.host_key = given.host_key
@@ -87,13 +87,13 @@ USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS gone (bucket, ho
 WHERE special.bucket = gone.bucket AND special.host_key = gone.host_key
 
 -- name: delete_slots_of_hosts
--- A host that wants to be left alone for some time is left alone, whether or not it is known.
+-- A pause that a host demands (Retry-After) is kept, whether or not the host is known.
 DELETE FROM slot
 USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS gone (bucket, host_key)
 WHERE slot.bucket = gone.bucket AND slot.host_key = gone.host_key AND slot.free < clock_timestamp()
 
 -- name: delete_old_specials
--- What a round is writing at this moment is not old.
+-- Locked rows are skipped: a special that a round is writing is not old.
 DELETE FROM special
 USING (
     SELECT bucket, host_key, kind FROM special

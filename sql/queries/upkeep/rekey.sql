@@ -1,11 +1,11 @@
--- Moving everything to other keys (O-10). Nobody else writes meanwhile: all leases are held, and feeders refuse.
+-- Moving everything to other keys (O-10). No other program writes meanwhile: all leases are held, and feeders refuse.
 
 -- name: find_key_form
--- Who has looked is done before keys begin to be moved.
+-- FOR SHARE: a transaction that has read it ends before keys begin to be moved.
 SELECT form_version, suffix_version FROM key_form FOR SHARE
 
 -- name: record_first_key_form
--- fan-out: whether there is any URL at all, once, in a store that does not say its form yet.
+-- fan-out: whether there is any URL at all, once, in a store that does not state its scheme yet.
 INSERT INTO key_form (form_version, suffix_version)
 SELECT CASE WHEN filled THEN %(first_form_version)s::smallint ELSE %(form_version)s END,
     CASE WHEN filled THEN %(first_suffix_version)s::text ELSE %(suffix_version)s END
@@ -29,11 +29,12 @@ SELECT DISTINCT worker FROM lease WHERE until >= now() AND worker <> %(worker)s 
 UPDATE lease SET until = '-infinity' WHERE worker = %(worker)s
 
 -- name: count_urls
--- fan-out: for the progress bar, asked once at the start.
+-- fan-out: for the progress bar, once at the start.
 SELECT count(*) FROM url
 
 -- name: list_urls
--- All URLs, in pages by key; cut off before they meet their hosts, or each page would be merged from the first host on.
+-- All URLs, in batches by key. The limit is applied before the join: otherwise each batch would be merged with the
+-- hosts from the first one on.
 SELECT bucket, host_key, url_key, scheme, host, port, path
 FROM (
     SELECT bucket, host_key, url_key, scheme, port, path FROM url

@@ -1,7 +1,7 @@
 -- What people said of URLs (H, A-4), for answers.
 
 -- name: list_notes
--- A row for each replacement that works, or one. A report on a domain without a subject is an assumption (H-3).
+-- One row for each replacement that works, else a single row. A domain report without a subject is an assumption (H-3).
 SELECT given.bucket, given.host_key, given.url_key, report.day,
     CASE WHEN domain_report.subject IS NOT NULL THEN domain_report.day END,
     CASE WHEN domain_report.subject IS NULL THEN domain_report.day END,

@@ -1,4 +1,4 @@
--- What pages of the sample looked like (C-11).
+-- Portraits of the documents of the sample (C-11).
 
 -- name: list_portraits
 SELECT bucket, host_key, url_key, title, language, author, fingerprint, words

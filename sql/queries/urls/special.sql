@@ -1,4 +1,4 @@
--- What hosts need (C-6).
+-- Specials: what hosts need (C-6).
 
 -- name: list_specials
 SELECT bucket, host_key, kind, since, until
@@ -6,7 +6,7 @@ FROM special
 JOIN unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS wanted (bucket, host_key) USING (bucket, host_key)
 
 -- name: record_specials
--- Seen again after it has been forgotten, a special begins anew.
+-- A special that is seen again after its time gets a new first day.
 INSERT INTO special (bucket, host_key, kind, since, until)
 SELECT bucket, host_key, kind, day, day
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(kind)s::smallint[], %(day)s::smallint[])

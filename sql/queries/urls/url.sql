@@ -4,7 +4,7 @@
 SELECT pg_advisory_xact_lock(hashtextextended('weboid intake', 0))
 
 -- name: lock_urls
--- Of URLs whose uses come or go those that may be written, and those that fail; the others are not even locked.
+-- Of URLs whose uses come or go, those that may be written and those that fail; the others are not locked.
 SELECT url.bucket, url.host_key, url.url_key, url.status >= 16, NOT given.left_ AND url.orphaned IS NOT NULL
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(left)s::boolean[])
     AS given (bucket, host_key, url_key, left_)
@@ -29,7 +29,7 @@ ON CONFLICT (bucket, host_key) DO UPDATE SET next_day = excluded.next_day
 WHERE host.next_day IS NULL OR host.next_day > excluded.next_day
 
 -- name: record_urls
--- Returns the new ones; those that stand already are neither written nor locked.
+-- Returns the new URLs; those that exist already are neither written nor locked.
 INSERT INTO url (bucket, host_key, url_key, scheme, port, path, due)
 SELECT bucket, host_key, url_key, scheme, port, path, %(day)s
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(scheme)s::smallint[],
@@ -39,7 +39,7 @@ ON CONFLICT DO NOTHING
 RETURNING bucket, host_key, url_key
 
 -- name: record_uses_again
--- What was orphaned is in use again, its memory as it was (U-8).
+-- Orphaned URLs that are in use again; their records are kept as they were (U-8).
 UPDATE url SET orphaned = NULL
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS given (bucket, host_key, url_key)
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
@@ -62,7 +62,7 @@ LIMIT %(limit)s
 -- name: list_due_urls
 SELECT url.bucket, url.host_key, url.url_key, url.scheme, host.host, url.port, url.path,
     url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.reason,
-    url.target, url.mime, url.size_kib
+    url.target, url.mime, url.size_kib, url.http
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS wanted (bucket, host_key)
 JOIN host USING (bucket, host_key)
 CROSS JOIN LATERAL (
@@ -73,10 +73,10 @@ CROSS JOIN LATERAL (
 ) AS url
 
 -- name: find_urls
--- LIMIT, so that each is found by its whole key: a join may go through all URLs of a host instead.
+-- LIMIT, so that each is found by its full key: a join might go through all URLs of a host instead.
 SELECT url.bucket, url.host_key, url.url_key, url.scheme, host.host, url.port, url.path,
     url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.reason,
-    url.target, url.mime, url.size_kib, url.due, url.orphaned,
+    url.target, url.mime, url.size_kib, url.http, url.due, url.orphaned,
     host.strikes, host.failing_since, host.failing_until, host.reason
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (bucket, host_key, url_key)
@@ -88,11 +88,11 @@ CROSS JOIN LATERAL (
 JOIN host ON host.bucket = url.bucket AND host.host_key = url.host_key
 
 -- name: count_due
--- fan-out: for the progress bar of a round, asked once at its start; it stops counting at the limit.
+-- fan-out: for the progress bar of a round, once at its start; counting stops at the limit.
 SELECT count(*) FROM (SELECT FROM url WHERE due <= %(day)s AND orphaned IS NULL LIMIT %(limit)s) AS due
 
 -- name: list_canaries
--- fan-out: a few URLs that were fine, wherever they lie; nearly every row is one.
+-- fan-out: a few URLs that worked, in any buckets; nearly every row is one.
 SELECT DISTINCT ON (bucket, host_key) url.scheme, host.host, url.port, url.path
 FROM url JOIN host USING (bucket, host_key)
 WHERE url.status = 1 AND url.bucket >= %(bucket)s AND orphaned IS NULL

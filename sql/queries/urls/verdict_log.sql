@@ -1,4 +1,4 @@
--- The log of verdict changes, and what is dead on which page (U-10).
+-- The verdict log, and which links are dead on which page (U-10).
 
 -- name: record_changes
 INSERT INTO change (bucket, host_key, url_key, day, before, after, reason)

@@ -1,4 +1,4 @@
-"""Bytes become characters whatever they are (C-11)."""
+"""Decoding: any bytes become characters (C-11)."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What a page shows of itself (C-11)."""
+"""What is read from a linked document (C-11)."""
 
 import gc
 import re

@@ -1,4 +1,4 @@
-"""Fingerprints are near where texts are near, and stay as they are (C-11)."""
+"""Fingerprints: similar texts have similar ones, and stored ones stay comparable (C-11)."""
 
 import pytest
 from hypothesis import given

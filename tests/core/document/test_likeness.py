@@ -1,4 +1,4 @@
-"""The same page, another page, and the page that nobody has (C-11)."""
+"""Comparison of documents: the same, a replaced one, and the made-up sibling (C-11)."""
 
 import re
 from dataclasses import replace

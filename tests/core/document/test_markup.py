@@ -1,4 +1,4 @@
-"""HTML is read in one pass, whatever it is (C-13)."""
+"""Any HTML is split into pieces in one pass (C-13)."""
 
 import pytest
 from hypothesis import given

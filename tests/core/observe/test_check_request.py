@@ -1,4 +1,4 @@
-"""How a URL is asked by what is known of it (C-6, C-11)."""
+"""Check requests: how a URL is checked by what is known of it (C-6, C-11)."""
 
 from itertools import pairwise
 

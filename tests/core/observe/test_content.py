@@ -1,4 +1,4 @@
-"""Where the judgements of content meet, and what an observation makes of them (C-11, U-7)."""
+"""The combined judgement of an answer's content, and its effect on the observation (C-11, U-7)."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What one answer says by itself (U-4, U-5, C-8)."""
+"""The observation made from a single answer (U-4, U-5, C-8)."""
 
 from itertools import pairwise
 
@@ -7,7 +7,7 @@ import pytest
 from weboid.core.observe.observation import Hop, Observation, RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Outcome, Reason
-from weboid.core.record.status import Status
+from weboid.core.record.status import NO_CODE, Status
 
 PAGE = "http://site.test/deep/page"
 HTML = {"content-type": "text/html; charset=utf-8"}
@@ -238,10 +238,28 @@ def test_a_redirect_that_leads_nowhere_is_no_network_problem() -> None:
     assert ended(fault=Reason.REDIRECT_BROKEN).status is Status.STRANGE
 
 
+@pytest.mark.parametrize(
+    ("seen", "http"),
+    [
+        (ended(500), 500),
+        (ended(404, PDF), 404),
+        (ended(799), 799),
+        (moved(PAGE, "http://site.test/deep/other", codes=(308,)), 200),
+        (moved(PAGE, "http://site.test/x", end=410), 410),
+        (stopped(PAGE, "http://site.test/a", PAGE), 302),
+        (ended(fault=Reason.TIMEOUT), NO_CODE),
+        (ended(fault=Reason.REDIRECT_BROKEN), NO_CODE),
+    ],
+)
+def test_the_exact_code_is_that_of_the_last_answer(seen: Observation, http: int) -> None:
+    assert seen.http == http
+
+
 def test_a_redirect_to_another_scheme_is_recorded_as_a_redirect_with_its_target() -> None:
     hops = (Hop(PAGE, 302, "mailto:somebody@site.test"),)
     seen = observation_of(RawResponse(PAGE, PAGE, "GET", fault=Reason.REDIRECT_TO_SCHEME, hops=hops))
     assert (seen.status, seen.target, seen.outcome) == (Status.FOUND, "mailto:somebody@site.test", Outcome.DOUBTFUL)
+    assert seen.http == 302
 
 
 def test_a_challenge_is_a_bot_wall_even_if_it_is_called_accepted() -> None:

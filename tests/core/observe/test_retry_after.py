@@ -1,4 +1,4 @@
-"""How long a server wants to be left alone (RFC 9110)."""
+"""Retry-After: how long a client should wait (RFC 9110)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What robots.txt files want of us (C-15, RFC 9309), the hostile ones included."""
+"""The rules of robots.txt files, including hostile ones (C-15, RFC 9309)."""
 
 import random
 import re

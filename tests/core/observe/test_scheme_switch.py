@@ -1,4 +1,4 @@
-"""The other of http and https (63)."""
+"""The check under the other scheme, http or https (status 63)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""For how long it is believed what hosts need (C-1, C-6)."""
+"""Specials: for how long the needs of a host are believed (C-1, C-6)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Bot walls by headers, by place and by page; the excerpts are made up of the vendors' marks (U-5, U-7)."""
+"""Bot walls by headers, by URL and by content; the excerpts are composed of the vendors' marks (U-5, U-7)."""
 
 import pytest
 from hypothesis import given

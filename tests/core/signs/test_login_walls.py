@@ -1,4 +1,4 @@
-"""Pages that ask who one is, or for consent (C-8)."""
+"""Login walls and consent walls (C-8)."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Pages that were sent as found and say that nothing was found (C-11)."""
+"""Soft 404s: documents sent with a success code that report that nothing was found (C-11)."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""docs/normal-form.md says nothing that is not so."""
+"""docs/normal-form.md is true: its examples, its reasons, its version."""
 
 import re
 from pathlib import Path

@@ -157,7 +157,7 @@ def test_only_so_many_lines_and_letters_are_read() -> None:
 def test_only_so_many_unusable_lines_are_told_one_by_one() -> None:
     lines = parse_lines("\n".join(f"({number}" for number in range(MAX_TOLD + 7)))
     assert len(lines.unusable) == MAX_TOLD + 1
-    assert lines.unusable[-1] == ("7 more", "not told one by one")
+    assert lines.unusable[-1] == ("7 more", "not listed one by one")
 
 
 def test_lines_that_repeat_too_much_together_are_told() -> None:

@@ -1,6 +1,6 @@
-"""Public vectors (WHATWG, UTS 46, IIPC) where they speak of hosts and paths as we do.
+"""Public test vectors (WHATWG, UTS 46, IIPC), as far as they apply to our hosts and paths.
 
-Not as IDNA has them, and counted: names that L-4 forbids (one label, hyphens at the edges, characters that no name has,
+Different from IDNA, and counted: names that L-4 forbids (one label, hyphens at the edges, characters that no name has,
 invisible ones), ASCII hosts (rule 3 keeps them). Out of scope: backslashes as slashes (MediaWiki encodes them), raw
 punycode of capitals and of whole sentences, URLs relative to another one.
 """

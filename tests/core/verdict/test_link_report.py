@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,7 +11,7 @@ from weboid.core.record.days import iso
 from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, Streak, UrlRecord
-from weboid.core.record.status import Status
+from weboid.core.record.status import NO_CODE, Status
 from weboid.core.url.classify import classify
 from weboid.core.url.farms import WMF, WikiName
 from weboid.core.url.keys import key_of
@@ -97,6 +98,7 @@ def test_only_watched_links_are_looked_up() -> None:
 def test_a_dead_link_as_json() -> None:
     assert link_as_json(report("http://A.demo", DEAD)) == {
         "normal": "http://a.demo/",
+        "host_unicode": None,
         "given": ["http://A.demo"],
         "class": "watched",
         "verdict": "dead",
@@ -105,12 +107,12 @@ def test_a_dead_link_as_json() -> None:
         "status": 18,
         "http": 404,
         "state": "not-found",
-        "asked": "2017-05-01",
-        "due": "2017-05-11",
+        "checked": "2017-05-01",
+        "next_check": "2017-05-11",
         "strikes": 5,
         "target": None,
         "mime": None,
-        "kib": None,
+        "size_kib": None,
         "suspicious": False,
         "reported": None,
         "assumed": None,
@@ -121,6 +123,15 @@ def test_a_dead_link_as_json() -> None:
             {"status": 1, "http": 200, "state": "fine", "first": "2017-04-01", "last": "2017-04-08"},
         ],
     }
+
+
+@pytest.mark.parametrize(("stored", "http"), [(500, 500), (NO_CODE, None), (None, 400)])
+def test_the_exact_code_of_the_newest_check_is_told_and_the_group_s_code_where_none_was_kept(
+    stored: int | None, http: int | None
+) -> None:
+    broken = (Entry(Status.SYNTAX_OR_SERVER_ERROR, 100, 120),)
+    told = link_as_json(report("http://a.demo/", Stored(UrlRecord(broken, reason=Reason.SERVER_ERROR, http=stored))))
+    assert (told["status"], told["http"], told["history"][0]["http"]) == (16, http, 400)
 
 
 def test_an_invalid_link_says_what_is_wrong_and_a_new_one_that_nobody_asked() -> None:

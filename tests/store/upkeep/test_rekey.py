@@ -13,6 +13,7 @@ from support.stored import FINE, LOST, SILENT, WikiInStore, key, open_wiki
 from weboid.core.document.likeness import Portrait
 from weboid.core.observe.observation import Observation
 from weboid.core.record.specials import Special
+from weboid.core.record.status import NO_CODE
 from weboid.core.url import keys
 from weboid.core.url.hosts import InvalidReason, InvalidUrl
 from weboid.core.url.keys import UrlKey
@@ -37,7 +38,7 @@ from weboid.store.urls.verdict_log import list_changes
 DAYS = (100, 103, 107, 110, 114, 115, 116)
 TABLES = (
     "SELECT bucket, host_key, url_key, due, status, since, asked, strikes, failing_since, failing_until, reason, "
-    "orphaned, mime, scheme, port, size_kib, path, target, older FROM url",
+    "orphaned, mime, scheme, port, size_kib, path, target, older, http FROM url",
     "SELECT bucket, host_key, next_day, strikes, failing_since, failing_until, reason, host, reversed FROM host",
     "SELECT wiki, page, urls, title FROM page",
     "SELECT wiki, page, bucket, host_key, url_key FROM link",
@@ -98,7 +99,8 @@ def links(*hosts: str) -> dict[int, list[str]]:
 def answer(url: str, day: int) -> Observation:
     """Some sites die, some fall silent, some URLs are gone."""
     site = int(url.split("site")[1].split(".")[0])
-    return SILENT if site % 5 == 1 else LOST if site % 5 == 2 and url.endswith("/a") else FINE
+    seen = SILENT if site % 5 == 1 else LOST if site % 5 == 2 and url.endswith("/a") else FINE
+    return replace(seen, http=NO_CODE if seen is SILENT else 410 + site)
 
 
 async def fill(stored: WikiInStore, *hosts: str) -> None:

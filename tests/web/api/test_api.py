@@ -33,7 +33,7 @@ def links_of(document: object) -> list[dict[str, object]]:
 async def test_json_tells_dead_links_only_unless_all_are_asked_for(site: Site) -> None:
     document = await json_of(site, f"{API}&pageid=1")
     assert [link["normal"] for link in links_of(document)] == [DEAD]
-    assert (document["version"], document["extent"], document["day"]) == (1, "dead", iso(TODAY))
+    assert (document["version"], document["extent"], document["day"]) == (2, "dead", iso(TODAY))
     assert len(links_of(await json_of(site, f"{API}&curid=1&all=1"))) == 9
 
 
@@ -100,9 +100,9 @@ async def test_the_format_follows_accept(site: Site, accept: str, kind: str) -> 
 
 async def test_words_are_in_the_language_named_never_in_the_browsers(site: Site) -> None:
     (link,) = links_of(await json_of(site, f"{API}&pageid=1", Accept_Language="de"))
-    assert link["words"] == "dead for 3 weeks: The server says that there is no such page."
+    assert link["summary"] == "dead for 3 weeks: The server says that there is no such page."
     (link,) = links_of(await json_of(site, f"{API}&pageid=1&lang=de"))
-    assert link["words"] == "tot seit 3 Wochen: Der Server meldet, dass es die Seite nicht gibt."
+    assert link["summary"] == "tot seit 3 Wochen: Der Server meldet, dass es die Seite nicht gibt."
 
 
 async def test_nothing_hostile_gets_out_unescaped(site: Site) -> None:
@@ -131,7 +131,7 @@ async def test_another_function_can_be_called(site: Site, name: str) -> None:
 async def test_a_callback_that_is_no_dotted_identifier_is_refused(site: Site, name: str) -> None:
     status, body, response = await site.fetch(f"{CALL}&pageid=1&callback={name}")
     assert (status, response.content_type) == (400, "text/javascript")
-    assert body.startswith('/**/void {"version":1,"error":{"key":"weboid-error-callback"')
+    assert body.startswith('/**/void {"version":2,"error":{"key":"weboid-error-callback"')
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,21 @@ async def test_a_url_has_a_form_a_class_and_perhaps_a_fault(
     assert (told["reason"], told["suspicious"], told["form"]) == (reason, suspicious, FORM_VERSION)
 
 
+@pytest.mark.parametrize(
+    ("host", "ascii_host", "shown"),
+    [
+        ("Пример.рф", "xn--e1afmkfd.xn--p1ai", "пример.рф"),
+        ("pаypal.com", "xn--pypal-4ve.com", None),  # Cyrillic а
+        ("fine.demo", "fine.demo", None),
+    ],
+)
+async def test_a_host_is_told_in_unicode_beside_its_punycode_unless_that_misleads(
+    site: Site, host: str, ascii_host: str, shown: str | None
+) -> None:
+    told = await normal_of(site, f"http://{host}")
+    assert (told["normal"], told["host_unicode"]) == (f"http://{ascii_host}/", shown)
+
+
 async def test_a_wikis_own_farm_is_told_apart(site: Site) -> None:
     url = "https://de.wikipedia.org/wiki/A"
     assert (await normal_of(site, url))["class"] == "watched"

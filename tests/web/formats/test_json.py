@@ -1,30 +1,93 @@
-"""JSON as it is sent: ASCII, safe inside of scripts, and the same whichever way it was made."""
+"""JSON as it is sent: ASCII, safe inside of scripts, and the same bytes whichever way it was made."""
 
 import json
+import math
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from weboid.core.url.classify import UrlClass
-from weboid.web.formats.json import text_of
+from weboid.web.formats.json import exact_text, quick_text, text_of
 
 _VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(st.characters()),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters()), inner, max_size=3),
     max_leaves=10,
 )
+_DOCUMENTS = st.dictionaries(st.text(st.characters()), _VALUES, max_size=4)
+_QUICK_BUT = "\ud800"
+"""Beside it the same document has to be written the other way."""
 
 
-@given(st.dictionaries(st.text(), _VALUES, max_size=4))
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("\x7f", r'"\u007f"'),
+        ('\x00\x1f\n\t\b"\\/', r'"\u0000\u001f\n\t\b\"\\/"'),
+        ("\x80\x85\x9f\xa0é", r'"\u0080\u0085\u009f\u00a0\u00e9"'),
+        ("\u2028\u2029\ufeff\uffff", r'"\u2028\u2029\ufeff\uffff"'),
+        ("\U0001f600", r'"\ud83d\ude00"'),
+        ("</script>&", r'"\u003c/script\u003e\u0026"'),
+        (0.00001, "0.00001"),
+        (1e22, "1e+22"),
+        (-0.0, "-0.0"),
+        (math.nan, "null"),
+        (-math.inf, "null"),
+        ((1 << 64) - 1, "18446744073709551615"),
+        (-(1 << 63), "-9223372036854775808"),
+        (True, "true"),
+        (UrlClass.OWN_FARM, '"own-farm"'),
+        (("a", [], {}), '["a",[],{}]'),
+    ],
+)
+def test_both_ways_write_the_same(value: object, text: str) -> None:
+    assert text_of({"a": value}) == f'{{"a":{text}}}'
+    assert text_of({"a": value, "b": _QUICK_BUT}) == rf'{{"a":{text},"b":"\ud800"}}'
+
+
+@pytest.mark.parametrize("code", [*range(0x100), *range(0x2000, 0x2070), 0xD7FF, 0xE000, 0xFFFD, 0xFFFE, 0x10FFFF])
+def test_each_character_is_written_the_same_both_ways(code: int) -> None:
+    document = {chr(code): f"a{chr(code)}b{chr(code)}{chr(code)}"}
+    assert quick_text(document) == exact_text(document)
+
+
+@given(_DOCUMENTS)
+@example({"a": "\x7f", "b": [1e-5, 1e16, math.nan]})
+def test_whatever_the_quick_way_can_write_the_exact_way_writes_the_same(document: dict[str, object]) -> None:
+    assert (quick := quick_text(document)) is None or quick == exact_text(document)
+
+
+@given(_DOCUMENTS)
 @example({"a": "</script><!--&amp;", "b": "\u2028é\x7f\x00\n"})
 @example({"a": "\ud800"})
 @example({"a": 1 << 70})
 def test_json_says_what_it_was_given_in_safe_ascii(document: dict[str, object]) -> None:
     text = text_of(document)
     assert text.isascii()
-    assert not set("<>&\n") & set(text)
-    assert json.loads(text) == document
+    assert text.isprintable()
+    assert not set("<>&") & set(text)
+    assert json.loads(text) == _without_infinity(document)
+
+
+@pytest.mark.parametrize("document", [{1: 2}, {"a": {None: 1}}, {"a": object()}, {"a": b"", "b": _QUICK_BUT}])
+def test_what_json_has_no_form_for_is_an_error(document: dict[str, object]) -> None:
+    with pytest.raises(TypeError):
+        text_of(document)
 
 
 def test_words_of_enumerations_are_words() -> None:
     assert text_of({"class": UrlClass.OWN_FARM, "given": ("a", "b")}) == '{"class":"own-farm","given":["a","b"]}'
+
+
+def _without_infinity(value: object) -> object:
+    """With null for what JSON has no number for."""
+    match value:
+        case dict():
+            return {key: _without_infinity(inner) for key, inner in value.items()}
+        case list():
+            return [_without_infinity(inner) for inner in value]
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value

@@ -16,6 +16,7 @@ from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.spam_lines import parse_lines
 from weboid.errors import StoreError
 from weboid.maintain.alarms import AlarmKind
+from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.page_pass import PassPosition, record_end, record_place, record_start
 from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
@@ -24,7 +25,7 @@ from weboid.store.pages.wiki import record_wiki
 from weboid.store.upkeep.alarm import raise_alarm
 from weboid.web.health import pages
 from weboid.web.health.metrics import KINDS, Metrics
-from weboid.web.health.reader import HealthReader, Shared
+from weboid.web.health.reader import HealthReader, answer_within
 
 HOSTILE = [
     "testwiki@wmflabs'; DROP TABLE wiki; --",
@@ -134,7 +135,7 @@ async def test_trouble_is_told_in_words_and_safely(site: Site) -> None:
 async def test_programs_get_the_same_as_json(site: Site) -> None:
     await bring_trouble(site)
     told = await document(site)
-    assert (told["day"], told["version"]) == ("2017-05-01", 1)
+    assert (told["day"], told["version"]) == ("2017-05-01", 2)
     assert told["urls"] == {"value": 6, "exactness": "exact"}
     assert {alarm["kind"] for alarm in told["alarms"]} == {"spam-lines", "pass-slow", "unheard-of"}
     (ours,) = [wiki for wiki in told["wikis"] if wiki["wiki"] == "testwiki@wmflabs"]
@@ -376,26 +377,26 @@ async def test_a_question_is_asked_once_for_all_and_survives_those_who_lose_pati
         await release.wait()
         return asked
 
-    shared = Shared(ask)
+    flight: SingleFlight[int] = SingleFlight()
     with pytest.raises(StoreError):
-        await shared.answer(0.01)
-    others = [asyncio.create_task(shared.answer(60)) for _ in range(3)]
+        await answer_within(0.01, flight, ask)
+    others = [asyncio.create_task(answer_within(60, flight, ask)) for _ in range(3)]
     await asyncio.sleep(0)
     others[0].cancel()
     release.set()
     assert await asyncio.gather(*others[1:]) == [1, 1]
-    assert await shared.answer(60) == 2
+    assert await answer_within(60, flight, ask) == 2
 
 
 async def test_a_question_that_nobody_waits_for_can_be_given_up() -> None:
     async def ask() -> None:
         await asyncio.Event().wait()
 
-    shared = Shared(ask)
+    flight: SingleFlight[None] = SingleFlight()
     with pytest.raises(StoreError):
-        await shared.answer(0.01)
-    await shared.close()
-    await Shared(ask).close()
+        await answer_within(0.01, flight, ask)
+    await flight.close()
+    assert len(flight) == 0
 
 
 @asynccontextmanager

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from support.webservice import Site
 
-import weboid
 import weboid.web
+from weboid.web.http import source_archive
+from weboid.web.request.route import address_of
 
 API = "/api/page?dbname=testwiki@wmflabs&pageid=1"
 EVERYTHING = [
@@ -91,13 +92,13 @@ def test_codex_is_as_it_was_published() -> None:
 
 
 async def test_the_answer_names_the_source_and_the_service_has_it(site: Site) -> None:
-    path = f"/source/weboid-{weboid.__version__}.zip"
+    path = address_of("source", name=source_archive.NAME)
     _, body, _ = await site.fetch(API)
     assert f'"source":"https://weboid.demo{path}"' in body
     async with site.client.get(site.url + path) as response:
         with closing(zipfile.ZipFile(io.BytesIO(await response.read()))) as packed:
             assert packed.read("weboid/web/app.py") == (Path(weboid.web.__file__).parent / "app.py").read_bytes()
-            assert {"i18n/en.json", "sql/schema.sql"} <= set(packed.namelist())
+            assert {"i18n/en.json", "sql/schema.sql", "LICENSE", "pyproject.toml"} <= set(packed.namelist())
             assert not any("__pycache__" in name for name in packed.namelist())
 
 

@@ -33,7 +33,7 @@ async def test_dead_links_are_listed_with_what_is_known_of_them(site: Site) -> N
     assert (document["wiki"], document["verdict"], document["next"]) == ("testwiki@wmflabs", "dead", None)
     assert (page["id"], page["title"], page["namespace"]) == (1, "Page 1", 0)
     assert [(link["normal"], link["reason"]) for link in page["links"]] == [(DEAD, "not-found")]
-    assert page["links"][0]["words"].startswith("dead for 3 weeks")
+    assert page["links"][0]["summary"].startswith("dead for 3 weeks")
 
 
 async def test_xml_says_what_json_says(site: Site) -> None:

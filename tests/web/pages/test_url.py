@@ -68,6 +68,23 @@ async def test_the_normal_form_is_told_beside_what_was_asked(site: Site) -> None
     assert texts(body, "//*[@class='url']") == [WALLED, "HTTP://B.demo:80/wall#part"]
 
 
+@pytest.mark.parametrize(
+    ("host", "ascii_host", "shown"),
+    [
+        ("مثال.إختبار", "xn--mgbh0fb.xn--kgbechtv", ["مثال.إختبار"]),
+        ("аррӏе.com", "xn--80ak6aa92e.com", ["аррӏе.com"]),
+        ("pаypal.com", "xn--pypal-4ve.com", []),  # Cyrillic а
+    ],
+)
+async def test_a_host_is_shown_in_unicode_beside_its_punycode_unless_that_misleads(
+    site: Site, host: str, ascii_host: str, shown: list[str]
+) -> None:
+    await site.wiki.take_in({7: [f"http://{host}/x"]}, 100)
+    _, body, _ = await site.fetch(f"/url?url={quote(f'http://{host}/x', safe='')}")
+    assert texts(body, '//p[@class="what"]/a') == [f"http://{ascii_host}/x"]
+    assert texts(body, '//p[@class="what"]/span[@class="host"]/bdi') == shown
+
+
 async def test_pages_of_the_wiki_come_first_then_those_of_its_farm_never_of_another(site: Site) -> None:
     await add_pages(site, {9: (HOSTILE_TITLE, [DEAD])}, "aawiki")
     await add_pages(site, {5: ("Of another farm", [DEAD])}, "aawiki", WMF)
@@ -254,7 +271,7 @@ async def test_a_program_is_told_of_a_url_with_a_page_that_carries_it(site: Site
     (page,) = document["pages"]
     assert [link["normal"] for link in page["links"]] == [DEAD]
     assert (page["id"], page["links"][0]["verdict"], document["day"]) == (1, "dead", iso(TODAY))
-    assert page["links"][0]["words"].startswith("dead for 3 weeks")
+    assert page["links"][0]["summary"].startswith("dead for 3 weeks")
     _, body, response = await site.fetch(f"/api{path_of(DEAD, f'&{WIKI}&pageid=1&format=xml')}")
     assert response.content_type == "application/xml"
     assert body.count("<link ") == 1

@@ -1,13 +1,16 @@
 """What may be clicked, and what is made visible."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree
 
+from weboid.core.record.status import Status
 from weboid.core.url.urls import parse
 from weboid.web.formats import json, xml
-from weboid.web.words.phrases import href, visible
+from weboid.web.words.language import languages
+from weboid.web.words.messages import messages_in
+from weboid.web.words.phrases import href, status_words, visible
 
 
 @pytest.mark.parametrize(
@@ -38,12 +41,38 @@ def test_joiners_and_other_scripts_stay() -> None:
     assert visible("می\u200cخواهم 👨\u200d👩 日本") == "می\u200cخواهم 👨\u200d👩 日本"
 
 
+@pytest.mark.parametrize(
+    ("status", "http", "words"),
+    [
+        (Status.SYNTAX_OR_SERVER_ERROR, 500, "the request was not understood, or the server failed (HTTP 500)"),
+        (
+            Status.SYNTAX_OR_SERVER_ERROR,
+            None,
+            "the request was not understood, or the server failed (HTTP 400/414/422/431/500)",
+        ),
+        (Status.STRANGE, 444, "an unusual error (HTTP 444)"),
+        (Status.STRANGE, 499, "an unusual error (HTTP 499)"),
+        (Status.STRANGE, None, "an unusual error"),
+        (Status.UNKNOWN_CODE, 799, "an unknown code (HTTP 799)"),
+        (Status.CORRECTED, 404, "the content is there, though the server calls it an error (HTTP 404)"),
+    ],
+)
+def test_the_exact_code_stands_beside_the_words_of_its_group(status: Status, http: int | None, words: str) -> None:
+    assert status_words(status, messages_in(languages()["en"]), http) == words
+
+
+def test_the_code_behind_a_redirect_is_not_told_as_the_redirects() -> None:
+    assert status_words(Status.MOVED_PERMANENTLY, messages_in(languages()["en"]), 200).endswith("(HTTP 301)")
+
+
 @given(st.text())
 def test_xml_is_well_formed_whatever_comes(text: str) -> None:
     etree.fromstring(xml.bytes_of({"missing": [text], "title": text}))
 
 
 @given(st.text())
+@example("\x7f")
+@example("\x7fé")
 def test_json_is_plain_and_ends_no_script(text: str) -> None:
     told = json.text_of({"title": text})
     assert told.isascii()

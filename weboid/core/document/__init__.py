@@ -1,1 +1,1 @@
-"""The linked document as such: markup, text, charset and fingerprint. What it gives away is `signs`' business. Pure."""
+"""The linked document itself: markup, text, charset, fingerprint. What it reveals is judged in ``core/signs``. Pure."""

@@ -1,6 +1,6 @@
-"""Charsets: from the bytes of a page to its characters, as a browser would read them (WHATWG Encoding).
+"""Decodes the bytes of a document to characters, as a browser would (WHATWG Encoding). See ``core/document/markup`` for
+what the characters mean.
 
-What the characters mean is the business of ``markup``.
 One law: no bytes and no declaration make this raise; what cannot be read becomes U+FFFD.
 """
 
@@ -9,11 +9,11 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
 from typing import Final
 
 SNIFFED: Final = 1_024
-"""Bytes in which a page may declare its charset."""
+"""Bytes in which a document may declare its charset."""
 
 _BOMS: Final = ((BOM_UTF8, "utf-8"), (BOM_UTF16_LE, "utf-16-le"), (BOM_UTF16_BE, "utf-16-be"))
-# Browsers read some names as the superset that people mean by them. Only names of this table ever reach a codec:
-# Python also has codecs that are no charsets at all.
+# Browsers read some names as a superset, because that is usually meant. Only names in this table are passed to a codec:
+# Python also has codecs that are not charsets.
 _LABELS: Final[dict[str, str]] = {
     "utf-8": "utf-8 utf8 unicode-1-1-utf-8 x-unicode20utf8",
     "utf-16-le": "utf-16 utf-16le unicode ucs-2 iso-10646-ucs-2",
@@ -60,31 +60,31 @@ _DECLARED: Final = re.compile(
 
 
 def decoded(body: bytes, content_type: str = "") -> str:
-    """The characters of a page: by byte order mark, else header, else its own declaration, else UTF-8 or Windows-1252.
+    """The characters of a document: by byte order mark, else header, else declaration, else UTF-8 or Windows-1252.
 
-    A character cut in two at the end is dropped; NUL, which no page means, becomes a space.
+    An incomplete character at the end is dropped; NUL, which no document means, becomes a space.
     """
     body, codec = _codec(body, content_type)
-    # Not final: the body may be cut anywhere, also within a character.
+    # Not final: the body may be cut anywhere, even within a character.
     text = getincrementaldecoder(codec)(errors="replace").decode(body)
     return text.replace("\0", " ")
 
 
 def _codec(body: bytes, content_type: str) -> tuple[bytes, str]:
-    """The body without its byte order mark, and the codec that reads it."""
+    """The body without its byte order mark, and the codec to decode it."""
     for mark, codec in _BOMS:
         if body.startswith(mark):
             return body[len(mark) :], codec
     if codec := _named(_PARAMETER.search(content_type[:300])):
         return body, codec
     if (found := _DECLARED.search(body[:SNIFFED])) and (codec := _CODECS.get(found[1].decode("ascii").lower(), "")):
-        # Whoever reads the declaration byte by byte is not in UTF-16.
+        # A document whose declaration can be read byte by byte is not in UTF-16.
         return body, "utf-8" if codec.startswith("utf-16") else codec
     try:
         read = getincrementaldecoder("utf-8")().decode(body)
     except UnicodeDecodeError:
         return body, "cp1252"
-    # What could be half a character of UTF-8 is more likely a whole one of an older charset if it is the only one.
+    # What could be an incomplete UTF-8 character is more likely a character of an older charset if it is the only one.
     return body, "cp1252" if read.isascii() and not body.isascii() else "utf-8"
 
 

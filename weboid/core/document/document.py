@@ -1,7 +1,7 @@
-"""What a page shows of itself: title, headings, text, language, author, where it leads and what it is made of (C-11).
+"""Parses a linked document: title, headings, text, language, author, links and sources (C-11).
 
-What that means is judged elsewhere (``content`` and the modules below it).
-One law: any bytes give a document, in time linear in their number, and at most `MAX_BODY` of them are looked at.
+What they mean is judged in ``core/signs`` and ``core/observe/content``.
+One law: any bytes give a document, in time linear in their number, and at most `MAX_BODY` of them are read.
 """
 
 import re
@@ -14,7 +14,7 @@ from weboid.core.document.fingerprint import fingerprint, words
 from weboid.core.document.markup import Piece, collapsed, pieces
 
 MAX_BODY: Final = 65_536
-"""Bytes of a page that are looked at."""
+"""Bytes of a document that are read."""
 _MAX_TITLE: Final = 300
 _MAX_HEADINGS: Final = 4
 _MAX_SOURCES: Final = 60
@@ -86,7 +86,7 @@ _VOID: Final = frozenset(
 )
 _HIDDEN: Final = re.compile(r"\shidden(?=[\s/=]|$)(?!=[\"']?until)|display\s*+:\s*+none", re.IGNORECASE)
 _AUTHORS: Final = ("author", "article:author", "dc.creator", "dcterms.creator", "citation_author", "parsely-author")
-# What a script fills in later: an empty element with a framework's id, or one whose name says so.
+# Elements that a script fills in later: empty, with the id of a framework or with a name that says so.
 _SHELL_ID: Final = re.compile(
     r"\sid\s*+=\s*+[\"']?(?:root|app|__next|__nuxt|___gatsby|q-app|svelte|main-app|react-root|app-root|mount)(?![^\s\"'/])",
     re.IGNORECASE,
@@ -96,9 +96,9 @@ _SHELL_NAMES: Final = ("-root", "-app")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One page as it was read. Texts have single spaces; URLs are absolute and can be split, no more.
+    """One document as it was read. Texts have single spaces. URLs are absolute and can be split, but may be invalid.
 
-    `own_text_chars` are the characters of `text` outside of links; `sources` are the URLs of frames and scripts.
+    `own_text_chars` counts the characters of `text` outside of links; `sources` are URLs of frames and scripts.
     """
 
     url: str = ""
@@ -106,22 +106,22 @@ class Document:
     headings: tuple[str, ...] = ()
     text: str = ""
     unscripted_text: str = ""
-    """What is shown only where no scripts run (``noscript``)."""
+    """What is shown only if no scripts run (``noscript``)."""
     language: str | None = None
     author: str | None = None
     canonical: str | None = None
     refresh: str | None = None
-    """Where ``meta refresh`` leads, if it leads to another URL within ten seconds."""
+    """The target of ``meta refresh``, if it names a URL and acts within ten seconds."""
     sources: tuple[str, ...] = ()
     links: int = 0
     own_text_chars: int = 0
     asks_password: bool = False
     is_article: bool = False
-    """It says when it was published, or that it is an article: nobody says that of an error page."""
+    """Its metadata has a publication time or a citation title: error pages do not have these."""
     is_shell: bool = False
-    """Scripts fill it in: what it shows without them says nothing of what people see."""
+    """Scripts fill it in, so its text without scripts is not what people see."""
     is_page: bool = False
-    """It was read from a body; without one a document is empty and says nothing."""
+    """It was read from a body; without one, a document is empty and proves nothing."""
     words: tuple[str, ...] = field(default=(), repr=False)
 
     @property
@@ -131,14 +131,14 @@ class Document:
 
 
 def is_html(content_type: str, body: bytes) -> bool:
-    """Whether an answer is a page: by its type, or by its first bytes where no type is given."""
+    """Whether an answer is an HTML document: by its type, or by its first bytes if no type is given."""
     if content_type.strip():
         return bool(_HTML.match(content_type.strip()))
     return bool(_LOOKS_HTML.match(body[:512]))
 
 
 def document_of(body: bytes, content_type: str = "", url: str = "") -> Document:
-    """The document in the beginning of a body; `url` is the one it came from, to resolve what it names."""
+    """The document in the beginning of a body; `url` is where it came from, to resolve relative URLs."""
     markup = decoded(body[:MAX_BODY], content_type)
     reader = _Reader(url)
     for piece in pieces(markup):
@@ -147,7 +147,7 @@ def document_of(body: bytes, content_type: str = "", url: str = "") -> Document:
 
 
 class _Reader:
-    """Collects from the pieces of a page, in order, what a document is made of."""
+    """Builds a `Document` from the pieces of its markup, given in order."""
 
     def __init__(self, url: str) -> None:
         self._url = self._base = url
@@ -278,7 +278,7 @@ class _Reader:
 
 
 def _refresh_target(content: str) -> str:
-    """Where a ``meta refresh`` leads, or nothing if it comes late or only loads the page again."""
+    """The target of a ``meta refresh``; empty if it acts too late or only reloads the document."""
     match = _REFRESH.match(content)
     return match[2].strip() if match and int(match[1] or 0) <= _REFRESH_S else ""
 
@@ -291,4 +291,6 @@ _READ: Final = frozenset(["meta", "link", "base", "html", "iframe", "frame", "sc
 _UNHIDABLE: Final = frozenset(
     ["html", "body", "script", "style", "title", "noscript", "textarea", "iframe", "xmp", "noembed", "noframes"]
 )
-"""Hidden as a whole they hide the page until a script shows it; the rest have no content of their own here."""
+"""Elements that are not left out when hidden: a hidden ``html`` or ``body`` is shown by a script later, and the others
+have no content here.
+"""

@@ -1,7 +1,7 @@
-"""Fingerprints of texts: 64 bits that differ little where texts differ little (simhash, C-11, R-5).
+"""Fingerprints of texts: 64 bits that differ little if the texts differ little (simhash, C-11, R-5).
 
-What a distance means is the business of ``likeness``. One law: a stored fingerprint stays comparable, so the words, the
-shingles and the hash never change without a new `VERSION`.
+What a distance means is decided in ``core/document/likeness``. Stored fingerprints must stay comparable, so the words,
+the shingles and the hash never change without a new `VERSION`.
 """
 
 import re
@@ -12,25 +12,25 @@ from typing import Final
 VERSION: Final = 1
 BITS: Final = 64
 SHINGLE: Final = 3
-"""Words that are hashed together."""
+"""Number of words that are hashed together."""
 MAX_WORDS: Final = 2_000
-"""A longer text is known by its beginning."""
+"""Of a longer text only the beginning counts."""
 _MAX_CHARS: Final = 12 * MAX_WORDS
 
-# Scripts without spaces: each of their signs stands for a word. Hangul has spaces.
+# Scripts without spaces: each character counts as a word. Hangul has spaces.
 _SPACELESS: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-# Digits are left out: dates, counters and prices change with every look at the same page.
+# Digits are left out: dates, counters and prices differ each time the same document is fetched.
 _WORD: Final = re.compile(rf"[{_SPACELESS}]|[^\W\d_{_SPACELESS}]+")
 _WITH_BIT: Final = tuple(tuple(value for value in range(256) if value >> bit & 1) for bit in range(8))
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case, at most `MAX_WORDS`; numbers are none."""
+    """The words of a text in lower case, at most `MAX_WORDS`; numbers do not count."""
     return _WORD.findall(text[:_MAX_CHARS].lower())[:MAX_WORDS]
 
 
 def fingerprint(words: list[str]) -> int | None:
-    """The 64 bits of a text given as its words, unsigned; None if there is not one shingle."""
+    """The fingerprint of a text given as its words, unsigned; None if they are too few for one shingle."""
     shingles = {" ".join(words[start : start + SHINGLE]) for start in range(len(words) - SHINGLE + 1)}
     if not shingles:
         return None
@@ -38,7 +38,7 @@ def fingerprint(words: list[str]) -> int | None:
     half = len(shingles) / 2
     bits = 0
     for place in range(8):
-        # Counting bytes and then bits, instead of 64 sums over all shingles, takes a fiftieth of the time.
+        # Counting bytes first and then bits takes a fiftieth of the time of 64 sums over all shingles.
         count = Counter(digests[place::8])
         for bit in range(8):
             if sum(map(count.__getitem__, _WITH_BIT[bit])) > half:
@@ -47,5 +47,5 @@ def fingerprint(words: list[str]) -> int | None:
 
 
 def distance(one: int, other: int) -> int:
-    """In how many of 64 bits two fingerprints differ: 0 = alike, about 32 = nothing to do with each other."""
+    """The number of bits (of 64) in which two fingerprints differ: 0 = alike, about 32 = unrelated."""
     return (one ^ other).bit_count()

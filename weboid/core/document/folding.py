@@ -1,4 +1,4 @@
-"""Texts as phrases are looked for in them: without case, accents and punctuation.
+"""Folds texts for the search for phrases: removes case, accents and punctuation.
 
 One law: ``folded(folded(x)) == folded(x)``, and phrases and texts are folded alike.
 """
@@ -12,7 +12,7 @@ _GAP: Final = re.compile(r"[\W_]+")
 
 
 def folded(text: str) -> str:
-    """The words of a text with single spaces between them and no marks on their letters."""
+    """The words of a text, case-folded, with single spaces between them and without diacritics."""
     if not text.isascii():
         decomposed = normalize("NFKD", text.casefold())
         text = "".join(char for char in decomposed if not combining(char)).replace("ı", "i")
@@ -20,19 +20,19 @@ def folded(text: str) -> str:
 
 
 def phrases(text: str) -> tuple[str, ...]:
-    """The folded phrases of a list with ``|`` between them, the longest first, so that none hides a longer one."""
+    """The folded phrases of a list separated by ``|``, the longest first, so that a longer one is found first."""
     return tuple(
         sorted({folded(phrase) for phrase in text.split("|")} - {""}, key=lambda phrase: (-len(phrase), phrase))
     )
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a list with spaces between them, as they stand there."""
+    """The words of a list separated by spaces, unchanged."""
     return frozenset(text.split())
 
 
 def first_of(candidates: Iterable[str], text: str) -> str | None:
-    """The first of some folded phrases that stands in a folded text; whole words only, where words have spaces."""
+    """The first of some folded phrases that a folded text contains; only whole words, in scripts with spaces."""
     padded = f" {text} "
     for phrase in candidates:
         if phrase in text and (f" {phrase} " in padded or is_spaceless(phrase)):
@@ -41,7 +41,7 @@ def first_of(candidates: Iterable[str], text: str) -> str | None:
 
 
 def is_spaceless(text: str) -> bool:
-    """Whether a text is in a script that puts no spaces between words."""
+    """Whether a text has characters of a script without spaces between words."""
     return any(
         "\u3040" <= char <= "\u30ff" or "\u3400" <= char <= "\u9fff" or "\u0e00" <= char <= "\u0eff" for char in text
     )

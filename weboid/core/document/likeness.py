@@ -1,7 +1,7 @@
-"""Whether two pages are the same, and whether a page is still the one it was (C-11).
+"""Compares documents: whether two are the same, and whether one has been replaced by another (C-11).
 
-Here are also the made-up siblings that show how a host answers for what it does not have.
-One law: what cannot be told apart for certain is the living page.
+It also makes up the sibling URLs that show how a host answers for documents that it does not have.
+If the comparison is uncertain, the document counts as genuine and unchanged.
 """
 
 import re
@@ -20,18 +20,18 @@ _EXTENSION: Final = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}$")
 _ROOT: Final = re.compile(r"/(?:(?:index|default|home)\.[a-z]{2,5})?", re.IGNORECASE)
 
 SAME_BITS: Final = 3
-"""At most so many bits apart are two sendings of the same page; times and counters change that much."""
+"""Two responses with the same document differ by at most so many bits, because times and counters change."""
 FAR_BITS: Final = 24
-"""So many bits apart have two pages nothing in common; 32 is the average of unrelated ones."""
+"""Two documents that differ by so many bits have nothing in common; 32 is the average of unrelated ones."""
 _COMPARABLE_WORDS: Final = 8
 _SHORT_WORDS: Final = 25
 _REPLACED_WORDS: Final = 40
-"""A shorter page says too little of itself to be called another one."""
+"""A shorter document has too little text to be called a different one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Portrait:
-    """What is remembered of a page to know it again; `words` is the number of those that made the fingerprint."""
+    """What is remembered of a document to recognise it; `words` is the number of words in the fingerprint."""
 
     title: str
     language: str | None
@@ -41,14 +41,14 @@ class Portrait:
 
 
 def portrait_of(document: Document) -> Portrait:
-    """The portrait of a page."""
+    """The portrait of a document as it is now."""
     return Portrait(document.title, document.language, document.author, document.fingerprint, len(document.words))
 
 
 def is_replaced(earlier: Portrait, now: Portrait) -> bool:
-    """Whether something else stands where a page stood: text far from the earlier and not one word of the title kept.
+    """Whether another document is now at the same URL: its text is far from the earlier and its title shares no word.
 
-    A page that moved on (a newer issue, a new design) keeps some of its title, a page in one more language its author.
+    A document that was updated (a newer issue, a new design) keeps some of its title, a translated one its author.
     """
     if earlier.fingerprint is None or now.fingerprint is None or min(earlier.words, now.words) < _REPLACED_WORDS:
         return False
@@ -61,10 +61,10 @@ def is_replaced(earlier: Portrait, now: Portrait) -> bool:
 
 
 def is_same_page(page: Document, sibling: Document) -> bool:
-    """Whether a page and the answer for its made-up sibling are the same page: then the page proves nothing.
+    """Whether a document and the answer for its made-up sibling are the same: then the document proves nothing.
 
-    Both ended on the same URL, or title and text are the same but for the address itself. Pages that scripts fill in
-    and nearly empty ones are never the same: what people see there is not known.
+    They are if both ended on the same URL, or if title and text are the same except for words of the URLs. Documents
+    that scripts fill in and nearly empty ones are never the same, because it is unknown what people see there.
     """
     if page.url and page.url == sibling.url:
         return True
@@ -82,10 +82,10 @@ def is_same_page(page: Document, sibling: Document) -> bool:
 
 
 def sibling_of(url: Url, salt: int) -> Url | None:
-    """A URL that nobody has, in the same directory and with the same extension; the same for the same URL and salt.
+    """A made-up URL in the same directory and with the same extension; always the same for the same URL and salt.
 
-    None where a comparison would prove nothing: a site's start page may well answer for everything, also if it chooses
-    by its query, and other protocols than HTTP know what they have.
+    None if a comparison would prove nothing: a site's start page may answer for every URL, even if it selects content
+    by its query, and protocols other than HTTP report reliably what is missing.
     """
     path = url.path.partition("?")[0]
     directory, _, name = path.rstrip("/").rpartition("/")

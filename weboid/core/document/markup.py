@@ -1,7 +1,7 @@
-"""HTML as a row of pieces: texts, tags and raw contents, found in one pass of linear time (C-13).
+"""Splits HTML into a sequence of pieces (texts, tags and raw contents) in one pass of linear time (C-13).
 
-No tree is built. A tree as HTML5 wants it can be blown up from 64 KiB to gigabytes and many seconds (unclosed
-formatting tags are re-opened in every paragraph), and a title, a text and some links need none.
+No tree is built. For an HTML5 tree, 64 KiB can grow to gigabytes and many seconds (unclosed formatting tags are
+re-opened in every paragraph), and a title, a text and some links need no tree.
 One law: any string is read in time and memory linear in its length, and nothing makes this raise.
 """
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Final
 
-# An attribute's quoted value may hold ">"; a quote that is never closed is taken for an ordinary character.
-# Every quantifier is possessive: each place is looked at once.
+# An attribute's quoted value may contain ">"; a quote that is never closed is taken for an ordinary character.
+# Every quantifier is possessive: each position is examined once.
 _ATTRIBUTES: Final = r"(?>[^>=\"']++|=\s*+(?>\"[^\"]*+\"|'[^']*+'|[^\s>]*+)|[\"'])*+"
 _RAW: Final = "script|style|title|textarea|noscript|iframe|xmp|noembed|noframes"
 _PIECE: Final = re.compile(
@@ -30,15 +30,15 @@ _ATTRIBUTE: Final = re.compile(
     r"""([^\s/>=\"'][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>]*+)))?+""",
 )
 _MAX_ATTRIBUTES: Final = 40
-# A number of thousands of digits is an error to Python, not a character to anybody.
+# A number of thousands of digits is an error in Python, and never a character.
 _ENDLESS_NUMBER: Final = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{7,});?")
 
 
 @dataclass(slots=True)
 class Piece:
-    """One piece. `name` is empty for a text, which stands in `text` as written; `closing` marks an end tag.
+    """One piece. `name` is empty for a text; `text` is the text as written; `closing` marks an end tag.
 
-    Elements whose content is not markup (scripts, titles, …) are one piece with that content as `text`.
+    An element whose content is not markup (scripts, titles, …) is one piece with that content as `text`.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Piece:
     raw_attributes: str = ""
 
     def attributes(self) -> dict[str, str]:
-        """The attributes, at most forty, names in lower case, values unescaped; the first of a name counts."""
+        """The attributes, at most forty, names in lower case, values unescaped; of equal names the first counts."""
         found: dict[str, str] = {}
         for match in _ATTRIBUTE.finditer(self.raw_attributes):
             if len(found) == _MAX_ATTRIBUTES:
@@ -58,7 +58,7 @@ class Piece:
 
 
 def pieces(markup: str) -> Iterator[Piece]:
-    """The pieces of a page in their order; comments, declarations and a last tag cut in two are left out."""
+    """The pieces of a document in order; comments, declarations and an incomplete last tag are left out."""
     end = 0
     for match in _PIECE.finditer(markup):
         if match.start() > end:
@@ -78,5 +78,5 @@ def unescaped(text: str) -> str:
 
 
 def collapsed(text: str) -> str:
-    """A text as it is read: references resolved, every run of white space one space, none at the ends."""
+    """A text as displayed: references resolved, every run of white space one space, none at the ends."""
     return " ".join(unescaped(text).split())

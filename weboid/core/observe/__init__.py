@@ -1,1 +1,1 @@
-"""From a server's answer to an observation: status byte, reason, target, type. Judging it is `verdict`'s business."""
+"""Turns a server's answer into an observation: status byte, reason, target, type. ``core/verdict`` judges it. Pure."""

@@ -1,8 +1,7 @@
-"""What the content of an answer says beyond its code: the one place where the judgements of content meet (C-11).
+"""Judges an answer by its content rather than its code: combines all detectors of ``core/signs`` (C-11).
 
-Bot walls come first, for behind them nothing is known; then who is there at all, whether one is let in, and whether the
-page is there.
-One law: the strongest word of content is a doubt or a refusal; a failure it never makes (U-7).
+Bot walls come first, since nothing is known of what is behind them; then parked domains, then logins and soft 404s.
+One law: content leads to a doubt or a refusal at most, never to a failure (U-7).
 """
 
 from typing import Final
@@ -19,11 +18,11 @@ from weboid.core.signs.suspicion import Suspicion
 from weboid.core.url.hosts import registrable_domain
 
 _SENT_ON_WORDS: Final = 40
-"""A page of more words that loads another one after a while has something to say itself."""
+"""A document with more words that forwards after a while has content of its own."""
 
 
 def document_in(answer: RawResponse) -> Document:
-    """The document in the body of an answer; an empty one if there is none, or it is no page."""
+    """The document in the body of an answer; an empty one if there is no body or it is not HTML."""
     kind = answer.headers.get("content-type", "")
     if not answer.body or not is_html(kind, answer.body):
         return Document(url=answer.final)
@@ -31,9 +30,9 @@ def document_in(answer: RawResponse) -> Document:
 
 
 def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspicion | None:
-    """What an answer is in place of the page asked for: by its headers, its way and its body, as far as they go.
+    """The suspicion that an answer is not the requested document, by its headers, redirects and body; None if genuine.
 
-    Without `read_body` the page itself is not analysed (C-15: robots.txt may forbid it), only who refuses it is asked.
+    Without `read_body` the document's text is not analysed (C-15: robots.txt may forbid it), except for bot walls.
     """
     code = answer.code
     if code is None or not (200 <= code <= 299 or code in CODES):
@@ -41,14 +40,14 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
     if found := wall_by_headers(code, answer.headers, answer.final):
         return found
     if not answer.body and answer.final == answer.url:
-        return None  # nothing else could tell, and nearly every answer is of this kind
+        return None  # there is nothing else to examine; nearly every answer is of this kind
     document = document_in(answer)
     if (code > 299 or document.is_page) and (found := wall_by_content(code, answer.body, document)):
         return found
     if code > 299 or is_consent_url(answer.final):
         return None
     if is_login_url(answer.final) and not is_login_url(answer.url):
-        return None  # by the way it came, whether its body was asked for or not: `observe` says so
+        return None  # a redirect to a login, with or without body: ``core/observe/observe`` reports it
     if not read_body:
         document = Document(url=answer.final)
     return (
@@ -61,7 +60,7 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
 
 
 def _refresh_suspicion(asked: str, document: Document) -> Suspicion | None:
-    """A page that only sends one on, judged by where to, as a redirect is."""
+    """The suspicion by a document that only forwards: judged by its target, like a redirect."""
     if document.refresh is None or len(document.words) > _SENT_ON_WORDS or document.refresh == document.url:
         return None
     if found := redirect_suspicion(asked, document.refresh):
@@ -73,9 +72,9 @@ def _refresh_suspicion(asked: str, document: Document) -> Suspicion | None:
 
 
 def wants_body(answer: RawResponse) -> bool:
-    """Whether an answer to HEAD is suspicious enough that the page should be looked at, too (C-11).
+    """Whether an answer to HEAD is suspicious enough that the document should be fetched, too (C-11).
 
-    It is if it came from another registrable domain, or from the root instead of a page.
+    It is if it is HTML and a redirect led to another registrable domain, or to the root of a site.
     """
     if answer.code is None or answer.final == answer.url or not 200 <= answer.code <= 299:
         return False

@@ -1,7 +1,7 @@
-"""What FTP's replies and paths mean (C-10; RFC 959, 2428, 3659): from reply codes to statuses and reasons.
+"""Interprets FTP's replies and paths (C-10; RFC 959, 2428, 3659): from reply codes to statuses and reasons.
 
-What is sent when is `net`'s business. sftp shares the paths, the faults and the file types.
-One law: a reply is read as the HTTP code that says the same, so that every protocol is judged by one table.
+``net/ftp`` sends the commands; ``net/sftp`` uses the paths, the faults and the file types, too.
+One law: a reply is translated to the HTTP code with the same meaning, so that all protocols are judged by one table.
 """
 
 import re
@@ -11,29 +11,29 @@ from urllib.parse import unquote_to_bytes
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason, code_reason, network_status
-from weboid.core.record.status import Status, status_of
+from weboid.core.record.status import NO_CODE, Status, status_of
 from weboid.core.url.hosts import is_ip
 
 TEXT_CHARS: Final = 8192
-"""Characters of a reply's text that are looked at."""
+"""Characters of a reply's text that are read."""
 
 
 class FtpReply(NamedTuple):
-    """One whole reply: its code, and the text of all its lines without the code."""
+    """One complete reply: its code, and the text of all its lines without the code."""
 
     code: int
     text: str = ""
 
 
 class Found(NamedTuple):
-    """Something that is there. `size_bytes` None = not told, or a directory."""
+    """A file or directory that exists. `size_bytes` None = not reported, or a directory."""
 
     size_bytes: int | None = None
     is_folder: bool = False
 
 
 class Hint(IntEnum):
-    """What a reply says of a path that it does not find. Of several the greatest is believed."""
+    """What a reply says about a path that was not found. Of several replies the greatest hint counts."""
 
     UNKNOWN_COMMAND = 0
     MISSING = 1
@@ -46,9 +46,9 @@ _BREAKING: Final = re.compile(rb"[\r\n\0]")
 
 
 def remote_path(path: str) -> bytes | None:
-    """The path of an ftp or sftp URL as its server is told: decoded, relative to where the login leads (RFC 1738, 3.2).
+    """The path of an ftp or sftp URL as sent to its server: decoded, relative to the login folder (RFC 1738, 3.2).
 
-    A ``?`` is a part of the name there. None if it holds CR, LF or NUL: more than one line of the protocol.
+    A ``?`` is a part of the name there. None if it contains CR, LF or NUL, which would break the protocol's line.
     """
     name = unquote_to_bytes(_TYPE_CODE.sub("", path).removeprefix("/"))
     return None if _BREAKING.search(name) else name
@@ -56,34 +56,34 @@ def remote_path(path: str) -> bytes | None:
 
 def unsafe_observation() -> Observation:
     """The observation of a URL that is never asked for, because its path breaks the line of a protocol."""
-    return Observation(Status.SYNTAX_OR_SERVER_ERROR, Reason.UNSAFE)
+    return Observation(Status.SYNTAX_OR_SERVER_ERROR, Reason.UNSAFE, http=NO_CODE)
 
 
 def fault_observation(fault: Reason, host: str) -> Observation:
     """The observation of a contact without an answer.
 
-    A closed port speaks of its service, while the same host may well answer over HTTP: only a name without an address
-    counts against the host as a whole, the rest for nothing (C-5).
+    A closed port is a failure of one service, while the same host may answer over HTTP: only a name that does not
+    resolve counts against the host as a whole, other faults count neither for nor against it (C-5).
     """
     of_host = fault in (Reason.DNS_GONE, Reason.DNS_ERROR)
-    return Observation(network_status(fault, host_is_ip=is_ip(host)), fault, not_http=not of_host)
+    return Observation(network_status(fault, host_is_ip=is_ip(host)), fault, http=NO_CODE, not_http=not of_host)
 
 
 def code_observation(code: int) -> Observation:
     """The observation that an HTTP code stands for."""
-    return Observation(status_of(code), code_reason(code))
+    return Observation(status_of(code), code_reason(code), http=NO_CODE)
 
 
 def refusal_observation(reply: FtpReply) -> Observation:
-    """The observation of a reply that ends the check without the path having been found."""
+    """The observation of a reply that ends the check before the path was found."""
     return code_observation(http_code_of(reply))
 
 
 def found_observation(found: Found, path: bytes) -> Observation:
-    """The observation of something that is there; FTP tells no type, so the name's ending has to do (U-6)."""
+    """The observation of a file or directory that exists; FTP reports no type, so the file extension counts (U-6)."""
     keyword = None if found.is_folder else _keyword(path)
     size_kib = -(-found.size_bytes // 1024) if keyword and found.size_bytes is not None else None
-    return Observation(Status.FINE, Reason.OK, mime=keyword, size_kib=size_kib)
+    return Observation(Status.FINE, Reason.OK, mime=keyword, size_kib=size_kib, http=NO_CODE)
 
 
 # No locale is known for a reply; these are the words of the usual servers, which mostly speak English.
@@ -104,12 +104,12 @@ _MISSING: Final = re.compile(
 
 
 def is_crowded(text: str) -> bool:
-    """Whether a server says that it has no room for one more, or that one comes too often."""
+    """Whether a server says that it has too many users, or that we connect too often."""
     return bool(_CROWDED.search(text[:TEXT_CHARS]))
 
 
 def http_code_of(reply: FtpReply) -> int:
-    """The HTTP code that says what a refusing reply says; the second digit tells what it is about (RFC 959, 4.2.1)."""
+    """The HTTP code for a negative reply; the second digit is the reply's subject (RFC 959, 4.2.1)."""
     code, text = reply.code, reply.text
     temporary, about = code < 500, code // 10 % 10
     if (temporary or code == 530) and is_crowded(text):
@@ -134,7 +134,7 @@ _FACTS: Final = re.compile(r"^ ?((?:[^;= ]{1,40}=[^;]{0,200};)+)", re.MULTILINE)
 
 
 def told(reply: FtpReply) -> Hint:
-    """What a reply about a path says that did not say that it is there."""
+    """What a reply says about a path, if it does not say that the path exists."""
     if reply.code < 400 or reply.code in _UNKNOWN_COMMANDS:
         return Hint.UNKNOWN_COMMAND
     match http_code_of(reply):
@@ -147,7 +147,7 @@ def told(reply: FtpReply) -> Hint:
 
 
 def found_by_mlst(reply: FtpReply) -> Found | None:
-    """What MLST found (RFC 3659, 7.2)."""
+    """What MLST found (RFC 3659, 7.2), None for a negative reply."""
     if reply.code != 250:
         return None
     line = _FACTS.search(reply.text[:TEXT_CHARS])
@@ -161,17 +161,17 @@ def found_by_mlst(reply: FtpReply) -> Found | None:
 
 
 def found_by_size(reply: FtpReply) -> Found | None:
-    """What SIZE found (RFC 3659, 4)."""
+    """What SIZE found (RFC 3659, 4), None for a negative reply."""
     return Found(_size_bytes(reply.text.strip())) if reply.code == 213 else None
 
 
 def found_by_time(reply: FtpReply) -> Found | None:
-    """What MDTM found (RFC 3659, 3)."""
+    """What MDTM found (RFC 3659, 3), None for a negative reply."""
     return Found() if reply.code == 213 else None
 
 
 def found_by_folder(reply: FtpReply) -> Found | None:
-    """What CWD found."""
+    """What CWD found, None for a negative reply."""
     return Found(is_folder=True) if 200 <= reply.code <= 299 and reply.code != 202 else None
 
 
@@ -181,13 +181,13 @@ _SIX: Final = re.compile(r"\d{1,3},\d{1,3},\d{1,3},\d{1,3},(\d{1,3}),(\d{1,3})")
 
 
 def login_folder(reply: FtpReply) -> str:
-    """Where the login led, as PWD tells it; ``/`` where that cannot be read."""
+    """The login folder as reported by PWD; ``/`` if the reply cannot be read."""
     quoted = _QUOTED.search(reply.text[:TEXT_CHARS])
     return quoted[1].replace('""', '"') if reply.code == 257 and quoted else "/"
 
 
 def data_port(reply: FtpReply) -> int | None:
-    """The port that EPSV (RFC 2428) or PASV names. The address of a PASV reply is not even read: it is not trusted."""
+    """The port in a reply to EPSV (RFC 2428) or PASV. The IP address in a PASV reply is not trusted and not read."""
     if reply.code == 229 and (extended := _EXTENDED.search(reply.text[:TEXT_CHARS])):
         return int(extended[2])
     if reply.code == 227 and (six := _SIX.search(reply.text[:TEXT_CHARS])):
@@ -221,7 +221,7 @@ _ENDINGS: Final[dict[str, str]] = {
 
 
 def _keyword(path: bytes) -> str | None:
-    """The keyword for a file name's ending, None for what browsers show and for what nobody can tell."""
+    """The keyword for a file name's extension; None for types that browsers display, and for unknown ones."""
     _, dot, ending = path.rpartition(b"/")[2].rpartition(b".")
     return _ENDINGS.get(ending.decode("ascii", "replace").lower()) if dot else None
 

@@ -1,6 +1,6 @@
-"""From the raw answer of one check to its observation: status byte, reason, target, type and size (U-4, U-5, C-8).
+"""Makes an observation from the raw response of one check: status byte, reason, target, type, size (U-4, U-5, C-8).
 
-Here stands what one answer says by itself; what a row of them says is `judge`'s business.
+Only a single response is judged here; ``core/verdict/judge`` judges a series of them.
 One law: a doubt is never turned into a failure here.
 """
 
@@ -15,14 +15,14 @@ from weboid.core.observe.retry_after import retry_after_s
 from weboid.core.record import mime
 from weboid.core.record.reasons import Outcome, Reason, code_reason, network_status
 from weboid.core.record.specials import Special
-from weboid.core.record.status import Status, status_of
+from weboid.core.record.status import NO_CODE, Status, status_of
 from weboid.core.signs.login_walls import is_consent_url, is_login_url
 from weboid.core.url.hosts import is_ip
 
 _FOLLOWED: Final = frozenset({301, 302, 303, 307, 308})
 _ROOT: Final = re.compile(r"/?|/(?:index|default|home)\.[a-z]{2,5}")
 _CONTENT_TYPES: Final = ("application/", "image/", "audio/", "video/", "font/")
-# What error pages of programs are made of; everything else under application/ is content (U-5).
+# Types of machine-readable error messages; all others under application/ are content (U-5).
 _ERROR_TYPES: Final = frozenset({"application/json", "application/xml", "application/javascript"})
 _ERROR_SUFFIXES: Final = ("+json", "+xml")
 _ERROR_PAGE_KIB: Final = 512
@@ -30,21 +30,30 @@ _ERROR_PAGE_KIB: Final = 512
 
 _LONGEST_REST_S: Final = 28 * 86_400.0
 _UNTOLD_REST_S: Final = 3_600.0
-"""Where a Retry-After cannot be read."""
+"""The pause if a Retry-After cannot be read."""
 
 
 def observation_of(answer: RawResponse, *, read_body: bool = True) -> Observation:
-    """The observation that an answer stands for; without `read_body` what the page itself says is left out (C-15)."""
+    """The observation made from an answer; without `read_body` the document's text is not considered (C-15)."""
     if answer.fault is not None:
-        return _fault_observation(answer, answer.fault)
+        return replace(_fault_observation(answer, answer.fault), http=_code_before(answer, answer.fault))
     if answer.code is None:
         raise ValueError("an answer has either a code or a fault")
-    reason = _reason(answer, answer.code, read_body=read_body)
+    return replace(_code_observation(answer, answer.code, read_body=read_body), http=answer.code)
+
+
+def _code_before(answer: RawResponse, fault: Reason) -> int:
+    """The code behind a fault: a redirect out of the web is an answer, all others are the lack of one."""
+    return answer.hops[-1].code if fault is Reason.REDIRECT_TO_SCHEME and answer.hops else NO_CODE
+
+
+def _code_observation(answer: RawResponse, code: int, *, read_body: bool) -> Observation:
+    reason = _reason(answer, code, read_body=read_body)
     if reason.outcome in (Outcome.WORKING, Outcome.DOUBTFUL):
-        seen = _arrived(answer, answer.code, reason)
+        seen = _arrived(answer, code, reason)
         needs_get = answer.head_failed and seen.outcome is Outcome.WORKING
         return replace(seen, needs=frozenset({Special.NEEDS_GET})) if needs_get else seen
-    return replace(_refused_or_failed(answer, answer.code, reason), retry_after_s=_rest_s(answer))
+    return replace(_refused_or_failed(answer, code, reason), retry_after_s=_rest_s(answer))
 
 
 def _refused_or_failed(answer: RawResponse, code: int, reason: Reason) -> Observation:
@@ -57,7 +66,7 @@ def _refused_or_failed(answer: RawResponse, code: int, reason: Reason) -> Observ
 
 
 def _rest_s(answer: RawResponse) -> float | None:
-    """How long the URL's own host wants to be left alone, within bounds."""
+    """The pause in seconds that the URL's own host requests, within bounds; None if it requests none."""
     if "retry-after" not in answer.headers or _is_on_other_host(answer):
         return None
     rest_s = retry_after_s(answer.headers)
@@ -65,7 +74,7 @@ def _rest_s(answer: RawResponse) -> float | None:
 
 
 def _fault_observation(answer: RawResponse, fault: Reason) -> Observation:
-    """No answer at the end of the way. A redirect that leads nowhere is no network problem: its sender answered."""
+    """The observation without a final answer. A broken redirect is no network problem: its sender answered."""
     on_other_host = _is_on_other_host(answer)
     if fault is Reason.REDIRECT_BROKEN:
         return Observation(status_of(508), fault, on_other_host=on_other_host)
@@ -77,7 +86,7 @@ def _fault_observation(answer: RawResponse, fault: Reason) -> Observation:
 
 
 def _arrived(answer: RawResponse, code: int, reason: Reason) -> Observation:
-    """Something answered as it should: the first redirect gives the status, its end the target (U-4)."""
+    """The observation of a usable answer: the first redirect gives the status, the last URL is the target (U-4)."""
     keyword = mime.keyword(answer.headers.get("content-type", ""), answer.body)
     size_kib = _length_kib(answer) if keyword else None
     went = _went(answer)
@@ -90,7 +99,7 @@ def _arrived(answer: RawResponse, code: int, reason: Reason) -> Observation:
 def _reason(answer: RawResponse, code: int, *, read_body: bool) -> Reason:
     """The reason of an answer that has a code."""
     if code in _FOLLOWED and answer.hops:
-        # The last redirect was not followed: `fetch` says so by ending on it.
+        # The last redirect was not followed: ``net/fetch`` returns it as the final response then.
         return Reason.REDIRECT_LOOP if _loops(answer) else Reason.TOO_MANY_REDIRECTS
     reason = code_reason(code)
     if (found := content_suspicion(answer, read_body=read_body)) is not None:
@@ -107,7 +116,7 @@ def _reason(answer: RawResponse, code: int, *, read_body: bool) -> Reason:
 
 
 def _redirect_reason(answer: RawResponse) -> Reason:
-    """What a redirect that ended well is worth (C-8)."""
+    """The reason for a redirect that ended well (C-8)."""
     start, end = urlsplit(answer.url), urlsplit(answer.final)
     if _ROOT.fullmatch(start.path) and not start.query:
         return Reason.MOVED
@@ -119,12 +128,12 @@ def _redirect_reason(answer: RawResponse) -> Reason:
 
 
 def _awaits_consent(answer: RawResponse) -> bool:
-    """Whether a consent page stands between us and the page, which has not moved for that (C-8)."""
+    """Whether a redirect led to a consent page: then the document itself has not moved (C-8)."""
     return is_consent_url(answer.final) and not is_consent_url(answer.url)
 
 
 def _went(answer: RawResponse) -> bool:
-    """Whether redirects led to another URL; one that only sets a cookie leads back to the same."""
+    """Whether redirects led to another URL; one that only sets a cookie leads back to the same URL."""
     return bool(answer.hops) and answer.final != answer.url
 
 
@@ -138,17 +147,20 @@ def _is_on_other_host(answer: RawResponse) -> bool:
 
 
 def _is_content(answer: RawResponse, code: int) -> bool:
-    """U-5: a failure code over what is plainly the content itself. Never for 404 and 410 with a page of text."""
+    """Whether an answer with a failure code is clearly the content itself (U-5).
+
+    Never for 404 and 410 with a document of text.
+    """
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     size_kib = _length_kib(answer)
     if kind.startswith(_CONTENT_TYPES) and kind not in _ERROR_TYPES and not kind.endswith(_ERROR_SUFFIXES):
-        # A 5xx is believed to be content only if a server names itself: gateways answer nameless (U-5).
+        # A 5xx is taken for content only with a Server header: gateways answer without one (U-5).
         return bool(size_kib or answer.body) and (400 <= code <= 499 or "server" in answer.headers)
     return 400 <= code <= 499 and size_kib is not None and size_kib > _ERROR_PAGE_KIB
 
 
 def _length_kib(answer: RawResponse) -> int | None:
-    """The size that the server states, in full KiB, rounded up; None if it states none, or that of a packed form."""
+    """The size that the server states in KiB, rounded up; None if it states none, or that of a compressed body."""
     text = answer.headers.get("content-length", "")
     if answer.headers.get("content-encoding", "identity") != "identity":
         return None

@@ -1,4 +1,4 @@
-"""Retry-After (RFC 9110 §10.2.3): how long a server wants to be left alone. Pure."""
+"""Parses Retry-After (RFC 9110 §10.2.3): how long a client should wait. Pure."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -6,9 +6,10 @@ from email.utils import parsedate_to_datetime
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, None where that is not said or cannot be read; names of `headers` are lower case, or of any.
+    """Seconds to wait; None if the header is missing or cannot be read.
 
-    A date is read against the server's own clock (its Date), so that ours plays no part.
+    Names of `headers` are lower case, or the mapping ignores case. A date is compared with the server's own clock
+    (its Date header), so that ours does not matter.
     """
     wanted = headers.get("retry-after", "").strip()
     if wanted.isascii() and wanted.isdigit():

@@ -1,7 +1,7 @@
-"""What a robots.txt wants of us (RFC 9309, C-15): which URLs may be looked into, and how slowly.
+"""Parses robots.txt (RFC 9309, C-15): which URLs we may examine, and how slowly. ``net/robots`` fetches it.
 
-Whom a rule is for and what may be too much is decided here, how a pattern matches is Protego's business.
-One law: nothing that stands in such a file can cost more than its length, and only what is meant for us is kept.
+This module selects the rules for us and limits their number; the library Protego matches their patterns.
+One law: reading a file takes time linear in its length, and only the rules for us are kept.
 """
 
 import re
@@ -13,17 +13,17 @@ from typing import Final
 from protego import Protego
 
 PRODUCT: Final = "Weboid"
-"""The name by which a robots.txt speaks of us."""
+"""The name by which a robots.txt addresses us."""
 FILE_BYTES: Final = 512_000
-"""What is read of a file at the most, and what RFC 9309 (§2.5) wants to be read at the least."""
+"""Bytes of a file that are read at most; RFC 9309 (§2.5) requires at least as many."""
 RULES: Final = 2_000
-"""Rules for us that are kept; of 4,231 real files three have more."""
+"""Rules for us that are kept at most; of 4,231 real files three have more."""
 RULE_CHARS: Final = 131_072
-"""Characters of all of them together."""
+"""Characters of all kept rules together."""
 DELAY_LIMIT_S: Final = 86_400.0
 
-# Each line that can matter, the end of the one before included: searched for like this, other text costs next to
-# nothing. Sitemap and whatever else there is must not end a group (RFC 9309 §2.2.4), so it is not seen at all.
+# Each relevant line, including the end of the line before: searched for like this, other text costs next to nothing.
+# Sitemap and other lines must not end a group (RFC 9309 §2.2.4), so they are not matched at all.
 _LINE: Final = re.compile(
     r"\n[ \t]*+(user[- ]?agent|allow|dis+al+ow|diasllow|disallaw|crawl[- ]delay|request[- ]rate)(?:[ \t]*+:|[ \t]++)"
     r"([^\n#]*+)",
@@ -33,7 +33,7 @@ _KINDS: Final = {"u": "agent", "a": "allow", "d": "disallow", "c": "delay", "r":
 _TOKEN: Final = re.compile(r"\*(?![^ ])|[a-z0-9_-]+", re.IGNORECASE | re.ASCII)
 _CONTROLS: Final = re.compile(r"[\0-\x1f\x7f-\x9f\u2028\u2029]")
 _DELAY: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15}")
-# With or without the hours of the day for which it is meant: we keep to it at any hour.
+# With or without the hours of the day for which it is meant: we obey it at any hour.
 _RATE: Final = re.compile(r"([0-9]{1,9}) ?/ ?([0-9]{1,9}) ?([smhd]?)(?: .*)?", re.IGNORECASE)
 _UNIT_S: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _GROUP: Final = f"User-agent: {PRODUCT}\n"
@@ -41,23 +41,23 @@ _GROUP: Final = f"User-agent: {PRODUCT}\n"
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """The rules of one origin. `delay_s`: the seconds it wants between two requests, None if it does not say.
+    """The rules of one origin. `delay_s`: the seconds it wants between two requests, None if it names none.
 
-    `is_reached` is False where no answer came at all: then the origin has not forbidden anything itself.
+    `is_reached` is False if there was no answer at all: then the origin itself has not forbidden anything.
     """
 
     delay_s: float | None = None
     is_reached: bool = True
     _rules: str | None = field(default="", repr=False)
-    """Lines for Protego, None = nothing is allowed. As text they are a tenth of what they are when parsed."""
+    """Lines for Protego, None = nothing is allowed. As text they take a tenth of the memory of the parsed rules."""
 
     @property
     def chars(self) -> int:
-        """What it takes to remember this."""
+        """The size of the kept rules in characters."""
         return len(self._rules or "")
 
     def allows(self, url: str) -> bool:
-        """Whether a URL of this origin may be looked into."""
+        """Whether the document at a URL of this origin may be examined."""
         if not self._rules:
             return self._rules is not None
         return bool(_parsed(self._rules).can_fetch(url, PRODUCT))
@@ -69,10 +69,10 @@ UNREACHED: Final = Robots(is_reached=False, _rules=None)
 
 
 def robots_of(code: int | None, body: bytes, *, is_cut: bool = False) -> Robots:
-    """The rules that an answer for ``/robots.txt`` stands for; `code` None = there was none (RFC 9309 §2.3.1).
+    """The rules by an answer for ``/robots.txt``; `code` None = there was no answer (RFC 9309 §2.3.1).
 
-    Missing means that all is allowed; whoever cannot answer, or has too much to do, allows nothing for now. `is_cut`
-    says that the body goes on: half a line may mean the opposite of the whole one.
+    A missing file allows everything; a server error or 429 allows nothing for now. `is_cut` says that the body is
+    incomplete: its last line is then dropped, since half a line may mean the opposite of the whole.
     """
     if code is None:
         return UNREACHED
@@ -88,24 +88,24 @@ def robots_of(code: int | None, body: bytes, *, is_cut: bool = False) -> Robots:
 
 
 def _text(body: bytes) -> str:
-    """The text with a line feed before each line, whatever the editor was."""
+    """The text with a line feed before each line, whatever line endings and encoding the file has."""
     codec = "utf-16" if body.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     return "\n" + body.decode(codec, errors="replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 @dataclass(slots=True, eq=False)
 class _Group:
-    """What is asked of somebody, from all groups that name him."""
+    """The rules for one robot, from all groups that name it."""
 
     lines: list[str] = field(default_factory=list)
     chars: int = 0
     delay_s: float | None = None
 
     def take(self, kind: str, value: str) -> None:
-        """Adds one line. Of several delays the longest holds; a number that makes no sense is none."""
+        """Adds one line. Of several delays the longest counts; an invalid number is ignored."""
         if kind in ("delay", "rate"):
-            asked_s = _delay_s(value) if kind == "delay" else _pause_s(value)
-            self.delay_s = max(asked_s, self.delay_s or 0.0) or None
+            wanted_s = _delay_s(value) if kind == "delay" else _pause_s(value)
+            self.delay_s = max(wanted_s, self.delay_s or 0.0) or None
         elif value and len(self.lines) < RULES and self.chars + len(value) <= RULE_CHARS:
             self.lines.append(f"{kind}: {value}\n")
             self.chars += len(value)
@@ -132,7 +132,7 @@ def _ours(text: str) -> _Group:
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:
-    """Kind and value of the lines that can matter."""
+    """Kind and value of the relevant lines."""
     for line in _LINE.finditer(text):
         value = line[2].strip()
         yield _KINDS[line[1][0].lower()], value if value.isprintable() else _CONTROLS.sub(" ", value).strip()
@@ -150,7 +150,7 @@ def _pause_s(value: str) -> float:
     return min(int(found[2]) * _UNIT_S[found[3].lower()] / requests, DELAY_LIMIT_S)
 
 
-# Few, for a visit asks about one origin at a time, and the parsed rules of a large file take a megabyte.
+# Few, because a visit needs one origin at a time, and the parsed rules of a large file take a megabyte.
 @lru_cache(maxsize=64)
 def _parsed(rules: str) -> Protego:
     return Protego.parse(rules)

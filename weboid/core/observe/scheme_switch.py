@@ -1,6 +1,7 @@
-"""The other of http and https (status 63, C-6): which URL that is, when it is worth a try, and what a success says.
+"""The check under the other scheme, http or https (status 63, C-6): its URL, when to try it, and what a success means.
 
-One law: what is fine under the other scheme is there, whatever is wrong with the first; no second record is made of it.
+One law: a URL that works under the other scheme counts as reachable, whatever is wrong under its own; it has only one
+record.
 """
 
 from dataclasses import replace
@@ -21,13 +22,13 @@ BAD_CERTIFICATES: Final = frozenset(
     }
 )
 _AT_ONCE: Final = BAD_CERTIFICATES | {Reason.CONNECTION_REFUSED, Reason.TLS, Reason.RESET, Reason.PROTOCOL}
-"""Faults of a port rather than of a host: the other port is asked whenever they are met."""
+"""Faults of a port rather than of a host: after them the other scheme's port is always tried."""
 _POINTLESS: Final = frozenset({Reason.DNS_GONE, Reason.DNS_ERROR})
 _REASONS: Final = {Special.NEEDS_HTTP: Reason.NEEDS_HTTP, Special.NEEDS_HTTPS: Reason.NEEDS_HTTPS}
 
 
 def switched(url: Url, ports: tuple[int, int]) -> Url | None:
-    """The URL under the other scheme; None unless it has the standard port of its own, `ports` for http and https."""
+    """The URL under the other scheme; None unless it has its scheme's port. `ports` are those of http and https."""
     http, https = ports
     match url.scheme, url.port:
         case "http", port if (port or 80) == http:
@@ -38,19 +39,19 @@ def switched(url: Url, ports: tuple[int, int]) -> Url | None:
 
 
 def switch_of(url: Url) -> Special:
-    """What the host needs if the URL works under the other scheme only."""
+    """The special of a host on which the URL works under the other scheme only."""
     return Special.NEEDS_HTTPS if url.scheme == "http" else Special.NEEDS_HTTP
 
 
 def calls_for_switch(seen: Observation, *, thorough: bool) -> bool:
-    """Whether an observation is worth a try under the other scheme."""
+    """Whether the URL should be checked under the other scheme, too."""
     if seen.inferred or seen.reason in _POINTLESS:
         return False
     return seen.reason in _AT_ONCE or (thorough and seen.outcome is Outcome.FAILING)
 
 
 def as_switched(here: Observation | None, there: Observation, need: Special) -> Observation:
-    """What a URL is worth that works under the other scheme. A certificate that people are warned of stays a doubt."""
+    """The observation of a URL that works under the other scheme. A bad certificate under its own remains a doubt."""
     reason = here.reason if here and here.reason in BAD_CERTIFICATES else _REASONS[need]
     found = there.needs | ({need} if here else frozenset())
     return replace(there, status=Status.SCHEME_SWITCHED, reason=reason, needs=found)

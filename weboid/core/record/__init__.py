@@ -1,1 +1,1 @@
-"""What is remembered of a URL and of a host, and the numbers it is stored as, which SQL shares. Pure."""
+"""Records of URLs and hosts as values, and the numbers under which they are stored, which SQL shares. Pure."""

@@ -1,6 +1,6 @@
-"""Day numbers: days since 2017-01-01 in UTC, in 16 bits (U-2). Words for people are the web's business.
+"""Day numbers: days since 2017-01-01 in UTC, in 16 bits (U-2). Dates for people are formatted in ``web/words``.
 
-One law: a day is a plain ``int`` that is always passed in, never asked for.
+One law: a day is a plain ``int`` that is always passed as an argument, never read from a clock.
 """
 
 from datetime import UTC, date, datetime, timedelta
@@ -8,7 +8,7 @@ from functools import lru_cache
 
 EPOCH = date(2017, 1, 1)
 LAST_DAY = 32_767
-"""2106-09-19: the newest day that PostgreSQL's signed ``smallint`` holds. Packed histories could go on to 65535."""
+"""2106-09-19: the last day that fits into PostgreSQL's signed ``smallint``. Packed histories could go up to 65535."""
 
 
 def day_of(moment: date | datetime) -> int:
@@ -30,5 +30,5 @@ def date_of(day: int) -> date:
 
 @lru_cache(8_192)
 def iso(day: int) -> str:
-    """The ISO date of a day number, as machine answers carry it."""
+    """The ISO date of a day number, as used in answers for programs."""
     return date_of(day).isoformat()

@@ -1,6 +1,6 @@
 """The short reachability history of one URL (U-3): at most five entries, newest first, and its packed form.
 
-One law: the same status again only moves the last day; a new status starts an entry and pushes out the oldest.
+One law: the same status again only moves the last day; a new status starts an entry, and a sixth drops the oldest.
 """
 
 import struct
@@ -14,7 +14,7 @@ _ENTRY: Final = struct.Struct(">BHH")
 
 
 class Entry(NamedTuple):
-    """All checks from day `first` to day `last`, both included, gave `status`."""
+    """All checks from day `first` to day `last`, both included, resulted in `status`."""
 
     status: Status
     first: int
@@ -25,7 +25,7 @@ History = tuple[Entry, ...]
 
 
 def extended(history: History, status: Status, day: int) -> History:
-    """The history after one more check. A day before the newest entry's (a clock set back) counts as that day."""
+    """The history after one more check. A day before the newest entry's last (a clock set back) counts as that day."""
     if not history:
         return (Entry(status, day, day),)
     newest = history[0]
@@ -36,12 +36,12 @@ def extended(history: History, status: Status, day: int) -> History:
 
 
 def packed(entries: Sequence[Entry]) -> bytes:
-    """Five bytes an entry, big-endian: status, first day, last day."""
+    """The stored form: five bytes per entry, big-endian: status, first day, last day."""
     return b"".join(_ENTRY.pack(*entry) for entry in entries)
 
 
 def unpacked(data: bytes) -> History:
-    """The inverse of `packed`; raises ValueError for bytes that are no history."""
+    """The inverse of `packed`; raises ValueError for bytes that are not a packed history."""
     if len(data) % _ENTRY.size or len(data) > LIMIT * _ENTRY.size:
         raise ValueError(f"{len(data)} bytes are no packed history")
     try:

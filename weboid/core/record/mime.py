@@ -1,6 +1,6 @@
-"""Notable file types (U-6): from the server's media type and the first bytes to one keyword, or None if unremarkable.
+"""Notable file types (U-6): one keyword from the server's media type and the first bytes, or None if unremarkable.
 
-One law: what every browser shows by itself is not worth a word; what nobody can name is ``binary``.
+What every browser displays by itself has no keyword; an unknown type is ``binary``.
 """
 
 from typing import Final
@@ -66,7 +66,7 @@ _ALIASES: Final[dict[str, tuple[str, ...]]] = {
 _KEYWORDS: Final = {alias: keyword for keyword, aliases in _ALIASES.items() for alias in aliases}
 
 KEYWORDS: Final[tuple[str, ...]] = ("binary", *_ALIASES)
-"""All keywords in a fixed order: the place of a keyword in it is what the database stores. Only ever append."""
+"""All keywords in a fixed order. The database stores a keyword's index, so new ones are only appended."""
 
 _SHOWN: Final = (
     "text/",
@@ -92,7 +92,7 @@ _MARKUP: Final = (b"<", b"\xef\xbb\xbf<", b"{", b"[")
 
 
 def keyword(content_type: str, head: bytes) -> str | None:
-    """The keyword of a Content-Type value and the first bytes of the body (none after HEAD)."""
+    """The keyword for a Content-Type value and the first bytes of the body (empty after HEAD)."""
     kind = content_type.partition(";")[0].strip().lower()
     if kind in _KEYWORDS:
         return _KEYWORDS[kind]
@@ -102,7 +102,7 @@ def keyword(content_type: str, head: bytes) -> str | None:
 
 
 def _by_magic(head: bytes, *, said: str) -> str | None:
-    """What the first bytes tell where the server told nothing known. A server silent on type sends a page."""
+    """The keyword by the first bytes, for an unknown type. With neither type nor body, it is taken to be a page."""
     guess = filetype.guess_mime(head) if head else None
     if isinstance(guess, str):
         return _KEYWORDS.get(guess) or (None if guess.startswith(_SHOWN) else "binary")

@@ -1,6 +1,6 @@
-"""The thresholds and intervals by which histories are judged (U-7, U-11, C-4), as data.
+"""The thresholds and intervals by which records are judged (U-7, U-11, C-4), as data.
 
-One law: every number that decides about "dead" or "when next" stands here once.
+Every number that decides about "dead" or the day of the next check is defined here, and only here.
 """
 
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Days and counts. The defaults are the German Wikipedia's rule; a wiki may choose others, within U-7's bounds."""
+    """Days and counts. The defaults are the German Wikipedia's; a wiki may choose others within U-7's bounds."""
 
     dead_strikes: int = 3
     dead_span: int = 14
-    """Days from the first failing check of the row to its newest."""
+    """Days from the first failing check of the streak to its newest."""
     working_interval: int = 7
     doubtful_interval: int = 7
     failing_interval: int = 3
@@ -29,14 +29,14 @@ class Policy:
             raise ValueError("an interval is at least one day")
 
     def failing_interval_after(self, elapsed: int) -> int:
-        """Days to the next check of what has been failing for `elapsed` days without being dead yet.
+        """Days to the next check of a URL that has been failing for `elapsed` days and is not dead yet.
 
-        Daily before the span is full, so that what comes and goes gets its chances just before it is called dead: the
-        checks of a fortnight (0, 3, 6, 9, 10 … 14) meet every day of a rhythm of up to six days.
+        Daily near the end of the span, so that a URL that works now and then has chances just before it is called dead:
+        the checks of a fortnight (days 0, 3, 6, 9, 10 … 14) meet every day of a cycle of up to six days.
         """
         return max(1, min(self.failing_interval, self.dead_span - _DAILY - elapsed))
 
 
 _DAILY: Final = 4
-"""Days before the end of the span on which a failing URL is asked every day."""
+"""Days before the end of the span in which a failing URL is checked every day."""
 DEFAULT = Policy()

@@ -1,4 +1,4 @@
-"""Why a check came out as it did: the one list of reasons, each with the outcome it stands for (U-7, C-8).
+"""The list of reasons for the result of a check, each with its outcome (U-7, C-8).
 
 One law: an outcome follows from its reason alone, so that a stored record can be judged again.
 The numbers are stored and never change their meaning; the words are the stable vocabulary of every interface.
@@ -11,7 +11,7 @@ from weboid.core.record.status import Status
 
 
 class Outcome(StrEnum):
-    """What one check says. Only FAILING is a strike; REFUSED = it answers, but not to us."""
+    """The outcome of one check. Only FAILING is a strike; REFUSED = the server answers, but not to us."""
 
     WORKING = "working"
     DOUBTFUL = "doubtful"
@@ -23,7 +23,7 @@ _W, _D, _R, _F = Outcome.WORKING, Outcome.DOUBTFUL, Outcome.REFUSED, Outcome.FAI
 
 
 class Reason(Enum):
-    """(stored number, outcome); `word` is what interfaces say."""
+    """A reason as (stored number, outcome); `word` is its name in all interfaces."""
 
     number: int
     outcome: Outcome
@@ -53,19 +53,19 @@ class Reason(Enum):
     PARKED = 23, _D
     FOR_SALE = 24, _D
     REPLACED = 25, _D
-    # Doubts, not failures: it is our policy that we do not go there.
+    # Doubts, not failures: it is our own policy not to follow there.
     REDIRECT_TO_SCHEME = 26, _D
     NOT_PUBLIC = 27, _D
-    # It failed here and was there from the second vantage point (C-14).
+    # It failed here and answered when checked from the second vantage point (C-14).
     DISPUTED = 28, _D
-    # Never asked: its path would be more than one line of the protocol (C-10).
+    # Never requested: its path would be more than one line of the protocol (C-10).
     UNSAFE = 29, _D
-    # Doubts, not failures: a person can go on past the warning, and browsers mend a missing intermediate (C-9).
+    # Doubts, not failures: people can click through the warning, and browsers fetch a missing intermediate (C-9).
     CERTIFICATE_EXPIRED = 30, _D
     CERTIFICATE_WRONG_HOST = 31, _D
     CERTIFICATE_SELF_SIGNED = 32, _D
     CERTIFICATE_UNKNOWN_ISSUER = 33, _D
-    # Never of a check: so many people say that it works by hand that the checks are not believed (H-3).
+    # Never the result of a check: so many people report that it works by hand that the checks are not believed (H-3).
     REPORTED = 34, _D
 
     LOGIN = 40, _R
@@ -108,7 +108,7 @@ _NETWORK_STATUS: Final[dict[Reason, Status]] = {
 
 
 def network_status(fault: Reason, *, host_is_ip: bool) -> Status:
-    """The status byte (64–67) of a contact that never became an HTTP answer."""
+    """The status byte (64–67) of a contact without an HTTP answer."""
     if host_is_ip and fault in (Reason.TIMEOUT, Reason.UNREACHABLE, Reason.CONNECTION_REFUSED):
         return Status.IP_SILENT
     return _NETWORK_STATUS.get(fault, Status.NETWORK)
@@ -132,16 +132,16 @@ _BY_CODE: Final[dict[int, Reason]] = {
     503: Reason.UNAVAILABLE,
     504: Reason.GATEWAY,
     509: Reason.RATE_LIMIT,
-    # Asked again for HTML by then: filters against robots say so, no server that has lost a page does.
+    # By then it was requested again with HTML accepted: bot filters answer this, servers without the page do not.
     406: Reason.BOT_WALL,
 }
-# By IANA; 418 is reserved and in nobody's use.
+# Registered with IANA; 418 is reserved and unused.
 _REGISTERED: Final = frozenset({*range(400, 418), *range(421, 427), 428, 429, 431, 451})
 _BAD_REQUEST: Final = frozenset({400, 413, 414, 416, 422, 426, 431})
 
 
 def code_reason(code: int) -> Reason:
-    """What a bare HTTP code says before anything else of the answer is looked at. 3xx without a target is broken."""
+    """The reason by the HTTP code alone, before the rest of the answer is examined. 3xx without a target is broken."""
     if (reason := _BY_CODE.get(code)) is not None:
         return reason
     if 200 <= code <= 299:
@@ -152,5 +152,5 @@ def code_reason(code: int) -> Reason:
         return Reason.BAD_REQUEST
     if 500 <= code <= 599:
         return Reason.SERVER_ERROR
-    # A code that no standard knows (418, 444, 999 …) comes from a filter, not from where the page was.
+    # A code that is in no standard (418, 444, 999 …) comes from a filter, not from the page's own server.
     return Reason.STRANGE_CODE if code in _REGISTERED else Reason.BOT_WALL

@@ -1,6 +1,6 @@
-"""What is remembered of one URL (U-1) and of one host (C-5), as values. Who it belongs to is its key's business.
+"""Records: what is remembered of one URL (U-1) and of one host (C-5), as values. Their keys are in ``core/url/keys``.
 
-One law: records are only changed by `judge`, and what can be derived (verdicts) is not in them.
+Only ``core/verdict/judge`` changes records; what can be derived from them (verdicts) is not in them.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from weboid.core.record.reasons import Reason
 
 @dataclass(frozen=True, slots=True)
 class Streak:
-    """Failing checks in a row: how many days had one, the first such day and the newest (U-7)."""
+    """Consecutive failing checks: the number of days with one, the first such day and the newest (U-7)."""
 
     strikes: int = 0
     since: int | None = None
@@ -33,7 +33,10 @@ NO_STRIKES = Streak()
 
 @dataclass(frozen=True, slots=True)
 class UrlRecord:
-    """One URL's memory. `target` is where its redirect ends; `mime` and `size_kib` only if notable (U-6)."""
+    """One URL's memory. `target` is where its redirect ends; `mime` and `size_kib` only if notable (U-6).
+
+    `http` is the exact code of the newest check, NO_CODE if it got none, None if nobody has kept it.
+    """
 
     history: History = ()
     streak: Streak = NO_STRIKES
@@ -41,6 +44,7 @@ class UrlRecord:
     target: str | None = None
     mime: str | None = None
     size_kib: int | None = None
+    http: int | None = None
 
     @property
     def checked(self) -> int | None:

@@ -1,6 +1,6 @@
-"""What hosts need (C-1, C-6): the kinds of specials, what is remembered of each, and for how long it is believed.
+"""Specials: what a host needs to be checked correctly (C-1, C-6), when it was seen, and for how long it is believed.
 
-One law: the numbers are stored and never change their meaning.
+The numbers are stored and never change their meaning.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 
 class Special(IntEnum):
-    """A kind of special. HONEST = the host said of a made-up address that it is missing (C-11)."""
+    """A kind of special. HONEST = the host reported a made-up URL as missing (C-11)."""
 
     NEEDS_GET = 1
     NEEDS_HTTPS = 2
@@ -28,20 +28,20 @@ class Sight(NamedTuple):
 Sights = Mapping[Special, Sight]
 
 INHERITED: Final = frozenset(Special) - {Special.HONEST}
-"""What holds for subdomains, too (C-0)."""
+"""Specials that apply to subdomains, too (C-0)."""
 KEPT_DAYS: Final = 100
-"""Seen again after so many days, a special begins anew (C-6)."""
+"""If a special is seen again after so many days, its first day is set anew (C-6)."""
 NEEDS_GET_DAYS: Final = 200
-"""Days after the last sight for which a host is asked by GET only; then HEAD is tried anew (C-1)."""
+"""Days after the last sighting in which a host is requested by GET only; then HEAD is tried again (C-1)."""
 _HONEST_DAYS: Final = 56
 _RETRIED_FROM: Final = 10
 _RETRIED_UNTIL: Final = 30
 
 
 def believed(sights: Sights, day: int, spread: int) -> frozenset[Special]:
-    """The specials that a check on `day` goes by; the others are tried anew.
+    """The specials that a check on `day` relies on; the others are tested again.
 
-    `spread`, any number of the host's own, decides when between 10 and 30 days a host's turn comes (C-6).
+    `spread`, a number that depends on the host, decides after how many days (10 to 30) the host is tested again (C-6).
     """
     return frozenset(kind for kind, sight in sights.items() if day - sight.until < _believed_days(kind, spread))
 

@@ -1,6 +1,6 @@
-"""The status byte of a check (U-4), in both directions. What a status means for a verdict is `reasons`' business.
+"""The status byte of a check (U-4): from HTTP codes and back. For its part in a verdict see ``core/record/reasons``.
 
-One law: the numbers are stored in histories and never change their meaning.
+The numbers are stored in histories and never change their meaning.
 """
 
 from enum import IntEnum
@@ -8,7 +8,7 @@ from typing import Final
 
 
 class Status(IntEnum):
-    """One byte for what a check found. The HTTP codes of each group stand in `_GROUPS`; "us" = given by Weboid."""
+    """One byte for what a check found. `_GROUPS` has the HTTP codes of each; those without codes are Weboid's own."""
 
     UNTRIED = 0
     FINE = 1
@@ -52,7 +52,7 @@ class Status(IntEnum):
 
 
 BY_NUMBER: Final = {status.value: status for status in Status}
-"""Quicker than ``Status(number)``, for hundreds of histories at a time."""
+"""Faster than ``Status(number)``, for hundreds of histories at a time."""
 
 _GROUPS: Final[dict[Status, tuple[int, ...]]] = {
     Status.FINE: (200, 304),
@@ -86,7 +86,7 @@ _GROUPS: Final[dict[Status, tuple[int, ...]]] = {
     Status.BANDWIDTH: (509,),
 }
 _BY_CODE: Final[dict[int, Status]] = {code: status for status, codes in _GROUPS.items() for code in codes}
-# 37 is HTTP's 431 as well, but only when the request with the fewest headers is refused too.
+# 37 stands for HTTP 431, too, but only if the request with the fewest headers is refused as well.
 _REPRESENTATIVE: Final[dict[Status, int]] = {status: codes[0] for status, codes in _GROUPS.items()} | {
     Status.HEADERS_TOO_LARGE: 431
 }
@@ -101,33 +101,36 @@ REDIRECTS: Final[frozenset[Status]] = frozenset(
         Status.REDIRECTED,
     }
 )
-"""What is recorded when a redirect ends well; its target is kept beside it (U-4)."""
+"""Recorded when a redirect ends well; its target is stored as well (U-4)."""
+
+NO_CODE: Final = 0
+"""Stands for the HTTP code of a check that got none."""
 
 HOST_FAILURES: Final[frozenset[Status]] = frozenset(
     {Status.BAD_GATEWAY, Status.NETWORK, Status.DNS_ERROR, Status.DNS_GONE, Status.IP_SILENT}
 )
-"""What speaks of the host as a whole rather than of one of its URLs (C-5)."""
+"""Failures of the host as a whole rather than of one of its URLs (C-5)."""
 
 
 def status_of(code: int) -> Status:
-    """The status byte of an HTTP code. 1xx is never final and counts, like anything unheard of, as unknown."""
+    """The status byte of an HTTP code. 1xx is never final and counts as unknown, like any undefined code."""
     if (status := _BY_CODE.get(code)) is not None:
         return status
     return Status.STRANGE if 400 <= code <= 499 else Status.UNKNOWN_CODE
 
 
 def http_code(status: Status) -> int | None:
-    """The code that represents a status outside: the first of its group, or None where HTTP has no word for it."""
+    """The HTTP code that represents a status in answers: the first of its group, or None if HTTP has no such code."""
     return _REPRESENTATIVE.get(status)
 
 
 def http_codes(status: Status) -> tuple[int, ...]:
-    """All the codes that a status stands for, representative first; empty for those given by Weboid itself."""
+    """All HTTP codes that a status stands for, the representative first; empty for Weboid's own statuses."""
     if status is Status.HEADERS_TOO_LARGE:
         return (431,)
     return _GROUPS.get(status, ())
 
 
 def message_key(status: Status) -> str:
-    """The key of the words for people that name the whole group, e.g. ``status-18``."""
+    """The key of the message that names the whole group for people, e.g. ``status-18``."""
     return f"status-{status.value}"

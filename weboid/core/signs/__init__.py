@@ -1,1 +1,1 @@
-"""What a document gives away: that it is a soft 404, parked, a bot wall or a login wall. Pure."""
+"""Detects from an answer's content that it is a soft 404, a parked domain, a bot wall or a login wall. Pure."""

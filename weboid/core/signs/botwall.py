@@ -1,7 +1,7 @@
-"""Bot walls: answers that ask for a proof of being human instead of giving the page (U-5, U-7).
+"""Bot walls: answers that demand a proof of being human instead of sending the document (U-5, U-7).
 
-The table names the vendors by marks of their own; login and consent walls are in ``walls``.
-One law: a wall is a refusal, never a failure; and a vendor's script on a page that has a text is no wall.
+The table lists vendors with their distinctive marks; login and consent walls are in ``core/signs/login_walls``.
+One law: a wall is a refusal, never a failure; and a vendor's script in a document with its own text is no wall.
 """
 
 import re
@@ -16,21 +16,21 @@ from weboid.core.record.reasons import Reason
 from weboid.core.signs.suspicion import Suspicion
 
 CODES: Final = frozenset({200, 202, 203, 400, 401, 403, 405, 406, 409, 418, 420, 429, 436, 444, 493, 500, 503, 512})
-"""The codes that walls use. Not 404 and 410: who sends these says something, whoever guards him."""
+"""The codes that walls use. Not 404 and 410: these are statements of the server behind the wall."""
 _REFUSALS: Final = frozenset({401, 403, 405, 406, 409, 418, 420, 429, 444, 493})
-"""The codes that say no. A guard's name under another code is no wall: it also tells of the dead host behind it."""
+"""The codes of refusals. With other codes a vendor's name is no wall: it may report that the host behind it is down."""
 _TEXT_WORDS: Final = 150
-"""A page of more words, sent as found, is the page."""
+"""An answer with more words is the document itself, not a wall."""
 _CAPTCHA_WORDS: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """How one vendor's walls are known; any one mark is enough.
+    """How one vendor's walls are recognised; any one of these is enough.
 
-    `headers` are (name, part of the value in lower case) that only a wall has; `guarding` ones stand in all answers of
-    a guarded host, so they count with a code of refusal only. `ends` are parts of the URL to which a visitor is sent.
-    `marks` are bytes of the page in lower case; `refusals` are those that count with a code of refusal only.
+    `headers` are (name, part of the value in lower case) that only a wall has; `guarding` ones are in all answers of
+    a guarded host, so they count only with a refusal code. `ends` are parts of the URL to which a visitor is
+    redirected. `marks` are bytes of the body in lower case; `refusals` are marks that count only with a refusal code.
     """
 
     name: str
@@ -174,18 +174,18 @@ _DEMANDS: Final = phrases(
 
 
 def wall_by_headers(code: int, headers: Mapping[str, str], final: str) -> Suspicion | None:
-    """The wall that says so in its headers or in the URL where it stands; `headers` have lower-case names."""
+    """The wall recognised by headers or by the final URL, None if there is none; `headers` have lower-case names."""
     if code not in CODES:
         return None
     parts = urlsplit(final)
     place = f"{parts.netloc}{parts.path}".lower()
     refuses = code in _REFUSALS
-    # Nearly every answer ends here: no vendor is asked about it one by one.
+    # Nearly every answer ends here, without a comparison for each vendor.
     if headers.keys().isdisjoint(_ANY_HEADER if refuses else _HEADERS) and not _ENDS.search(place):
         return None
     for vendor in VENDORS:
-        told = vendor.headers + vendor.guarding if refuses else vendor.headers
-        for name, part in told:
+        telling = vendor.headers + vendor.guarding if refuses else vendor.headers
+        for name, part in telling:
             if name in headers and part in headers[name].lower():
                 return _wall(vendor.name, f"header:{name}")
         if any(end in place for end in vendor.ends):
@@ -194,7 +194,10 @@ def wall_by_headers(code: int, headers: Mapping[str, str], final: str) -> Suspic
 
 
 def wall_by_content(code: int, body: bytes, document: Document) -> Suspicion | None:
-    """The wall that a page is; `document` is what stands in `body`, its bounded beginning as it came."""
+    """The wall recognised by content, None if there is none.
+
+    `body` is the bounded beginning of the answer's body, `document` the document read from it.
+    """
     words = len(document.words)
     if code not in CODES or not body or words > _TEXT_WORDS or document.is_article:
         return None
@@ -213,7 +216,7 @@ def wall_by_content(code: int, body: bytes, document: Document) -> Suspicion | N
 
 
 def _demand(document: Document) -> str | None:
-    """The words in which a page wants to see a human."""
+    """The phrase with which a document demands a human."""
     said = f"{document.title} {' '.join(document.headings)} {document.text} {document.unscripted_text}"
     return first_of(_DEMANDS, folded(said[:4_000]))
 

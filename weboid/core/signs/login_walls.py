@@ -1,7 +1,7 @@
-"""Walls that ask who one is or what one agrees to: login pages and consent pages (C-8, U-7).
+"""Login walls and consent walls: pages that ask for a login or for consent instead of showing the content (C-8, U-7).
 
-A consent page is no doubt: behind it stands the page, and people get there by one click.
-One law: whoever asked for a login page and got one has got what was asked for.
+A consent page is no reason for doubt: people get to the content behind it by one click.
+One law: if the URL itself is that of a login page, a login page is the right answer.
 """
 
 import re
@@ -18,7 +18,7 @@ _LOGIN_WORDS: Final = words_of(
     "connexion se-connecter iniciar-sesion acceder accedi inloggen logowanie zaloguj giris entrar servicelogin "
     "authorize wayf adfs authenticate idpdiscovery"
 )
-# Such words are also names of other things ("auth", "account"); with one of the fields below they are not.
+# These words have other meanings, too ("auth", "account"), so they count only with one of the fields below.
 _ENTRANCE_WORDS: Final = words_of(
     "auth account accounts session sessions user users identity members member oauth oauth2"
 )
@@ -61,7 +61,7 @@ _SEPARATOR: Final = re.compile(r"\s+[-–—|·•»«:]+\s+|\s*[|»«•]\s*|(?
 
 
 def is_login_url(url: str) -> bool:
-    """Whether a URL is of a login page: by host, by a segment of the path, or by a field that says where to return."""
+    """Whether a URL is of a login page: by host, by a segment of the path, or by a field with the URL to return to."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     segments = set(re.split(r"[/.;]", parts.path.lower()))
@@ -71,18 +71,21 @@ def is_login_url(url: str) -> bool:
 
 
 def is_consent_url(url: str) -> bool:
-    """Whether a URL is a page that asks for consent to cookies and the like before it lets one through."""
+    """Whether a URL is of a page that asks for consent to cookies and the like before it shows the content."""
     parts = urlsplit(url)
     segments = set(re.split(r"[/.;]", parts.path.lower()))
     return (parts.hostname or "").startswith(_CONSENT_HOSTS) or not _CONSENT_WORDS.isdisjoint(segments)
 
 
 def login_suspicion(asked: str, document: Document) -> Suspicion | None:
-    """A login form in place of the page: a field for a password, little text, a title that says what it is."""
+    """The suspicion of a login form in place of the document: a password field, little text, and a title of a login.
+
+    `asked` is the URL that was requested.
+    """
     if not document.asks_password or len(document.words) > _WALL_WORDS or is_login_url(asked):
         return None
     if urlsplit(asked).path in ("", "/"):
-        return None  # the start page of a service for members is its login page
+        return None  # a service for members may have a login form as its start page
     said = [document.title, *document.headings]
     if any(folded(part) in _TITLES for text in said for part in (text, *_SEPARATOR.split(text))):
         return Suspicion(Reason.LOGIN, ("password-field", "title"))

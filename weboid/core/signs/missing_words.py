@@ -1,7 +1,7 @@
-"""The words by which pages in the big languages say that what was asked for is not there: one table.
+"""The words with which documents in the big languages report that the requested one is missing, as one table.
 
-How they are put together is the business of ``softfound``. The phrases are standard ones that servers and content
-management systems use everywhere. One law: a word stands here only if a page that is there would not be called by it.
+``core/signs/soft404`` combines them. The phrases are standard ones of servers and content management systems. A word is
+listed only if existing documents are not named by it.
 """
 
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ COMMON: Final = NUMBERS | words_of(
     "kesalahan galat خطا خطأ שגיאה 오류 에러 http https status code statuscode oops ooops oop uups ups opps whoops "
     "hoppla hups oh uh no sorry ой уупс"
 )
-"""What may stand beside the phrase in any language."""
+"""Words that may accompany the phrase in any language."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """One language: things, what is said of them, and what else may stand in such a sentence; all folded."""
+    """One language: nouns, states said of them, and other words that such a sentence may contain; all folded."""
 
     nouns: tuple[str, ...]
     states: tuple[str, ...]
@@ -227,7 +227,7 @@ def vocabularies() -> dict[str, Vocabulary]:
 
 @cache
 def spaceless() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """The languages without spaces: whole phrases, and what else may stand beside them."""
+    """The languages without spaces, by code: whole phrases, and other words that may accompany them."""
     return {code: (phrases(whole), phrases(beside)) for code, (whole, beside) in _SPACELESS.items()}
 
 

@@ -1,9 +1,11 @@
-"""Parked and for-sale domains, by several signals together (C-11, U-7); the names and phrases are in ``parked_words``.
+"""Detects parked and for-sale domains by several signals together (C-11, U-7).
 
-Signals are of kinds that do not follow from one another: whose service it is (``market``, ``parking``, ``lander``,
-``name-server``, ``numbered-host``), what it says (``sale-phrase``, ``parked-phrase``), of whom (``own-name``), what it
-looks like (``thin``), and what it wants (``commerce``).
-One law: it takes two kinds, and a page that has a text of its own is parked only where a redirect led elsewhere.
+The names and phrases are in ``core/signs/parked_words``. The kinds of signals are independent of each other: whose
+service it is (``market``, ``parking``, ``lander``, ``name-server``, ``numbered-host``), what the text says
+(``sale-phrase``, ``parked-phrase``), whether it names the domain (``own-name``), whether it has little text (``thin``),
+and whether it advertises (``commerce``).
+One law: two kinds are needed, and a document with much text of its own is parked only if a redirect led to another
+domain.
 """
 
 import re
@@ -33,7 +35,7 @@ from weboid.core.url.hosts import registrable_domain
 
 _LONG_WORDS: Final = 250
 _THIN_CHARS: Final = 400
-"""Characters outside of links; a parked page rarely has more."""
+"""Characters outside of links; the document of a parked domain rarely has more."""
 _READ_CHARS: Final = 4_000
 # The hosts to which parking services send a visitor of the bare domain: ww1.example.com, ww25.example.com.
 _NUMBERED: Final = re.compile(r"ww[0-9]{1,2}\.")
@@ -44,17 +46,17 @@ _BEHIND: Final = words_of(
 
 
 def is_parking_name_server(name: str) -> bool:
-    """Whether a name server carries nothing but parked domains."""
+    """Whether a name server serves nothing but parked domains."""
     return registrable_domain(name.lower().rstrip(".")) in NAME_SERVERS
 
 
 def parked_suspicion(
     asked: str, final: str, document: Document, body: bytes, name_servers: Iterable[str] = ()
 ) -> Suspicion | None:
-    """Whether the page at URL `final`, reached from URL `asked`, stands for a domain that is parked or for sale.
+    """The suspicion that the document at URL `final`, reached from URL `asked`, is of a domain parked or for sale.
 
-    `body` is the beginning of the page as it came, empty if it was not asked for; `name_servers` are those of the
-    asked domain, where they are known.
+    `body` is the beginning of the answer's body, empty if it was not requested; `name_servers` are those of the
+    requested domain, if known.
     """
     domain = registrable_domain(_host(asked))
     stayed = registrable_domain(_host(final)) == domain
@@ -79,7 +81,10 @@ def parked_suspicion(
 
 
 def _phrases_said(said: str, *, generic: bool) -> tuple[list[str], list[str]]:
-    """The signals that a page offers the domain, and that it calls the domain empty; with `generic`, of any domain."""
+    """The signals that a text offers the domain, and that it calls the domain unused.
+
+    `generic`: phrases that could be about any domain count, too.
+    """
     sale, parked = sale_phrases(), parked_phrases()
     if generic:
         sale, parked = sale + generic_phrases()[0], parked + generic_phrases()[1]
@@ -88,7 +93,7 @@ def _phrases_said(said: str, *, generic: bool) -> tuple[list[str], list[str]]:
 
 
 def _services(domain: str, final: str, document: Document) -> Iterator[str]:
-    """The services that deliver a page by a redirect or in a frame, as signals."""
+    """Signals of the services that deliver the document by a redirect, in a frame or with a script."""
     arrived = registrable_domain(_host(final))
     if arrived in PARKING or any(mark in final for mark in PARKING_MARKS):
         yield f"parking:{arrived}"
@@ -102,7 +107,7 @@ def _services(domain: str, final: str, document: Document) -> Iterator[str]:
 
 
 def _faint_services(asked: str, final: str, body: bytes, name_servers: Iterable[str]) -> Iterator[str]:
-    """The signals of services that a living site could have, too: they count where a page has no text of its own."""
+    """Signals of services that a genuine site could have, too: they count only if a document has little text."""
     if _NUMBERED.match(_host(final)) and not _NUMBERED.match(_host(asked)):
         yield f"numbered-host:{_host(final)}"
     page = body.lower()
@@ -127,7 +132,7 @@ def _is_offered(domain: str, document: Document) -> bool:
 
 
 def _begins_with_offer(words: list[str]) -> bool:
-    """Whether some words offer what stands before them, and not, like ``for sale: boats``, what stands behind."""
+    """Whether some words offer what precedes them, and not, as in ``for sale: boats``, what follows."""
     while words:
         for tail in sale_tails():
             length = len(tail.split())
@@ -140,7 +145,7 @@ def _begins_with_offer(words: list[str]) -> bool:
 
 
 def _is_named(domain: str, final: str, document: Document) -> bool:
-    """Whether the domain's own name stands where a landing page has it: in its title, or in the URL of another site."""
+    """Whether the domain's own name is where a landing page has it: in title or headings, or in another site's URL."""
     if registrable_domain(_host(final)) != domain:
         parts = urlsplit(final)
         if domain in unquote(f"{_host(final)}{parts.path}?{parts.query}").lower():
@@ -150,7 +155,7 @@ def _is_named(domain: str, final: str, document: Document) -> bool:
 
 
 def _names(domain: str) -> tuple[str, ...]:
-    """A domain as a folded text has it, with its own letters where it is stored in punycode."""
+    """The forms of a domain in a folded text: as given, in Unicode if it is in punycode, and with ``www.``."""
     shown = idna_to_unicode(domain) if "xn--" in domain else domain
     return tuple(dict.fromkeys((folded(domain), folded(shown), folded(f"www.{shown}"))))
 

@@ -1,7 +1,7 @@
-"""What parked and for-sale domains are known by: services, name servers and phrases in the big languages, as data.
+"""Data to recognise parked and for-sale domains: services, name servers and phrases in the big languages.
 
-How many of them it takes is the business of ``parked``.
-One law: a phrase stands here only if it speaks of the domain itself; what shops and estate agents say does not.
+How many of them are needed is decided in ``core/signs/parked``. A phrase is listed only if it is about the domain
+itself, unlike what shops and estate agents write.
 """
 
 from functools import cache
@@ -18,7 +18,7 @@ MARKETS: Final = words_of(
     "register.com domain.com namebright.com kupujdomeny.pl aftermarket.pl premium.pl onamae.com domeneshop.no "
     "united-domains.de domaincostclub.com expireddomains.com nameliquidate.com"
 )
-"""Registrable domains where domains are sold; a redirect from another domain to one of them speaks for a sale."""
+"""Registrable domains where domains are sold; a redirect from another domain to one of them indicates a sale."""
 
 PARKING: Final = words_of(
     "sedoparking.com parkingcrew.net parkingcrew.com bodis.com parklogic.com skenzo.com voodoo.com rookmedia.net "
@@ -28,7 +28,7 @@ PARKING: Final = words_of(
     "domainapps.com parkweb.net pqparking.com cnparking.com onlydomains-parking.com giantpanda.com zeropark.com "
     "tcpark.com team-internet.com"
 )
-"""Registrable domains of services that fill parked domains: by redirects, frames and scripts."""
+"""Registrable domains of services that provide the content of parked domains by redirects, frames and scripts."""
 
 PARKING_MARKS: Final = (
     "img1.wsimg.com/parking-lander",
@@ -41,7 +41,7 @@ PARKING_MARKS: Final = (
     "sedo.com/services/parking",
     "above.com/marketplace",
 )
-"""Parts of URLs of frames and scripts that do the same from hosts which also do other things."""
+"""Parts of URLs of frames and scripts with the same purpose, on hosts that have other purposes, too."""
 
 LANDER_MARKS: Final = (
     b'window.location.href="/lander"',
@@ -51,7 +51,7 @@ LANDER_MARKS: Final = (
     b"data-adblockkey=",
     b"/_zcr/",
 )
-"""What the pages themselves of some services hold, in lower case."""
+"""Bytes that the documents of some services contain, in lower case."""
 
 NAME_SERVERS: Final = words_of(
     "sedoparking.com bodis.com parkingcrew.net above.com abovedomains.com dan.com undeveloped.com afternic.com "
@@ -60,7 +60,7 @@ NAME_SERVERS: Final = words_of(
     "uniregistrymarket.link eftydns.com brandbucket.com domainmarket.com dnsowl-parking.com ibspark.com "
     "nsresolution.com giantpanda.com searchreinvented.com expirenotification.com expired-domain.com"
 )
-"""Registrable domains of name servers that carry nothing but parked domains."""
+"""Registrable domains of name servers that serve nothing but parked domains."""
 
 _SALE: Final[dict[str, str]] = {
     "en": (
@@ -176,7 +176,9 @@ _GENERIC_PARKED: Final = (
     "도메인 파킹|域名停放|域名停靠|ドメインパーキング|パーキングページ|domain terparkir|domain has expired|"
     "alan adı park|dominio estacionado|dominio caducado|ドメインの有効期限"
 )
-"""What is said of any domain, also by those who explain or trade: it counts only beside the domain's own name."""
+"""Phrases about domains in general, also used in explanations and by traders: they count only together with the
+domain's own name or a service.
+"""
 
 _TAILS: Final = (
     "for sale|is for sale|zu verkaufen|steht zum verkauf|zum verkauf|à vendre|est à vendre|en venta|está en venta|"
@@ -185,7 +187,7 @@ _TAILS: Final = (
     "πωλείται|판매|للبيع|فروشی|למכירה|dijual|rao bán|may be for sale|is available for purchase|"
     "is available for sale|domain name for sale|domain for sale"
 )
-"""What stands right behind a domain's own name where it is sold."""
+"""Words that directly follow a domain's own name where it is sold."""
 
 _COMMERCE: Final = (
     "make an offer|make offer|buy now|your offer|submit offer|inquire now|lease to own|price on request|get a price|"
@@ -212,17 +214,17 @@ def parked_phrases() -> tuple[str, ...]:
 
 @cache
 def generic_phrases() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The folded phrases of sale and of parking that need the domain's own name or a service beside them."""
+    """The folded phrases of sale and of parking that count only together with the domain's own name or a service."""
     return phrases(_GENERIC_SALE), phrases(_GENERIC_PARKED)
 
 
 @cache
 def sale_tails() -> tuple[str, ...]:
-    """The folded words that offer whatever stands before them."""
+    """The folded words that offer what precedes them."""
     return phrases(_TAILS)
 
 
 @cache
 def commerce_phrases() -> tuple[str, ...]:
-    """The folded phrases that go with parking and sale, but with much else, too."""
+    """The folded phrases that are common with parking and sale, but also in other documents."""
     return phrases(_COMMERCE)

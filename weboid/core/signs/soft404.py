@@ -1,7 +1,8 @@
-"""Soft 404s: pages that are sent as found and say that nothing was found (C-11, U-7).
+"""Soft 404s: documents that are sent with a success code and report that nothing was found (C-11, U-7).
 
-The words of the languages are in ``missing_words``, the comparison with a sibling in ``likeness``.
-One law: only strong evidence counts, and a page whose own address speaks of such errors is never one.
+The words of the languages are in ``core/signs/missing_words``, the comparison with a sibling URL in
+``core/document/likeness``.
+One law: only strong evidence counts, and a document whose URL itself is about such errors is never a soft 404.
 """
 
 import re
@@ -17,14 +18,14 @@ from weboid.core.signs.missing_words import COMMON, NUMBERS, Vocabulary, spacele
 from weboid.core.signs.suspicion import Suspicion
 
 _LONG_PAGE_WORDS: Final = 600
-"""A page of more words says in a heading, not only in its title, that there is nothing."""
+"""A longer document must report in a heading, not only in its title, that nothing was found."""
 _SHORT_PAGE_WORDS: Final = 200
 _TINY_PAGE_WORDS: Final = 80
 _SENTENCE_WORDS: Final = 25
-"""A page that consists of one such sentence."""
+"""At most so many words has a document that consists of one such sentence."""
 _MAX_SEGMENT: Final = 200
 _BEGINNING: Final = 1_500
-"""Characters of a text in which a bare title is confirmed."""
+"""Characters at the beginning of a text that may confirm a title of kind `Saying.BARE`."""
 
 _SEPARATOR: Final = re.compile(r"\s+[-–—|·•»«›‹:/~]+\s+|\s*[|»«›‹•]\s*|(?<=\S):\s|::")
 _OWN_NAME: Final = re.compile(
@@ -53,17 +54,17 @@ _SUSPENDED: Final = frozenset(
 
 
 class Saying(IntEnum):
-    """How plainly a short text says that nothing is there."""
+    """How clearly a short text says that something is missing."""
 
     NOTHING = 0
     BARE = 1
-    """A number or a word that could be a name as well: ``404``, ``Not found``."""
+    """A number or a phrase that could be a name as well: ``404``, ``Not found``."""
     PLAIN = 2
     """A sentence that says nothing else: ``Page not found``."""
 
 
 def redirect_suspicion(asked: str, final: str) -> Suspicion | None:
-    """A redirect that ended on an error page by its own address, from a page whose address says nothing of errors."""
+    """The suspicion by a redirect to the URL of an error page, from a URL that is not about errors itself."""
     if says_missing(asked):
         return None
     end = urlsplit(final)
@@ -75,13 +76,13 @@ def redirect_suspicion(asked: str, final: str) -> Suspicion | None:
 
 
 def says_missing(url: str) -> bool:
-    """Whether a URL itself speaks of missing pages, so that a page about them is just what was asked for."""
+    """Whether a URL itself is about missing pages, so that a document about them is what was requested."""
     parts = urlsplit(url)
     return _OWN_NAME.search(unquote(f"{parts.path}?{parts.query}").lower()) is not None
 
 
 def document_suspicion(asked: str, document: Document) -> Suspicion | None:
-    """What a page that was sent as found says of itself, asked for under URL `asked`."""
+    """The suspicion by the text of a document that was sent with a success code; `asked` is the requested URL."""
     if document.is_article or says_missing(asked):
         return None
     words = len(document.words)
@@ -91,7 +92,7 @@ def document_suspicion(asked: str, document: Document) -> Suspicion | None:
         return None
     signals = []
     match title:
-        # At the end of a title stands the name of the site, whatever it may be.
+        # The last segment of a title is the name of the site, so it is weaker evidence.
         case Saying.PLAIN if heading or words < _SHORT_PAGE_WORDS or (place == 0 and words < _LONG_PAGE_WORDS):
             signals = ["title"]
         case Saying.BARE if words < _TINY_PAGE_WORDS and (heading or _says_state(document.text)):
@@ -110,7 +111,7 @@ def document_suspicion(asked: str, document: Document) -> Suspicion | None:
 
 @lru_cache(maxsize=4_096)
 def saying(text: str) -> Saying:
-    """How plainly a title, a heading or a sentence says that nothing is there, in any language of the table."""
+    """How clearly a title, a heading or a sentence says that something is missing, in any language of the table."""
     phrase = folded(text[: _MAX_SEGMENT + 1])
     if not phrase or len(phrase) > _MAX_SEGMENT:
         return Saying.NOTHING
@@ -135,7 +136,7 @@ def _spaced_saying(phrase: str, vocabulary: Vocabulary) -> Saying:
 
 
 def _without(candidates: tuple[str, ...], phrase: str) -> tuple[str, bool]:
-    """A phrase less all of the candidates that stand in it, and whether there was one."""
+    """A phrase without all candidates that it contains, and whether there was one."""
     padded, found = f" {phrase} ", False
     for candidate in candidates:
         if f" {candidate} " in padded:
@@ -157,7 +158,7 @@ def _spaceless_saying(phrase: str) -> Saying:
 
 
 def _title_saying(title: str) -> tuple[Saying, int]:
-    """The plainest segment of a title and its place; the last of several has place -1."""
+    """How clearly the clearest segment of a title says it, and the segment's index; -1 for the last of several."""
     whole = saying(title)
     segments = [segment for segment in _SEPARATOR.split(title) if folded(segment)]
     best, place = whole, 0
@@ -168,7 +169,7 @@ def _title_saying(title: str) -> tuple[Saying, int]:
 
 
 def _names(asked: str, title: str) -> bool:
-    """Whether the address holds all the words of the title's first segment: then they are its subject."""
+    """Whether the path has all words of the title's first segment: then they are the document's subject."""
     first = folded(next(iter(_SEPARATOR.split(title)), ""))
     path = set(folded(unquote(urlsplit(asked).path)).split())
     return bool(first) and set(first.split()) <= path
@@ -183,6 +184,6 @@ def _says_state(text: str) -> bool:
 
 
 def _is_suspended(document: Document) -> bool:
-    """A host's page in place of one that was not paid for: it says so in its title and once more below."""
+    """Whether it is a hosting provider's page for a suspended account: title or heading says so, and the text, too."""
     said = [document.title, *document.headings]
     return any(folded(text) in _SUSPENDED for text in said) and first_of(_SUSPENDED, folded(document.text)) is not None

@@ -1,4 +1,4 @@
-"""What the content of an answer tells, with the signals that told it, so that every verdict can be explained (U-7)."""
+"""A suspicion by the content of an answer, with its signals, so that every verdict can be explained (U-7)."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from weboid.core.record.reasons import Reason
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """A reason and what speaks for it: stable words, each ``kind`` or ``kind:detail``, the strongest first."""
+    """A reason and its signals: stable words, each ``kind`` or ``kind:detail``, the strongest first."""
 
     reason: Reason
     signals: tuple[str, ...]

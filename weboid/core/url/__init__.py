@@ -1,1 +1,1 @@
-"""URLs by themselves: hosts, normal forms, keys, patterns, whose farm, archive or spam list they are on. Pure."""
+"""What follows from a URL alone: host, normal form, key, class, farm, archive, spam-list match; and patterns. Pure."""

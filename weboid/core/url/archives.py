@@ -1,8 +1,8 @@
-"""Web archives by their URLs: which service it is, of what and of when the snapshot is (A-2).
+"""Recognises URLs of web archives: which service, which archived URL and which moment (A-2).
 
-Whether a snapshot is there, and which one is the best, is found out elsewhere: here nothing but the URL is read.
-One law: an archive is recognised by its host and the grammar of its path together; what does not follow the grammar is
-an ordinary page, except on hosts that may not be offered at all.
+Only the URL is read. Whether a snapshot exists and which one is best is decided in ``archive/suggestions``.
+One law: an archive is recognised by its host and the grammar of its path together; a URL that does not follow the
+grammar is an ordinary URL, except on hosts that may not be offered at all.
 """
 
 import re
@@ -24,9 +24,9 @@ class Standing(StrEnum):
     DEAD = "dead"
     """Its snapshots are gone, or have moved to another service."""
     BARRED = "barred"
-    """It has attacked others out of its readers' browsers (A-2): neither offered nor asked."""
+    """It used its readers' browsers to attack others (A-2): neither offered nor contacted."""
     NO_ARCHIVE = "no-archive"
-    """It only sends on to archives, or shows what a search engine saw last."""
+    """It only redirects to archives, or shows a search engine's latest copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,16 @@ class Archive:
 
     @property
     def is_offered(self) -> bool:
-        """Whether a snapshot of it may be shown to people, and asked for."""
+        """Whether its snapshots may be shown to people and requested."""
         return self.standing is Standing.OFFERED
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What the URL of an archive says. `original` is the archived URL, None if the URL does not tell it (short forms).
+    """What the URL of an archive says. `original` is the archived URL, None if it is not contained (short forms).
 
-    `taken` is the moment in UTC, of a shortened stamp the beginning (``2009`` = 2009-01-01 00:00); None if untold.
+    `taken` is the moment in UTC, or None if the URL does not contain it. A shortened timestamp stands for its beginning
+    (``2009`` = 2009-01-01 00:00).
     """
 
     archive: Archive
@@ -78,8 +79,8 @@ def snapshot_of(url: str) -> Snapshot | None:
 
 
 def is_same_page(one: Url, other: Url) -> bool:
-    """Whether an archive may keep the one under the name of the other: http or https, with or without ``www.`` and a
-    final slash.
+    """Whether an archive may store the one under the other: they differ at most in http or https, ``www.`` and a final
+    slash.
     """
     return {one.scheme, other.scheme} <= {"http", "https"} and _bare(one) == _bare(other)
 
@@ -91,7 +92,7 @@ def _bare(url: Url) -> tuple[str, int, str]:
 _PORTS: Final = frozenset({0, 80, 443, 8080})
 
 _FIELDS: Final = {
-    # A moment in up to 14 digits, from the year down to the second, with the mark of how the page is to be shown.
+    # Up to 14 digits from the year down to the second, perhaps followed by a flag for how to show the page.
     "stamp": r"(?P<stamp>[0-9]{1,14})(?:[a-z]{2}_)?",
     "plain stamp": r"(?P<stamp>[0-9]{4,14})",
     # 2009-12-31, 20091231-2359, 2009-Dec-31, 2009.12.31-235959
@@ -101,13 +102,13 @@ _FIELDS: Final = {
     "dotted": r"(?P<stamp>[0-9]{4}\.[0-9]{2}\.[0-9]{2}-[0-9]{6})",
     "seconds": r"(?P<seconds>[0-9]{10})",
     "micros": r"(?P<micros>[0-9A-Za-z]{9})",
-    # The archived URL, to the end; in a parameter it is escaped and ends with it.
+    # The archived URL, up to the end. In a parameter it is escaped and ends where the parameter ends.
     "url": r"(?P<url>.+)",
     "escaped": r"(?P<escaped>[^&]+)",
     "words": r"(?P<escaped>[^&+]+)",
     # What follows begins with a scheme.
     "scheme": r"(?=(?:https?|ftp):)",
-    # A part of the path, names given by the service, the rest whatever it is.
+    # A segment of the path, identifiers of the service's own, and any rest.
     "part": r"[^/?]+",
     "short": r"[0-9A-Za-z]{4,8}",
     "code": r"[0-9A-Za-z]{4}-[0-9A-Za-z]{4}",
@@ -321,12 +322,12 @@ BY_NUMBER: Final = {archive.number: archive for archive in ARCHIVES}
 BARRED_HOSTS: Final = tuple(
     host for archive in ARCHIVES if archive.standing is Standing.BARRED for host in archive.hosts
 )
-"""Never asked, with all below them (A-2)."""
+"""Hosts that are never contacted, with all subdomains (A-2)."""
 
 
 @cache
 def _readers() -> dict[str, list[tuple[Archive, re.Pattern[str]]]]:
-    """By host, what recognises its archive's paths, in order."""
+    """By host: the archive and the patterns of its paths, in the order in which they are tried."""
     readers: dict[str, list[tuple[Archive, re.Pattern[str]]]] = {}
     for archive in ARCHIVES:
         patterns = [re.compile(_FIELD.sub(lambda field: _FIELDS[field[1]], text)) for text in archive.grammars]
@@ -346,7 +347,7 @@ _BASE_62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 
 
 def _original(found: dict[str, str | None]) -> Url | None:
-    """The archived URL in normal form. Services take it without a scheme, and some lose one of its two slashes."""
+    """The archived URL in normal form. Services accept it without a scheme, and some drop one of the two slashes."""
     text = found.get("url") or unquote(found.get("escaped") or "")
     scheme = _SCHEME.match(text)
     if scheme and "%2F" in scheme[0].upper():
@@ -360,7 +361,7 @@ def _original(found: dict[str, str | None]) -> Url | None:
 
 
 def _taken(found: dict[str, str | None]) -> datetime | None:
-    """When the snapshot was taken; None if it is not said, or no such moment can be."""
+    """When the snapshot was taken; None if the URL does not say so, or if there is no such moment."""
     try:
         if stamp := found.get("stamp"):
             return _moment(stamp)
@@ -376,7 +377,10 @@ def _taken(found: dict[str, str | None]) -> datetime | None:
 
 
 def _moment(stamp: str) -> datetime:
-    """The beginning of what a stamp names; half a pair of digits at its end is passed over. Raises ValueError."""
+    """The beginning of the period that a timestamp names; a single digit left over at its end is ignored.
+
+    Raises ValueError.
+    """
     if named := _MONTH_NAME.fullmatch(stamp):
         return datetime(int(named[1]), 1 + _MONTHS.index(named[2]), int(named[3]), tzinfo=UTC)
     digits = re.sub("[^0-9]", "", stamp)

@@ -1,6 +1,6 @@
-"""What becomes of a link: the classes of L-3, in its order. Spam is a fact about a page, so it is judged elsewhere.
+"""Classifies links: the classes of L-3, tested in its order. Spam depends on the wiki's lists: see ``spam_lines``.
 
-One law: every text has a class; nothing that somebody wrote into a page makes this raise.
+One law: every text has a class; nothing that somebody writes into a page makes this raise.
 """
 
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ class UrlClass(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Classified:
-    """A link as given, and what it is. `url` is None if ignored or invalid, `reason` is set if invalid.
+    """A link as given, with its class. `url` is None if it is ignored or invalid, `reason` is set if it is invalid.
 
-    `note`: the path looks suspicious (L-5); never set on what has no `url` (L-8).
+    `note`: the path looks suspicious (L-5); never set without a `url` (L-8).
     """
 
     given: str
@@ -41,13 +41,13 @@ _EXAMPLE_TLDS: Final = frozenset({"example", "test", "invalid", "localhost"})
 
 
 def is_example(host: str) -> bool:
-    """Whether RFC 2606 sets a host in normal form aside for examples."""
+    """Whether RFC 2606 reserves a host in normal form for examples."""
     above, _, tld = host.rpartition(".")
     return tld in _EXAMPLE_TLDS or f"{last_label(above)}.{tld}" in _EXAMPLE_DOMAINS
 
 
 def classify(url: str, farm: Farm | None) -> Classified:
-    """The class of a link on a page of `farm` (None: of no farm, so nothing is its own). Never raises."""
+    """The class of a link on a page of `farm` (None: no farm, so no domain is its own). Never raises."""
     try:
         form = parse(url)
     except InvalidUrl as invalid:

@@ -1,7 +1,7 @@
-"""Farms and wiki names: who runs a wiki, which domains are the farm's own (P-1, P-11), where a wiki's API answers.
+"""Farms and wiki names: who runs a wiki, which domains are the farm's own (P-1, P-11), where a wiki's API is.
 
-The farms that an installation adds come from its configuration; this module checks them, it does not read them.
-One law: own domains are whole labels at the end of a host, never a pattern that somebody has to escape.
+This module validates the farms that an installation adds; ``weboid/config`` reads them.
+One law: a farm's own domains are compared as whole labels at the end of a host, never as patterns.
 """
 
 import re
@@ -23,11 +23,11 @@ _FIELDS: Final = frozenset({"dbname", "lang", "project"})
 
 @dataclass(frozen=True)
 class Farm:
-    """Wikis of one operator. `domains` are its own, each with all below it.
+    """Wikis of one operator. `domains` are its own, each with all subdomains.
 
-    `api` is the URL of a wiki's ``api.php``, filled in with ``{dbname}``, or ``{lang}`` and ``{project}`` (``dewiki`` =
-    de, wikipedia). `hosts` holds the wikis whose host does not follow from their name. `spam_wiki` is the wiki
-    that keeps the spam list of all of them (L-3), empty = there is none. Raises ConfigError.
+    `api` is the template for the URL of a wiki's ``api.php``, with ``{dbname}``, or ``{lang}`` and ``{project}``
+    (``dewiki`` = de, wikipedia). `hosts` holds the hosts of wikis that do not follow from their name. `spam_wiki` is
+    the wiki with the spam list of the whole farm (L-3), empty = there is none. Raises ConfigError.
     """
 
     code: int
@@ -50,7 +50,7 @@ class Farm:
 
 
 class WikiName(NamedTuple):
-    """``dewiki@WMF`` (P-1)."""
+    """A wiki by its database name and farm, written ``dewiki@WMF`` (P-1)."""
 
     dbname: str
     farm: str
@@ -70,7 +70,7 @@ def parse_wiki_name(text: str) -> WikiName:
 
 
 def owns(farm: Farm, host: str) -> bool:
-    """Whether a host in normal form is one of the farm's own domains or below one (P-11)."""
+    """Whether a host in normal form is one of the farm's own domains or a subdomain of one (P-11)."""
     while host:
         if host in farm.domains:
             return True
@@ -87,7 +87,7 @@ def farm_named(name: str, farms: Iterable[Farm]) -> Farm:
 
 
 def api_url(farm: Farm, dbname: str) -> str:
-    """The address of a wiki's Action API."""
+    """The URL of a wiki's Action API."""
     lang, project = dbname, "wikipedia"
     if parts := _WMF_DBNAME.fullmatch(dbname):
         lang, project = parts[1].replace("_", "-"), _PROJECTS.get(parts[2], parts[2])

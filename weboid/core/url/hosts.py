@@ -1,7 +1,7 @@
-"""Hosts: the one form of a name or address (L-4, L-6, L-8), its reversed name, its registrable domain.
+"""Hosts: the normal form of a name or address (L-4, L-6, L-8), its reversed name, its registrable domain.
 
-What surrounds a host in a URL (userinfo, port, path) is the business of ``urls``.
-One law: a host that leaves `host_form` is ASCII, lower case, and stays as it is when it comes in again.
+The other parts of a URL (userinfo, port, path) are handled in ``core/url/urls``.
+One law: what `host_form` returns is ASCII and lower case, and `host_form` returns it unchanged when given it again.
 """
 
 import re
@@ -15,14 +15,14 @@ import ada_url
 from publicsuffixlist import PublicSuffixList
 
 SUFFIX_VERSION: Final = "1.1.2.20261023"
-"""The pinned release of the public suffix list: another one moves URLs to other buckets, so it takes a rekey (O-10)."""
+"""The pinned release of the public suffix list. Another one puts URLs in other buckets, so it needs a rekey (O-10)."""
 
 MAX_HOST: Final = 253
 _MAX_RAW_HOST: Final = 9 * MAX_HOST  # three percent-encoded bytes for each character of a name
 
 
 class InvalidReason(StrEnum):
-    """Why a URL cannot be one (L-4): the stable words of every interface."""
+    """Why a URL is invalid (L-4): the stable words of every interface."""
 
     PROTOCOL = "protocol"
     NO_HOST = "no-host"
@@ -39,16 +39,17 @@ class InvalidReason(StrEnum):
 
 
 class InvalidUrl(ValueError):
-    """A URL or host that is invalid for `reason`; callers turn it into a value, it never reaches people as a trace."""
+    """A URL or host is invalid for `reason`. Callers turn it into a value; people never see it as a stack trace."""
 
     def __init__(self, reason: InvalidReason) -> None:
         super().__init__(reason.value)
         self.reason = reason
 
 
-# Written out instead of asking unicodedata: a newer Python must not change what is valid. The joiners U+200C and
-# U+200D are missing on purpose: IDNA allows them where Persian and Indic names need them and refuses them elsewhere,
-# and MediaWiki stores `xn--…` hosts decoded, so a valid name can arrive with one. So are variation selectors: emoji.
+# Written out instead of using unicodedata: a newer Python must not change what is valid. The joiners U+200C and U+200D
+# are missing on purpose: IDNA allows them where Persian and Indic names need them and refuses them elsewhere, and
+# MediaWiki stores `xn--…` hosts decoded, so a valid name can arrive with one. Variation selectors are missing, too,
+# because emoji need them.
 _INVISIBLE: Final = re.compile(
     "[\x00-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200b\u200e\u200f"
     "\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufeff\uffa0\ufff9-\ufffb"
@@ -65,7 +66,7 @@ _OCTET: Final = re.compile(r"0|[1-9][0-9]{0,2}")
 
 @lru_cache(maxsize=65_536)
 def host_form(raw: str) -> str:
-    """The normal form of a host as it stands in a URL: punycode, decimal IPv4, or IPv6 (RFC 5952) without brackets.
+    """The normal form of a host as written in a URL: punycode, decimal IPv4, or IPv6 (RFC 5952) without brackets.
 
     Raises InvalidUrl (L-4, L-8).
     """
@@ -92,7 +93,7 @@ def host_form(raw: str) -> str:
 
 
 def require_visible(text: str) -> None:
-    """Raises InvalidUrl where a percent-decoded part of an authority holds white space or invisible Unicode (L-4)."""
+    """Raises InvalidUrl if a percent-decoded part of an authority contains white space or invisible Unicode (L-4)."""
     if _SPACE.search(text):
         raise InvalidUrl(InvalidReason.SPACE)
     if _INVISIBLE.search(text):
@@ -100,7 +101,7 @@ def require_visible(text: str) -> None:
 
 
 def last_label(host: str) -> str:
-    """What follows the last dot."""
+    """The label after the last dot."""
     return host.rpartition(".")[2]
 
 
@@ -110,9 +111,9 @@ def is_ip(host: str) -> bool:
 
 
 def reversed_name(host: str) -> str:
-    """The name from the TLD down with a final dot, so that a domain and all below it are one range of prefixes.
+    """The labels of a name in reverse order, with a final dot, so that a domain and its subdomains are one range.
 
-    Addresses read as MediaWiki's index has them: ``V4.192.0.2.7.``, ``V6.2001.DB8.0.0.0.0.0.1.``.
+    IP addresses are written as in MediaWiki's index: ``V4.192.0.2.7.``, ``V6.2001.DB8.0.0.0.0.0.1.``.
     """
     if ":" in host:
         groups = (f"{group:X}" for group in _groups(IPv6Address(host)))
@@ -124,16 +125,16 @@ def reversed_name(host: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def registrable_domain(host: str) -> str:
-    """The domain somebody registered (public suffix + one label); an address or a bare suffix stands for itself.
+    """The registrable domain (public suffix + one label); an IP address or a bare suffix is returned unchanged.
 
-    Both sections of the list count: under ``github.io`` or ``blogspot.com`` live thousands of unrelated sites, and a
-    bucket that held them all could never be shared out among workers. Politeness is per host anyway (C-3).
+    Both sections of the list count: ``github.io`` and ``blogspot.com`` have thousands of unrelated sites, and a bucket
+    with all of them could not be divided among workers. Politeness is per host anyway (C-3).
     """
     return host if is_ip(host) else _suffixes().privatesuffix(host) or host
 
 
 def parent_names(host: str) -> list[str]:
-    """The names above a host, up to its registrable domain: what holds for them holds for it (C-0)."""
+    """The names above a host, up to its registrable domain: specials of these hold for the host, too (C-0)."""
     domain = registrable_domain(host)
     labels = host.removesuffix(domain).split(".")[:-1]
     return [f"{'.'.join([*labels[start:], domain])}" for start in range(1, len(labels) + 1)]
@@ -141,12 +142,12 @@ def parent_names(host: str) -> list[str]:
 
 @cache
 def _suffixes() -> PublicSuffixList:
-    # Read at the first question, not at import: it takes some 30 ms that `weboid --help` does not have.
+    # Read at the first use, not at import: it takes some 30 ms, by which `weboid --help` would be slower.
     return PublicSuffixList()
 
 
 def _punycode(text: str) -> str:
-    """UTS 46, non-transitional, as browsers do."""
+    """A host in punycode, by UTS 46, non-transitional, as in browsers. Raises InvalidUrl."""
     try:
         host = ada_url.idna_to_ascii(text).decode("ascii")
     except UnicodeError:  # lone surrogates
@@ -165,7 +166,7 @@ def _ipv4_form(host: str) -> str:
 
 def _ipv6_form(raw: str) -> str:
     text = raw[1:-1]
-    if not raw.endswith("]") or "%" in text:  # a zone id means something on one machine only
+    if not raw.endswith("]") or "%" in text:  # a zone id has a meaning on one machine only
         raise InvalidUrl(InvalidReason.IPV6)
     try:
         address = IPv6Address(text)

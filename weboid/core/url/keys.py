@@ -1,7 +1,7 @@
-"""Keys: computed from the URL alone, so that any module knows where a URL is stored without asking.
+"""Keys under which URLs are stored. They are computed from the URL alone, so no module has to look them up.
 
 One law: a key depends on the normal form (``FORM_VERSION``) and the suffix list (``SUFFIX_VERSION``) and on nothing
-else; whoever changes one of them rekeys the store (O-10).
+else; a change of either needs a rekey of the store (O-10).
 """
 
 from functools import lru_cache
@@ -14,11 +14,11 @@ from weboid.core.url.urls import Url
 __all__ = ["BUCKETS", "SUFFIX_VERSION", "UrlKey", "bucket", "host_key", "key_of", "url_key"]
 
 BUCKETS: Final = 4096
-"""A power of two, so that each bucket gets the same share of the hashes."""
+"""A power of two, so that each bucket has the same share of the hashes."""
 
 
 class UrlKey(NamedTuple):
-    """The primary key of a URL: a domain's hosts lie in one bucket, a host's URLs together (U-1)."""
+    """The primary key of a URL: all hosts of a domain are in one bucket, all URLs of a host together (U-1)."""
 
     bucket: int
     host_key: int
@@ -26,22 +26,22 @@ class UrlKey(NamedTuple):
 
 
 def url_key(normal: str) -> int:
-    """64 bits, signed as PostgreSQL's ``bigint``, of a URL in normal form."""
+    """The key of a URL in normal form: 64 bits, signed like PostgreSQL's ``bigint``."""
     return _hash(normal)
 
 
 def host_key(host: str) -> int:
-    """64 bits, signed as PostgreSQL's ``bigint``, of a host in normal form."""
+    """The key of a host in normal form: 64 bits, signed like PostgreSQL's ``bigint``."""
     return _hash(host)
 
 
 def bucket(host: str) -> int:
-    """0 … 4095: the bucket of a host's registrable domain; addresses and bare suffixes stand for themselves."""
+    """The bucket (0 … 4095) of a host's registrable domain; of an IP address or bare suffix itself."""
     return _hash(registrable_domain(host)) % BUCKETS
 
 
 def key_of(url: Url, normal: str | None = None) -> UrlKey:
-    """The whole key of a URL; `normal` is its normal form, if the caller has it already."""
+    """The complete key of a URL; `normal` is its normal form, if the caller already has it."""
     return UrlKey(*_host_part(url.host), _hash(normal or str(url)))
 
 

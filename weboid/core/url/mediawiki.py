@@ -1,28 +1,31 @@
-"""The URLs of MediaWiki's table ``externallinks``: from (`el_to_domain_index`, `el_to_path`) back to a URL.
+"""URLs from MediaWiki's table ``externallinks``: from (`el_to_domain_index`, `el_to_path`) back to a URL.
 
-One law: nothing a table holds makes this raise or turns into the URL of another host; what cannot be read comes out as
-something that `classify` calls invalid or ignored.
+One law: no value in the table makes this raise or becomes the URL of another host; a value that cannot be read becomes
+a text that ``core/url/classify`` calls invalid or ignored.
 """
 
 import re
 from typing import Final
 
 INDEX_BYTES: Final = 255
-"""The width of ``el_to_domain_index``: what fills it was perhaps cut, and then its first labels are lost."""
+"""The width of ``el_to_domain_index``. A value that fills it may have been cut, and then the host's first labels are
+lost.
+"""
 
 _INDEX: Final = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(//)?([^:@]*)(?:@(.*)|:([0-9]+))?", re.DOTALL)
 _DELIMITER: Final = re.compile(r"[/?#\\\[\]]")
 
 
 def stored_url(domain_index: str | bytes, path: str | bytes | None) -> str:
-    """The URL of a row. Bytes that are not UTF-8 become U+FFFD: no valid host has it, and no stored path such bytes.
+    """The URL of a row. Bytes that are not UTF-8 become U+FFFD: no valid host contains it, no stored path such bytes.
 
-    A reversed host without its final dot, or one that fills the column, was cut: it gets an empty first label.
+    A reversed host without a final dot, or one that fills the column, was cut: it gets an empty first label, so that
+    it is invalid.
     """
     index, rest = _text(domain_index), _text(path or "")
     parts = _INDEX.fullmatch(index)
     if not parts or not (parts[1] or parts[2]):
-        return f":{index}{rest}"  # no scheme: ignored, whatever the path pretends to be
+        return f":{index}{rest}"  # no scheme: ignored, whatever the path looks like
     scheme, slashes, name, local, port = parts.groups()
     host = _host(name)
     if not name.endswith(".") or len(index.encode(errors="replace")) >= INDEX_BYTES:
@@ -31,7 +34,7 @@ def stored_url(domain_index: str | bytes, path: str | bytes | None) -> str:
         host = f"{_without_delimiters(local)}@{host}"
     if port is not None:
         host = f"{host}:{port}"
-    # Only hierarchical URLs have a path that must not run into the host.
+    # Only in hierarchical URLs must a slash separate the path from the host.
     joint = "/" if slashes and not rest.startswith(("/", "?", "#")) else ""
     return f"{scheme or 'https'}:{slashes or ''}{host}{joint}{rest}"
 
@@ -51,5 +54,5 @@ def _host(reversed_name: str) -> str:
 
 
 def _without_delimiters(text: str) -> str:
-    # A delimiter would end the authority early and make another host of it; encoded, it is no character of a host.
+    # A delimiter would end the authority early and change the host; encoded, it makes the host invalid instead.
     return _DELIMITER.sub(lambda match: f"%{ord(match[0]):02X}", text)

@@ -1,7 +1,8 @@
-"""Patterns of URLs that people ask with (W-5): parts of a host, the beginning of a path, ``*`` for anything.
+"""URL patterns for searching (W-5): parts of a host, the beginning of a path, ``*`` for any characters.
 
-What matches is looked up by the store. One law: a pattern fixes a domain that somebody registered, so that an index
-finds its hosts; what it gives the store are ranges and LIKE patterns in which nothing of the user is special.
+``store/lists/search`` finds what matches.
+One law: a pattern contains a complete registrable domain, so that an index finds its hosts; the store gets ranges and
+LIKE patterns in which only ``*`` of the user's text is special.
 """
 
 import re
@@ -13,9 +14,9 @@ from weboid.core.url.hosts import InvalidReason, InvalidUrl, host_form, is_ip, r
 from weboid.core.url.urls import DEFAULT_PORTS, Url, parse
 
 MOST: Final = 2_000
-"""Characters of a pattern."""
+"""Characters of the longest pattern."""
 MOST_WILDCARDS: Final = 5
-"""In the host, and in the path: each takes time that grows with the length of what is compared."""
+"""Wildcards in the host, and as many in the path: each takes time that grows with the length of the compared text."""
 
 _EDGES: Final = "".join(map(chr, range(0x21)))
 _SCHEME: Final = re.compile(r"(?:\*|[A-Za-z][A-Za-z0-9+.-]*)://|//")
@@ -24,9 +25,9 @@ _PORT: Final = re.compile(r"0*([0-9]{1,5})")
 _NUMERIC: Final = re.compile(r"[0-9.*]+")
 _SPECIAL: Final = re.compile(r"[\\%_]")
 _ITSELF: Final = "!"
-"""Sorts behind the end of a reversed name and before whatever may go on it."""
+"""Sorts after a reversed name itself and before any longer name that begins with it."""
 _ALL_BELOW: Final = "/"
-"""Sorts just behind the dot with which a reversed name ends."""
+"""Sorts just after the dot with which a reversed name ends."""
 
 
 class Unfit(StrEnum):
@@ -41,7 +42,7 @@ class Unfit(StrEnum):
 
 
 class UnfitPattern(ValueError):
-    """A pattern that cannot be searched for; `part` is what is wrong with it, if one part is."""
+    """A pattern cannot be searched for; `part` is the part that is wrong, if it is a single one."""
 
     def __init__(self, unfit: Unfit, part: str = "") -> None:
         super().__init__(unfit.value)
@@ -51,10 +52,10 @@ class UnfitPattern(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class UrlPattern:
-    """What a URL has to be like. Hosts lie from `first` to before `end` by their reversed names.
+    """What a URL must match. The reversed names of its hosts are from `first` to before `end`.
 
-    `hosts` (any of them) and `path` are LIKE patterns, `ports` go with `schemes`, 0 = the scheme's own, None = any.
-    `exact` is the one URL that is meant, if the text was no pattern.
+    `hosts` (any of them) and `path` are LIKE patterns. `ports` are parallel to `schemes`, 0 = the scheme's default,
+    None = any. `exact` is the one URL that is meant, if the text was a URL and no pattern.
     """
 
     first: str
@@ -67,15 +68,15 @@ class UrlPattern:
 
 
 def is_domain(host: str) -> bool:
-    """Whether a host in normal form, with all below it, is of one owner, as what is below a public suffix is not."""
+    """Whether a host in normal form and all its subdomains have one owner; those of a public suffix do not."""
     return is_ip(host) or registrable_domain(host) == registrable_domain(f"x.{host}")
 
 
 def parse_pattern(text: str) -> UrlPattern:
-    """The pattern in what somebody wrote; raises UnfitPattern.
+    """The pattern in a user's text; raises UnfitPattern.
 
-    With a scheme and without ``*`` it is one URL. Else ``*`` stands for any characters, ``*.`` in front of a domain for
-    the domain and everything below it, and a path for all that begin with it.
+    With a scheme and without ``*`` it is one URL. Else ``*`` matches any characters, ``*.`` in front of a domain
+    matches the domain and all its subdomains, and a path matches every path that begins with it.
     """
     text = text.strip(_EDGES)
     if len(text) > MOST:
@@ -97,7 +98,7 @@ def parse_pattern(text: str) -> UrlPattern:
 
 
 def pattern_below(domain: str, path: str = "") -> UrlPattern:
-    """A domain in normal form, with all below it, and the beginning of a path in which nothing is special."""
+    """The pattern of a domain in normal form with all subdomains, and the beginning of a path, taken literally."""
     first = reversed_name(domain)
     hosts = (like(domain), like(f"*.{domain}"))
     return UrlPattern(first, first[:-1] + _ALL_BELOW, hosts, _plain(path) + "%", tuple(DEFAULT_PORTS), None)
@@ -116,7 +117,7 @@ def _plain(text: str) -> str:
 
 
 def _parts(text: str) -> tuple[str, str, str]:
-    """Scheme in lower case, empty if there is none, authority, and the rest."""
+    """The scheme in lower case (empty if there is none), the authority, and the rest."""
     head = match[0] if (match := _SCHEME.match(text)) else ""
     parts = re.fullmatch(r"([^/?#]*)(.*)", text[len(head) :], re.DOTALL)
     assert parts, "both parts may be empty"
@@ -145,7 +146,7 @@ def _host_and_port(authority: str) -> tuple[str, int | None]:
 
 
 def _hosts(raw: str) -> tuple[str, str, tuple[str, ...]]:
-    """The range of reversed names, and the LIKE patterns; raises InvalidUrl, too."""
+    """The first and end of the range of reversed names, and the LIKE patterns. Raises UnfitPattern, InvalidUrl."""
     if "*" not in raw:
         host = host_form(raw)
         first = reversed_name(host)
@@ -154,7 +155,7 @@ def _hosts(raw: str) -> tuple[str, str, tuple[str, ...]]:
         raise UnfitPattern(Unfit.ADDRESS)
     raw = raw.lower().removesuffix(".")
     below, name = raw.startswith("*."), raw.removeprefix("*.")
-    # The label in which the last wildcard stands is not fixed either.
+    # The label with the last wildcard is not fixed either.
     suffix = name.rpartition("*")[2].partition(".")[2] if "*" in name else name
     head = name.removesuffix(suffix).removesuffix(".")
     domain = _fixed(suffix)
@@ -167,7 +168,7 @@ def _hosts(raw: str) -> tuple[str, str, tuple[str, ...]]:
 
 
 def _fixed(suffix: str) -> str:
-    """The domain at the end of a pattern, in normal form."""
+    """The domain at the end of a pattern, in normal form. Raises UnfitPattern, InvalidUrl."""
     try:
         domain = host_form(suffix)
     except InvalidUrl as error:
@@ -184,7 +185,7 @@ def _fixed(suffix: str) -> str:
 
 
 def _label(label: str, domain: str) -> str:
-    """A label in front of the fixed domain, in normal form if it is fixed itself."""
+    """A label in front of the fixed domain, in normal form if it has no wildcard itself."""
     if "*" not in label:
         return host_form(f"{label}.{domain}").removesuffix(f".{domain}")
     if not _LABEL.fullmatch(label):

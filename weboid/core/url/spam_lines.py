@@ -1,9 +1,9 @@
 """Spam lists in the format of MediaWiki's extension SpamBlacklist (L-3): which lines can be run, which URLs they match.
 
-A line is a regular expression for what stands behind ``//`` and any letters of a host name, in any case, anywhere in a
-URL. Where lists come from, and what becomes of a URL, is decided elsewhere.
+A line is a regular expression for the text after ``//`` and any characters of a host name, case-insensitive, anywhere
+in a URL. ``wiki/spamlist`` fetches the lists, ``feed/spam`` applies them.
 One law: strangers write these lines, so only RE2 runs them, in bounded memory and in one pass over a URL; a line that
-cannot be run is told with its reason, never dropped silently.
+cannot be run is reported with its reason, never dropped silently.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,17 +14,17 @@ from typing import Any, Final
 import re2  # type: ignore[import-untyped]
 
 MAX_LIST: Final = 2 << 20
-"""Bytes of a list that are read: no page of MediaWiki is longer by default."""
+"""Length of a list that is read: by default, no page of MediaWiki is longer (2 MiB)."""
 
 MAX_LINES: Final = 100_000
-MAX_LINE: Final = 4_096  # bytes; MediaWiki joins lines to expressions of this size
+MAX_LINE: Final = 4_096  # bytes; MediaWiki joins lines into expressions of this size
 MAX_TOLD: Final = 1_000
-"""Unusable lines that are told one by one."""
+"""Unusable lines that are reported one by one."""
 
 _LINE_MEMORY: Final = 64 << 10
 _FILTER_MEMORY: Final = 64 << 20
 _MAX_WIDE: Final = 250_000
-"""Steps of all lines of a list with repetitions or classes: so many may have to be looked at for a letter of a URL."""
+"""Program steps of all lines of a list with repetitions or classes: so many may be active for each byte of a URL."""
 
 _TRIMMED: Final = " \t\n\r\0\v"
 _PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
@@ -41,21 +41,21 @@ _HARMLESS: Final = (
     "https://3zero.io",
     "http://vlast.ru/doc/9#top",
 )
-"""Whatever matches more than half of these matches nearly everything."""
+"""A line that matches more than half of these is taken to match nearly everything."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpamLines:
-    """A list: lines that RE2 can run, each once, and lines that it cannot, with the reason, cut to be shown."""
+    """A list: lines that RE2 can run, each once; and lines that it cannot, with the reason, shortened for display."""
 
     usable: tuple[str, ...]
     unusable: tuple[tuple[str, str], ...] = ()
 
 
 def parse_lines(text: str) -> SpamLines:
-    """The lines of a list, without comments (from ``#`` on), spaces around them, and empty ones. Never raises.
+    """The lines of a list, without comments (from ``#`` on), surrounding spaces and empty lines. Never raises.
 
-    Takes some µs a line, seconds for the longest list; so a server does it in a thread.
+    Takes some µs a line, seconds for the longest list; so a server runs it in a thread.
     """
     usable: list[str] = []
     unusable: list[tuple[str, str]] = []
@@ -80,29 +80,29 @@ def parse_lines(text: str) -> SpamLines:
 
 
 class SpamFilter:
-    """What is spam under black and white lines, as `parse_lines` gave them; which URLs it is asked about is free."""
+    """Tells whether a URL is spam by black and white lines, as returned by `parse_lines`."""
 
     def __init__(
         self, black: Iterable[str] = (), white: Iterable[str] = (), *, beside: "SpamFilter | None" = None
     ) -> None:
-        """Takes some µs a line. `beside`: one whose lines hold too, such as a farm's; its machines are shared.
+        """Takes some µs a line. `beside`: a filter whose lines apply too, such as a farm's; its machines are shared.
 
-        `refused` are lines that cannot be run after all, as of another version of RE2.
+        `refused` are lines that cannot be run after all, for example with another version of RE2.
         """
         self.refused: list[str] = []
-        # Sorted, lines share their beginnings: a machine of a fraction of the size. White lines cut what they match,
-        # where the first line that fits counts, so they keep their order.
+        # Sorted lines share their beginnings, so the machine is much smaller. White lines cut out what they match, and
+        # the first line that matches counts, so they keep their order.
         self._black: list[Any] = [*(beside._black if beside else ()), *self._machines(sorted(set(black)))]
         self._white: list[Any] = [*(beside._white if beside else ()), *self._machines(list(white))]
 
     def __bool__(self) -> bool:
-        """Whether anything at all can be spam."""
+        """Whether there are any black lines, so that anything can be spam."""
         return bool(self._black)
 
     def is_spam(self, *forms: str) -> bool:
-        """Whether a URL is spam in any of these forms: as a page gives it, and its normal form.
+        """Whether a URL is spam in any of these forms: as written on a page, and its normal form.
 
-        Hosts in punycode are read as Unicode too. A white line, as in MediaWiki, takes away what it matches.
+        Hosts in punycode are compared as Unicode, too. A white line, as in MediaWiki, removes what it matches.
         """
         if not self._black:
             return False
@@ -116,7 +116,7 @@ class SpamFilter:
         return not self._white or any(machine.search(text) for machine in self._black)
 
     def _machines(self, lines: Sequence[str]) -> Iterator[Any]:
-        """One machine for all lines, or as few as memory allows."""
+        """One machine for all lines, or as few machines as memory allows."""
         if not lines:
             return
         try:
@@ -133,13 +133,13 @@ class SpamFilter:
 def _lines(text: str) -> Iterator[str]:
     for line in text.split("\n"):
         bare = line.partition("#")[0].strip(_TRIMMED)
-        # PHP takes "0" for nothing.
+        # In PHP "0" counts as empty.
         if bare and bare != "0":
             yield bare
 
 
 def _steps(line: str) -> tuple[int, str]:
-    """How many steps of a line may be alive at once, if they are many, and why it cannot be run, if so."""
+    """How many steps of a line may be active at once (0 = few), and why it cannot be run (empty = it can)."""
     if len(line) > MAX_LINE or len(line.encode(errors="replace")) > MAX_LINE:
         return 0, f"longer than {MAX_LINE} bytes"
     if line.endswith("\\"):
@@ -149,7 +149,7 @@ def _steps(line: str) -> tuple[int, str]:
     if _is_plain(line):
         return 0, ""
     try:
-        # By itself too: `a)|(b` would be one only between our brackets.
+        # Compiled by itself, too: `a)|(b` is valid only between our brackets.
         re2.compile(line.encode(), _options(_LINE_MEMORY))
         steps = _compiled([line], _LINE_MEMORY).programsize
         return steps if _is_wide(line) else 0, ""
@@ -160,14 +160,14 @@ def _steps(line: str) -> tuple[int, str]:
 
 
 def _is_plain(line: str) -> bool:
-    """Whether it holds nothing but letters, digits and dots, so that no machine is needed to tell that it is fine."""
+    """Whether a line has only letters, digits, ``-``, ``_`` and plain escapes, so that it is valid without a test."""
     for escape in _PLAIN_ESCAPES:
         line = line.replace(escape, "")
     return _PLAIN.issuperset(line)
 
 
 def _is_wide(line: str) -> bool:
-    """Whether it holds repetitions or classes: what does not can only be alive at few letters at once."""
+    """Whether a line has repetitions or classes; without them only few of its steps can be active at once."""
     parts = line.split("\\")
     return any(_WIDE & set(part) for part in (parts[0], *(part[1:] for part in parts[1:]))) or any(
         part[:1] in _WIDE_ESCAPES for part in parts[1:]
@@ -175,14 +175,14 @@ def _is_wide(line: str) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    told = error.args[0] if error.args else ""
-    text = told.decode(errors="replace") if isinstance(told, bytes) else str(told)
-    # Behind "missing )" stands the whole expression, ours included.
+    message = error.args[0] if error.args else ""
+    text = message.decode(errors="replace") if isinstance(message, bytes) else str(message)
+    # "missing )" is followed by the whole expression, including our part of it.
     return f"RE2: {text.partition(': (?:https')[0]}"
 
 
 def _wild(lines: Sequence[str]) -> set[str]:
-    """The lines that match nearly everything; a thousand at once, since there is hardly ever one."""
+    """The lines that match nearly everything. A thousand are tested at once, since there is hardly ever one."""
     if not lines or not _matches_nearly_all(lines):
         return set()
     if len(lines) == 1:
@@ -200,7 +200,7 @@ def _matches_nearly_all(lines: Sequence[str]) -> bool:
 
 
 def _compiled(lines: Iterable[str], memory: int) -> Any:
-    """The machine of some lines; raises re2.error, and UnicodeEncodeError for halves of surrogate pairs."""
+    """The machine of some lines; raises re2.error, and UnicodeEncodeError for lone surrogates."""
     fragments = "|".join(f"(?:{_unescaped(line)})" for line in lines)
     return re2.compile(rf"(?:https?:)?//+[a-z0-9_\-.]*(?:{fragments})".encode(), _options(memory))
 
@@ -211,13 +211,13 @@ def _options(memory: int) -> Any:
     options.case_sensitive = False
     options.never_capture = True
     options.log_errors = False
-    # MediaWiki's expressions go by bytes.
+    # MediaWiki's expressions match bytes.
     options.encoding = re2.Options.Encoding.LATIN1
     return options
 
 
 def _unescaped(line: str) -> str:
-    """The line with bare slashes, however many backslashes stood before them, as MediaWiki reads it."""
+    """The line without the backslashes before slashes, as MediaWiki reads it."""
     *parts, last = line.split("/")
     return "".join(f"{part.rstrip(chr(92))}/" for part in parts) + last
 
@@ -228,7 +228,7 @@ def _texts(forms: Iterable[str]) -> Iterator[bytes]:
         if form in seen:
             continue
         seen.add(form)
-        # As MediaWiki does it, against one that looks like a dot.
+        # As in MediaWiki: a full-width dot counts as a dot.
         text = form if form.isascii() else form.replace("．", ".")
         yield text.encode(errors="replace")
         if "xn--" in text:
@@ -252,12 +252,12 @@ def _readable_label(label: str) -> str:
 
 
 def _told(unusable: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    told = [(_shown(line), _shown(reason)) for line, reason in unusable[:MAX_TOLD]]
+    reported = [(_shown(line), _shown(reason)) for line, reason in unusable[:MAX_TOLD]]
     if len(unusable) > MAX_TOLD:
-        told.append((f"{len(unusable) - MAX_TOLD} more", "not told one by one"))
-    return tuple(told)
+        reported.append((f"{len(unusable) - MAX_TOLD} more", "not listed one by one"))
+    return tuple(reported)
 
 
 def _shown(text: str) -> str:
-    """One line of visible characters, at most 200."""
+    """The text as one line of printable characters, at most 200 of the original."""
     return "".join(letter if letter.isprintable() else "�" for letter in text[:200]) + ("…" if len(text) > 200 else "")

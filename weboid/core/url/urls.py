@@ -1,7 +1,8 @@
-"""URLs: the one normal form that names a resource (L-6), its validity (L-4, L-8), its suspicious paths (L-5).
+"""URLs: the normal form that identifies a resource (L-6), validity (L-4, L-8), suspicious paths (L-5).
 
-Every rule stands with examples in ``docs/normal-form.md``. Hosts are in ``hosts``, the classes of L-3 in ``classify``.
-One law: ``normal(normal(x)) == normal(x)``, and whatever MediaWiki makes of a link has the normal form of that link.
+``docs/normal-form.md`` has every rule with examples. Hosts are in ``core/url/hosts``, the classes of L-3 in
+``core/url/classify``.
+One law: ``normal(normal(x)) == normal(x)``, and a link as MediaWiki stores it has the normal form of the original link.
 """
 
 import re
@@ -24,7 +25,7 @@ __all__ = [
 ]
 
 FORM_VERSION: Final = 1
-"""Changes with every rule that gives some URL another normal form, hence another key (O-10)."""
+"""Changes with every rule that gives some URL another normal form, and so another key (O-10)."""
 
 MAX_URL: Final = 8_000
 """Characters of a URL, as given and in normal form."""
@@ -32,7 +33,7 @@ MAX_URL: Final = 8_000
 DEFAULT_PORTS: Final = {"http": 80, "https": 443, "ftp": 21, "ftps": 990, "sftp": 22}
 """The resource protocols of L-3."""
 
-_MAX_AUTHORITY: Final = 300  # a host of 253, brackets, port and scheme fit
+_MAX_AUTHORITY: Final = 300  # enough for a host of 253, brackets, port and scheme
 _EDGES: Final = "".join(map(chr, range(0x21)))
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _PARTS: Final = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(//)?([^/?#]*)([^?#]*)(\?[^#]*)?")
@@ -41,10 +42,10 @@ _PORT: Final = re.compile(r"0*([0-9]{1,5})")
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """A valid URL in normal form; ``str()`` gives it whole.
+    """A valid URL in normal form; ``str()`` returns it as text.
 
-    `host` is a name in punycode, or an address, IPv6 without brackets. `port` 0 = none, or the scheme's own (L-8).
-    `path` begins with ``/`` and includes the query.
+    `host` is a name in punycode or an IP address, IPv6 without brackets. `port` 0 = none, or the scheme's default
+    (L-8). `path` begins with ``/`` and includes the query.
     """
 
     scheme: str
@@ -71,7 +72,7 @@ def scheme_of(url: str) -> str | None:
 
 
 def parse(url: str) -> Url:
-    """The URL in normal form; raises InvalidUrl, with reason ``protocol`` where L-3 would ignore it."""
+    """The URL in normal form; raises InvalidUrl, with reason ``protocol`` for links that L-3 ignores."""
     url = url.strip(_EDGES)
     parts = _PARTS.match(url)
     assert parts, "every part of the pattern may be empty"
@@ -123,14 +124,14 @@ def _escape_table(kept: str) -> dict[str, str]:
     return forms
 
 
-# MediaWiki's lists, so that a link has one form before and after it was stored (`wikimedia.md`, externallinks).
+# MediaWiki's lists, so that a link has the same form before and after it is stored in `externallinks`.
 _ALWAYS_ESCAPED: Final = '"#%<>[\\]^`{|}'
 _PATH_ESCAPES: Final = _escape_table(_ALWAYS_ESCAPED + "/?")
 _QUERY_ESCAPES: Final = _escape_table(_ALWAYS_ESCAPED + "&=+;")
 _PATH_PLAIN: Final = re.compile(r"[!$&'()*+,\-./0-9:;=@A-Z_a-z~]*")
 _QUERY_PLAIN: Final = re.compile(r"[!$&'()*+,\-./0-9:;=?@A-Z_a-z~]*")
-# The first branch is a bare % whose two successors, once decoded, would make a new escape of it ("%%34%31" → "%41"):
-# it is kept as it is, else a second pass would decode further than the first.
+# The first branch is a bare % that would become a new escape once the next two characters are decoded ("%%34%31" →
+# "%41"): it is kept unchanged, else a second pass would decode further than the first.
 _ODD: Final = re.compile(
     r"%(?![0-9A-Fa-f]{2})(?:[0-9A-Fa-f]|%(?:3[0-9]|[46][1-6])){2}"
     r"|%(?P<escape>[0-9A-Fa-f]{2})"
@@ -140,7 +141,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def _escaped(text: str, plain: re.Pattern[str], forms: dict[str, str]) -> str:
-    """A path or a query with canonical percent-encoding, after MediaWiki's rules."""
+    """A path or a query with canonical percent-encoding, by MediaWiki's rules."""
     if plain.fullmatch(text):
         return text
 
@@ -173,16 +174,17 @@ def _without_dots(path: str) -> str:
 
 
 _CONTROL: Final = re.compile(rb"[\x00-\x1f\x7f]")
-# No joiners: Persian, Indic and emoji titles need them.
+# Without joiners: Persian, Indic and emoji titles need them.
 _MISLEADING: Final = re.compile(
     "[\x80-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 
 
 def suspicious(path: str) -> bool:
-    """Whether a path in normal form hides characters that mislead the eye or a protocol (L-5).
+    """Whether a path in normal form hides characters that mislead readers or a protocol (L-5).
 
-    Encoded controls always count; bidi controls, soft hyphens and zero-width spaces if the path is UTF-8 at all.
+    Encoded control characters always count; bidi controls, soft hyphens and zero-width spaces only if the path is valid
+    UTF-8.
     """
     if "%" not in path:
         return False
@@ -192,4 +194,4 @@ def suspicious(path: str) -> bool:
     try:
         return bool(_MISLEADING.search(raw.decode()))
     except UnicodeDecodeError:
-        return False  # an older encoding, in which the same bytes are plain letters
+        return False  # an older encoding, in which the same bytes are ordinary letters

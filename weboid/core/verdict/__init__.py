@@ -1,1 +1,1 @@
-"""From observations to records, and from records to verdicts and the values of an answer. Pure."""
+"""Derives records from observations, and verdicts and the values of an answer from records. Pure."""

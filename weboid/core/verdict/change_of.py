@@ -1,4 +1,4 @@
-"""Changes of verdict: what the log keeps (U-10), from the findings before and after. Pure."""
+"""Changes of verdict for the log (U-10), computed from the findings before and after. Pure."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from weboid.core.verdict.verdict import Finding, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A verdict that has changed on `day` (U-10); `since` is the first day of what it now says."""
+    """A verdict that changed on `day` (U-10); `since` is the first day of the new state."""
 
     key: UrlKey
     day: int
@@ -20,7 +20,7 @@ class Change:
 
 
 def change_of(key: UrlKey, day: int, before: Finding, after: Finding) -> Change | None:
-    """The change that two findings on one URL amount to; None where the verdict is the same."""
+    """The change between two findings on one URL; None if the verdict is the same."""
     if before.verdict is after.verdict:
         return None
     return Change(key, day, before.verdict, after.verdict, after.reason, after.since)

@@ -1,6 +1,6 @@
-"""The heart: a record, an observation and a day give the new record and the day of the next check (U-3, U-7, C-4).
+"""Judges checks: a record, an observation and a day give the new record and the day of the next check (U-3, U-7, C-4).
 
-One law: pure and total. Whatever was seen in whatever order, the result depends on nothing else.
+One law: pure and total. Any observations in any order give a result, and it depends on nothing else.
 """
 
 from dataclasses import replace
@@ -16,7 +16,7 @@ from weboid.core.verdict.verdict import proven
 
 
 class Judgement(NamedTuple):
-    """The record after the check and the day on which it is due again."""
+    """The record after the check, and the day of the next check."""
 
     record: UrlRecord
     due: int
@@ -39,12 +39,16 @@ def judge(
         target=seen.target,
         mime=seen.mime,
         size_kib=seen.size_kib,
+        http=seen.http,
     )
     return Judgement(after, day + _interval(record, after, seen, day, policy, host))
 
 
 def judge_host(host: HostRecord, seen: Observation, day: int) -> HostRecord:
-    """The host after one more own contact with it (C-5): any HTTP answer at all ends its streak."""
+    """The host record after one more contact with the host (C-5): any HTTP answer ends its streak.
+
+    Inferred observations and failures of other services change nothing.
+    """
     if seen.inferred or seen.not_http:
         return host
     if is_host_failure(seen):
@@ -53,14 +57,14 @@ def judge_host(host: HostRecord, seen: Observation, day: int) -> HostRecord:
 
 
 def is_host_failure(seen: Observation) -> bool:
-    """Whether a check speaks against the URL's host as a whole (C-5)."""
+    """Whether a check is evidence against the URL's host as a whole (C-5)."""
     return (
         seen.status in HOST_FAILURES and seen.outcome is Outcome.FAILING and not (seen.on_other_host or seen.not_http)
     )
 
 
 def _streak_after(streak: Streak, seen: Observation, day: int) -> Streak:
-    """An inferred failure never strikes; a refusal proves nothing in either direction; an arrival ends the streak."""
+    """The streak after a check: an inferred failure adds no strike, a refusal changes nothing, an arrival ends it."""
     match seen.outcome:
         case Outcome.FAILING:
             return streak if seen.inferred else streak.struck(day)
@@ -81,15 +85,15 @@ def _interval(
             return policy.doubtful_interval
         case Outcome.FAILING:
             if seen.inferred and proven(host.streak, policy):
-                # It is dead by its host; when that answers again, all its URLs are due at once.
+                # It is dead because of its host; when the host answers again, all its URLs become due at once.
                 return _dead_interval(before, day, policy)
             if not proven(after.streak, policy):
-                # Where the host fails all its URLs keep its rhythm, so that one visit serves them all.
+                # If the host fails, all its URLs follow its rhythm, so that one visit serves them all.
                 return policy.failing_interval_after(max(after.streak.elapsed(day), host.streak.elapsed(day)))
             return _dead_interval(before, day, policy) if proven(before.streak, policy) else policy.dead_interval
 
 
 def _dead_interval(before: UrlRecord, day: int, policy: Policy) -> int:
-    """Twice as long as the last one, within bounds."""
+    """Twice the days since the last check, within the policy's bounds."""
     last = 0 if before.checked is None else day - before.checked
     return min(max(policy.dead_interval, 2 * last), policy.dead_interval_limit)

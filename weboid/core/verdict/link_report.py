@@ -1,7 +1,7 @@
-"""The values of an answer: what is told of a link, and of a page with its links (W-1, W-3, W-8).
+"""The values of an answer: what is reported of a link, and of a page with its links (W-1, W-3, W-8).
 
-Words for people are the web's business, reading and storing that of the floors between.
-One law: `link_as_json` is the only dictionary form of a link; JSON, JavaScript, XML and ``weboid show`` all carry it.
+Words for people are in ``web/words``; ``store`` and ``wiki`` read the data.
+One law: `link_as_json` is the only dictionary form of a link; JSON, JavaScript, XML and ``weboid show`` all use it.
 It is described in ``docs/api.md``.
 """
 
@@ -17,6 +17,7 @@ from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.record import UNTRIED, HostRecord, UrlRecord
 from weboid.core.record.status import Status, http_code
 from weboid.core.url.classify import Classified, UrlClass
+from weboid.core.url.display import unicode_host
 from weboid.core.url.farms import WikiName
 from weboid.core.url.hosts import InvalidReason, reversed_name
 from weboid.core.url.keys import UrlKey, key_of
@@ -24,12 +25,12 @@ from weboid.core.url.urls import DEFAULT_PORTS, Url
 from weboid.core.verdict.claims import NONE, Claims, with_claims
 from weboid.core.verdict.verdict import Finding, Verdict, finding_of
 
-VERSION: Final = 1
-"""The version of the dictionary form: it grows by new keys only; whoever changes or drops one counts it up."""
+VERSION: Final = 2
+"""The version of all documents for machines: they grow by new keys only; whoever changes or drops one counts it up."""
 
 
 class Extent(StrEnum):
-    """Which links of a page are told: W-1's, W-3's default, or all."""
+    """Which links of a page an answer has: W-1's, W-3's default, or all."""
 
     DEAD = "dead"
     FINDINGS = "findings"
@@ -84,10 +85,23 @@ class LinkReport(NamedTuple):
 
     @property
     def status(self) -> Status:
-        """The newest status; INVALID and UNTRIED where nobody ever asked."""
+        """The newest status; INVALID for an invalid link, UNTRIED for one that was never checked."""
         if self.kind is UrlClass.INVALID:
             return Status.INVALID
         return self.record.history[0].status if self.record.history else Status.UNTRIED
+
+    @property
+    def host_unicode(self) -> str | None:
+        """Its host as people may be shown it beside the normal form; None where that is the same or would mislead."""
+        return None if self.url is None else unicode_host(self.url.host)
+
+    @property
+    def http(self) -> int | None:
+        """The exact HTTP code of the newest check, None if it got none.
+
+        Of a check whose code was not kept, that which represents its status (U-4).
+        """
+        return http_code(self.status) if self.record.http is None else self.record.http or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +125,7 @@ _FINDINGS: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL, Verdict.SPAM, Verd
 
 
 def is_told(link: LinkReport, extent: Extent) -> bool:
-    """Whether an answer of that extent has the link. A note makes a finding (W-3); having moved does not."""
+    """Whether an answer of that extent has the link. A suspicious path is a finding (W-3); having moved is not."""
     match extent:
         case Extent.DEAD:
             return link.finding.verdict is Verdict.DEAD
@@ -124,7 +138,7 @@ def is_told(link: LinkReport, extent: Extent) -> bool:
 def link_report(
     link: Classified, known: Known | None = None, policy: Policy = DEFAULT, *, spam: bool = False
 ) -> LinkReport:
-    """What is told of a link. `spam`: it is so on the page that is told of (L-3), whatever it may be on others."""
+    """The report on a link. `spam`: it is spam on the page in question (L-3), whatever it is on others."""
     return _link_report(keyed_link(link), known, policy, (link.given,), spam)
 
 
@@ -141,7 +155,7 @@ def _link_report(
     else:
         finding = _UNKNOWN
     record, due, claims = (UNTRIED, None, NONE) if known is None else (known.record, known.due, known.claims)
-    # By place, not by name: there are hundreds on a page.
+    # Positional arguments are faster, and there are hundreds of links on a page.
     return LinkReport(given, link.kind, link.url, keyed.normal, finding, record, due, link.reason, link.note, claims)
 
 
@@ -152,7 +166,7 @@ def link_reports(
     *,
     spam: Collection[UrlKey] = (),
 ) -> tuple[LinkReport, ...]:
-    """The reports on a page's links, one for each normal form, sorted as W-3 has them; `spam` are those that are."""
+    """The reports on a page's links, one per normal form, in the order of W-3; `spam` are the keys of spam links."""
     return keyed_reports(map(keyed_link, links), known, policy, spam=spam)
 
 
@@ -163,7 +177,7 @@ def keyed_reports(
     *,
     spam: Collection[UrlKey] = (),
 ) -> tuple[LinkReport, ...]:
-    """The same for links whose keys are computed already."""
+    """Like `link_reports`, for links whose keys have already been computed."""
     forms: dict[str, list[KeyedLink]] = {}
     for keyed in links:
         forms.setdefault(keyed.normal or keyed.link.given, []).append(keyed)
@@ -182,7 +196,7 @@ def watched_keys(links: Iterable[KeyedLink]) -> set[UrlKey]:
 
 
 def place(link: LinkReport) -> tuple[Any, ...]:
-    """The sorting key of W-3: domain from the top level down, port, scheme, path. What is no URL comes last."""
+    """The sort key of W-3: domain from the top level down, port, scheme, path. Links without a URL come last."""
     if (url := link.url) is None:
         return (1, link.given)
     return (0, _labels(url.host), url.port or DEFAULT_PORTS[url.scheme], url.scheme, url.path)
@@ -190,7 +204,7 @@ def place(link: LinkReport) -> tuple[Any, ...]:
 
 @lru_cache(65_536)
 def _labels(host: str) -> tuple[str, ...]:
-    """From the top level down."""
+    """The labels of a host from the top level down."""
     return tuple(reversed_name(host).split("."))
 
 
@@ -199,18 +213,20 @@ def link_as_json(link: LinkReport) -> dict[str, Any]:
     finding, record, claims = link.finding, link.record, link.claims
     return {
         "normal": link.normal,
+        "host_unicode": link.host_unicode,
         "given": list(link.given),
         "class": link.kind.value,
         "verdict": finding.verdict.word,
         "reason": finding.reason.word if finding.reason else link.invalid and link.invalid.value,
         "since": _iso(finding.since),
         **_status_as_json(link.status),
-        "asked": _iso(record.checked),
-        "due": _iso(link.due),
+        "http": link.http,
+        "checked": _iso(record.checked),
+        "next_check": _iso(link.due),
         "strikes": record.streak.strikes,
         "target": record.target,
         "mime": record.mime,
-        "kib": record.size_kib,
+        "size_kib": record.size_kib,
         "suspicious": link.suspicious,
         "reported": _iso(claims.reported),
         "assumed": _iso(claims.assumed),

@@ -1,6 +1,6 @@
-"""What a record means to people (U-7): the verdict, its reason, and since when. Derived, never stored.
+"""Verdicts (U-7): what a record means to people, with the reason and since when. Derived, never stored.
 
-One law: "dead" needs proof over weeks, by the URL's own checks or by its host's own contacts (C-5), nothing else.
+One law: "dead" needs proof over weeks, by the URL's own checks or by contacts with its host (C-5), and nothing else.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from weboid.core.record.status import HOST_FAILURES
 
 
 class Verdict(Enum):
-    """The stored number is only used in the log of changes (U-10); `word` is what interfaces say."""
+    """The stored number is used only in the log of changes (U-10); `word` is the name in all interfaces."""
 
     UNKNOWN = 0
     WORKING = 1
@@ -31,7 +31,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A verdict with its reason and the first day of the state it speaks of."""
+    """A verdict with its reason and the first day of that state."""
 
     verdict: Verdict
     reason: Reason | None = None
@@ -46,9 +46,9 @@ def proven(streak: Streak, policy: Policy = DEFAULT) -> bool:
 
 
 def finding_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Policy = DEFAULT) -> Finding:
-    """The verdict on a URL that is watched; INVALID and SPAM are said elsewhere, of URLs that are not checked.
+    """The finding on a watched URL. ``core/verdict/link_report`` sets INVALID and SPAM, for URLs that are not checked.
 
-    A dead host makes its URLs dead as one fact, but only those whose own newest check found the host down.
+    A dead host makes its URLs dead, but only those whose own newest check found the host down.
     """
     if not record.history or record.reason is None:
         return Finding(Verdict.UNKNOWN)

@@ -1,1 +1,1 @@
-"""The database as such: connections, named statements, rows, migrations, and what its keys were computed with."""
+"""The database as such: connections, named statements, rows, migrations, and the scheme its keys were computed with."""

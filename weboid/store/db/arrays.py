@@ -1,6 +1,6 @@
-"""Whole numbers on their way to PostgreSQL as arrays: in one go, where psycopg looks at each by itself.
+"""Fast conversion of lists of whole numbers to PostgreSQL arrays: in one go, where psycopg looks at each by itself.
 
-One law: only lists of whole numbers and NULL take this way; whatever else a list holds is psycopg's business.
+Only lists of whole numbers and NULL are converted here; all other lists are left to psycopg.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ class ArrayDumper(ListDumper):
     """psycopg's dumper of lists, with a short cut for whole numbers: a tenth of the time a number."""
 
     def get_key(self, obj: Any, format: PyFormat) -> Any:
-        """Lists of numbers have a key of their own, whatever the size of the numbers."""
+        """The key of the dumper: one for all lists of whole numbers, whatever the size of the numbers."""
         return (self.cls, int) if _is_of_ints(obj) else super().get_key(obj, format)
 
     def upgrade(self, obj: Any, format: PyFormat) -> Any:
@@ -22,7 +22,7 @@ class ArrayDumper(ListDumper):
 
 
 class _IntArrayDumper(ListDumper):
-    """Its arrays are of no type by themselves: every statement casts its own."""
+    """Writes arrays without a type of their own: every statement casts its parameters."""
 
     def __init__(self, cls: type, context: Any = None) -> None:
         super().__init__(cls, context)

@@ -1,7 +1,7 @@
-"""What the stored keys were computed with (O-10): a program that computes others would not find what is there.
+"""The scheme that the stored keys were computed with (O-10): a program with another scheme would not find its URLs.
 
-Moving to other keys is `rekey`'s business.
-One law: while keys are being moved the store has the form of no program, so that none takes it for its own.
+Moving a store to other keys belongs to ``store/upkeep/rekey``.
+One law: while keys are being moved, the recorded scheme is that of no program, so that none uses the store.
 """
 
 from collections.abc import Callable
@@ -17,14 +17,14 @@ from weboid.store.db.statements import statements
 
 SQL: Final = statements("upkeep/rekey")
 FIRST: Final = (1, "1.1.2.20261023")
-"""The form of stores that do not say it: they were filled before it was noted."""
+"""The scheme of stores that do not state one: they were filled before it was recorded."""
 UNDER_WAY: Final = (0, "rekey")
-"""Stands in the table while keys are being moved."""
+"""The recorded scheme while keys are being moved."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyScheme:
-    """A way to compute keys: its versions, the normal form of a URL that was stored in another one, and its key."""
+    """A way to compute keys: its versions, the function for the normal form of a stored URL, and that for its key."""
 
     form_version: int = FORM_VERSION
     suffix_version: str = SUFFIX_VERSION
@@ -32,7 +32,7 @@ class KeyScheme:
     key: Callable[[Url], UrlKey] = key_of
 
     def renewed(self, url: str) -> Url | None:
-        """A stored URL in this form; None if it is invalid now."""
+        """A stored URL in this scheme's normal form; None if it is invalid in it."""
         try:
             return self.form(url)
         except InvalidUrl:
@@ -40,11 +40,11 @@ class KeyScheme:
 
 
 OURS: Final = KeyScheme()
-"""The form of this program."""
+"""The scheme of this program."""
 
 
 async def record_scheme(conn: Connection) -> None:
-    """A store that does not say its form yet says it from now on: an empty one takes on ours."""
+    """Records the scheme of a store that does not state one yet: for an empty store, that of this program."""
     row = {
         "form_version": OURS.form_version,
         "suffix_version": OURS.suffix_version,
@@ -55,13 +55,16 @@ async def record_scheme(conn: Connection) -> None:
 
 
 async def has_scheme(conn: Connection, scheme: KeyScheme = OURS) -> bool:
-    """Whether the stored keys are of this form, kept so until the transaction ends; one that says none has any."""
+    """Whether the stored keys are of this scheme, which then holds until the transaction ends.
+
+    A store that states no scheme counts as having any.
+    """
     row = await (await conn.execute(SQL["find_key_form"])).fetchone()
     return row in (None, (scheme.form_version, scheme.suffix_version))
 
 
 async def require_scheme(conn: Connection, scheme: KeyScheme = OURS) -> None:
-    """Raises StoreError if the stored keys are of another form, or are being moved."""
+    """Raises StoreError if the stored keys are of another scheme, or are being moved."""
     if not await has_scheme(conn, scheme):
         raise StoreError(
             "the database has keys of another URL form or suffix list than this program: stop crawlers and feeders, "

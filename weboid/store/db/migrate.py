@@ -1,6 +1,6 @@
 """Migrations: the numbered steps ``sql/migrations/NNNN_words.sql`` that bring a database to this program's version.
 
-What the tables mean is told in ``sql/schema.sql``. One law: forward only, and an applied file never changes again.
+What the tables mean is described in ``sql/schema.sql``. One law: forward only, and an applied file never changes again.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ class Migration:
 
     @property
     def checksum(self) -> str:
-        """Of the text with newlines as read, so that a checkout with other line ends is the same step."""
+        """SHA-256 of the text with newlines as read, so that a checkout with other line ends is the same step."""
         return hashlib.sha256(self.sql.encode()).hexdigest()
 
 
@@ -52,7 +52,7 @@ async def migrate(connection: AsyncConnection[TupleRow], folder: Path | None = N
     applied: list[str] = []
     while True:
         async with connection.transaction():
-            # Before the lock: whoever waits for another program's migration may wait for long.
+            # Before the lock: waiting for another program's migration may take long.
             await connection.execute("SET LOCAL statement_timeout = 0")
             await connection.execute(_LOCK)
             await connection.execute("SET LOCAL client_min_messages = warning")

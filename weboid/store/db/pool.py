@@ -1,7 +1,7 @@
-"""The connections to the database, shared by all tasks of a program.
+"""The pool of connections to the database, shared by all tasks of a program.
 
-What is asked over them is the business of the nouns. One law: nobody above the store has to know psycopg's exceptions:
-a database that cannot be reached or cannot do its work is a StoreError, whose cause is psycopg's.
+The queries belong to the modules of the nouns. One law: no module above the store has to know psycopg's exceptions:
+a database that cannot be reached or cannot do its work raises StoreError, whose cause is psycopg's exception.
 """
 
 import select
@@ -21,11 +21,11 @@ from weboid.store.db.arrays import ArrayDumper
 CONNECT_TIMEOUT_S = 10
 
 Connection = AsyncConnection[TupleRow]
-"""What the nouns take: a connection in a transaction."""
+"""What the modules of the nouns take: a connection in a transaction."""
 
 
 class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
-    """Connections that are tested before they are lent, so that a restarted server costs nobody an error."""
+    """Connections that are tested before they are lent, so that a restart of the server causes no error."""
 
     @asynccontextmanager
     async def connection(
@@ -44,8 +44,8 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection[TupleRow]]:
-        """Lends a connection on which each statement stands by itself: without the trips that begin and end a
-        transaction, which cost an answer more than short statements do. Raises StoreError as `connection` does.
+        """Lends a connection in autocommit mode: it saves the round trips that begin and end a transaction, which cost
+        an answer more than short statements do. Raises StoreError as `connection` does.
         """
         async with self.connection() as connection:
             await connection.set_autocommit(True)
@@ -58,8 +58,8 @@ async def open_pool(
 ) -> AsyncIterator[Pool]:
     """Opens at most ``size`` connections for one part of the program (its name is shown in ``pg_stat_activity``).
 
-    A statement is cut off after ``statement_timeout_s`` (0 = never); who waits longer than ``timeout_s`` for a free
-    connection gets a StoreError. Raises StoreError at once if the database cannot be reached.
+    A statement is cut off after ``statement_timeout_s`` (0 = never). A task that waits longer than ``timeout_s`` for a
+    free connection gets a StoreError. Raises StoreError at once if the database cannot be reached.
     """
     name = f"weboid {__version__} {part}".strip()
     settings = {"application_name": name, "connect_timeout": CONNECT_TIMEOUT_S, "prepare_threshold": 2}
@@ -92,7 +92,7 @@ async def open_pool(
 async def _check(connection: AsyncConnection[TupleRow]) -> None:
     """Raises psycopg's error if the server has closed the connection.
 
-    Nothing can be read from one that is idle and alive; only where something can be, the server is asked.
+    A connection that is idle and alive has nothing to read; a query is sent only over one that has.
     """
     arrived = select.poll()
     arrived.register(connection.fileno(), select.POLLIN)
@@ -101,12 +101,12 @@ async def _check(connection: AsyncConnection[TupleRow]) -> None:
 
 
 async def _reset(connection: AsyncConnection[TupleRow]) -> None:
-    """Whoever had it: the next one gets it in a transaction."""
+    """Ends autocommit mode, so that the next task gets the connection in a transaction."""
     await connection.set_autocommit(False)
 
 
 async def _try(dsn: str) -> None:
-    """Connects once, because a pool keeps the reason of a failure to itself and goes on trying."""
+    """Connects once, because a pool does not report the reason of a failure and goes on trying."""
     try:
         connection = await AsyncConnection.connect(make_conninfo(dsn, connect_timeout=CONNECT_TIMEOUT_S))
     except psycopg.ProgrammingError as error:
@@ -114,7 +114,7 @@ async def _try(dsn: str) -> None:
     except psycopg.OperationalError as error:
         raise StoreError(
             f"cannot reach the database {_place(dsn)}: {_first_line(error)}; "
-            "is it running? Mend WEBOID_DATABASE, or leave it empty to use the embedded database"
+            "is it running? Fix WEBOID_DATABASE, or leave it empty to use the embedded database"
         ) from error
     await connection.close()
 

@@ -1,6 +1,6 @@
-"""Between rows of the tables and the core's values: columns into records, records into arrays for `unnest`.
+"""Conversion between rows of the tables and values of the core: columns to records, records to arrays for `unnest`.
 
-One law: nothing here speaks to the database, and nowhere else is the order of columns known.
+Nothing here speaks to the database, and no other module knows the order of columns.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ Columns = dict[str, list[Any]]
 """Parameters of a statement that unnests them: one list a column, all of one length."""
 
 SCHEMES: Final = ("http", "https", "ftp", "ftps", "sftp")
-"""The place of a scheme in it is what the database stores. Only ever append."""
+"""The database stores the index of a scheme in this tuple. Only ever append."""
 
 
 class HostKey(NamedTuple):
@@ -33,7 +33,7 @@ class HostKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoredHost:
-    """A host as a round meets it."""
+    """A host as a round reads it."""
 
     key: HostKey
     host: str
@@ -44,7 +44,7 @@ class StoredHost:
 
 @dataclass(frozen=True, slots=True)
 class StoredUrl:
-    """A URL as a round meets it."""
+    """A URL as a round reads it."""
 
     key: UrlKey
     url: Url
@@ -52,7 +52,7 @@ class StoredUrl:
 
 
 class KnownUrl(NamedTuple):
-    """A URL with all that an answer tells of it. `orphaned` is the day on which its last use went (U-8)."""
+    """A URL with all that an answer shows of it. `orphaned` is the day on which its last use went (U-8)."""
 
     key: UrlKey
     url: Url
@@ -63,23 +63,23 @@ class KnownUrl(NamedTuple):
     claims: Claims = NONE
 
 
-RECORD_COLUMNS: Final = 18
+RECORD_COLUMNS: Final = 19
 """How many columns `stored_url` takes, in the order of the statements `list_due_urls` and `find_urls`."""
 
 
 def stored_url(row: Sequence[Any]) -> StoredUrl:
-    """The URL in the first 18 columns of a row."""
+    """The URL in the first 19 columns of a row."""
     return StoredUrl(UrlKey(*row[0:3]), url_of(row[3:7]), _url_record(row))
 
 
 def known_url(row: Sequence[Any]) -> KnownUrl:
-    """The URL of a row of `find_urls`."""
+    """The URL in a row of `find_urls`."""
     due, orphaned, *host = row[RECORD_COLUMNS:]
     return KnownUrl(UrlKey(*row[0:3]), url_of(row[3:7]), _url_record(row), due, orphaned, _host_record(host))
 
 
 def stored_host(row: Sequence[Any]) -> StoredHost:
-    """The host of a row of `list_due_hosts`, without its sights."""
+    """The host in a row of `list_due_hosts`, without its sights."""
     return StoredHost(HostKey(row[0], row[1]), row[2], _host_record(row[3:7]))
 
 
@@ -100,7 +100,7 @@ def host_key_columns(keys: Iterable[HostKey]) -> Columns:
 
 
 def record_columns(records: Iterable[UrlRecord]) -> Columns:
-    """The columns of records that have been asked at least once."""
+    """The columns of records of URLs that have been checked at least once."""
     rows = [(record, record.history[0]) for record in records]
     return {
         "status": [int(newest.status) for _, newest in rows],
@@ -111,12 +111,13 @@ def record_columns(records: Iterable[UrlRecord]) -> Columns:
         "target": [record.target for record, _ in rows],
         "mime": [None if record.mime is None else mime.KEYWORDS.index(record.mime) for record, _ in rows],
         "size_kib": [record.size_kib for record, _ in rows],
+        "http": [record.http for record, _ in rows],
         **_strike_columns([record.streak for record, _ in rows]),
     }
 
 
 def host_record_columns(records: Iterable[HostRecord]) -> Columns:
-    """The columns of hosts' own rows of strikes."""
+    """The columns of the hosts' own streaks."""
     rows = list(records)
     return {
         "reason": [_number(record.reason) for record in rows],
@@ -124,11 +125,11 @@ def host_record_columns(records: Iterable[HostRecord]) -> Columns:
     }
 
 
-def _strike_columns(rows: list[Streak]) -> Columns:
+def _strike_columns(streaks: list[Streak]) -> Columns:
     return {
-        "strikes": [row.strikes for row in rows],
-        "failing_since": [row.since for row in rows],
-        "failing_until": [row.until for row in rows],
+        "strikes": [streak.strikes for streak in streaks],
+        "failing_since": [streak.since for streak in streaks],
+        "failing_until": [streak.until for streak in streaks],
     }
 
 
@@ -143,7 +144,7 @@ def url_of(columns: Sequence[Any]) -> Url:
 
 
 def _url_record(row: Sequence[Any]) -> UrlRecord:
-    status, since, asked, older, strikes, failing_since, failing_until, reason, target, kind, size_kib = row[7:18]
+    status, since, asked, older, strikes, failing_since, failing_until, reason, target, kind, size_kib, http = row[7:19]
     history: History = ()
     if asked is not None:
         newest = Entry(STATUSES[status], since, asked)
@@ -155,6 +156,7 @@ def _url_record(row: Sequence[Any]) -> UrlRecord:
         target=target,
         mime=None if kind is None else mime.KEYWORDS[kind],
         size_kib=size_kib,
+        http=http,
     )
 
 

@@ -1,8 +1,8 @@
 """The SQL statements of the store by name, from ``sql/queries/<sub-room>/<noun>.sql``.
 
 In a file, ``-- name: words`` begins a statement; comment lines may follow anywhere. Parameters are psycopg's
-``%(name)s``. One law: SQL is text in these files, never put together in Python; where a module looks its names up when
-it is imported, one that is not there fails then.
+``%(name)s``. One law: SQL is text in these files, never put together in Python. A file that is missing fails when the
+module that names it is imported.
 """
 
 import re
@@ -15,7 +15,7 @@ _COMMENT = re.compile(r"^[ \t]*--.*\n?", re.MULTILINE)
 
 
 class Statements(dict[str, str]):
-    """SQL texts by name; an unknown name raises LookupError that tells the file."""
+    """SQL texts by name; an unknown name raises LookupError that names the file."""
 
     def __init__(self, path: Path) -> None:
         super().__init__((name, _COMMENT.sub("", text).strip().rstrip(";")) for name, text in blocks(path).items())

@@ -1,6 +1,6 @@
-"""What a statement needs to derive verdicts by itself, for lists that choose by them (architecture §2).
+"""The parameters with which a statement derives verdicts by itself, for lists that select by them (architecture §2).
 
-One law: these values are made from the same data by which `core.verdict` judges, and a test compares both.
+One law: they are made from the same data by which ``core/verdict/verdict`` judges, and a test compares both.
 """
 
 from weboid.core.record.policy import Policy

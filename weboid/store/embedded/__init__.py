@@ -1,1 +1,1 @@
-"""The embedded PostgreSQL: one server a data folder, started and stopped by the programs that share it."""
+"""The embedded PostgreSQL: one server per data folder, started and stopped by the programs that share it."""

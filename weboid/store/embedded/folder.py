@@ -1,7 +1,7 @@
-"""The data folder of the embedded database: its paths, its locks, and what is told when it cannot be used.
+"""The data folder of the embedded database: its paths, its locks, and the error when it cannot be used.
 
-What happens in it is the business of ``embedded``. One law: the folder may be root's while the server's account is not,
-so nothing that this account can write is followed or trusted.
+Starting and stopping the server in it belongs to ``store/embedded/server``. One law: the folder may belong to root
+while the server's account is another, so nothing that this account can write is followed or trusted.
 
 It holds ``postgres/`` (the cluster, with ``server.log``), ``socket/``, ``start.lock`` (held while a server is started
 or stopped), ``users.lock`` (shared by all programs that use the server: the kernel frees it when one is killed) and
@@ -65,7 +65,7 @@ class Folder:
 
     @property
     def sockets(self) -> Path:
-        """``socket/``, or a folder in /tmp where that path is too long for a socket or not plain enough for a list."""
+        """``socket/``; or a folder in /tmp where that path is too long for a socket or has special characters."""
         inside = self.data / "socket"
         fits = len(os.fsencode(inside / SOCKET)) <= _SOCKET_PATH_BYTES
         if fits and re.fullmatch(r"[\w./+-]+", str(inside), re.ASCII):
@@ -81,12 +81,12 @@ class Folder:
         """Makes what is missing, with its owners and modes; raises OSError or StoreError."""
         self.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self.account.foreign:
-            # The folder and its locks stay root's; the server's account may pass through to what is its own.
+            # The folder and its locks still belong to root; the server's account may pass through to its own folders.
             self.data.chmod(stat.S_IMODE(self.data.stat().st_mode) | 0o011)
         make_private_folder(self.sockets, self.account)
 
     def fault(self, verb: str, output: str) -> StoreError:
-        """What PostgreSQL or the system said, cut to the line that matters, with the next step."""
+        """The error for what PostgreSQL or the system said, cut to the line that matters, with the next step."""
         see_log = f"see {self.log}, or set WEBOID_DATABASE to a PostgreSQL server of your own"
         advices = {
             r"No space left|quota exceeded": f"free some space there, or {_ELSEWHERE}",
@@ -103,7 +103,7 @@ class Folder:
 
     @contextlib.contextmanager
     def faults_told(self) -> Iterator[None]:
-        """Turns what the system and PostgreSQL refuse into a StoreError with the next step."""
+        """Turns errors of the system and of PostgreSQL into a StoreError with the next step."""
         try:
             yield
         except (OSError, psycopg.Error) as error:
@@ -111,7 +111,7 @@ class Folder:
 
 
 def make_private_folder(path: Path, account: SystemAccount) -> None:
-    """Makes a folder that only the account may enter. In /tmp anybody can have been there before us: StoreError."""
+    """Makes a folder that only the account may enter; raises StoreError if somebody else made it first (as in /tmp)."""
     with contextlib.suppress(FileExistsError):
         path.mkdir(mode=0o700)
     try:
@@ -129,7 +129,7 @@ def make_private_folder(path: Path, account: SystemAccount) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
-    """Holds a lock file alone; raises BlockingIOError if somebody has it and ``wait`` is false."""
+    """Holds an exclusive lock on a file; raises BlockingIOError if it is locked and ``wait`` is false."""
     lock = _open_lock(path)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -139,7 +139,7 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
 
 
 def share_of(path: Path) -> int:
-    """A descriptor that shares a lock file with others until it is closed. Waits only for who holds it alone."""
+    """A descriptor that holds a shared lock on a file until it is closed. Waits only for an exclusive lock."""
     lock = _open_lock(path)
     fcntl.flock(lock, fcntl.LOCK_SH)
     return lock
@@ -150,7 +150,7 @@ def _open_lock(path: Path) -> int:
 
 
 def text_of(path: Path) -> str:
-    """What the server's account wrote to a file, at most 4 MiB, or nothing where there is none."""
+    """What the server's account wrote to a file, at most 4 MiB; empty if there is no file."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), errors="replace") as file:
             return file.read(_TEXT_BYTES)

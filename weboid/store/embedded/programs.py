@@ -1,7 +1,7 @@
 """PostgreSQL's programs: where they are, which version they have, and under which account they run.
 
-What they do to a data folder is the business of ``embedded``. One law: nothing of PostgreSQL is ever run as root, and
-nothing that the server's account could have changed is ever run by root.
+What they do to a data folder belongs to ``store/embedded/server``. One law: nothing of PostgreSQL is ever run as root,
+and nothing that the server's account could have changed is ever run by root.
 """
 
 import importlib.metadata
@@ -33,7 +33,7 @@ class SystemAccount:
 
     @property
     def foreign(self) -> bool:
-        """Whether the server runs under another account than this program, which then is root."""
+        """Whether the server runs under another account than this program (which is root then)."""
         return self.uid != os.geteuid()
 
     def run(
@@ -140,7 +140,7 @@ def _readable_copy(package: Path, copies: Path) -> Path:
         return copy
     shutil.rmtree(copies, ignore_errors=True)
     unfinished = copy.with_suffix(".unfinished")
-    # The programs look for their libraries beside the package, by a path relative to themselves.
+    # The programs look for their libraries next to the package, by a path relative to themselves.
     for tree in (package, package.with_name(f"{package.name}.libs")):
         if tree.exists():
             shutil.copytree(tree, unfinished / tree.name, ignore=shutil.ignore_patterns("include", "*.a", "*.py*"))

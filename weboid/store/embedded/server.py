@@ -1,9 +1,10 @@
 """The embedded database: one PostgreSQL server per data folder, shared by the programs that use it.
 
-Where its programs come from is told in ``programs``, how its folder looks in ``folder``, what is in the database in
-``migrate``. One law: whether a server runs is decided only under the folder's lock, so there are never two on a folder.
+Its programs are found by ``store/embedded/programs``, its folder is described in ``store/embedded/folder``, the tables
+are made by ``store/db/migrate``. One law: whether a server runs is decided only under the folder's lock, so there are
+never two on a folder.
 
-The server outlives a killed program, and the next one finds it; the last program that leaves in order stops it.
+The server outlives a killed program, and the next program finds it; the last program that ends in order stops it.
 """
 
 import os
@@ -35,7 +36,7 @@ max_wal_size = 1GB
 wal_compression = on
 timezone = 'UTC'
 log_timezone = 'UTC'
-# A statement's error is told to the program that sent it, and not once more in a log that would grow without bound.
+# A statement's error goes to the program that sent it, not also into a log that would grow without bound.
 log_min_messages = log
 log_checkpoints = off
 """
@@ -79,7 +80,7 @@ class Server:
 def open_server(data: Path) -> Server:
     """Finds the server of a data folder, or makes and starts it, and takes a share in it (architecture §2). Blocks.
 
-    It has no TCP port; its socket lies in a folder that only its account can enter. Raises StoreError with what to do.
+    It has no TCP port; its socket is in a folder that only its account can enter. Raises StoreError with what to do.
     """
     folder = Folder.of(data)
     with folder.faults_told():
@@ -122,7 +123,7 @@ def _is_running(folder: Folder) -> bool:
 
 
 def _server_pid(folder: Folder) -> int | None:
-    """The living server's process. A pid file alone proves nothing: after a reboot its number can be anybody's."""
+    """The running server's process id. A pid file alone proves nothing: after a reboot another process may have it."""
     first_line = text_of(folder.pid_file).partition("\n")[0].strip()
     if not first_line.isascii() or not first_line.isdigit():
         return None
@@ -131,7 +132,7 @@ def _server_pid(folder: Folder) -> int | None:
 
 def _is_postgres(pid: int, uid: int) -> bool:
     process = Path("/proc") / str(pid)
-    if not Path("/proc/self/stat").exists():  # macOS: the number is believed
+    if not Path("/proc/self/stat").exists():  # macOS: the number is taken as it is
         try:
             os.kill(pid, 0)
         except (ProcessLookupError, PermissionError):
@@ -142,7 +143,7 @@ def _is_postgres(pid: int, uid: int) -> bool:
         owner = process.stat().st_uid
     except (FileNotFoundError, ProcessLookupError):
         return False
-    # A zombie has ended; where process 1 reaps nobody (many containers) it stays for ever.
+    # A zombie has ended; where process 1 reaps no children (many containers) it stays in the process table.
     return name == "postgres" and not rest.startswith(("Z", "X")) and owner in {uid, 0}
 
 
@@ -161,12 +162,12 @@ def _start(folder: Folder) -> None:
     command += ["-l", folder.log.name, "-o", shlex.join(options)]
     end = time.monotonic() + _ORPHANS_S
     while True:
-        told = len(text_of(folder.log))
-        # The folder is told by the environment: on its command line pg_ctl would hand it to a shell.
+        logged_before = len(text_of(folder.log))
+        # The folder is given in the environment: from its command line pg_ctl would pass it to a shell.
         run = folder.account.run(command, cwd=folder.cluster, env={"PGDATA": str(folder.cluster)})
         if run.returncode == 0:
             return
-        output = text_of(folder.log)[told:] or run.stdout
+        output = text_of(folder.log)[logged_before:] or run.stdout
         # The children of a killed server need a moment to see that it is gone.
         if "still in use" not in output or time.monotonic() > end:
             raise folder.fault("start", output)
@@ -174,11 +175,11 @@ def _start(folder: Folder) -> None:
 
 
 def _disown_pid_file(folder: Folder) -> None:
-    """Names this program in the pid file that a killed server left.
+    """Writes this program's process id into the pid file that a killed server left.
 
-    PostgreSQL refuses to start while the number in it lives, be it as a stranger or a zombie, but takes the number of
-    its own grandparent for stale; it then still makes sure that no child of the dead server is left. Removing the file
-    would take that check away.
+    PostgreSQL refuses to start while a process with the id in it exists, even an unrelated one or a zombie, but takes
+    the id of its own grandparent as stale; it then still makes sure that no child of the dead server is left. If the
+    file were removed, that check would not happen.
     """
     if not (stale := text_of(folder.pid_file)):
         folder.pid_file.unlink(missing_ok=True)
@@ -192,7 +193,7 @@ def _disown_pid_file(folder: Folder) -> None:
 
 
 def _make_cluster(folder: Folder, programs: Path) -> None:
-    """A new cluster, whole or not at all: it gets its name when it is ready."""
+    """Makes a new cluster, whole or not at all: it gets its name when it is ready."""
     for unfinished in folder.data.glob("postgres.unfinished-*"):
         shutil.rmtree(unfinished, ignore_errors=True)
     unfinished = folder.data / f"postgres.unfinished-{os.getpid()}"
@@ -209,7 +210,7 @@ def _make_cluster(folder: Folder, programs: Path) -> None:
 
 
 def _make_database(folder: Folder) -> None:
-    """The role and the database ``weboid`` where they are missing: an ordinary role, as on an operator's own server."""
+    """Makes the role and the database ``weboid`` if they are missing; an ordinary role, as on an operator's server."""
     with psycopg.connect(folder.dsn("postgres", "postgres"), autocommit=True) as connection:
         if not connection.execute("SELECT FROM pg_roles WHERE rolname = 'weboid'").rowcount:
             connection.execute("CREATE ROLE weboid LOGIN CREATEDB")
@@ -218,7 +219,7 @@ def _make_database(folder: Folder) -> None:
 
 
 def _stop(folder: Folder) -> None:
-    """The fast way down: sessions are cut off, everything committed is kept."""
+    """Shuts the server down fast: sessions are cut off, everything committed is kept."""
     if (pid := _server_pid(folder)) is None:
         return
     os.kill(pid, signal.SIGINT)

@@ -1,1 +1,1 @@
-"""Lists for readers: links, changes, search, health, the data set. Nothing here writes but the data set's parts."""
+"""Lists for readers: links, changes, search, health, the data set. Only `dataset` writes (the data set's parts)."""

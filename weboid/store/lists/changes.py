@@ -1,8 +1,8 @@
-"""The log of changes as news of one wiki: links that died on its pages, and links that came back (W-12, W-14).
+"""The verdict log as news of one wiki: links that died on its pages, and links that came back (W-12, W-14).
 
-The log of one URL is `change`'s business, writing it `check`'s.
-One law: whoever goes on from `News.after` misses nothing. Numbers of changes are handed out before they are committed,
-so the log is told only as far as nobody is still writing.
+Reading the log of one URL belongs to ``store/urls/verdict_log``, writing it to ``store/urls/check``.
+One law: a caller that goes on from `News.after` misses nothing. Numbers of changes are assigned before they are
+committed, so `find_settled` waits for the transactions that are still writing.
 """
 
 import asyncio
@@ -22,10 +22,10 @@ from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("lists/changes")
 BUDGET: Final = 5_000
-"""Lines of the log that one call looks at, at most."""
+"""Lines of the log that one call reads at most."""
 
 MOST_PAGES: Final = 100
-"""Pages told of one change; its URL may be used on more."""
+"""Pages listed for one change at most; its URL may be used on more."""
 
 _POLL_S: Final = 0.02
 
@@ -53,7 +53,7 @@ class _Line(NamedTuple):
 class NewsItem:
     """A change of verdict from or to dead, with what is known of the URL now and the pages of the wiki that use it.
 
-    `more`: it is used on more pages than are told.
+    `more`: it is used on more pages than are listed.
     """
 
     change: int
@@ -68,7 +68,7 @@ class NewsItem:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Changes in the order of the log, up to and including number `after`; `more`: it goes on behind."""
+    """Changes in the order of the log, up to and including number `after`; `more`: the log goes on after it."""
 
     items: tuple[NewsItem, ...]
     after: int
@@ -78,11 +78,11 @@ class News:
 async def find_settled(conn: Connection, *, patience_s: float = 2.0) -> int:
     """A number up to which all changes are committed, or never will be.
 
-    Raises StoreError if somebody who was writing when we came has not ended within `patience_s`.
+    Raises StoreError if a transaction that was writing at the time of the call has not ended within `patience_s`.
     """
     row = await (await conn.execute(SQL["find_newest"])).fetchone()
     newest = int(row[0]) if row else 0
-    # Who has been given a number had locked the table before, and keeps it locked until it is through.
+    # A transaction locks the table before it gets a number, and keeps the lock until it ends.
     waited_for = await _list_writers(conn)
     try:
         async with asyncio.timeout(patience_s):
@@ -95,7 +95,7 @@ async def find_settled(conn: Connection, *, patience_s: float = 2.0) -> int:
 
 
 async def find_day_start(conn: Connection, day: int) -> int | None:
-    """The number behind which the changes of a day and of later ones are; None if there are none yet."""
+    """The number after which the changes of a day and of later days come; None if there are none yet."""
     row = await (await conn.execute(SQL["find_first_of_day"], {"day": day})).fetchone()
     return int(row[0]) - 1 if row else None
 
@@ -103,9 +103,9 @@ async def find_day_start(conn: Connection, day: int) -> int | None:
 async def list_news(
     conn: Connection, wiki: int, *, since: int, until: int, of: Sequence[int] | None = None, limit: int = 100
 ) -> News:
-    """The changes behind number `since` up to `until`, at most `limit`; `of`: only of URLs that these pages use now.
+    """The changes after number `since` up to `until`, at most `limit`; `of`: only of URLs that these pages use now.
 
-    At most `BUDGET` lines of the log are looked at, so a call may give few or none and yet more may follow.
+    At most `BUDGET` lines of the log are read, so a call may return few or none although more follow.
     """
     row = {
         "since": since,
@@ -147,7 +147,7 @@ async def _list_writers(conn: Connection) -> set[Any]:
 
 
 async def _list_items(conn: Connection, wiki: int, lines: Sequence[_Line]) -> tuple[NewsItem, ...]:
-    """The lines with URLs and titles; what is gone meanwhile is left out."""
+    """The lines with URLs and titles; what has been deleted meanwhile is left out."""
     if not lines:
         return ()
     known = await find_urls(conn, sorted({line.key for line in lines}))

@@ -1,6 +1,7 @@
-"""The public data set (W-13): reading the statuses it is made of, and keeping its parts.
+"""The public data set (W-13): reading the statuses it is made of, and storing its parts.
 
-One law: a part is the statuses of `STRETCH` buckets, and a whole gzip file; a set is told of only with all its parts.
+Making it belongs to ``maintain/dataset``.
+One law: a part has the statuses of `STRETCH` buckets as a complete gzip file; a set is listed only with all its parts.
 """
 
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ class HostStatus(NamedTuple):
 
 
 class DataSet(NamedTuple):
-    """A farm's set of a day, whole."""
+    """A farm's complete set of a day."""
 
     day: int
     farm: str
@@ -44,7 +45,7 @@ async def list_statuses(conn: Connection, part: int) -> list[HostStatus]:
 
 
 async def record_part(conn: Connection, day: int, farm: int, part: int, *, lines: int, body: bytes) -> None:
-    """Keeps a part."""
+    """Stores a part: `body` is its gzip file, `lines` the number of its lines."""
     row = {"day": day, "farm": farm, "part": part, "lines": lines, "body": body}
     await conn.execute(SQL["record_part"], row)
 
@@ -59,16 +60,16 @@ async def find_progress(conn: Connection) -> tuple[int, int] | None:
 
 
 async def list_sets(conn: Connection) -> Sequence[DataSet]:
-    """The sets that are whole, newest first."""
+    """The complete sets, newest first."""
     return [DataSet(*columns) async for columns in await conn.execute(SQL["list_sets"], {"parts": PARTS})]
 
 
 async def find_part(conn: Connection, day: int, farm: str, part: int) -> bytes | None:
-    """The bytes of a part, None if the set has been deleted meanwhile."""
+    """The bytes of a part; None if the set has been deleted meanwhile."""
     row = await (await conn.execute(SQL["find_part"], {"day": day, "farm": farm, "part": part})).fetchone()
     return None if row is None else bytes(row[0])
 
 
 async def delete_sets(conn: Connection, before: int) -> None:
-    """Deletes the sets of earlier days."""
+    """Deletes the sets of days earlier than `before`."""
     await conn.execute(SQL["delete_old_sets"], {"day": before})

@@ -1,7 +1,7 @@
-"""How it goes: passes, streams, rounds, verdicts, spam lists and alarms at a glance (O-5, P-6, P-7).
+"""The health of the system: passes, streams, rounds, verdicts, spam lists and alarms in one value (O-5, P-6, P-7).
 
-What of it is told to whom is the web's business. One law: nothing here is counted beyond a bound: a store of fifty
-million URLs is asked as few rows as a small one; what lies beyond is an estimate, and says so.
+What is shown of it belongs to ``web/health``. One law: nothing here is counted beyond a bound: in a store of fifty
+million URLs as few rows are read as in a small one; a number beyond the bound is an estimate, and marked as one.
 """
 
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ from weboid.store.upkeep.alarm import Alarm, list_alarms
 
 SQL: Final = statements("lists/health")
 DAYS: Final = 30
-"""Of so many days the verdict changes are told, the current one among them."""
+"""The number of days for which verdict changes are counted, including the current one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How far is counted: rows of a table or of a wiki, due URLs, changes of a day (`slices` times `slice_rows`)."""
+    """The bounds of counting: rows of a table or of a wiki, due URLs, changes of a day (`slices` × `slice_rows`)."""
 
     rows: int = 2_000
     due: int = 20_000
@@ -39,7 +39,7 @@ DEFAULT_BOUNDS: Final = Bounds()
 
 
 class Exactness(StrEnum):
-    """How well a number is known; AT_LEAST = counting stopped there."""
+    """How exact a number is; AT_LEAST = counting stopped there."""
 
     EXACT = "exact"
     ESTIMATE = "estimate"
@@ -48,7 +48,7 @@ class Exactness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number of things."""
+    """A number and how exact it is."""
 
     value: int
     exactness: Exactness = Exactness.EXACT
@@ -70,9 +70,9 @@ class WikiStatus:
 
 @dataclass(frozen=True, slots=True)
 class SpamListStatus:
-    """A spam list; `wiki` = None is the farm's own. `told` are the first of its unusable lines, with the reasons.
+    """A spam list; `wiki` = None is the farm's own. `told` has the first of its unusable lines, with the reasons.
 
-    `day` = None: its links are not all judged by it yet.
+    `day` = None: not all links have been judged by it yet.
     """
 
     farm: str
@@ -86,10 +86,10 @@ class SpamListStatus:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """All of it at one moment of the database's clock.
+    """The state of the whole system at one moment of the database's clock.
 
     `streams` has the lag in seconds, `oldest_due` the day since when a URL has been due, `changes` by day and verdict
-    how many URLs came to that verdict, where there are any.
+    how many URLs came to that verdict (without zeros).
     """
 
     moment: datetime
@@ -106,7 +106,7 @@ class Health:
 
 
 async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: Bounds = DEFAULT_BOUNDS) -> Health:
-    """How it goes on `day`; no statement takes longer than `patience_s`, or the pool raises StoreError."""
+    """The health on `day`; no statement takes longer than `patience_s`, or the pool raises StoreError."""
     await conn.execute(SQL["set_patience"], {"milliseconds": f"{patience_s * 1_000:.0f}"})
     row = await (await conn.execute(SQL["count_all"], {"limit": bounds.rows})).fetchone()
     assert row is not None, "it has no WHERE"
@@ -127,7 +127,7 @@ async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: 
 
 
 def _amount(counted: int, estimated: int | None, limit: int) -> Amount:
-    """What was counted up to a limit, and what ANALYZE has made of the whole (None or -1 = nothing yet)."""
+    """The amount from a count that stops at `limit` and the estimate of ANALYZE (None or -1 = no estimate yet)."""
     if counted < limit:
         return Amount(counted)
     if estimated is None or estimated < limit:
@@ -183,7 +183,7 @@ async def _list_spam_lists(conn: Connection, bounds: Bounds) -> tuple[SpamListSt
                 kind=ListKind(kind),
                 day=None if day == UNAPPLIED else day,
                 usable=usable,
-                # Of more than that the list itself tells no more than how many (core/url/spam_lines.py).
+                # Beyond so many unusable lines a list only states how many there are (core/url/spam_lines.py).
                 unusable=_amount(unusable, None, MAX_TOLD + 1),
                 told=tuple(told),
             )

@@ -1,7 +1,8 @@
-"""Lists for readers: the pages that use a URL (W-7), the dead and the doubtful links of a wiki (W-6).
+"""Lists of links for readers: the pages that use a URL (W-7), the dead and the doubtful links of a wiki (W-6).
 
-Pages with spam are `spam`'s business, what has changed lately that of `news`.
-One law: every list is walked by its key, and one call looks at a bounded number of rows, however large the store is.
+Pages with spam belong to ``store/pages/spam``, recent changes to ``store/lists/changes``.
+One law: every list is read in the order of its key, and one call reads a bounded number of rows, however large the
+store is.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,16 +23,16 @@ from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("lists/links")
 BUDGET: Final = 5_000
-"""Links that one call looks at, at most, where only some of them are asked for."""
+"""Links that one call reads at most, where only some of them are wanted."""
 
 _STRETCH: Final = 200
 _LEAST: Final = -(2**63)
 _ALL_BELOW: Final = "/"
-"""Sorts just behind the dot with which a reversed name ends."""
+"""The character after the dot with which a reversed name ends."""
 
 
 class UsingPage(NamedTuple):
-    """A page of some wiki; `wiki` and `page` are where to go on behind it."""
+    """A page of any wiki; a list goes on after its `wiki` and `page`."""
 
     wiki: int
     dbname: str
@@ -41,7 +42,7 @@ class UsingPage(NamedTuple):
 
 
 class PageTitle(NamedTuple):
-    """What a page of the wiki at hand is called, without its namespace's prefix."""
+    """The title of a page of the wiki at hand, without the prefix of its namespace."""
 
     page: int
     namespace: int
@@ -57,14 +58,14 @@ class PageLink:
 
 
 class Spot(NamedTuple):
-    """A link in the order of pages: the place behind which a list goes on."""
+    """A link in the order of pages: the place after which a list goes on."""
 
     page: int
     key: UrlKey
 
 
 class SpotBelow(NamedTuple):
-    """A link in the order of a domain's hosts: the place behind which a list goes on."""
+    """A link in the order of a domain's hosts: the place after which a list goes on."""
 
     page: int
     url_key: int
@@ -77,7 +78,7 @@ START: Final = Spot(0, UrlKey(0, _LEAST, _LEAST))
 
 @dataclass(frozen=True, slots=True)
 class ListedLinks(Generic[S]):
-    """Some links, and the place from which to go on; None at the end."""
+    """Some links, and the place after which to go on; None at the end."""
 
     links: tuple[PageLink, ...]
     after: S | None
@@ -86,19 +87,19 @@ class ListedLinks(Generic[S]):
 async def list_uses(
     conn: Connection, key: UrlKey, wiki: StoredWiki, *, after: tuple[int, int] | None = None, limit: int = 100
 ) -> list[UsingPage]:
-    """At most `limit` pages that use a URL, the wiki's own first, then others of its farm: never of another (P-1)."""
+    """At most `limit` pages that use a URL: the wiki's own, then others of its farm, never of another farm (P-1)."""
     return await _list_places(conn, "list_uses", key, wiki, after, limit)
 
 
 async def list_spam_uses(
     conn: Connection, key: UrlKey, wiki: StoredWiki, *, after: tuple[int, int] | None = None, limit: int = 100
 ) -> list[UsingPage]:
-    """The wiki's own pages on which the URL is spam (L-8): other wikis' lists are never told (L-3)."""
+    """The wiki's own pages on which the URL is spam (L-8); other wikis' spam lists are never shown (L-3)."""
     return await _list_places(conn, "list_spam_uses", key, wiki, after, limit)
 
 
 async def list_dead_links(conn: Connection, wiki: int, *, after: Spot = START, limit: int = 100) -> ListedLinks[Spot]:
-    """The dead links of a wiki in the order of pages, at most `limit` behind `after`."""
+    """The dead links of a wiki in the order of pages, at most `limit` after `after`."""
     row = {"wiki": wiki, "page": after.page, **after.key._asdict(), "limit": limit + 1}
     spots = [Spot(page, UrlKey(*key)) async for page, *key in await conn.execute(SQL["list_dead_links"], row)]
     links = _still_dead(await _list_links(conn, wiki, spots[:limit]))
@@ -110,8 +111,8 @@ async def list_dead_links_below(
 ) -> ListedLinks[SpotBelow]:
     """The dead links of a wiki on a domain (in normal form, no bare public suffix) and all below it, host by host.
 
-    `path` is what their paths begin with; at most `BUDGET` links are looked at for it, so a call may give few or none
-    and yet a place from which to go on.
+    `path` is what their paths begin with; with one, at most `BUDGET` links are read, so a call may return few or none
+    and yet a place after which to go on.
     """
     first = reversed_name(domain)
     row = {
@@ -127,9 +128,9 @@ async def list_dead_links_below(
     }
     found = [columns async for columns in await conn.execute(SQL["list_dead_links_below"], row)]
     fitting = [columns for columns in found if columns[5]]
-    told = fitting[:limit]
-    last = told[-1] if len(fitting) > limit else found[-1] if found and found[-1][6] else None
-    spots = [Spot(page, UrlKey(*key)) for _, page, *key, _, _ in told]
+    shown = fitting[:limit]
+    last = shown[-1] if len(fitting) > limit else found[-1] if found and found[-1][6] else None
+    spots = [Spot(page, UrlKey(*key)) for _, page, *key, _, _ in shown]
     links = _still_dead(await _list_links(conn, wiki, spots))
     return ListedLinks(links, None if last is None else SpotBelow(last[1], last[4], last[0]))
 
@@ -137,10 +138,10 @@ async def list_dead_links_below(
 async def list_doubtful_links(
     conn: Connection, wiki: int, *, policy: Policy = DEFAULT, after: Spot = START, limit: int = 100
 ) -> ListedLinks[Spot]:
-    """The doubtful links of a wiki in the order of pages, of which 200 at most are looked at, or `BUDGET` links.
+    """The doubtful links of a wiki in the order of pages; at most 200 pages, and at most `BUDGET` links, are read.
 
-    Doubt is not stored, so it is derived from what the pages use: a call may give few or none and yet a place from
-    which to go on.
+    Doubt is not stored, so it is derived from the URLs that the pages use: a call may return few or none and yet a
+    place after which to go on.
     """
     row = {"wiki": wiki, "page": after.page, "limit": _STRETCH}
     pages = [columns async for columns in await conn.execute(SQL["list_stretch"], row)]
@@ -158,7 +159,7 @@ async def list_doubtful_links(
 
 
 async def list_titles(conn: Connection, wiki: int, pages: Iterable[int]) -> dict[int, PageTitle]:
-    """The titles of pages; those that are not watched are missing."""
+    """The titles of pages, by page id; pages that are not watched are missing."""
     row = {"wiki": wiki, "pages": sorted(set(pages))}
     return {columns[0]: PageTitle(*columns) async for columns in await conn.execute(SQL["list_titles"], row)}
 
@@ -181,7 +182,7 @@ async def _list_places(
 async def _list_links(
     conn: Connection, wiki: int, spots: Sequence[Spot], known: dict[UrlKey, KnownUrl] | None = None
 ) -> tuple[PageLink, ...]:
-    """What is known of links; those that go meanwhile are left out."""
+    """The links with what is known of their URLs; links that are deleted meanwhile are left out."""
     if not spots:
         return ()
     titles = await list_titles(conn, wiki, (spot.page for spot in spots))
@@ -193,7 +194,7 @@ async def _list_links(
 
 
 def _still_dead(links: Iterable[PageLink]) -> tuple[PageLink, ...]:
-    """What counts as probably reachable is told as doubtful (H-3), so it is on that list."""
+    """Without links that count as probably reachable: they are shown as doubtful (H-3), so they are on that list."""
     return tuple(link for link in links if link.known.claims.assumed is None)
 
 

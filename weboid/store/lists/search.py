@@ -1,8 +1,7 @@
 """The search for URLs by pattern, and for the pages of one wiki that use them (W-5); doubtful ones by domain (W-6).
 
-What a pattern is stands in `core.patterns`. One law: a call looks at a bounded number of rows for a bounded time,
-however large the store is, and tells where to go on; pages are told of the one wiki that was named, never of others
-(P-1).
+What a pattern is belongs to ``core/url/patterns``. One law: a call reads a bounded number of rows for a bounded time,
+however large the store is, and returns where to go on; pages are listed of the given wiki only, never of others (P-1).
 """
 
 import asyncio
@@ -25,26 +24,26 @@ from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("lists/search")
 HOSTS: Final = 500
-"""Hosts that one statement looks at, each with its first `EACH` URLs; where one has more, that one alone is next."""
+"""Hosts that one statement reads, each with its first `EACH` URLs; a host with more is then read alone."""
 EACH: Final = 20
 MOST_STRETCHES: Final = 100
-"""Statements of a call."""
+"""Stretches, each read by one statement, that one call reads at most."""
 PAGES: Final = 5
-"""Pages told of a URL."""
+"""Pages listed for a URL at most."""
 MOST_USES: Final = 1_000
-"""Uses of a URL in a wiki that are looked at for pages in the right namespaces."""
+"""Uses of a URL in a wiki that are searched at most for pages in the right namespaces."""
 
 _FIRST_STRETCH: Final = 1_000
 _SHORTEST_STRETCH: Final = 250
 _LONGEST_STRETCH: Final = 16_000
 _MOST_CANDIDATES: Final = 500
-"""URLs of a stretch whose uses are looked for."""
+"""URLs of a stretch whose uses are searched for at most."""
 _TIMEOUT_S: Final = 8.0
 _LEAST: Final = -(2**63)
 
 
 class SearchSpot(NamedTuple):
-    """A URL in the order of hosts: the place behind which a search goes on."""
+    """A URL in the order of hosts: the place after which a search goes on."""
 
     url_key: int
     reversed: str
@@ -54,7 +53,7 @@ class SearchSpot(NamedTuple):
 class Match:
     """A URL that fits, with the first pages of the wiki that use it, by page id.
 
-    `more`: there are others than these. Without any of them it has so many uses that not all were looked at.
+    `more`: there are other pages. With `more` and no page the URL has so many uses that not all were read.
     """
 
     known: KnownUrl
@@ -64,7 +63,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Some URLs that fit, and the place from which to go on; None at the end. There may be a place without a match."""
+    """Some URLs that fit, and the place after which to go on; None at the end. There may be a place without a match."""
 
     matches: tuple[Match, ...]
     after: SearchSpot | None
@@ -78,7 +77,7 @@ class _Uses(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """What one statement found, in order, and the place from which to go on; None at the end."""
+    """What one statement found, in order, and the place after which to go on; None at the end."""
 
     keys: list[UrlKey]
     after: SearchSpot | None
@@ -96,7 +95,7 @@ async def list_matches(
     limit: int = 50,
     within_s: float = 1.5,
 ) -> Matches:
-    """At most `limit` URLs behind `after` that fit, host by host from the top-level domain down; with a wiki only those
+    """At most `limit` URLs after `after` that fit, host by host from the top-level domain down; with a wiki only those
     that its pages (in these namespaces) use. After `within_s` seconds no further statement is begun.
 
     Raises StoreError for a statement that takes too long.
@@ -107,15 +106,15 @@ async def list_matches(
         found = await _matches(conn, [key_of(pattern.exact)], verdict, uses, policy)
         return Matches(tuple(found), None)
     rows = limit + 1 if uses is None else _MOST_CANDIDATES
-    told: list[Match] = []
+    matches: list[Match] = []
     begin = after or SearchSpot(_LEAST, pattern.first)
     spot: SearchSpot | None = begin
     async for stretch in _walk(conn, pattern, verdict, policy, begin, rows, within_s):
-        told += await _matches(conn, stretch.keys, verdict, uses, policy)
-        if len(told) > limit:
-            return Matches(tuple(told[:limit]), _spot_of(told[limit - 1].known))
+        matches += await _matches(conn, stretch.keys, verdict, uses, policy)
+        if len(matches) > limit:
+            return Matches(tuple(matches[:limit]), _spot_of(matches[limit - 1].known))
         spot = stretch.after
-    return Matches(tuple(told), spot)
+    return Matches(tuple(matches), spot)
 
 
 async def list_doubtful_links_below(
@@ -130,15 +129,15 @@ async def list_doubtful_links_below(
     within_s: float = 1.5,
 ) -> ListedLinks[SpotBelow]:
     """The doubtful links of a wiki on a domain (in normal form, no bare public suffix) and all below it, whose paths
-    begin with `path`: host by host, URL by URL, at most `limit` behind `after`, whose page 0 means: behind that URL.
+    begin with `path`: host by host, URL by URL, at most `limit` after `after`, whose page 0 means: after that URL.
 
-    A call may give few or none and yet a place from which to go on. Raises StoreError as `list_matches`.
+    A call may return few or none and yet a place after which to go on. Raises StoreError as `list_matches`.
     """
     await conn.execute(SQL["bound_time"], {"timeout_ms": f"{_TIMEOUT_S * 1000:.0f}"})
     pattern = pattern_below(domain, path)
-    told = after or SpotBelow(0, _LEAST, pattern.first)
-    # A URL of which some pages have been told is looked at once more.
-    begin = SearchSpot(max(told.url_key - (told.page > 0), _LEAST), told.reversed)
+    last_shown = after or SpotBelow(0, _LEAST, pattern.first)
+    # A URL of which only some pages have been listed is read once more.
+    begin = SearchSpot(max(last_shown.url_key - (last_shown.page > 0), _LEAST), last_shown.reversed)
     spot: SearchSpot | None = begin
     links: list[PageLink] = []
     async for stretch in _walk(conn, pattern, Verdict.DOUBTFUL, policy, begin, _MOST_CANDIDATES, within_s):
@@ -146,8 +145,8 @@ async def list_doubtful_links_below(
         row = {
             **key_columns(match.known.key for match in matches),
             "wiki": wiki,
-            "after_url_key": told.url_key,
-            "after_page": told.page,
+            "after_url_key": last_shown.url_key,
+            "after_page": last_shown.page,
             "limit": limit + 1 - len(links),
         }
         async for place, *page in await conn.execute(SQL["list_links_of"], row):
@@ -169,7 +168,8 @@ async def _walk(
     rows: int,
     within_s: float,
 ) -> AsyncIterator[_Stretch]:
-    """Stretch after stretch behind a spot, each with at most so many rows; one at least, and none begun too late."""
+    """Reads stretch after stretch after a spot, each with at most `rows` rows: at least one, and none is begun later
+    than `within_s` seconds after the first."""
     clock = asyncio.get_running_loop().time
     begun_s, deep = clock(), _FIRST_STRETCH
     values = {**_values(pattern, verdict), **verdict_values(policy), "limit": rows}
@@ -181,7 +181,7 @@ async def _walk(
         is_deep = spot.url_key > _LEAST
         stretch = await _find_stretch(conn, pattern, values, (1, deep) if is_deep else (HOSTS, EACH), spot)
         if is_deep:
-            # Where the disk is asked for each URL, a long stretch would take longer than anybody waits.
+            # Where each URL has to be read from disk, a long stretch would take longer than a reader waits.
             is_slow = clock() - now_s > within_s / 4
             deep = max(deep // 4, _SHORTEST_STRETCH) if is_slow else min(2 * deep, _LONGEST_STRETCH)
         spot = stretch.after
@@ -206,7 +206,7 @@ def _values(pattern: UrlPattern, verdict: Verdict | None) -> dict[str, Any]:
 async def _find_stretch(
     conn: Connection, pattern: UrlPattern, values: dict[str, Any], size: tuple[int, int], spot: SearchSpot
 ) -> _Stretch:
-    """The URLs that fit among the next ones behind a spot; `size` = hosts, and URLs of each."""
+    """The URLs that fit among the next ones after a spot; `size` = number of hosts, and of URLs of each."""
     hosts, each = size
     row = {"first": spot.reversed, "end": pattern.end, "hosts": hosts}
     found = await (await conn.execute(SQL["find_hosts_end"], row)).fetchone()
@@ -244,7 +244,7 @@ async def _matches(
 async def _list_uses(
     conn: Connection, keys: Sequence[UrlKey], uses: _Uses
 ) -> dict[UrlKey, tuple[tuple[PageTitle, ...], bool]]:
-    """By URL its first pages, and whether there are or may be others; URLs without any are missing."""
+    """By URL its first pages, and whether there are or may be others; URLs without any use are missing."""
     row = {
         **key_columns(keys),
         "wiki": uses.wiki,
@@ -262,7 +262,7 @@ async def _list_uses(
 
 
 def _verdict(known: KnownUrl, policy: Policy) -> Verdict:
-    """The verdict as it is told."""
+    """The verdict as it is shown: with people's claims."""
     return with_claims(finding_of(known.record, known.host, policy), known.claims).verdict
 
 

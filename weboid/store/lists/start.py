@@ -1,4 +1,4 @@
-"""What a start page shows of the store: some pages of a wiki to begin with. Lists for editors (W-6) come elsewhere."""
+"""What the start page shows of the store: some pages of each wiki. Lists for editors (W-6) are in `links`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ SQL: Final = statements("lists/start")
 
 @dataclass(frozen=True, slots=True)
 class PageAtAGlance:
-    """A page with the number of its dead links."""
+    """A page with `dead`, the number of its dead links."""
 
     page: int
     namespace: int

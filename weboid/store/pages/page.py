@@ -1,7 +1,8 @@
-"""Pages with the URLs that they use (P-3, L-7): what comes in is compared with what is there, and differences written.
+"""Pages with the URLs that they use (P-3, L-7): new data is compared with stored data, and differences are written.
 
-Which URLs of a page are watched is decided before (`core.classify`); what a use changes elsewhere is `use`'s business.
-One law: after `record_pages` the tables page, url, host, link and dead say the same of the pages given.
+Which URLs of a page are watched is decided before, by ``core/url/classify``; what a use changes in other tables belongs
+to ``store/pages/use``.
+One law: after `record_pages` the tables page, url, host, link and dead agree on the given pages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +30,7 @@ SQL: Final = statements("pages/page")
 class PageUrls:
     """A page with its watched URLs by key; `latest` and `mark` are those of `PageState`.
 
-    `spam` are links that are spam on it (L-3), as it gives them; what is in it is not in `urls`.
+    `spam` has the links that are spam on it (L-3), as the page gives them; none of them is in `urls`.
     """
 
     page: int
@@ -55,7 +56,7 @@ class StoredPage:
 
 @dataclass(slots=True)
 class Intake:
-    """What an intake has changed, added up."""
+    """The totals of what an intake has changed."""
 
     pages: int = 0
     pages_new: int = 0
@@ -120,11 +121,11 @@ Added = tuple[Mapping[UrlKey, Url], Mapping[UrlKey, str]]
 
 
 async def record_added(conn: Connection, wiki: int, added: Mapping[int, Added], day: int) -> Intake:
-    """Takes in what edits added to pages, by page id; pages that are not watched are passed over (P-6, P-10)."""
+    """Records what edits added to pages, by page id; pages that are not watched are skipped (P-6, P-10)."""
     await begin_intake(conn)
     rows = await conn.execute(SQL["list_urls_of"], {"wiki": wiki, "pages": sorted(added)})
     known = {page: unpacked_keys(urls) async for page, urls in rows}
-    # What is a use stays one, and what is spam stays spam, until the page is read whole.
+    # A use stays a use, and spam stays spam, until the whole page is read.
     there = await list_spam_links(conn, wiki, known)
     new = {page: added[page][0].keys() - had - there.get(page, {}).keys() for page, had in known.items()}
     uses = [(page, key) for page, keys in new.items() for key in keys]
@@ -139,7 +140,7 @@ async def record_added(conn: Connection, wiki: int, added: Mapping[int, Added], 
 
 
 async def release_pages(conn: Connection, wiki: int, pages: Sequence[int], day: int) -> Intake:
-    """Stops watching pages: their records and uses go, and URLs without any other use are orphaned (P-5, U-8)."""
+    """Stops watching pages: their records and uses are deleted, URLs without any other use are orphaned (P-5, U-8)."""
     await begin_intake(conn)
     rows = await conn.execute(SQL["list_urls_of"], {"wiki": wiki, "pages": sorted(pages)})
     known = {page: unpacked_keys(urls) async for page, urls in rows}
@@ -154,7 +155,7 @@ async def release_pages(conn: Connection, wiki: int, pages: Sequence[int], day: 
 async def find_page(
     conn: Connection, wiki: int, *, page: int | None = None, title: str = "", namespace: int = 0
 ) -> StoredPage | None:
-    """The page of that id, or else of that title, as the last pass left it."""
+    """The page of that id, or without one of that title, as the last pass left it; None if it is not watched."""
     if page is not None:
         rows = await conn.execute(SQL["find_by_id"], {"wiki": wiki, "page": page})
     else:
@@ -164,7 +165,7 @@ async def find_page(
 
 
 async def list_pages(conn: Connection, wiki: int, pages: Sequence[int]) -> list[StoredPage]:
-    """The pages of these ids as the last pass left them, by id; those that are not watched are left out."""
+    """The pages with these ids as the last pass left them, by id; those that are not watched are left out."""
     rows = await conn.execute(SQL["list_by_ids"], {"wiki": wiki, "pages": list(pages)})
     return [_stored(row) async for row in rows]
 
@@ -172,7 +173,7 @@ async def list_pages(conn: Connection, wiki: int, pages: Sequence[int]) -> list[
 async def list_pages_of_namespace(
     conn: Connection, wiki: int, namespace: int, *, after: tuple[str, int] = ("", 0), limit: int
 ) -> list[StoredPage]:
-    """At most `limit` pages of a namespace behind a title and its id, in the order of titles."""
+    """At most `limit` pages of a namespace after a title and its page id, in the order of titles."""
     row = {"wiki": wiki, "namespace": namespace, "title": after[0], "page": after[1], "limit": limit}
     return [_stored(columns) async for columns in await conn.execute(SQL["list_of_namespace"], row)]
 

@@ -1,6 +1,6 @@
-"""The pass over a wiki (P-5): the pages it met, and how far it has come, so that it goes on where it was broken off.
+"""The state of a pass over a wiki (P-5): the pages it met and its position, so that it goes on where it was broken off.
 
-One law: a place is only left by who stands at it; two feeders on one wiki cannot leap over each other.
+One law: a position is only changed by a feeder that knows the current one; of two feeders on one wiki one fails.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ PAGE_SQL: Final = statements("pages/page")
 
 
 class KnownPage(Protocol):
-    """What is known of a page before its links are read (wiki/source.py has it)."""
+    """What is known of a page before its links are read (``wiki/source`` implements it)."""
 
     @property
     def page(self) -> int: ...
@@ -28,7 +28,7 @@ class KnownPage(Protocol):
 
 
 class PageRecord(NamedTuple):
-    """A page record as a pass walks over it; `mark` is from when its links were last read (P-3)."""
+    """A page record as a pass reads it; `mark` is from when its links were last read (P-3)."""
 
     page: int
     mark: int | None
@@ -37,14 +37,14 @@ class PageRecord(NamedTuple):
 
 
 class PassPosition(NamedTuple):
-    """Where a pass stands: its step, and the place within it from which a walk goes on."""
+    """The position of a pass: its step, and the place within it after which to go on."""
 
     step: int = 0
     place: str = ""
 
 
 async def record_start(conn: Connection, wiki: int, plan: str, day: int) -> tuple[int, PassPosition]:
-    """The day on which the pass under way began, and where it stands; begins one if there is none of this plan."""
+    """The day on which the pass under way began, and its position; begins a pass if there is none of this plan."""
     await conn.execute(SQL["record_start"], {"wiki": wiki, "plan": plan, "day": day})
     row = await (await conn.execute(SQL["find_pass"], {"wiki": wiki})).fetchone()
     assert row is not None, "it was begun a statement before"
@@ -52,7 +52,7 @@ async def record_start(conn: Connection, wiki: int, plan: str, day: int) -> tupl
 
 
 async def record_place(conn: Connection, wiki: int, before: PassPosition, after: PassPosition) -> None:
-    """The pass goes from one place to another; raises StoreError if it does not stand there any more."""
+    """Moves the pass from one position to another; raises StoreError if it is not at `before` any more."""
     row = {
         "wiki": wiki,
         "step": after.step,
@@ -65,7 +65,7 @@ async def record_place(conn: Connection, wiki: int, before: PassPosition, after:
 
 
 async def record_end(conn: Connection, wiki: int, started: int, day: int) -> None:
-    """The pass is completed: what it found stands, and the wiki may have expiries again (U-8)."""
+    """Completes the pass: categories that it did not find are deleted, and its day is recorded for expiry (U-8)."""
     await conn.execute(SQL["record_trees_gone"], {"wiki": wiki, "started": started})
     await conn.execute(SQL["record_end"], {"wiki": wiki, "day": day})
 
@@ -77,18 +77,18 @@ async def count_records(conn: Connection, wiki: int, started: int) -> tuple[int,
 
 
 async def record_trees(conn: Connection, wiki: int, started: int, titles: Iterable[str]) -> None:
-    """The categories, by title without prefix, that the pass begun on that day found in the trees of its criteria."""
+    """Records the categories, by title without prefix, that the pass begun on that day found in its criteria."""
     await conn.execute(SQL["record_trees"], {"wiki": wiki, "started": started, "titles": sorted(titles)})
 
 
 async def list_in_trees(conn: Connection, wiki: int, titles: Iterable[str]) -> set[str]:
-    """Which of these categories lie in a tree."""
+    """Which of these categories are in a tree."""
     row = {"wiki": wiki, "titles": sorted(titles)}
     return {title async for (title,) in await conn.execute(SQL["list_in_trees"], row)}
 
 
 async def record_touches(conn: Connection, wiki: int, pages: Sequence[KnownPage], day: int) -> None:
-    """Pages that match the criteria today: new ones, and those whose links may have changed, are flagged (P-5)."""
+    """Records pages that match the criteria today; flags new ones and those whose links may have changed (P-5)."""
     rows = sorted({page.page: page for page in pages}.values(), key=lambda page: page.page)
     columns: dict[str, Any] = {
         "wiki": wiki,
@@ -102,11 +102,11 @@ async def record_touches(conn: Connection, wiki: int, pages: Sequence[KnownPage]
 
 
 async def record_exclusions(conn: Connection, wiki: int, pages: Sequence[int]) -> None:
-    """Pages that are excluded count as never touched, so that the walk over all records releases them (P-4)."""
+    """Makes excluded pages count as never touched, so that the walk over all records releases them (P-4)."""
     await conn.execute(PAGE_SQL["record_exclusions"], {"wiki": wiki, "pages": sorted(pages)})
 
 
 async def list_records(conn: Connection, wiki: int, *, after: int, limit: int) -> list[PageRecord]:
-    """The page records of a wiki after a page id, by id."""
+    """At most `limit` page records of a wiki after a page id, by id."""
     row = {"wiki": wiki, "after": after, "limit": limit}
     return [PageRecord(*columns) async for columns in await conn.execute(PAGE_SQL["list_records"], row)]

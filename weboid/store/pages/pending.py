@@ -1,6 +1,6 @@
-"""Pages that were handed to the feeder between two passes, until they are read (P-6, P-8).
+"""Pages that were handed in to the feeder between two passes, until they are read (P-6, P-8).
 
-One law: a page that is handed in again while it is read stays.
+One law: a page that is handed in again while it is read stays pending.
 """
 
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from weboid.store.db.statements import statements
 SQL: Final = statements("pages/pending")
 PAGE_SQL: Final = statements("pages/page")
 MOST_WAITING: Final = 20_000
-"""Pages of a wiki: while so many wait, none are taken that somebody merely asked about."""
+"""While so many pages of a wiki wait, none are accepted that a request merely named."""
 
 
 class Pending(NamedTuple):
     """A page to read once the source has come past `seen`: by id, or by title (with prefix) and id 0.
 
-    `matched`: it is known to match a criterion that its own facts do not show, such as a category tree.
+    `matched`: it is known to match a criterion that the page itself does not show, such as a category tree.
     """
 
     page: int
@@ -29,7 +29,7 @@ class Pending(NamedTuple):
 
 
 async def record_pending(conn: Connection, wiki: int, pages: Sequence[Pending]) -> None:
-    """Hands pages of one wiki in; the latest moment of a page counts."""
+    """Hands in pages of one wiki; the latest moment of a page counts."""
     newest: dict[tuple[int, str], Pending] = {}
     for page in pages:
         key = (page.page, page.title)
@@ -48,14 +48,14 @@ async def record_pending(conn: Connection, wiki: int, pages: Sequence[Pending]) 
 
 
 async def record_asked(conn: Connection, wiki: int, pages: Sequence[int], day: int) -> None:
-    """Somebody asked about these pages: watched ones are touched, the others handed to the feeder (P-8, P-10)."""
+    """For pages that a request named: watched ones are touched, the others handed in to the feeder (P-8, P-10)."""
     row = {"wiki": wiki, "pages": sorted(pages)}
     await conn.execute(PAGE_SQL["record_asked"], {**row, "day": day})
     await conn.execute(SQL["record_strangers"], {**row, "most": MOST_WAITING})
 
 
 async def record_asked_titles(conn: Connection, wiki: int, titles: Sequence[str], day: int) -> None:
-    """The same by title; those with a prefix are left to the feeder, as only the wiki knows its prefixes."""
+    """As `record_asked`, by title; titles with a prefix are left to the feeder, as only the wiki knows its prefixes."""
     rows = await conn.execute(PAGE_SQL["list_by_titles"], {"wiki": wiki, "titles": sorted(titles)})
     known = {title: page async for page, title in rows}
     await record_asked(conn, wiki, list(known.values()), day)
@@ -64,7 +64,7 @@ async def record_asked_titles(conn: Connection, wiki: int, titles: Sequence[str]
 
 
 async def has_room(conn: Connection, wiki: int) -> bool:
-    """Whether pages that somebody asks about are taken now."""
+    """Whether pages that a request names are accepted now."""
     row = await (await conn.execute(SQL["has_room"], {"wiki": wiki, "most": MOST_WAITING})).fetchone()
     return row is not None and bool(row[0])
 
@@ -76,7 +76,7 @@ async def list_pending(conn: Connection, wiki: int, until: datetime, limit: int)
 
 
 async def record_done(conn: Connection, wiki: int, pages: Sequence[Pending]) -> None:
-    """They were read."""
+    """Removes pages that were read, unless they were handed in again meanwhile."""
     columns = {
         "page": [page.page for page in pages],
         "title": [page.title for page in pages],

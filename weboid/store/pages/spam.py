@@ -1,8 +1,7 @@
 """Spam lists as they were last fetched (L-3), and the links that are spam on a page (L-8).
 
-What a line matches is `core.spamlines`' business, when lists are fetched that of `feed.spam`.
-One law: a link of a watched page is a use or it is spam, never both; who changes one changes the other in the same
-transaction.
+What a line matches belongs to ``core/url/spam_lines``, when lists are fetched to ``feed/spam``.
+One law: a link of a watched page is a use or it is spam, never both; both are changed in the same transaction.
 """
 
 import re
@@ -25,14 +24,14 @@ _HALVES: Final = re.compile("[\ud800-\udfff]")
 _EDGES: Final = "".join(map(chr, range(0x21)))
 
 FARM: Final = ""
-"""Stands for a wiki's name where a list is its farm's own."""
+"""Instead of a wiki's name: the list is the farm's own."""
 
 UNAPPLIED: Final = 0
-"""The day of a list that is stored, while the links that it concerns are not all judged by it yet."""
+"""The day of a list that is stored while not all links that it concerns have been judged by it."""
 
 
 class ListKind(IntEnum):
-    """What a list does; stored."""
+    """Whether a list forbids or allows; the numbers are stored."""
 
     BLACK = 0
     WHITE = 1
@@ -40,7 +39,10 @@ class ListKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class SpamList:
-    """A list of a wiki, or of a farm (`dbname` FARM), as fetched and applied on `day`; `unusable` are told as text."""
+    """A list of a wiki, or of a farm (`dbname` FARM), as fetched and applied on `day`.
+
+    `unusable` has the lines that cannot be run, each with the reason.
+    """
 
     farm: int
     dbname: str
@@ -52,7 +54,7 @@ class SpamList:
 
 @dataclass(frozen=True, slots=True)
 class SpamPage:
-    """A page with so many links that are spam."""
+    """A page with `links`, the number of its links that are spam."""
 
     page: int
     namespace: int
@@ -84,7 +86,7 @@ def spam_list(farm: int, dbname: str, kind: ListKind, day: int, lines: SpamLines
 
 
 async def list_spam_lists(conn: Connection, farm: int, dbname: str) -> list[SpamList]:
-    """The lists that hold for a wiki: its farm's and its own; for FARM the farm's alone. Others' are never told."""
+    """The lists that apply to a wiki: its farm's and its own; for FARM only the farm's. Never those of other wikis."""
     rows = await conn.execute(SQL["list_lists"], {"farm": farm, "dbnames": sorted({FARM, dbname})})
     return [
         SpamList(farm, of, ListKind(kind), day, _split(lines), _split(unusable))
@@ -93,9 +95,9 @@ async def list_spam_lists(conn: Connection, farm: int, dbname: str) -> list[Spam
 
 
 async def list_stamps(conn: Connection, farm: int, dbname: str) -> dict[str, tuple[str, ...]]:
-    """By name what tells apart the lists of a wiki and those of its FARM from any other state of theirs.
+    """By name (that of the wiki, and FARM) a stamp that changes whenever the lists of that name change.
 
-    Until the caller's transaction ends, no other one changes these lists.
+    Until the caller's transaction ends, no other transaction changes these lists.
     """
     stamps: dict[str, tuple[str, ...]] = {FARM: (), dbname: ()}
     async for of, kind, stamp in await conn.execute(SQL["list_stamps"], {"farm": farm, "dbnames": list(stamps)}):
@@ -117,12 +119,12 @@ async def record_spam_list(conn: Connection, given: SpamList) -> None:
 
 
 async def record_applied(conn: Connection, farm: int, dbname: str, day: int) -> None:
-    """All links are judged by the lists of a wiki, or of FARM, as they were fetched on that day."""
+    """Records that all links are judged by the lists of a wiki, or of FARM, as they were fetched on that day."""
     await conn.execute(SQL["record_applied"], {"farm": farm, "dbname": dbname, "day": day})
 
 
 async def list_spam_links(conn: Connection, wiki: int, pages: Iterable[int]) -> dict[int, dict[UrlKey, str]]:
-    """What is spam on pages of a wiki, as they give it; pages without any are left out."""
+    """The spam links of pages of a wiki, as the pages give them; pages without any are left out."""
     found: dict[int, dict[UrlKey, str]] = {}
     rows = await conn.execute(SQL["list_spam_links"], {"wiki": wiki, "pages": sorted(pages)})
     async for page, *key, url in rows:
@@ -131,7 +133,7 @@ async def list_spam_links(conn: Connection, wiki: int, pages: Iterable[int]) -> 
 
 
 async def record_spam_links(conn: Connection, wiki: int, spam: SpamUses) -> Reclassified:
-    """Makes these the spam links of the pages given, and the only ones there; only differences are written."""
+    """Makes these the only spam links of the given pages; only differences are written."""
     had = await list_spam_links(conn, wiki, spam)
     added = {
         page: {key: url for key, url in urls.items() if had.get(page, {}).get(key) != _storable(url)}
@@ -145,7 +147,7 @@ async def record_spam_links(conn: Connection, wiki: int, spam: SpamUses) -> Recl
 
 
 async def record_spam_added(conn: Connection, wiki: int, added: SpamUses) -> None:
-    """Links that are spam on pages of a wiki, besides those that are known to be."""
+    """Adds links that are spam on pages of a wiki to those that are known."""
     rows = sorted((page, key, url) for page, urls in added.items() for key, url in urls.items())
     if rows:
         columns = {**_use_columns([(page, key) for page, key, _ in rows]), "url": [_storable(url) for *_, url in rows]}
@@ -153,7 +155,7 @@ async def record_spam_added(conn: Connection, wiki: int, added: SpamUses) -> Non
 
 
 async def record_spam_links_gone(conn: Connection, wiki: int, gone: Iterable[Use]) -> list[Use]:
-    """Links that are spam no longer, or that are there no longer; returns those that were known."""
+    """Deletes links that are no longer spam, or no longer there; returns those that were known."""
     uses = sorted(gone)
     if not uses:
         return []
@@ -162,12 +164,12 @@ async def record_spam_links_gone(conn: Connection, wiki: int, gone: Iterable[Use
 
 
 async def record_spam_pages_gone(conn: Connection, wiki: int, pages: Sequence[int]) -> None:
-    """Pages that are watched no longer: what was spam there is forgotten."""
+    """Deletes the spam links of pages that are no longer watched."""
     await conn.execute(SQL["record_pages_gone"], {"wiki": wiki, "pages": sorted(pages)})
 
 
 async def list_spam_pages(conn: Connection, wiki: int, *, after: int = 0, limit: int = 100) -> list[SpamPage]:
-    """At most `limit` pages of a wiki with spam, by id, those behind page `after` (W-6)."""
+    """At most `limit` pages of a wiki with spam, by id, after page `after` (W-6)."""
     row = {"wiki": wiki, "after": after, "limit": limit}
     return [SpamPage(*columns) async for columns in await conn.execute(SQL["list_pages"], row)]
 
@@ -183,7 +185,7 @@ class SpamBatch:
 
 
 async def find_stretch(conn: Connection, wiki: int, *, after: int, limit: int) -> SpamBatch | None:
-    """The next `limit` pages of a wiki behind page `after`; None if there is none."""
+    """The next `limit` pages of a wiki after page `after`; None if there is none."""
     rows = await conn.execute(SQL["list_stretch"], {"wiki": wiki, "after": after, "limit": limit})
     uses = {page: unpacked_keys(urls) async for page, urls in rows}
     if not uses:
@@ -201,10 +203,10 @@ async def record_reclassified(
     no_spam: Mapping[int, Mapping[UrlKey, Url]],
     day: int,
 ) -> Reclassified:
-    """Turns uses into spam links and spam links into uses, where they are still what they were when they were judged.
+    """Turns uses into spam links and spam links into uses, unless they have changed since they were judged.
 
-    The pages are locked, so an intake of one of them comes before or behind. URLs without any other use are orphaned,
-    and links to dead URLs come and go (U-8, U-10).
+    The pages are locked, so an intake of one of them comes before or after. URLs without any other use are orphaned,
+    and dead links are added and removed (U-8, U-10).
     """
     pages = sorted(now_spam.keys() | no_spam.keys())
     if not pages:
@@ -227,7 +229,7 @@ async def record_reclassified(
 async def _record_page_urls(
     conn: Connection, wiki: int, known: Mapping[int, set[UrlKey]], differences: Differences
 ) -> None:
-    """What is packed in the rows of the pages follows their links."""
+    """Updates the packed keys in the rows of the pages to match their links."""
     changed: dict[int, set[UrlKey]] = {}
     for page, key in differences.added:
         changed.setdefault(page, set(known[page])).add(key)
@@ -248,7 +250,7 @@ def _use_columns(uses: Sequence[Use]) -> dict[str, list[Any]]:
 
 
 def _storable(url: str) -> str:
-    """The link as PostgreSQL can keep it: its normal form is that of the link as given."""
+    """The link in a form that PostgreSQL can store; its normal form is the same as that of the given link."""
     return _HALVES.sub("\ufffd", url.strip(_EDGES).replace("\0", "%00"))
 
 

@@ -1,7 +1,7 @@
-"""Event streams in the store (P-6): how far they have taken effect, and what their effects have to look up.
+"""The positions of event streams (P-6): how far they have taken effect, and what their effects have to look up.
 
-What an event does to pages is the business of `page` and `pending`.
-One law: a position is written in the transaction of the effects that it stands for.
+What an event does to pages belongs to `page` and `pending`.
+One law: a position is written in the same transaction as the effects up to it.
 """
 
 from collections.abc import Collection, Mapping
@@ -15,9 +15,9 @@ SQL: Final = statements("pages/stream")
 
 
 class Position(NamedTuple):
-    """How far a comma list of streams has taken effect.
+    """How far a comma-separated list of streams has taken effect.
 
-    `last_event_id` is the server's own word, good for this list only; `moment` that of the newest event (the lag).
+    `last_event_id` is the server's own id, valid for this list only; `moment` that of the newest event (for the lag).
     """
 
     streams: str
@@ -26,13 +26,13 @@ class Position(NamedTuple):
 
 
 async def find_position(conn: Connection, streams: str) -> Position | None:
-    """The position of that list; else of another list, whose moment alone is of use; else None."""
+    """The position of that list; else of another list, of which only the moment can be used; else None."""
     row = await (await conn.execute(SQL["find_position"], {"streams": streams})).fetchone()
     return None if row is None else Position(*row)
 
 
 async def record_position(conn: Connection, position: Position) -> None:
-    """Everything up to there has taken effect; what other lists had reached is forgotten."""
+    """Records that everything up to there has taken effect; positions of other lists are deleted."""
     await conn.execute(SQL["record_other_positions_gone"], {"streams": position.streams})
     await conn.execute(SQL["record_position"], position._asdict())
 
@@ -46,7 +46,7 @@ async def list_watched(conn: Connection, wiki: int, pages: Collection[int]) -> s
 async def record_later(
     conn: Connection, wiki: int, pages: Mapping[int, datetime], titles: Mapping[str, datetime]
 ) -> None:
-    """Pages that wait to be read are not read before these moments: else links added meanwhile would be lost again."""
+    """Makes pending pages wait until these moments: read earlier, links added meanwhile would be lost again."""
     if pages:
         row = {"wiki": wiki, "page": list(pages), "seen": list(pages.values())}
         await conn.execute(SQL["record_later"], row)
@@ -56,6 +56,6 @@ async def record_later(
 
 
 async def has_category(conn: Connection) -> bool:
-    """Whether any wiki has a category tree that pages may come into."""
+    """Whether any wiki has a category tree that pages may be put into."""
     row = await (await conn.execute(SQL["has_category"])).fetchone()
     return bool(row and row[0])

@@ -1,7 +1,7 @@
 """The uses of URLs on pages (L-7), and what follows when they come and go: URLs, hosts, orphans, dead links.
 
-Whose uses they are, and which have changed, is `page`'s business.
-One law: everything is written by full key, in the order of keys: no two transactions wait for each other in a ring.
+Which uses of a page have changed is found by ``store/pages/page``.
+One law: everything is written by full key, in the order of keys, so that no transactions deadlock.
 """
 
 import struct
@@ -47,9 +47,10 @@ def unpacked_keys(data: bytes) -> list[UrlKey]:
 
 
 async def begin_intake(conn: Connection) -> None:
-    """To be called before anything else by whoever changes uses: one at a time does, until its transaction ends.
+    """To be called before anything else by a transaction that changes uses: only one at a time may.
 
-    Two at once could each remove what the other takes for the last use but one, and would lock pages crosswise.
+    Two at once could each remove one of the last two uses of a URL and leave it without an orphan mark; and they would
+    lock pages in different orders.
     """
     await conn.execute(URL_SQL["lock_intake"])
 
@@ -59,16 +60,16 @@ async def record_uses(
 ) -> int:
     """Records uses that came and went, with all that follows; `urls` has at least those that came.
 
-    New URLs become due, those that nobody uses any more orphans (U-8), and what is dead on these pages is told (U-10).
+    New URLs become due, URLs without use become orphans (U-8), and the dead links of these pages are updated (U-10).
     Returns how many URLs are new. Raises StoreError if the store has other keys than this program.
     """
     added, gone = differences.added, differences.gone
     if not added and not gone:
         return 0
-    await require_scheme(conn)  # Whoever began before a rekey must not go on (O-10).
+    await require_scheme(conn)  # A program that began before a rekey must not go on (O-10).
     came = sorted({key for _, key in added})
     left = sorted({key for _, key in gone})
-    # All URLs, then all hosts, each in the order of their keys, as rounds write them: no two wait for each other.
+    # All URLs, then all hosts, each in the order of their keys, as rounds write them: so there are no deadlocks.
     failing, again = await _lock_urls(conn, came, left)
     if again:
         await conn.execute(URL_SQL["record_uses_again"], key_columns(again))
@@ -86,16 +87,16 @@ async def record_uses(
 
 
 async def record_page_urls(conn: Connection, wiki: int, pages: Mapping[int, Iterable[UrlKey]]) -> None:
-    """Packs the URLs of pages into their rows anew; the next pass reads these pages again, whatever their mark."""
+    """Writes the packed URLs of pages into their rows; the next pass reads these pages again, whatever their mark."""
     if pages:
         packed = [packed_keys(keys) for keys in pages.values()]
         await conn.execute(SQL["record_urls_of"], {"wiki": wiki, "page": list(pages), "urls": packed})
 
 
 async def _lock_urls(conn: Connection, came: list[UrlKey], left: list[UrlKey]) -> tuple[set[UrlKey], list[UrlKey]]:
-    """Locks the URLs that will change, and those that fail, so that no round changes their verdicts meanwhile.
+    """Locks the URLs that will change, and the failing ones, so that no round changes their verdicts meanwhile.
 
-    Returns those that fail, and the orphans among those that came.
+    Returns the failing ones, and the orphans among those that came.
     """
     columns = {**key_columns((*came, *left)), "left": [False] * len(came) + [True] * len(left)}
     rows = [row async for row in await conn.execute(URL_SQL["lock_urls"], columns)]
@@ -110,7 +111,7 @@ async def _lock_hosts(conn: Connection, urls: Iterable[UrlKey]) -> None:
 
 
 async def _record_urls(conn: Connection, urls: Mapping[UrlKey, Url], day: int) -> list[UrlKey]:
-    """Makes URLs known and due; returns those that are new."""
+    """Records URLs that are not known yet, and makes those due; returns them."""
     if not urls:
         return []
     columns = {
@@ -137,7 +138,7 @@ async def _record_hosts(conn: Connection, hosts: Mapping[HostKey, str], day: int
 
 
 async def _record_dead(conn: Connection, wiki: int, added: list[Use]) -> None:
-    """A page that begins to use a dead URL has a dead link at once."""
+    """Records the dead links of pages that begin to use a dead URL."""
     since = {}
     for key, known in (await find_urls(conn, sorted({key for _, key in added}))).items():
         finding = finding_of(known.record, known.host)

@@ -1,4 +1,4 @@
-"""Farms and wikis in the store (P-1). Reading a wiki itself is the floor `wiki`'s business."""
+"""Farms and wikis in the store (P-1). Reading a wiki itself belongs to the floor ``wiki``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ SQL: Final = statements("pages/wiki")
 
 @dataclass(frozen=True, slots=True)
 class StoredWiki:
-    """A wiki that pages have been taken in from, or that is configured to be.
+    """A wiki from which pages were read, or which is configured.
 
-    `article` is what stands before a title in the wiki's addresses; `passed` the day of its last completed pass.
+    `article` is the address in front of a title; `passed` the day of its last completed pass.
     """
 
     wiki: int
@@ -27,7 +27,7 @@ class StoredWiki:
 
 
 async def record_farms(conn: Connection, farms: Sequence[Farm]) -> None:
-    """Makes the configured farms known."""
+    """Records the configured farms."""
     columns = {"farm": [farm.code for farm in farms], "name": [farm.name for farm in farms]}
     await conn.execute(SQL["record_farms"], columns)
 
@@ -35,7 +35,7 @@ async def record_farms(conn: Connection, farms: Sequence[Farm]) -> None:
 async def record_wiki(
     conn: Connection, farm: Farm, name: WikiName, *, api: str | None = None, article: str | None = None
 ) -> StoredWiki:
-    """The wiki, made known if it was not; an address once known is kept until another is given."""
+    """The wiki, recorded if it was not known; a known address is kept until another is given."""
     await record_farms(conn, [farm])
     row = {"farm": farm.code, "dbname": name.dbname, "api": api, "article": article}
     found = await (await conn.execute(SQL["record_wiki"], row)).fetchone()
@@ -44,7 +44,7 @@ async def record_wiki(
 
 
 async def find_wiki(conn: Connection, farm: Farm, name: WikiName) -> StoredWiki | None:
-    """The wiki of that name, None if nothing was ever taken in from it."""
+    """The wiki of that name; None if nothing was ever read from it."""
     row = await (await conn.execute(SQL["find_wiki"], {"farm": farm.code, "dbname": name.dbname})).fetchone()
     return None if row is None else _stored_wiki(row)
 
@@ -55,7 +55,7 @@ async def list_wikis(conn: Connection) -> list[StoredWiki]:
 
 
 async def record_pass(conn: Connection, wiki: int, day: int) -> None:
-    """A pass over the whole wiki was completed on that day (U-8's guard)."""
+    """Records that a pass over the whole wiki was completed on that day (U-8's guard)."""
     await conn.execute(SQL["record_pass"], {"wiki": wiki, "day": day})
 
 

@@ -1,8 +1,8 @@
-"""People: what each did (the audit log), how much they may do, who is blocked, undoing what one said (H-2, H-4).
+"""The audit log: what people did, how much they may do, who is blocked, undoing what one person said (H-2, H-4).
 
-What they say of URLs is the business of `report` and `replacement`; who they are is told by the web's sessions.
-One law: whoever does something asks `find_refusal` before anything else, and notes it in the same transaction: between
-the two nobody else does anything, in whatever process, so that the limits are exact.
+What people say of URLs belongs to `report` and `replacement`; who they are, to ``web/identity``.
+One law: a caller calls `find_refusal` before anything else, and `record_audit` in the same transaction: between the two
+no other action is recorded, in any process, so that the limits are exact.
 """
 
 from collections.abc import Mapping
@@ -20,15 +20,16 @@ from weboid.store.people.report import delete_unfounded
 
 SQL: Final = statements("people/audit")
 NEWEST: Final = 2**63 - 1
-"""Comes behind every entry of the audit log."""
+"""A number greater than that of every entry of the audit log."""
 AUDIT_DAYS: Final = 365
-"""So long the audit log is kept."""
+"""How many days the audit log is kept."""
 NOBODY: Final = ""
 """The subject of people who have not signed in."""
 
 
 class Action(StrEnum):
-    """What people can do. The words are stored; the object of those on people is a subject, else a URL or a domain."""
+    """What people can do. The values are stored. The object of an action on a person is a subject, of others a URL or
+    a domain."""
 
     REPORT = "report"
     REPORT_DOMAIN = "report-domain"
@@ -37,7 +38,7 @@ class Action(StrEnum):
     REPLACE = "replace"
     REMOVE_REPLACEMENT = "remove-replacement"
     DROP_REPLACEMENT = "drop-replacement"
-    """By the program itself: it did not work."""
+    """Done by the program itself: the replacement did not work."""
     CHECK = "check"
     UNDO = "undo"
     BLOCK = "block"
@@ -45,7 +46,7 @@ class Action(StrEnum):
 
 
 class Refusal(StrEnum):
-    """Why somebody may not do something now."""
+    """Why a person may not do something now."""
 
     BLOCKED = "blocked"
     MINUTE = "minute"
@@ -56,7 +57,8 @@ _REPORTS: Final = frozenset({Action.REPORT, Action.REPORT_DOMAIN})
 _REMOVALS: Final = frozenset({Action.REMOVE_REPORT, Action.REMOVE_DOMAIN_REPORT, Action.REMOVE_REPLACEMENT})
 _CLAIMS: Final = _REPORTS | {Action.REPLACE}
 
-# What shares a person's one a minute, and what shares the day of all people (H-2). Administrators' work has no limit.
+# By action: the actions that share a person's limit of one a minute, and those that share the daily limit of all people
+# (H-2). What administrators do has no limit.
 _PAUSED: Final[Mapping[Action, frozenset[Action]]] = {
     **dict.fromkeys(_REPORTS, _REPORTS),
     **dict.fromkeys(_REMOVALS, _REMOVALS),
@@ -72,7 +74,7 @@ _COUNTED: Final[Mapping[Action, frozenset[Action]]] = {
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """Who did what when. `audit` counts up; `name` is what the person was called then."""
+    """Who did what when. `audit` counts up; `name` is the person's name at that time."""
 
     audit: int
     moment: datetime
@@ -85,7 +87,7 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Somebody who may not do anything any more, since a day; `blocker` is the administrator's subject."""
+    """A person who may not do anything any more, since a day; `blocker` is the administrator's subject."""
 
     subject: str
     name: str
@@ -96,7 +98,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """How much of what somebody said is gone. `assumptions` are domains that counted as reachable by it (H-3)."""
+    """How much of what a person said was deleted. `assumptions` are domains that counted as reachable by it (H-3)."""
 
     reports: int
     domains: int
@@ -105,10 +107,10 @@ class Undone:
 
 
 async def find_refusal(conn: Connection, action: Action, subject: str, *, daily: int) -> Refusal | None:
-    """Why this person may not do this now, None if they may: one a minute, and `daily` over all people (H-2).
+    """Why this person may not do this now, None if they may: one a minute, and `daily` a day over all people (H-2).
 
-    The day is UTC's, by the clock of the database. To be called before any row is locked; others wait until the
-    caller's transaction ends, in which `record_audit` notes what was done.
+    The day is in UTC, by the clock of the database. To be called before any row is locked; others wait until the
+    caller's transaction ends, in which `record_audit` records what was done.
     """
     await conn.execute(SQL["lock_audit"])
     if action not in _COUNTED:
@@ -124,7 +126,7 @@ async def find_refusal(conn: Connection, action: Action, subject: str, *, daily:
 
 
 async def record_audit(conn: Connection, action: Action, subject: str, name: str, about: str, detail: str = "") -> int:
-    """Notes that somebody did something about a URL, a domain or a person; returns the number of the entry."""
+    """Records that a person did something about a URL, a domain or a person; returns the number of the entry."""
     row = {"action": action.value, "subject": subject, "name": name, "object": about, "detail": detail}
     found = await (await conn.execute(SQL["record_audit"], row)).fetchone()
     return int(found[0]) if found else 0
@@ -140,24 +142,24 @@ async def list_audit(
 
 
 async def expire_audit(conn: Connection, day: int, *, limit: int) -> int:
-    """Deletes at most `limit` entries that are over a year old on `day`, returns how many."""
+    """Deletes at most `limit` entries that are over a year old on `day`; returns how many."""
     until = datetime.combine(date_of(day - AUDIT_DAYS), time(), UTC)
     return (await conn.execute(SQL["delete_old_audit"], {"until": until, "limit": limit})).rowcount
 
 
 async def record_block(conn: Connection, subject: str, name: str, day: int, *, blocker: str, reason: str) -> None:
-    """Blocks somebody, or tells a new reason."""
+    """Blocks a person, or records a new reason for the block."""
     row = {"subject": subject, "name": name, "day": day, "blocker": blocker, "reason": reason}
     await conn.execute(SQL["record_block"], row)
 
 
 async def delete_block(conn: Connection, subject: str) -> bool:
-    """Unblocks somebody; returns whether they were blocked."""
+    """Unblocks a person; returns whether they were blocked."""
     return (await conn.execute(SQL["delete_block"], {"subject": subject})).rowcount > 0
 
 
 async def find_block(conn: Connection, subject: str) -> Block | None:
-    """Why somebody is blocked, None if they are not."""
+    """Since when and why a person is blocked; None if they are not."""
     row = await (await conn.execute(SQL["find_block"], {"subject": subject})).fetchone()
     return Block(*row) if row else None
 
@@ -170,7 +172,7 @@ async def list_blocks(conn: Connection, *, limit: int = 100) -> list[Block]:
 async def delete_claims(conn: Connection, subject: str, day: int) -> Undone:
     """Deletes all reports and replacements of one person, and what followed from them (H-4).
 
-    To be called after `find_refusal`, so that no report is under way meanwhile.
+    To be called after `find_refusal`, so that no report is written at the same time.
     """
     row = {"subject": subject}
     hosts = [HostKey(*key) async for key in await conn.execute(SQL["delete_reports_of"], row)]

@@ -1,9 +1,9 @@
 """What people suggest instead of dead URLs: exactly one replacement a URL, and one snapshot of each archive (A-4).
 
-Whether a suggestion is fit, and how it did when it was asked, is found out by `web` and `crawl`; answers read through
-`notes`. Who did what is written into the log by the caller, in the same transaction; `people` undoes all that one has
-suggested, and with its URL a suggestion goes, too (`report`).
-One law: a suggestion stands only beside a URL of the store, and is changed by no check of another target.
+Whether a suggestion may be made is decided by ``web/people/replacement``; it is checked by ``archive/suggestions``;
+answers read it through ``store/urls/claims``. The caller records who did what in the audit log, in the same
+transaction. `audit` deletes all suggestions of one person, `report` those of a deleted URL.
+One law: a suggestion belongs to a URL of the store, and no check of another target changes it.
 """
 
 from collections.abc import Sequence
@@ -17,15 +17,15 @@ from weboid.store.db.statements import statements
 SQL: Final = statements("people/replacement")
 
 PLAIN: Final = 0
-"""In the place of an archive's number: no archive, but another address."""
+"""Instead of an archive's number: the target is another address, not a snapshot in an archive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A suggestion for the URL `key`, made on `day` by somebody. `target` is a URL in normal form.
+    """A suggestion for the URL `key`, made on `day` by a person. `target` is a URL in normal form.
 
-    `asked` is the day of the newest check, None = it still waits for its first; `strikes` counts the checks in a row
-    that did not find it working; `works` = the newest one did, and people may see it.
+    `asked` is the day of the newest check, None = it still waits for its first; `strikes` counts the consecutive checks
+    that did not find it working; `works` = the newest check found it working, and people may see it.
     """
 
     key: UrlKey
@@ -43,21 +43,21 @@ class Replacement:
 async def record_replacement(
     conn: Connection, key: UrlKey, *, archive: int, target: str, day: int, subject: str, name: str
 ) -> bool:
-    """Puts a suggestion in the place of the earlier one of its kind, to be checked first.
+    """Replaces the earlier suggestion of its kind by this one, which is to be checked first.
 
-    Returns whether anything has changed: not if the same target stands there already, or the URL is not watched (U-9).
+    Returns whether anything has changed: not if it has the same target already, or the URL is not watched (U-9).
     """
     row = {**key._asdict(), "archive": archive, "target": target, "day": day, "subject": subject, "name": name}
     return await (await conn.execute(SQL["record_replacement"], row)).fetchone() is not None
 
 
 async def find_replacements(conn: Connection, key: UrlKey) -> list[Replacement]:
-    """All suggestions for a URL, in whatever state, the plain one first."""
+    """All suggestions for a URL, checked or not, the one that is no snapshot first."""
     return [_replacement(row) async for row in await conn.execute(SQL["find_replacements"], key._asdict())]
 
 
 async def lease_replacements(conn: Connection, day: int, *, limit: int) -> list[Replacement]:
-    """Takes at most `limit` suggestions due by `day`, for this worker alone: a day later they are due again."""
+    """Takes at most `limit` suggestions due by `day` for this worker alone; on the next day they are due again."""
     row = {"day": day, "until": day + 1, "limit": limit}
     return [_replacement(columns) async for columns in await conn.execute(SQL["lease_replacements"], row)]
 
@@ -65,13 +65,13 @@ async def lease_replacements(conn: Connection, day: int, *, limit: int) -> list[
 async def record_checked(
     conn: Connection, checked: Replacement, *, asked: int, due: int, strikes: int, works: bool
 ) -> bool:
-    """What a check found, and when the next is due; returns whether that target was still there."""
+    """Records what a check found, and when the next is due; returns whether the suggestion still had that target."""
     row = {**_place(checked), "asked": asked, "due": due, "strikes": strikes, "works": works}
     return (await conn.execute(SQL["record_checked"], row)).rowcount > 0
 
 
 async def delete_replacement(conn: Connection, key: UrlKey, *, archive: int, target: str) -> bool:
-    """Takes back a suggestion with this very target; returns whether it was there."""
+    """Deletes a suggestion with exactly this target; returns whether there was one."""
     row = {**key._asdict(), "archive": archive, "target": target}
     return (await conn.execute(SQL["delete_replacement"], row)).rowcount > 0
 

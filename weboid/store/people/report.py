@@ -1,7 +1,7 @@
 """Reports: "it works by hand", said of a URL or of a whole domain (H-1), and what follows from many of them (H-3).
 
-How much anybody may say is the business of `people`; what answers make of it that of `notes`.
-One law: a report is of a URL that is watched, and goes with the first regular answer of that URL.
+The limits for people belong to `audit`; reading reports for answers to ``store/urls/claims``.
+One law: a report is about a watched URL, and is deleted with the first check that finds the URL working.
 """
 
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("people/report")
 KEPT_DAYS: Final = 183
-"""So long after its day a report is over: six months (H-1, H-3)."""
+"""The days after which a report expires: six months (H-1, H-3)."""
 LEAST: Final = 5
-"""So many reports in a domain there must be before it counts as reachable as a whole (H-3)."""
+"""The least number of reports in a domain for it to count as reachable as a whole (H-3)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """That something works by hand, said on a day by somebody; `subject` None = it follows from many reports (H-3)."""
+    """A person's statement that something works by hand; `subject` None = it follows from many reports (H-3)."""
 
     day: int
     subject: str | None
@@ -40,7 +40,7 @@ def is_half(reports: int, urls: int) -> bool:
 
 
 async def find_locked_url(conn: Connection, key: UrlKey) -> KnownUrl | None:
-    """What is known of a watched URL, kept so until the transaction ends; None if no page uses it (U-9).
+    """What is known of a watched URL, locked until the transaction ends; None if no page uses it (U-9).
 
     Raises StoreError if the store has other keys than this program (O-10).
     """
@@ -51,9 +51,9 @@ async def find_locked_url(conn: Connection, key: UrlKey) -> KnownUrl | None:
 
 
 async def record_report(conn: Connection, known: KnownUrl, day: int, subject: str, name: str) -> bool:
-    """Notes on `day` that somebody says this URL works; returns whether its whole domain counts as reachable by that.
+    """Records a person's report that this URL works; returns whether its whole domain counts as reachable by that.
 
-    The URL comes from `find_locked_url`, and is dead. A report that stands already is renewed.
+    The URL comes from `find_locked_url`, and is dead. A report that exists already is renewed.
     """
     row = {**known.key._asdict(), "day": day, "subject": subject, "name": name}
     await conn.execute(SQL["record_report"], row)
@@ -61,19 +61,19 @@ async def record_report(conn: Connection, known: KnownUrl, day: int, subject: st
 
 
 async def record_domain_report(conn: Connection, domain: str, day: int, subject: str, name: str) -> None:
-    """Notes that somebody says all of a registrable domain works. What follows from many reports is left as it is."""
+    """Records a person's report that all of a registrable domain works. An assumption about it (H-3) is left as is."""
     row = {**_domain_row(domain, day), "day": day, "subject": subject, "name": name}
     await conn.execute(SQL["record_domain_report"], row)
 
 
 async def find_report(conn: Connection, key: UrlKey, day: int) -> Report | None:
-    """The report of a URL that holds on `day`."""
+    """The report of a URL that is valid on `day`, if any."""
     row = await (await conn.execute(SQL["find_report"], {**key._asdict(), "over": day - KEPT_DAYS})).fetchone()
     return Report(*row) if row else None
 
 
 async def find_domain_report(conn: Connection, domain: str, day: int) -> Report | None:
-    """The report of a registrable domain that holds on `day`."""
+    """The report of a registrable domain that is valid on `day`, if any."""
     row = await (await conn.execute(SQL["find_domain_report"], _domain_row(domain, day))).fetchone()
     return Report(*row) if row else None
 
@@ -86,13 +86,13 @@ async def delete_reports(conn: Connection, keys: Sequence[UrlKey]) -> int:
 
 
 async def delete_domain_report(conn: Connection, domain: str) -> bool:
-    """Deletes the report of a domain, whoever made it; returns whether there was one."""
+    """Deletes the report of a domain, by any person; returns whether there was one."""
     row = {"bucket": bucket_of(domain), "domain": domain}
     return (await conn.execute(SQL["delete_domain_report"], row)).rowcount > 0
 
 
 async def delete_unfounded(conn: Connection, domain: str, day: int) -> bool:
-    """Deletes what followed from many reports of a domain if it does no longer; returns whether it did (H-4)."""
+    """Deletes the assumption about a domain if its reports no longer support it; returns whether it did (H-4)."""
     if await _is_half_reported(conn, domain, day):
         return False
     row = {"bucket": bucket_of(domain), "domain": domain}
@@ -106,14 +106,14 @@ async def delete_with_urls(conn: Connection, keys: Sequence[UrlKey]) -> None:
 
 
 async def expire_reports(conn: Connection, day: int, *, limit: int) -> int:
-    """Deletes at most `limit` reports of URLs, and as many of domains, that are over on `day`; returns how many."""
+    """Deletes at most `limit` reports of URLs, and as many of domains, that have expired by `day`; returns how many."""
     row = {"over": day - KEPT_DAYS, "limit": limit}
     of_urls = (await conn.execute(SQL["delete_old_reports"], row)).rowcount
     return of_urls + (await conn.execute(SQL["delete_old_domain_reports"], row)).rowcount
 
 
 async def record_check_now(conn: Connection, known: KnownUrl, day: int) -> bool:
-    """Makes a URL from `find_locked_url` due on `day` unless it was asked that day; returns whether it is (W-14)."""
+    """Makes a URL from `find_locked_url` due on `day` unless it was checked that day; returns whether it is (W-14)."""
     if known.record.checked is not None and known.record.checked >= day:
         return False
     if known.due > day:
@@ -130,9 +130,9 @@ async def _record_assumption(conn: Connection, domain: str, day: int) -> bool:
 
 
 async def _is_half_reported(conn: Connection, domain: str, day: int) -> bool:
-    """Of the URLs no more are counted than it takes to know."""
+    """Whether about half of the domain's URLs are reported; no more URLs are counted than needed."""
     first = reversed_name(domain)
-    # Below a public suffix lie other domains, and below a domain there may be such suffixes.
+    # Below a public suffix there are other domains, and below a domain there may be public suffixes.
     has_more = not is_ip(domain) and registrable_domain(f"x.{domain}") == domain
     end = f"{first[:-1]}/" if has_more else f"{first} "
     row = {**_domain_row(domain, day), "first": first, "end": end}

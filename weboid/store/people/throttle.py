@@ -1,7 +1,7 @@
-"""How much a range of addresses may still ask, for all web processes and beyond their restarts (W-9).
+"""The budgets of ranges of addresses, shared by all web processes and kept over their restarts (W-9).
 
-Which range asks, and what a request costs, is the web's business; here it is nothing but a key.
-One law: no address is stored: a key is a hash under the day's random key, and that key goes with its day.
+Which range a request comes from, and what it costs, belongs to ``web/http/limits``; here a range is just a key.
+One law: no address is stored: a key is a hash under the day's random key, which is deleted after that day.
 """
 
 from dataclasses import dataclass
@@ -37,8 +37,9 @@ class Rate:
 async def spend(conn: Connection, key: bytes, cost: int, rate: Rate) -> float | None:
     """Spends `cost` units of a key and returns None; or spends nothing and returns the seconds until it could be.
 
-    Exact however many spend at a time, in whatever process. `conn` must not be in a transaction: the statement is one
-    of its own, so that the row is locked no longer than it takes (and as the table is unlogged, no disk is waited for).
+    Exact however many tasks or processes spend at a time. `conn` must not be in a transaction: the statement is a
+    transaction of its own, so that the row is locked no longer than it takes (and as the table is unlogged, there is no
+    wait for the disk).
     """
     row = {"key": key, "cost": min(cost, rate.burst), "burst": rate.burst, "unit_s": rate.unit_s}
     await conn.set_autocommit(True)
@@ -46,7 +47,7 @@ async def spend(conn: Connection, key: bytes, cost: int, rate: Rate) -> float | 
         if await (await conn.execute(SQL["spend"], row)).fetchone():
             return None
         wait = await (await conn.execute(SQL["find_wait"], row)).fetchone()
-        # No row: what had been spent was earned again and forgotten in between.
+        # No row: what had been spent was earned again, and the row deleted in between.
         return max(0.0, wait[0]) if wait else 0.0
     finally:
         if not conn.closed:
@@ -54,7 +55,7 @@ async def spend(conn: Connection, key: bytes, cost: int, rate: Rate) -> float | 
 
 
 async def find_day_key(conn: Connection, day: int) -> bytes:
-    """The day's random key, the same for all processes: made by whoever asks first."""
+    """The day's random key, the same for all processes: made by the first call of the day."""
     await conn.execute(SQL["record_day_key"], {"day": day, "key": token_bytes(_KEY_BYTES)})
     row = await (await conn.execute(SQL["find_day_key"], {"day": day})).fetchone()
     assert row
@@ -62,11 +63,11 @@ async def find_day_key(conn: Connection, day: int) -> bytes:
 
 
 def key_of(day_key: bytes, who: bytes) -> bytes:
-    """What stands for somebody on that day, and tells nothing without the day's key."""
+    """The key of a range on that day; it reveals nothing without the day's key."""
     return blake2b(who, key=day_key, digest_size=_HASH_BYTES).digest()
 
 
 async def delete_past(conn: Connection, day: int, *, limit: int) -> int:
-    """Deletes the keys of past days, and at most `limit` rows that mean nothing any more; returns how many of those."""
+    """Deletes the keys of past days, and at most `limit` rows without effect; returns how many of those rows."""
     await conn.execute(SQL["delete_day_keys"], {"day": day})
     return (await conn.execute(SQL["delete_past"], {"limit": limit})).rowcount

@@ -1,6 +1,7 @@
-"""Writing a batch of checks: records, hosts, the log of verdicts, dead links and what pages look like (O-7, U-10).
+"""Writing a batch of checks: records, hosts, the verdict log, dead links, specials and portraits (O-7, U-10).
 
-One law: a check is either written whole, with its host, its change and its dead links, or not at all.
+The single statements belong to ``store/urls``.
+One law: a check is written as a whole, with its host, its change and its dead links, or not at all.
 """
 
 from collections.abc import Sequence
@@ -32,9 +33,9 @@ from weboid.store.urls.special import HostSpecial, delete_specials, record_speci
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One URL of a visit, judged on `day`: its record and its host's, before and after. `due` is its next day.
+    """One URL of a visit, judged on `day`: its record and its host's, before and after. `due` is its next_check.
 
-    `seen` is None where nothing can be said (a fault of ours): the record stays, the URL is due another day.
+    `seen` is None where nothing can be concluded (a fault of ours): the record stays, the URL is due another day.
     """
 
     url: StoredUrl
@@ -66,19 +67,20 @@ async def record_batch(conn: Connection, batch: Sequence[Checked], held: Held, p
     ours = await list_held(conn, {bucket: held[bucket] for bucket in buckets if bucket in held})
     mine = [checked for checked in batch if checked.url.key.bucket in ours]
     tally = Tally(lost=len(batch) - len(mine))
-    # A host that dies or comes back changes the verdict on URLs outside the batch: it is written in the right order.
+    # A host that dies or comes back changes the verdict on URLs outside the batch, so the batch is split at such checks
+    # and written in order.
     start = 0
     for end, checked in enumerate(mine, start=1):
-        if end == len(mine) or _turns(checked, policy):
+        if end == len(mine) or _turns_host(checked, policy):
             await _record_part(conn, mine[start:end], tally, policy)
             start = end
-    # A regular answer is better than anybody's word (H-1).
+    # A check that finds the URL working ends a person's report on it (H-1).
     await delete_reports(conn, [checked.url.key for checked in mine if _works_again(checked)])
     return tally
 
 
 async def _record_part(conn: Connection, part: Sequence[Checked], tally: Tally, policy: Policy) -> None:
-    """Part of a batch in which at most the last check turns its host."""
+    """Writes a part of a batch in which at most the last check makes its host dead or alive."""
     done = [checked for checked in part if checked.seen is not None]
     postponed = [checked for checked in part if checked.seen is None]
     if done:
@@ -86,19 +88,19 @@ async def _record_part(conn: Connection, part: Sequence[Checked], tally: Tally, 
     if postponed:
         await record_due(conn, {checked.url.key: checked.due for checked in postponed})
     await record_hosts(conn, {checked.host.key: checked.host_after for checked in part})
-    await _record_beside(conn, done)
+    await _record_specials_and_portraits(conn, done)
     changes = [change for checked in done if (change := _change_of_check(checked, policy))]
     await record_changes(conn, changes)
     tally.changes += len(changes)
-    if _turns(part[-1], policy):
-        tally.changes += await _record_turn(conn, part[-1], policy)
+    if _turns_host(part[-1], policy):
+        tally.changes += await _record_host_turn(conn, part[-1], policy)
     tally.written += len(done)
     tally.postponed += len(postponed)
     tally.inferred += sum(1 for checked in done if checked.seen and checked.seen.inferred)
 
 
-async def _record_beside(conn: Connection, done: Sequence[Checked]) -> None:
-    """What checks have shown beside the state of their URLs: what hosts need, what pages look like."""
+async def _record_specials_and_portraits(conn: Connection, done: Sequence[Checked]) -> None:
+    """Writes what checks found apart from the state of their URLs: what hosts need, what documents look like."""
     shown: dict[HostSpecial, int] = {}
     gone: set[HostSpecial] = set()
     portraits: dict[UrlKey, DatedPortrait] = {}
@@ -113,8 +115,11 @@ async def _record_beside(conn: Connection, done: Sequence[Checked]) -> None:
     await record_portraits(conn, portraits)
 
 
-async def _record_turn(conn: Connection, checked: Checked, policy: Policy) -> int:
-    """The host has just been proven dead, or is so no longer: what that means for its other silent URLs (C-5)."""
+async def _record_host_turn(conn: Connection, checked: Checked, policy: Policy) -> int:
+    """Writes what follows for its other silent URLs when a host has been proven dead, or is so no longer (C-5).
+
+    Returns the number of their changes of verdict.
+    """
     count = 0
     async for urls in list_silent_urls(conn, checked.host.key):
         others = [url for url in urls if url.key != checked.url.key]
@@ -131,13 +136,14 @@ async def _record_turn(conn: Connection, checked: Checked, policy: Policy) -> in
 
 
 def _works_again(checked: Checked) -> bool:
-    """Whether there may be a report that is over: there is none of what worked before, nor of what was never asked."""
+    """Whether a report may have to be deleted: there is none on a URL that worked before or was never checked."""
     before = checked.url.record.reason
     is_regular = checked.seen is not None and checked.seen.outcome is Outcome.WORKING
     return is_regular and before is not None and before.outcome is not Outcome.WORKING
 
 
-def _turns(checked: Checked, policy: Policy) -> bool:
+def _turns_host(checked: Checked, policy: Policy) -> bool:
+    """Whether the host has been proven dead by this check, or is so no longer."""
     return proven(checked.host_before.streak, policy) != proven(checked.host_after.streak, policy)
 
 

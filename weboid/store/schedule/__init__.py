@@ -1,1 +1,1 @@
-"""Whose turn it is: leases of buckets, and turns at hosts."""
+"""Who may check what and when: leases of buckets, and turns at hosts."""

@@ -1,6 +1,6 @@
-"""Leases: which worker may ask and write which bucket, until when (architecture §3).
+"""Leases: which worker may check and write which bucket, until when (architecture §3).
 
-One law: the epoch decides. Who was away too long finds it raised and may not write any more.
+One law: the epoch decides. A worker whose lease was taken over finds it raised and may not write any more.
 """
 
 from collections.abc import Mapping
@@ -18,35 +18,38 @@ Held = Mapping[int, int]
 async def lease_buckets(
     conn: Connection, worker: str, *, day: int, limit: int, lease_s: float, rest_s: float
 ) -> dict[int, int]:
-    """At most `limit` buckets that have hosts due by `day` and were nobody's for `rest_s`, now ours for `lease_s`."""
+    """Leases at most `limit` buckets with hosts due by `day`, free for at least `rest_s` seconds, for `lease_s`.
+
+    Returns the epoch of each.
+    """
     row = {"worker": worker, "day": day, "limit": limit, "seconds": lease_s, "rest": rest_s}
     return {bucket: epoch async for bucket, epoch in await conn.execute(SQL["lease_buckets"], row)}
 
 
 async def is_due(conn: Connection, day: int) -> bool:
-    """Whether any bucket has a host due by `day`, whoever holds it."""
+    """Whether any bucket, leased or not, has a host due by `day`."""
     row = await (await conn.execute(SQL["find_due"], {"day": day})).fetchone()
     return bool(row and row[0])
 
 
 async def record_renewal(conn: Connection, held: Held, *, lease_s: float) -> set[int]:
-    """Renews what is held; returns the buckets that are still ours."""
+    """Renews leases for `lease_s` seconds; returns the buckets that are still ours."""
     row = {**_columns(held), "seconds": lease_s}
     return {bucket async for (bucket,) in await conn.execute(SQL["record_renewal"], row)}
 
 
 async def record_release(conn: Connection, held: Held) -> None:
-    """Gives buckets back at once."""
+    """Ends leases at once."""
     await conn.execute(SQL["record_release"], _columns(held))
 
 
 async def list_held(conn: Connection, held: Held) -> set[int]:
-    """Which of these are still ours, kept so until the transaction ends."""
+    """Which of these buckets are still ours, locked until the transaction ends."""
     return {bucket async for (bucket,) in await conn.execute(SQL["list_held"], _columns(held))}
 
 
 async def count_busy(conn: Connection, day: int, *, rest_s: float) -> int:
-    """How many buckets with due hosts somebody holds, or held less than `rest_s` ago."""
+    """How many buckets with due hosts are leased, or were less than `rest_s` seconds ago."""
     row = await (await conn.execute(SQL["count_busy"], {"day": day, "rest": rest_s})).fetchone()
     return int(row[0]) if row else 0
 

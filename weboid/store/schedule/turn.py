@@ -1,4 +1,4 @@
-"""Turns at hosts, shared by all workers: when each may be asked again (C-3, C-17).
+"""Turns at hosts, shared by all workers: when the next request to each may be sent (C-3, C-17).
 
 One law: a turn is taken before it is waited for, by the clock of the database alone.
 """
@@ -14,9 +14,9 @@ SQL: Final = statements("schedule/turn")
 
 
 async def lease_slots(conn: Connection, delays_s: Mapping[HostKey, float], *, limit_s: float) -> dict[HostKey, float]:
-    """Takes one turn at each host, after which it rests so many seconds; returns the seconds until the turn.
+    """Takes one turn at each host, followed by a pause of the given seconds; returns the seconds until the turn.
 
-    Hosts whose turn would come only after `limit_s` are missing: there, nothing was taken.
+    Hosts whose turn would come only after `limit_s` seconds are missing: no turn was taken there.
     """
     keys = sorted(delays_s)
     row = {**host_key_columns(keys), "delay": [delays_s[key] for key in keys], "limit": limit_s}
@@ -26,10 +26,10 @@ async def lease_slots(conn: Connection, delays_s: Mapping[HostKey, float], *, li
 
 
 async def record_rest(conn: Connection, host: HostKey, seconds: float) -> None:
-    """Lets nobody ask the host for so long (Retry-After)."""
+    """Allows no request to the host for so many seconds (Retry-After)."""
     await conn.execute(SQL["record_rest"], {**host._asdict(), "seconds": seconds})
 
 
 async def delete_past(conn: Connection) -> None:
-    """Forgets hosts that have been free for a minute."""
+    """Deletes the rows of hosts that have been free for a minute."""
     await conn.execute(SQL["delete_past"])

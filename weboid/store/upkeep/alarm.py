@@ -1,6 +1,6 @@
 """Alarms: what an operator has to know, raised once and lowered when it is over (P-7, U-8).
 
-What is alarming is `maintain.alarms`' business. One law: an alarm that is raised again keeps its first day.
+When an alarm is raised is decided by ``maintain/alarms``. One law: an alarm that is raised again keeps its first day.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ SQL: Final = statements("upkeep/alarm")
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """Something wrong with `subject` (a wiki, a list of streams, … or "") since a day; `kind` is a stable word."""
+    """A problem with `subject` (a wiki, a list of streams, … or "") since a day; `kind` is a stable word."""
 
     kind: str
     subject: str
@@ -33,17 +33,17 @@ class SlowPass:
 
 
 async def raise_alarm(conn: Connection, kind: str, subject: str, day: int, detail: str) -> None:
-    """Raises an alarm, or tells one that is raised already in new words."""
+    """Raises an alarm, or updates the detail of one that is raised already."""
     await conn.execute(SQL["record_alarm"], {"kind": kind, "subject": subject, "day": day, "detail": detail})
 
 
 async def lower_alarm(conn: Connection, kind: str, subject: str) -> None:
-    """It is over, if it ever was."""
+    """Lowers an alarm; does nothing if it is not raised."""
     await conn.execute(SQL["delete_alarm"], {"kind": kind, "subject": subject})
 
 
 async def record_alarms(conn: Connection, kind: str, details: Mapping[str, str], day: int) -> None:
-    """Makes these, by subject, the only alarms of a kind."""
+    """Makes these, with their details by subject, the only alarms of a kind."""
     await conn.execute(SQL["delete_others"], {"kind": kind, "subjects": list(details)})
     for subject, detail in sorted(details.items()):
         await raise_alarm(conn, kind, subject, day, detail)
@@ -55,19 +55,19 @@ async def list_alarms(conn: Connection) -> list[Alarm]:
 
 
 async def list_slow_passes(conn: Connection, day: int, *, days: int) -> list[SlowPass]:
-    """The wikis with a pass of over so many days, under way on `day` or the last one."""
+    """The wikis whose pass under way on `day`, or whose last pass, has taken more than so many days."""
     row = {"day": day, "days": days}
     return [SlowPass(*columns) async for columns in await conn.execute(SQL["list_slow_passes"], row)]
 
 
 async def find_overdue(conn: Connection, day: int, *, days: int) -> int | None:
-    """The day since when a URL has been due, if there is one due for over so many days; not always the very oldest."""
+    """The day since when a URL has been due, if one is due for more than so many days; not always the oldest one."""
     row = await (await conn.execute(SQL["find_oldest_due"], {"day": day, "days": days})).fetchone()
     return row[0] if row else None
 
 
 async def list_streams_behind(conn: Connection, *, seconds: float) -> dict[str, int]:
-    """How many seconds the streams are behind, by the database's clock, where it is over so many."""
+    """By list of streams, how many seconds it is behind by the database's clock, where that is more than `seconds`."""
     return {
         streams: lag_s async for streams, lag_s in await conn.execute(SQL["list_streams_behind"], {"seconds": seconds})
     }

@@ -1,8 +1,8 @@
-"""Deleting what is over: URLs whose last use went long ago (U-8), what hosts were last seen to need long ago (C-6).
+"""Deleting what has expired: URLs whose last use went long ago (U-8), specials of hosts last seen long ago (C-6).
 
-When that is, and whether it may happen at all, is `maintain.expiry`'s business. A URL without a use has no dead links:
-those go with the use, in its transaction. That a URL is spam on a page is a fact about the page and stays (L-8).
-One law: a URL goes with all that is known of it in one transaction, and never while a page links to it.
+When that is, and whether it may happen at all, is decided by ``maintain/expiry``. A URL without a use has no dead
+links: those go with the use, in its transaction. That a URL is spam on a page is a fact about the page and stays (L-8).
+One law: a URL is deleted with all that is known of it in one transaction, and never while a page links to it.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class WikiPass:
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """What one batch has done. `used` URLs were taken for orphans while a page links to them, and are so no longer."""
+    """What one batch has done. `used` URLs were marked as orphans although a page links to them; that was corrected."""
 
     urls: int = 0
     hosts: int = 0
@@ -40,24 +40,24 @@ class Expired:
 
 
 async def list_passes(conn: Connection) -> list[WikiPass]:
-    """All wikis that have pages, those never passed first, then by the day of their last pass."""
+    """All wikis that have pages, those without a completed pass first, then by the day of their last pass."""
     return [WikiPass(*row) async for row in await conn.execute(SQL["list_passes"])]
 
 
 async def count_expired(conn: Connection, until: int) -> int:
-    """How many URLs have been without use since day `until` or longer: exact."""
+    """How many URLs have been without use since day `until` or longer, exactly."""
     row = await (await conn.execute(SQL["count_expired"], {"until": until})).fetchone()
     return int(row[0]) if row else 0
 
 
 async def count_urls(conn: Connection, *, limit: int) -> int:
-    """How many URLs there are: exact, but `limit` stands for that many or more."""
+    """How many URLs there are, exactly; `limit` means that many or more."""
     row = await (await conn.execute(SQL["count_urls"], {"limit": limit})).fetchone()
     return int(row[0]) if row else 0
 
 
 async def list_orphans(conn: Connection, after: UrlKey, until: int, *, limit: int) -> list[UrlKey]:
-    """The next URLs after a key, in its order, that are without use since day `until`, or wrongly said to be so."""
+    """The next URLs by key after `after` that are without use since day `until`, or wrongly marked as orphans."""
     row = {**after._asdict(), "until": until, "limit": limit}
     return [UrlKey(*key) async for key in await conn.execute(SQL["list_orphans"], row)]
 
@@ -88,9 +88,9 @@ async def expire_urls(conn: Connection, keys: Sequence[UrlKey], until: int) -> E
 
 
 async def expire_specials(conn: Connection, day: int, *, limit: int) -> int:
-    """Deletes at most `limit` specials last seen over 100 days before `day`, returns how many (C-6).
+    """Deletes at most `limit` specials last seen over 100 days before `day`; returns how many (C-6).
 
-    That a host needs GET is kept for as long as it is gone by, 200 days (C-1).
+    That a host needs GET is kept for 200 days, as long as it is acted on (C-1).
     """
     row = {
         "kind": [kind.value for kind in Special],
@@ -102,7 +102,7 @@ async def expire_specials(conn: Connection, day: int, *, limit: int) -> int:
 
 
 async def delete_hosts(conn: Connection, hosts: Sequence[HostKey]) -> int:
-    """Deletes those of these hosts, locked before, that have no URL left; returns how many."""
+    """Deletes those of these hosts that have no URL left; returns how many. The hosts must be locked before."""
     gone = [HostKey(*row) async for row in await conn.execute(SQL["delete_hosts"], host_key_columns(hosts))]
     if gone:
         await conn.execute(SQL["delete_specials_of_hosts"], host_key_columns(gone))

@@ -1,7 +1,7 @@
 """Moving URLs from their keys to others with all that depends on them, or dropping them (O-10).
 
-Which URLs those are, and that nobody else writes meanwhile, is `rekey`'s business.
-One law: what stands under one key afterwards is one URL, with the record that was asked last and the uses of all.
+Which URLs are moved, and that no other program writes meanwhile, belongs to ``store/upkeep/rekey``.
+One law: URLs that get the same key become one URL, with the record that was checked last and the uses of all.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,19 +43,19 @@ _PAGES: Final = 1_000
 
 @dataclass(slots=True)
 class Moves:
-    """Where URLs go (None = invalid now), and by their new keys what they are there."""
+    """The new keys of URLs (None = invalid now), and by new key the URL in its new normal form."""
 
     to: dict[UrlKey, UrlKey | None] = field(default_factory=dict)
     urls: dict[UrlKey, Url] = field(default_factory=dict)
 
     @property
     def kept(self) -> dict[UrlKey, UrlKey]:
-        """Those that are still valid."""
+        """The new keys of the URLs that are still valid."""
         return {old: new for old, new in self.to.items() if new is not None}
 
 
 def moves_of(stored: Mapping[UrlKey, Url], scheme: KeyScheme) -> Moves:
-    """What has to be done for these URLs to have the keys of a form."""
+    """What has to be moved for these URLs to have the keys of a scheme."""
     moves = Moves()
     for old, url in stored.items():
         renewed = scheme.renewed(str(url))
@@ -68,9 +68,9 @@ def moves_of(stored: Mapping[UrlKey, Url], scheme: KeyScheme) -> Moves:
 
 
 async def record_moves(conn: Connection, moves: Moves, day: int) -> int:
-    """Moves or drops URLs with all that depends on them, in the caller's transaction; returns how many fell together.
+    """Moves or drops URLs with all that depends on them, in the caller's transaction; returns how many were merged.
 
-    `day` is for the log of verdicts that change because hosts fall together.
+    `day` is for the verdict log, as verdicts may change where hosts are merged.
     """
     kept = moves.kept
     known = await find_urls(conn, sorted({*kept, *kept.values()}))
@@ -95,27 +95,27 @@ async def record_moves(conn: Connection, moves: Moves, day: int) -> int:
 
 
 def _winners(kept: Mapping[UrlKey, UrlKey], known: Mapping[UrlKey, KnownUrl]) -> dict[UrlKey, UrlKey]:
-    """By new key, the key under which the record to keep stands now: that asked last, in doubt that there already."""
+    """By new key, the present key of the record to keep: the one checked last, in a tie the one at the new key."""
     winners: dict[UrlKey, UrlKey] = {new: new for new in kept.values() if new in known}
     for old, new in kept.items():
         best = winners.get(new)
-        if best is None or _asked(known[old]) > _asked(known[best]):
+        if best is None or _checked_day(known[old]) > _checked_day(known[best]):
             winners[new] = old
     return winners
 
 
-def _asked(url: KnownUrl) -> int:
+def _checked_day(url: KnownUrl) -> int:
     return -1 if url.record.checked is None else url.record.checked
 
 
 def _orphaned(new: UrlKey, kept: Mapping[UrlKey, UrlKey], known: Mapping[UrlKey, KnownUrl]) -> int | None:
-    """What falls together is used if one of it is, else since the last of it lost its use."""
+    """Since when a merged URL is an orphan: None if one of its parts is used, else the day of the last one."""
     days = [known[key].orphaned for key in {new, *(old for old, to in kept.items() if to == new)} if key in known]
     return None if None in days else max(day for day in days if day is not None)
 
 
 async def _record_uses(conn: Connection, moves: Moves, dropped: Sequence[UrlKey]) -> None:
-    """Pages, dead links and links, in this order: the links tell where the others are."""
+    """Moves pages, dead links and links, in this order: the others are found by the links."""
     await _record_pages(conn, moves)
     columns = _move_columns(moves.kept)
     await conn.execute(SQL["record_moved_dead"], columns)
@@ -126,7 +126,7 @@ async def _record_uses(conn: Connection, moves: Moves, dropped: Sequence[UrlKey]
 
 
 async def _record_pages(conn: Connection, moves: Moves) -> None:
-    """The pages that use these URLs, however many: those of one cursor a thousand at a time."""
+    """Updates the pages that use these URLs, however many: a cursor gives a thousand at a time."""
     async with conn.cursor(name="rekey_pages") as cursor:
         await cursor.execute(SQL["list_pages"], key_columns(sorted(moves.to)))
         while rows := await cursor.fetchmany(_PAGES):
@@ -144,7 +144,7 @@ def _moved_keys(packed: bytes, to: Mapping[UrlKey, UrlKey | None]) -> bytes:
 
 
 async def _record_urls(conn: Connection, moves: Moves, winners: Mapping[UrlKey, UrlKey]) -> None:
-    """The records that are kept, with their logs, portraits and what people said of them, to their new keys."""
+    """Moves the records that are kept to their new keys, with their logs, portraits and people's claims."""
     moved = {old: new for new, old in winners.items() if old != new}
     urls = [moves.urls[new] for new in moved.values()]
     columns = _move_columns(moved)
@@ -152,20 +152,21 @@ async def _record_urls(conn: Connection, moves: Moves, winners: Mapping[UrlKey, 
     await conn.execute(SQL["record_moved_portraits"], columns)
     await conn.execute(SQL["record_moved_reports"], columns)
     await conn.execute(SQL["record_moved_replacements"], columns)
-    form: Columns = {
+    url_columns: Columns = {
         "scheme": [SCHEMES.index(url.scheme) for url in urls],
         "port": [url.port for url in urls],
         "path": [url.path for url in urls],
     }
-    await conn.execute(SQL["record_moved_urls"], {**columns, **form})
+    await conn.execute(SQL["record_moved_urls"], {**columns, **url_columns})
 
 
 async def _record_hosts(
     conn: Connection, moves: Moves, known: Mapping[UrlKey, KnownUrl]
 ) -> dict[HostKey, tuple[StoredHost | None, HostRecord]]:
-    """Makes the hosts of new keys known, with what is known of the old ones; for each what it was there, what it is.
+    """Records the hosts of the new keys with what is known of the old ones.
 
-    Of hosts that fall together the one with the fewest failures counts: it has answered last (C-5).
+    Returns for each the host as it was at the new key, and its record now. Of hosts that are merged the one with the
+    fewest failures counts: it has answered last (C-5).
     """
     pairs = {(HostKey(*old[:2]), HostKey(*new[:2])) for old, new in moves.kept.items()}
     names = {HostKey(*new[:2]): url.host for new, url in moves.urls.items()}
@@ -202,7 +203,7 @@ async def _record_verdicts(
     merged: Iterable[UrlKey],
     day: int,
 ) -> None:
-    """What becomes of verdicts and dead links where hosts or URLs fell together; elsewhere nothing does."""
+    """Writes changes of verdicts and dead links where hosts or URLs were merged; there are no others."""
     for host, (here, record) in hosts.items():
         if here is not None and here.record != record:
             async for urls in list_silent_urls(conn, host):

@@ -1,9 +1,9 @@
-"""Moving all that is stored to the keys of this program (O-10), batch by batch.
+"""The rekey: moving everything in a store to the keys of this program (O-10), batch by batch.
 
-Each batch is one transaction that leaves a store of which every URL is whole, under its old key or under its new one.
-What is moved is known by its key: a form keeps what is in that form already. So nothing is noted of how far it has
-come, and a run that was killed is followed by one that finds the rest.
-One law: between the first batch and the last the store has the form of no program, so that none writes into it.
+Each batch is one transaction that leaves every URL complete, under its old key or under its new one. A URL that is
+moved already is recognised by its key, as computing it again changes nothing. So no progress is recorded, and after a
+run that was killed the next one finds the rest. Moving one batch belongs to ``store/upkeep/moved_urls``.
+One law: between the first batch and the last the recorded scheme is that of no program, so that none writes.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,14 +22,14 @@ from weboid.store.upkeep.moved_urls import moves_of, record_moves
 
 SQL: Final = statements("upkeep/rekey")
 BATCH: Final = 500
-"""URLs looked at in one transaction."""
+"""URLs read in one transaction."""
 WORKER: Final = "rekey"
-"""Holds all leases meanwhile."""
+"""The name of the worker that holds all leases meanwhile."""
 
 
 @dataclass(slots=True)
 class Rekeyed:
-    """What a run has done so far. `merged` URLs fell together with another one, `dropped` ones are invalid now."""
+    """What a run has done so far. `merged` URLs got the same key as another one, `dropped` ones are invalid now."""
 
     urls: int = 0
     moved: int = 0
@@ -42,13 +42,13 @@ Show = Callable[[Rekeyed], None]
 
 
 async def count_urls(conn: Connection) -> int:
-    """All URLs there are."""
+    """The number of all URLs."""
     row = await (await conn.execute(SQL["count_urls"])).fetchone()
     return int(row[0]) if row else 0
 
 
 async def begin_rekey(conn: Connection) -> None:
-    """Shuts workers and feeders out until `end_rekey`; raises StoreError while workers are at work."""
+    """Keeps workers and feeders out until `end_rekey`; raises StoreError while workers are running."""
     await conn.execute(SQL["record_leases_taken"], {"worker": WORKER})
     workers = [row[0] async for row in await conn.execute(SQL["list_workers"], {"worker": WORKER})]
     if workers:
@@ -57,7 +57,7 @@ async def begin_rekey(conn: Connection) -> None:
 
 
 async def end_rekey(conn: Connection, scheme: KeyScheme = OURS) -> None:
-    """Everything has its new key: workers and feeders may come back."""
+    """Records that everything has its new key: workers and feeders may run again."""
     await _record_scheme(conn, scheme.form_version, scheme.suffix_version)
     await conn.execute(SQL["record_leases_given_back"], {"worker": WORKER})
 
@@ -71,10 +71,10 @@ async def rekey(
     dry_run: bool = False,
     show: Show = lambda so_far: None,
 ) -> Rekeyed:
-    """Moves everything to the keys of a form, unless it is there; `day` is for the log where verdicts fall together.
+    """Moves everything to the keys of a scheme, unless it has them; `day` is for the log, as verdicts may change.
 
-    `dry_run`: counts what would be moved or dropped (not what falls together) and writes nothing. Raises StoreError
-    while workers are at work.
+    `dry_run`: counts what would be moved or dropped (not what would be merged) and writes nothing. Raises StoreError
+    while workers are running.
     """
     done = Rekeyed()
     async with pool.connection() as conn:
@@ -119,7 +119,7 @@ async def _list_urls(conn: Connection, after: UrlKey, limit: int) -> dict[UrlKey
 
 
 async def _rekey_spam_links(pool: Pool, scheme: KeyScheme, batch: int, dry_run: bool, done: Rekeyed) -> None:
-    """Spam links stand for themselves: their URLs, as the pages give them, are known of nowhere else."""
+    """Moves spam links by themselves: their URLs, as the pages give them, are stored nowhere else."""
     after: tuple[int, ...] = (-1, 0, *BEFORE_ALL)
     names = ("wiki", "page", "bucket", "host_key", "url_key")
     while True:
@@ -145,7 +145,7 @@ async def _rekey_spam_links(pool: Pool, scheme: KeyScheme, batch: int, dry_run: 
 
 
 async def _rekey_domain_reports(pool: Pool, scheme: KeyScheme) -> None:
-    """What is said of whole domains, a few thousand rows at most. Of what falls together the newest is kept."""
+    """Moves reports on whole domains, a few thousand rows at most. Of those that are merged the newest is kept."""
     names = ("bucket", "domain", "day", "subject", "name")
     async with pool.connection() as conn:
         await conn.execute(SQL["lock"])

@@ -1,6 +1,6 @@
-"""Writing what checks found: URL records, host records, the log of changes and the dead links that follow (U-10).
+"""Writing what checks found: URL records, host records, the verdict log and the dead links that follow (U-10).
 
-One law: all of a batch is written in the caller's one transaction, under leases that were looked at in it.
+All of a batch is written in one transaction of the caller (``store/results/record``), which verifies its leases.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -40,7 +40,7 @@ class CheckedUrl:
 
 
 async def record_checks(conn: Connection, checks: Sequence[CheckedUrl]) -> None:
-    """Writes the records of URLs that were asked, each URL at most once."""
+    """Writes the records of URLs that were checked, each URL at most once."""
     ordered = sorted(checks, key=lambda check: check.key)
     columns = {
         **key_columns(check.key for check in ordered),
@@ -65,14 +65,14 @@ async def record_next_days(conn: Connection, hosts: Sequence[HostKey]) -> None:
 
 
 async def record_due(conn: Connection, days: Mapping[UrlKey, int]) -> None:
-    """Makes URLs due on the given days, whatever was found before. Their hosts are the caller's business."""
+    """Makes URLs due on the given days, whatever was found before. The caller updates their hosts."""
     if days:
         keys = sorted(days)
         await conn.execute(SQL["record_due"], {**key_columns(keys), "due": [days[key] for key in keys]})
 
 
 async def record_changes(conn: Connection, changes: Sequence[Change]) -> None:
-    """Writes the log, and makes `dead` follow: all pages that use a URL that died or came back (U-10)."""
+    """Writes the log, and the table `dead` for all pages that use a URL that died or came back (U-10)."""
     if not changes:
         return
     log = {

@@ -1,6 +1,6 @@
-"""Reading what people said of URLs; recording it is the business of `report` and `replacement`.
+"""Reading what people said of URLs; recording it belongs to ``store/people/report`` and ``store/people/replacement``.
 
-One law: only what failed is looked up, for nothing is told of what works.
+Claims are looked up for failing URLs only, as none are shown with URLs that work.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ SQL: Final = statements("urls/claims")
 
 
 async def noted(conn: Connection, urls: Sequence[KnownUrl]) -> list[KnownUrl]:
-    """The same URLs in the same order, those that failed with their notes: one statement, none if nothing failed."""
+    """The same URLs in the same order, the failing ones with their claims: one statement, none if no URL is failing."""
     failed = [url for url in urls if url.record.reason and url.record.reason.outcome is Outcome.FAILING]
     if not failed:
         return list(urls)
@@ -33,7 +33,7 @@ async def noted(conn: Connection, urls: Sequence[KnownUrl]) -> list[KnownUrl]:
 
 
 def _claims(rows: Iterable[Sequence[Any]]) -> Claims:
-    """The notes of one URL: its rows differ in `archive` and `target` only."""
+    """The claims on one URL: its rows differ in `archive` and `target` only."""
     rows = list(rows)
     reported, of_domain, assumed, *_ = rows[0]
     targets = [(archive, target) for *_, archive, target in rows if target is not None]

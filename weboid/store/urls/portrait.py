@@ -1,4 +1,7 @@
-"""What pages of the sample looked like when they were last looked at and still the same (C-11)."""
+"""Portraits: what the documents of the sample looked like when they were last fetched and still the same (C-11).
+
+Making and comparing portraits belongs to ``core/document/likeness``.
+"""
 
 from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
@@ -33,7 +36,7 @@ async def list_portraits(conn: Connection, keys: Collection[UrlKey]) -> dict[Url
 
 
 async def record_portraits(conn: Connection, portraits: Mapping[UrlKey, DatedPortrait]) -> None:
-    """Writes portraits over those that were known."""
+    """Writes portraits, in place of those that were known."""
     if not portraits:
         return
     ordered = sorted(portraits)
@@ -56,5 +59,5 @@ def _signed(fingerprint: int | None) -> int | None:
 
 
 def _storable(text: str) -> str:
-    """A stranger's text without what PostgreSQL takes for the end of one, or what is no character."""
+    """Text from outside without NUL and lone surrogates, which PostgreSQL cannot store."""
     return text.replace("\0", "").encode(errors="replace").decode()

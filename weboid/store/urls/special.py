@@ -1,4 +1,4 @@
-"""What hosts need, as checks have found (C-6)."""
+"""Specials: what hosts need, as checks have found (C-6). What each kind means belongs to ``core/record/specials``."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -21,7 +21,7 @@ class HostSpecial(NamedTuple):
 
 
 async def list_specials(conn: Connection, names: Mapping[HostKey, str]) -> dict[HostKey, dict[Special, Sight]]:
-    """What is known of the hosts with these names, and of the hosts above them where it holds for both (C-0)."""
+    """The specials of the hosts with these names, and those of the hosts above them that are inherited (C-0)."""
     above = {key: [HostKey(key.bucket, host_key(name)) for name in parent_names(names[key])] for key in names}
     wanted = {*names, *(parent for parents in above.values() for parent in parents)}
     seen: dict[HostKey, dict[Special, Sight]] = {}
@@ -35,7 +35,7 @@ async def list_specials(conn: Connection, names: Mapping[HostKey, str]) -> dict[
 
 
 async def record_specials(conn: Connection, days: Mapping[HostSpecial, int]) -> None:
-    """What checks have shown, each with the day on which that was seen."""
+    """Records specials that checks have shown, each with the day on which it was seen."""
     if days:
         ordered = sorted(days)
         row = {**_columns(ordered), "day": [days[special] for special in ordered], "kept_days": KEPT_DAYS}
@@ -43,7 +43,7 @@ async def record_specials(conn: Connection, days: Mapping[HostSpecial, int]) -> 
 
 
 async def delete_specials(conn: Connection, gone: Collection[HostSpecial]) -> None:
-    """What was tried anew and is so no longer."""
+    """Deletes specials that were tested again and did not show any more."""
     if gone:
         await conn.execute(SQL["delete_specials"], _columns(sorted(gone)))
 

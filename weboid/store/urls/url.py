@@ -1,4 +1,4 @@
-"""Hosts and URLs in the store: due ones for a round, known ones for an answer. Writing checks is `check`'s business."""
+"""Hosts and URLs in the store: due ones for a round, known ones for an answer. Writing checks belongs to `check`."""
 
 import random
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ SQL: Final = statements("urls/url")
 async def list_due_hosts(
     conn: Connection, buckets: Sequence[int], *, day: int, beside: Sequence[HostKey], limit: int
 ) -> list[StoredHost]:
-    """At most `limit` hosts of these buckets whose turn has come by `day`, at random, none of those `beside` (C-3)."""
+    """At most `limit` hosts of these buckets that are due by `day`, at random, without those in `beside` (C-3)."""
     row = {
         "buckets": list(buckets),
         "day": day,
@@ -54,13 +54,13 @@ async def list_due_urls(
 
 
 async def count_due(conn: Connection, day: int, *, limit: int) -> int:
-    """How many URLs a round on `day` has to ask; `limit` stands for that many or more."""
+    """How many URLs a round on `day` has to check; `limit` means that many or more."""
     row = await (await conn.execute(SQL["count_due"], {"day": day, "limit": limit})).fetchone()
     return int(row[0]) if row else 0
 
 
 async def list_canaries(conn: Connection, *, limit: int) -> list[str]:
-    """Some URLs, in normal form, that were fine when they were last asked (C-16)."""
+    """Some URLs, in normal form, that worked when they were last checked (C-16)."""
     canaries: list[str] = []
     for bucket in (random.randrange(BUCKETS), 0):
         rows = await conn.execute(SQL["list_canaries"], {"bucket": bucket, "limit": limit - len(canaries)})

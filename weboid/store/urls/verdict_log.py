@@ -1,4 +1,7 @@
-"""Reading the log of verdict changes and the dead links of a page (U-10). Writing them is `check`'s and `page`'s."""
+"""Reading the verdict log and the dead links of a page (U-10).
+
+Both are written by ``store/urls/check``, the dead links also by ``store/pages/use``.
+"""
 
 from dataclasses import dataclass
 from typing import Final
@@ -33,6 +36,6 @@ async def list_changes(conn: Connection, key: UrlKey, *, limit: int = 100) -> li
 
 
 async def list_dead(conn: Connection, wiki: int, page: int) -> dict[UrlKey, int]:
-    """The dead links of a page, each with the day since when."""
+    """The dead links of a page, each with the day since when it is dead."""
     rows = await conn.execute(SQL["list_dead"], {"wiki": wiki, "page": page})
     return {UrlKey(*row[:3]): row[3] async for row in rows}

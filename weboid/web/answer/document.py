@@ -1,4 +1,4 @@
-"""The one document that JSON, JavaScript and XML carry: pages with links, each link with its words (W-1, W-8).
+"""The one document that JSON, JavaScript and XML carry: pages with links, each link with its summary (W-1, W-8).
 
 One law: the formats differ in their syntax only; what they say is made here. ``docs/api.md`` describes it.
 """
@@ -52,6 +52,6 @@ def _page(page: PageReport, extent: Extent, verdicts: Collection[Verdict], day: 
     shown = page_as_json(page, extent)
     pairs = [(link, report) for link, report in zip(shown["links"], told, strict=True) if fits(report, verdicts)]
     for link, report in pairs:
-        link["words"] = sentence(report, day, say)
+        link["summary"] = sentence(report, day, say)
     shown["links"] = [link for link, _ in pairs]
     return shown

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
 from weboid.errors import SourceError
+from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.source import Members, PageLinks, WikiItself
 
@@ -43,7 +44,7 @@ class LiveReader:
     def __init__(self, sources: Sources, *, budget_s: float) -> None:
         self._sources = sources
         self._budget_s = budget_s
-        self._reads: dict[tuple[Hashable, ...], asyncio.Task[Any]] = {}
+        self._reads: SingleFlight[Any] = SingleFlight()
         self._categories: dict[tuple[int, str], tuple[float, Members]] = {}
         self._free = asyncio.Semaphore(_MOST_READS)
 
@@ -86,18 +87,12 @@ class LiveReader:
 
     async def close(self) -> None:
         """Gives up what is still being read."""
-        reads = list(self._reads.values())
-        for read in reads:
-            read.cancel()
-        await asyncio.gather(*reads, return_exceptions=True)
+        await self._reads.close()
 
     async def _shared(
         self, wiki: StoredWiki, asked: tuple[Hashable, ...], read: Callable[[WikiItself], Awaitable[T]]
     ) -> T | None:
-        if (reading := self._reads.get(asked)) is None:
-            reading = self._reads[asked] = asyncio.create_task(self._read(wiki, read))
-            reading.add_done_callback(lambda _: self._reads.pop(asked))
-        return cast("T | None", await asyncio.shield(reading))
+        return cast("T | None", await self._reads.result(asked, lambda: self._read(wiki, read)))
 
     async def _read(self, wiki: StoredWiki, read: Callable[[WikiItself], Awaitable[T]]) -> T | None:
         source = self._sources(wiki)

@@ -15,19 +15,19 @@ from weboid.store.pages.page import StoredPage, list_pages, list_pages_of_namesp
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.answers import PageAnswer
 from weboid.web.answer.document import document
-from weboid.web.http.respond import Format
 from weboid.web.http.tokens import client_of
+from weboid.web.request.accept import Format
+from weboid.web.request.cursor import PAGES, Cursor
 from weboid.web.request.parameters import Parameters, extent_of, title_of, verdicts_of
 from weboid.web.request.problem import Problem
-from weboid.web.service import Service, given_in, machine_words, require_format
+from weboid.web.request.route import format_of
+from weboid.web.service import Service, given_in, machine_words
 
 ROWS: Final = 50
-NAMES: Final = frozenset({"dbname", "namespace", "category", "after"})
-_NAMES: Final = NAMES | {"all", "verdict", "format"}
 _NAMESPACE: Final = re.compile(r"[0-9]{1,5}")
-_AFTER_TITLE: Final = re.compile(r"([1-9][0-9]{0,9})\.([^\x00]{1,300})", re.DOTALL)
-_AFTER_MEMBER: Final = re.compile(r"[!-~]{1,1000}")
-_MOST_PAGE: Final = 2**31
+_AFTER_TITLE: Final = Cursor(PAGES, text=r"[^\x00]{1,300}")
+_AFTER_MEMBER: Final = Cursor(text="[!-~]{1,1000}")
+"""A wiki's own words, which go back to it."""
 _PREFIX: Final = "category:"
 
 
@@ -46,17 +46,12 @@ class BulkPages:
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    def add_routes(self, app: web.Application) -> None:
-        """Its address."""
-        app.router.add_get("/api/pages", self.pages)
-
     async def pages(self, request: web.Request) -> web.Response:
         """The stored answers of fifty pages of a namespace or category."""
         require_trusted(request)
-        given = given_in(request, _NAMES)
-        require_format(given, Format.JSON, Format.XML)
+        given = given_in(request)
         say = machine_words(given)
-        is_xml = self._service.form_of(request) is Format.XML
+        is_xml = format_of(request) is Format.XML
         extent, verdicts = extent_of(given, Extent.FINDINGS if is_xml else Extent.DEAD), verdicts_of(given)
         name, wiki = await self._service.find_wiki(given)
         part = await find_part(self._service, wiki, given, limit=ROWS)
@@ -89,7 +84,7 @@ async def find_part(service: Service, wiki: StoredWiki, given: Parameters, *, li
     async with service.pool.connection() as conn:
         pages = await list_pages_of_namespace(conn, wiki.wiki, int(given["namespace"]), after=spot, limit=limit + 1)
     part = pages[:limit]
-    return Part(part, [], f"{part[-1].page}.{part[-1].title}" if len(pages) > limit else None)
+    return Part(part, [], _AFTER_TITLE.text_of(part[-1].page, part[-1].title) if len(pages) > limit else None)
 
 
 def category_of(given: Parameters) -> str:
@@ -102,9 +97,8 @@ def category_of(given: Parameters) -> str:
 
 
 async def _part_of_category(service: Service, wiki: StoredWiki, given: Parameters, limit: int) -> Part:
-    category, place = category_of(given), given.get("after", "")
-    if place and not _AFTER_MEMBER.fullmatch(place):
-        raise Problem(400, "after", "after")
+    category, after = category_of(given), _AFTER_MEMBER.parts_in(given)
+    place = after.text if after else ""
     members = await service.answers.live.list_members(wiki, category, place=place, limit=limit)
     if members is None:
         raise Problem(503, "wiki-silent")
@@ -116,15 +110,11 @@ async def _part_of_category(service: Service, wiki: StoredWiki, given: Parameter
 
 async def _in_order(conn: Connection, wiki: StoredWiki, ids: tuple[int, ...]) -> list[StoredPage]:
     """The watched ones in the order of the category."""
-    found = await list_pages(conn, wiki.wiki, [page for page in ids if page < _MOST_PAGE])
+    found = await list_pages(conn, wiki.wiki, [page for page in ids if page in PAGES])
     by_id = {page.page: page for page in found}
     return [by_id[page] for page in ids if page in by_id]
 
 
 def _spot_of(given: Parameters) -> tuple[str, int]:
-    if "after" not in given:
-        return "", 0
-    match = _AFTER_TITLE.fullmatch(given["after"])
-    if not match or int(match[1]) >= _MOST_PAGE:
-        raise Problem(400, "after", "after")
-    return match[2], int(match[1])
+    parts = _AFTER_TITLE.parts_in(given)
+    return ("", 0) if parts is None else (parts.text, parts.numbers[0])

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlsplit
 
 from aiohttp import hdrs, web
 
@@ -27,17 +27,18 @@ from weboid.store.lists.links import list_titles
 from weboid.web.api.bulk import category_of
 from weboid.web.formats import atom
 from weboid.web.formats.atom import AtomEntry, AtomFeed
-from weboid.web.http.respond import OPEN_TO_ALL, Format, sent
+from weboid.web.http.respond import OPEN_TO_ALL, sent
+from weboid.web.request.cursor import Cursor
 from weboid.web.request.parameters import Parameters, page_of
 from weboid.web.request.problem import Problem
-from weboid.web.service import Service, given_in, link_document, machine_words, require_format
+from weboid.web.request.route import address_of
+from weboid.web.service import Service, given_in, link_document, machine_words
 from weboid.web.words import phrases
 from weboid.web.words.messages import Messages
 
 MOST_CHANGES: Final = 100
-_FEED_NAMES: Final = frozenset({"dbname", "page", "pageid", "curid", "category"})
-_NAMES: Final = _FEED_NAMES | {"since", "format"}
-_NUMBER: Final = re.compile(r"[0-9]{1,18}")
+_NUMBER: Final = Cursor(range(10**18))
+"""A change."""
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOST_PAGE: Final = 2**31
 _PAGES_NAMED: Final = 5
@@ -70,15 +71,9 @@ class Changes:
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    def add_routes(self, app: web.Application) -> None:
-        """Their addresses."""
-        app.router.add_get("/changes", self.changes)
-        app.router.add_get("/feeds/dead", self.feed)
-
     async def changes(self, request: web.Request) -> web.Response:
         """W-14: the changes behind a number, or from a day on, by ascending number."""
-        given = given_in(request, _NAMES)
-        require_format(given, Format.JSON, Format.XML)
+        given = given_in(request)
         say = machine_words(given)
         since = _since_of(given)
         scope = await self._scope(given)
@@ -105,7 +100,7 @@ class Changes:
 
     async def feed(self, request: web.Request) -> web.Response:
         """W-12: the newest links of a wiki, of one page or of a category that died and are dead still."""
-        given = given_in(request, _FEED_NAMES)
+        given = given_in(request)
         say = machine_words(given)
         scope = await self._scope(given)
         async with self._service.pool.connection() as conn:
@@ -168,11 +163,11 @@ class Changes:
         tag = f"tag:{urlsplit(public).hostname},2017:dead/{wiki}"
         language = {"lang": say.language.code} if {"lang", "uselang"} & given.keys() else {}
         asked = {"dbname": wiki, **language}
-        about = f"{public}/lists/dead?{urlencode(asked)}"
+        about = public + address_of("dead-links", **asked)
         identity, heading = tag, say.text("weboid-feed-title", wiki)
         if page is not None:
             identity, asked = f"{tag}/{page}", {"dbname": wiki, "page": str(page), **language}
-            about = f"{public}/externalLinkInfo?{urlencode({'dbname': wiki, 'pageid': str(page), **language})}"
+            about = public + address_of("link-info", dbname=wiki, pageid=str(page), **language)
             heading = say.text("weboid-feed-title-page", phrases.visible(scope.title), wiki)
         elif scope.category is not None:
             identity = f"{tag}/category/{quote(scope.category, safe='')}"
@@ -182,7 +177,7 @@ class Changes:
             id=identity,
             title=heading,
             link=about,
-            itself=f"{public}/feeds/dead?{urlencode(asked)}",
+            itself=public + address_of("dead-feed", **asked),
             lang=say.language.bcp47,
             day=newest,
             entries=tuple(self._entry(item, f"{tag}/change/{item.change}", wiki, language, day, say) for item in items),
@@ -197,11 +192,10 @@ class Changes:
         summary = [phrases.reason_words(link, say), say.text("weboid-feed-pages", ", ".join(pages))]
         if others:
             summary.append(say.text("weboid-feed-more", others))
-        query = urlencode({"url": str(link.normal), "dbname": wiki, **language})
         return AtomEntry(
             id=identity,
-            title=say.text("weboid-feed-entry", phrases.shown_url(link), pages[0] if pages else wiki),
-            link=f"{self._service.public_url}/url?{query}",
+            title=say.text("weboid-feed-entry", phrases.titled_url(link), pages[0] if pages else wiki),
+            link=self._service.public_url + address_of("url", url=str(link.normal), dbname=wiki, **language),
             summary=" ".join(part for part in summary if part),
             day=item.day,
         )
@@ -231,8 +225,8 @@ def _dated(request: web.Request, response: web.Response, newest: int, day: int) 
 
 def _since_of(given: Parameters) -> int | date:
     since = given.get("since", "0")
-    if _NUMBER.fullmatch(since):
-        return int(since)
+    if (parts := _NUMBER.parts_of(since)) is not None:
+        return parts.numbers[0]
     try:
         if _DATE.fullmatch(since):
             return date.fromisoformat(since)

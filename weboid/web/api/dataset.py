@@ -10,9 +10,10 @@ from aiohttp import hdrs, web
 
 from weboid.core.record.days import iso
 from weboid.store.lists.dataset import PARTS, DataSet, find_part, list_sets
-from weboid.web.http.respond import Format
+from weboid.web.request.accept import Format
 from weboid.web.request.problem import Problem
-from weboid.web.service import Service, given_in, html_words, machine_words, require_format
+from weboid.web.request.route import address_of, format_of
+from weboid.web.service import Service, given_in, html_words, machine_words
 
 _NAME: Final = re.compile(r"statuses-([A-Za-z0-9]{1,30})-([0-9]{4}-[0-9]{2}-[0-9]{2})\.csv\.gz")
 
@@ -23,18 +24,12 @@ class DatasetFiles:
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    def add_routes(self, app: web.Application) -> None:
-        """Their addresses."""
-        app.router.add_get("/data", self.index)
-        app.router.add_get("/data/{name}", self.file)
-
     async def index(self, request: web.Request) -> web.Response:
         """The files that there are, newest first."""
-        given = given_in(request, {"format"})
-        require_format(given, Format.HTML, Format.JSON, Format.XML)
+        given = given_in(request)
         async with self._service.pool.connection() as conn:
             sets = await list_sets(conn)
-        if self._service.form_of(request) is Format.HTML:
+        if format_of(request) is Format.HTML:
             say = html_words(request, given)
             told = [(name_of(each), say.date(each.day), each.lines, -(-each.size // 1024)) for each in sets]
             return await self._service.html(request, "data.html", given, say, sets=told)
@@ -74,7 +69,7 @@ class DatasetFiles:
             "day": iso(each.day),
             "lines": each.lines,
             "bytes": each.size,
-            "url": f"{self._service.public_url}/data/{name}",
+            "url": self._service.public_url + address_of("data-file", name=name),
         }
 
 

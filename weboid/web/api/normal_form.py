@@ -3,20 +3,18 @@
 One law: it tells rules, not knowledge: nothing is looked up, so anybody may ask.
 """
 
-from typing import Any, Final
+from typing import Any
 
 from aiohttp import web
 
 from weboid.core.url.classify import classify
+from weboid.core.url.display import unicode_host
 from weboid.core.url.farms import Farm, farm_named
 from weboid.core.url.urls import FORM_VERSION
 from weboid.errors import ConfigError, NotFound
-from weboid.web.http.respond import Format
 from weboid.web.request.parameters import Parameters, wiki_of
 from weboid.web.request.problem import Problem
-from weboid.web.service import Service, given_in, machine_words, require_format
-
-_NAMES: Final = frozenset({"url", "dbname", "format"})
+from weboid.web.service import Service, given_in, machine_words
 
 
 class NormalForm:
@@ -25,14 +23,9 @@ class NormalForm:
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    def add_routes(self, app: web.Application) -> None:
-        """Its address."""
-        app.router.add_get("/api/normal", self.normal)
-
     async def normal(self, request: web.Request) -> web.Response:
         """The form and class of one URL as it stands on a page, of a farm's wiki if one is named."""
-        given = given_in(request, _NAMES)
-        require_format(given, Format.JSON, Format.XML)
+        given = given_in(request)
         say = machine_words(given)
         if "url" not in given:
             raise Problem(400, "no-url")
@@ -42,6 +35,7 @@ class NormalForm:
             "form": FORM_VERSION,
             "url": link.given,
             "normal": None if link.url is None else str(link.url),
+            "host_unicode": None if link.url is None else unicode_host(link.url.host),
             "class": link.kind.value,
             "reason": None if link.reason is None else link.reason.value,
             "suspicious": link.note,

@@ -10,16 +10,16 @@ from aiohttp import hdrs, web
 from weboid.store.db.pool import Connection
 from weboid.store.pages.pending import has_room, record_asked, record_asked_titles
 from weboid.store.pages.wiki import StoredWiki
-from weboid.web.api.bulk import NAMES as WHOLE_NAMES
 from weboid.web.api.bulk import find_part, require_trusted
 from weboid.web.formats import json, xml
-from weboid.web.http.respond import Format, sent
+from weboid.web.http.respond import sent
+from weboid.web.request.accept import Format
 from weboid.web.request.fields import fields_of
-from weboid.web.request.parameters import MOST_QUERY, PageQuery, Parameters, parameters_of, question_of
+from weboid.web.request.parameters import MOST_QUERY, PageQuery, Parameters, question_of
 from weboid.web.request.problem import Problem
-from weboid.web.service import LANGUAGE, Service, machine_words, require_format
+from weboid.web.request.route import format_of
+from weboid.web.service import Service, given_in, machine_words
 
-_NAMES: Final = WHOLE_NAMES | LANGUAGE | {"pageid", "curid", "title", "format"}
 _ROWS: Final = 500
 """Pages of a namespace or category that are handed in at once."""
 
@@ -33,15 +33,10 @@ class Ping:
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    def add_routes(self, app: web.Application) -> None:
-        """Its address. HEAD would do what GET does, and is for looking only."""
-        app.router.add_get("/api/ping", self.ping, allow_head=False)
-        app.router.add_post("/api/ping", self.ping)
-
     async def ping(self, request: web.Request) -> web.Response:
         """Some pages by id or title, or for trusted clients those of a namespace or category."""
-        given = await _given_in(request)
-        require_format(given, Format.JSON, Format.XML)
+        is_form = request.method == hdrs.METH_POST and request.can_read_body
+        given = given_in(request, await fields_of(request, most=MOST_QUERY) if is_form else ())
         say = machine_words(given)
         if is_whole := bool({"namespace", "category"} & given.keys()):
             require_trusted(request)
@@ -55,7 +50,7 @@ class Ping:
             accepted, after = await self._hand_in(wiki, question), None
         head = self._service.head(self._service.today(), say)
         told: dict[str, Any] = {**head, "wiki": str(name), "accepted": accepted, "next": after}
-        if self._service.form_of(request) is Format.XML:
+        if format_of(request) is Format.XML:
             return sent(request, xml.bytes_of(told), xml.CONTENT_TYPE, http=202, cache="no-store")
         return sent(request, json.text_of(told), json.CONTENT_TYPE, http=202, cache="no-store")
 
@@ -82,11 +77,3 @@ async def _require_room(conn: Connection, wiki: StoredWiki) -> None:
     """Raises Problem while more pages wait than anybody may add to."""
     if not await has_room(conn, wiki.wiki):
         raise Problem(503, "queue-full")
-
-
-async def _given_in(request: web.Request) -> Parameters:
-    """The parameters of the address, and of the form that is sent, if one is. Raises Problem."""
-    items, length = list(request.query.items()), len(request.rel_url.raw_query_string)
-    if request.method == hdrs.METH_POST and request.can_read_body:
-        items += await fields_of(request, most=MOST_QUERY)
-    return parameters_of(items, length, _NAMES)

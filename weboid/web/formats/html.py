@@ -1,9 +1,10 @@
-"""HTML for people, from templates (W-3, W-4). What is said of a link stands in ``wording``.
+"""HTML for people, from templates (W-3, W-4). What is said of a link stands in ``phrases``.
 
 One law: templates escape by themselves and get no HTML made elsewhere but that of ``Messages.html``; every address
-they link to was made by `wording.href` or here.
+they link to was made by `phrases.href`, by `route.address_of` or here.
 """
 
+import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -11,22 +12,25 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-from markupsafe import Markup
+from jinja2.ext import Extension
+from markupsafe import Markup, escape
 
 from weboid import __version__
 from weboid.core.record.days import iso
 from weboid.web.formats.static_files import icon, style
 from weboid.web.request.parameters import Parameters
 from weboid.web.request.problem import Problem
+from weboid.web.request.route import address_of
 from weboid.web.words import phrases
 from weboid.web.words.language import Language, offered_languages
 from weboid.web.words.messages import Messages
 
 CONTENT_TYPE: Final = "text/html"
+_ADDRESS: Final = re.compile(r'\{\{ url\("([^"]*)"\) \}\}')
 
 
 def problem_html(problem: Problem, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
-    """What is wrong, and the form to mend it."""
+    """What is wrong, and the form to fix it."""
     return render("problem.html", say, given, source, wikis, told=problem_words(problem, say))
 
 
@@ -97,6 +101,13 @@ def _language_options(chosen: Language) -> Markup:
     )
 
 
+class _Addresses(Extension):
+    """Writes the addresses of routes into a template as it is compiled: a page has three for each of its links."""
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        return _ADDRESS.sub(lambda match: str(escape(address_of(match[1]))), source)
+
+
 @cache
 def _template(name: str) -> Template:
     return _environment().get_template(name)
@@ -105,11 +116,14 @@ def _template(name: str) -> Template:
 @cache
 def _environment() -> Environment:
     folder = Path(__file__).parents[1] / "templates"
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
+        extensions=[_Addresses],
     )
+    environment.globals["url"] = address_of
+    return environment

@@ -21,13 +21,15 @@ class LinkView(NamedTuple):
     verdict: str
     words: str
     url: str
+    host: str | None
+    """Its host in Unicode, to stand beside the URL and never instead of it."""
     normal: str | None
     href: str | None
     reason: str | None
     suspicious: bool
     told: Sequence[str]
     """The target, the file, what people said."""
-    asked: Markup | None
+    checked: Markup | None
     status: str | None
     history: Sequence[str]
     forms: Sequence[str]
@@ -45,21 +47,22 @@ def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
         verdict=link.finding.verdict.word,
         words=phrases.verdict_words(link, day, say),
         url=phrases.shown_url(link),
+        host=link.host_unicode,
         normal=link.normal,
         href=phrases.href_of(link),
         reason=phrases.reason_words(link, say),
         suspicious=link.suspicious,
         told=[*filter(None, told), *_instead(link, say)],
-        asked=None if record.checked is None else _asked_html(record.checked, day, say),
-        status=phrases.status_words(link.status, say) if record.history else None,
+        checked=None if record.checked is None else _checked_html(record.checked, day, say),
+        status=phrases.status_words(link.status, say, link.record.http or None) if record.history else None,
         history=[phrases.entry_words(entry, say) for entry in record.history],
         forms=phrases.other_forms(link),
     )
 
 
 @lru_cache(_KEPT)
-def _asked_html(asked: int, day: int, say: Messages) -> Markup:
-    return say.html("weboid-asked", time_html(asked, day, say))
+def _checked_html(checked: int, day: int, say: Messages) -> Markup:
+    return say.html("weboid-asked", time_html(checked, day, say))
 
 
 def _instead(link: LinkReport, say: Messages) -> list[Markup]:

@@ -1,6 +1,6 @@
-"""How it goes, as a page for people, for programs and for Prometheus; and whether we are well at all (O-5).
+"""The health of the system as a page for people, for programs and for Prometheus; and whether the service is up (O-5).
 
-One law: nothing here asks the database by itself: a wiki that is named is looked up in the status that is kept.
+One law: nothing here queries the database by itself: a wiki that is named is looked up in the status that is kept.
 """
 
 from datetime import UTC
@@ -29,23 +29,17 @@ from weboid.web.health.reader import (
     told_lines,
     told_verdicts,
 )
-from weboid.web.http.respond import Format, sent
-from weboid.web.request.accept import best_type
+from weboid.web.http.respond import sent
+from weboid.web.request.accept import Format
 from weboid.web.request.parameters import Parameters, wiki_of
-from weboid.web.service import given_in, html_words, require_format
+from weboid.web.request.route import format_of
+from weboid.web.service import given_in, html_words
 from weboid.web.words.messages import Messages
 from weboid.web.words.phrases import visible
 
-PATH: Final = "/status"
 BAR_WIDTH: Final = 10
 BAR_HEIGHT: Final = 48
 
-_NAMES: Final = frozenset({"dbname", "format"})
-_TYPES: Final = {
-    html.CONTENT_TYPE: Format.HTML,
-    json.CONTENT_TYPE: Format.JSON,
-    xml.CONTENT_TYPE: Format.XML,
-}
 _NOT_KEPT: Final = "no-store"
 _ALARMS: Final = {
     "pass-slow": "weboid-status-alarm-pass-slow",
@@ -65,26 +59,19 @@ class StatusPage:
         self._metrics = metrics
         self._source = source
 
-    def add_routes(self, app: web.Application) -> None:
-        """Their addresses."""
-        app.router.add_get(PATH, self.status)
-        app.router.add_get("/metrics", self.metrics)
-        app.router.add_get("/healthz", self.health)
-
     async def status(self, request: web.Request) -> web.Response:
         """The status of all wikis, or of one."""
-        given = given_in(request, _NAMES)
-        require_format(given, Format.HTML, Format.JSON, Format.XML)
-        form = form_of(request)
+        given = given_in(request)
+        wanted = format_of(request)
         say = html_words(request, given)
         wiki = wiki_of(given) if "dbname" in given else None
         status = await self._reader.find_status()
         if wiki is not None:
             status = status_of(status, wiki)
         document = status_document(status, wiki, self._source)
-        if form is Format.XML:
+        if wanted is Format.XML:
             return sent(request, xml.bytes_of(document), xml.CONTENT_TYPE, vary="Accept")
-        if form is Format.JSON:
+        if wanted is Format.JSON:
             return sent(request, json.text_of(document), json.CONTENT_TYPE, vary="Accept")
         page = html.render("status.html", say, given, self._source, (), **status_view(status, wiki, given, say))
         return sent(request, page, html.CONTENT_TYPE, vary="Accept, Accept-Language")
@@ -103,14 +90,6 @@ class StatusPage:
         """Whether the database answers within a second."""
         await self._reader.find_health()
         return sent(request, "ok\n", "text/plain", cache=_NOT_KEPT)
-
-
-def form_of(request: web.Request) -> Format:
-    """Page or document, by ``format=`` or Accept."""
-    asked = request.query.get("format", "")
-    if asked in _TYPES.values():
-        return Format(asked)
-    return _TYPES[best_type(request.headers.get(hdrs.ACCEPT, ""), tuple(_TYPES))]
 
 
 def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: Messages) -> dict[str, Any]:

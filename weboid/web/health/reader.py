@@ -1,24 +1,25 @@
-"""How it goes, for the public: read once a minute at most, and as JSON (O-5). Pages for people are `status_html`'s.
+"""The health of the system for the public: read once a minute at most, and as JSON (O-5). Pages are `health.pages`'.
 
 One law: a line of a wiki's own spam list is told of that wiki alone (L-3), so alarms about such lists go without their
 words.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 from weboid import __version__
 from weboid.core.record.days import iso
 from weboid.core.url.farms import WikiName
+from weboid.core.verdict.link_report import VERSION
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import NotFound, StoreError
+from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.db.pool import Pool
 from weboid.store.lists.health import DAYS, Amount, Health, SpamListStatus, WikiStatus, find_status
 from weboid.store.upkeep.alarm import Alarm
 
-VERSION: Final = 1
 KEPT_S: Final = 60.0
 PATIENCE_S: Final = 10.0
 HEALTH_S: Final = 1.0
@@ -27,40 +28,8 @@ HEALTH_S: Final = 1.0
 TELLING: Final = frozenset({"pass-slow", "round-slow", "stream-behind", "expiry-stopped"})
 """Kinds of alarms whose details hold nothing but what is public anyway."""
 
-T = TypeVar("T")
 
-
-class Shared(Generic[T]):
-    """A question to the database that is asked once for all who want its answer at the same time."""
-
-    def __init__(self, ask: Callable[[], Awaitable[T]]) -> None:
-        self._ask = ask
-        self._asking: asyncio.Task[T] | None = None
-
-    async def answer(self, patience_s: float) -> T:
-        """The answer; raises StoreError after so many seconds, while the question may still wait for it."""
-        if self._asking is None:
-            self._asking = asyncio.create_task(self._asked())
-            self._asking.add_done_callback(self._done)
-        asking = self._asking
-        done, _ = await asyncio.wait((asking,), timeout=patience_s)
-        if not done:
-            raise StoreError(f"the database has not answered within {patience_s:g} s")
-        return asking.result()
-
-    async def close(self) -> None:
-        """Gives up what is still asked."""
-        if self._asking is not None:
-            self._asking.cancel()
-            await asyncio.wait((self._asking,))
-
-    async def _asked(self) -> T:
-        return await self._ask()
-
-    def _done(self, task: asyncio.Task[T]) -> None:
-        self._asking = None
-        if not task.cancelled():
-            task.exception()  # Looked at here, as nobody may have had the patience to wait for it.
+Answer = TypeVar("Answer")
 
 
 class HealthReader:
@@ -71,8 +40,8 @@ class HealthReader:
         self._today = today
         self._kept_s = kept_s
         self._kept: tuple[float, Health] | None = None
-        self._status = Shared(self._read)
-        self._health = Shared(self._look)
+        self._status: SingleFlight[Health] = SingleFlight()
+        self._health: SingleFlight[None] = SingleFlight()
 
     async def find_status(self) -> Health:
         """The status, at most a minute old; raises StoreError."""
@@ -80,14 +49,14 @@ class HealthReader:
             read, status = self._kept
             if status.day == self._today() and asyncio.get_running_loop().time() < read + self._kept_s:
                 return status
-        return await self._status.answer(PATIENCE_S)
+        return await answer_within(PATIENCE_S, self._status, self._read)
 
     async def find_health(self) -> None:
         """Raises StoreError unless the database answers within a second."""
-        await self._health.answer(HEALTH_S)
+        await answer_within(HEALTH_S, self._health, self._look)
 
     async def close(self) -> None:
-        """Gives up what is still asked."""
+        """Gives up what is still being read."""
         await self._status.close()
         await self._health.close()
 
@@ -101,6 +70,20 @@ class HealthReader:
         # The pool tests a connection before it lends it.
         async with self._pool.connection(HEALTH_S):
             pass
+
+
+async def answer_within(
+    patience_s: float, flight: SingleFlight[Answer], question: Callable[[], Coroutine[Any, Any, Answer]]
+) -> Answer:
+    """The answer to a question to the database, put once for all who want it at the same time.
+
+    Raises StoreError after so many seconds, while the question may still wait for its answer.
+    """
+    try:
+        async with asyncio.timeout(patience_s):
+            return await flight.result(None, question)
+    except TimeoutError:
+        raise StoreError(f"the database has not answered within {patience_s:g} s") from None
 
 
 def status_of(status: Health, wiki: WikiName) -> Health:

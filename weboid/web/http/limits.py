@@ -1,6 +1,7 @@
 """How much anybody may ask: every range of addresses spends units, which are earned again with time (W-9).
 
-Who asks, what an answer costs, and who is over the limit. The account itself is in the store, one for all processes.
+Who asks, and who is over the limit. What an answer costs stands in the table of routes; the account itself is in the
+store, one for all processes.
 One law: units are spent before the work is done, and what is given back stays here: never are more spent than earned.
 """
 
@@ -21,50 +22,14 @@ from weboid.config import Network, WebConfig
 from weboid.errors import StoreError
 from weboid.store.db.pool import Pool
 from weboid.store.people.throttle import Rate, delete_past, find_day_key, key_of, spend
-from weboid.web.http import source_archive
 from weboid.web.http.cache import FREE
 from weboid.web.http.tokens import TrustedClients
 from weboid.web.request.parameters import MOST_PAGES
 from weboid.web.request.problem import Problem
+from weboid.web.request.route import COST, FORM_COST, route_of
 
 log = logging.getLogger(__name__)
 
-_COSTS: Final = {
-    # Neither the database nor a wiki is asked, or not for each request.
-    "/healthz": 0,
-    "/metrics": 0,
-    "/status": 0,
-    "/static/{name}": 0,
-    source_archive.PATH: 0,
-    "/api/openapi.json": 0,
-    "/api/normal": 1,
-    "/api/ping": 1,
-    "/help": 1,
-    "/bot": 1,
-    "/privacy": 1,
-    "/policy": 1,
-    # One URL, or one page beside those that are asked for.
-    "/externalLinkInfo": 1,
-    "/externalLinkProblem": 1,
-    "/api/page": 1,
-    "/api/url": 2,
-    "/url": 3,
-    # Whatever goes through many rows.
-    "/changes": 4,
-    "/feeds/dead": 4,
-    "/lists/dead": 5,
-    "/lists/spam": 5,
-    "/api/pages": 20,
-    "/search": 20,
-    "/data/{name}": 40,
-}
-"""Units by the address of an answer, of whatever method. Elsewhere a form that is sent costs `_FORM`."""
-
-_OTHER: Final = 2
-_FORM: Final = 10
-_DOUBTFUL: Final = 10
-"""More for a list that is found by looking at what pages use."""
-_PER_PAGE: Final = frozenset({"/externalLinkInfo", "/externalLinkProblem", "/api/page"})
 _PAGES: Final = ("pageid", "curid", "title")
 
 _MOST_HOPS: Final = 16
@@ -81,17 +46,19 @@ Value = TypeVar("Value")
 
 def cost_of(request: web.Request) -> int:
     """What a request costs, in units: by its route and, where it asks for pages, by their number."""
-    resource = request.match_info.route.resource
-    route = resource.canonical if resource is not None else ""
-    if request.method == hdrs.METH_OPTIONS and resource is not None:
+    route, is_form = route_of(request), request.method not in (hdrs.METH_GET, hdrs.METH_HEAD)
+    if route is None:
+        return FORM_COST if is_form else COST
+    if request.method == hdrs.METH_OPTIONS:
         return 0
-    cost = _COSTS.get(route, _OTHER if request.method in (hdrs.METH_GET, hdrs.METH_HEAD) else _FORM)
-    if route in _PER_PAGE:
+    cost = route.form_cost if is_form else route.cost
+    if route.counts_pages:
         named = max((value.count("|") for name in _PAGES for value in request.query.getall(name, ())), default=0)
-        return cost + min(named + 1, MOST_PAGES)
+        cost += min(named + 1, MOST_PAGES)
     # Whatever a handler might take for it, as an empty parameter before it is passed over there.
-    if route == "/lists/dead" and any("doubtful" in value for value in request.query.getall("verdict", ())):
-        return cost + _DOUBTFUL
+    more = route.surcharge
+    if more is not None and any(more.word in value for value in request.query.getall(more.name, ())):
+        cost += more.units
     return cost
 
 
@@ -214,11 +181,11 @@ class Limits:
     def __init__(self, config: WebConfig, clients: TrustedClients, pool: Pool, today: Callable[[], int]) -> None:
         self._proxies = config.proxies
         self._clients = clients
-        self._account = Budget(pool, Rate(config.rate, max(config.burst, 1)), today) if config.rate else None
+        self._budget = Budget(pool, Rate(config.rate, max(config.burst, 1)), today) if config.rate else None
 
     async def tidying(self, _: web.Application) -> AsyncIterator[None]:
         """What the application does beside its requests."""
-        task = asyncio.create_task(self._account.tidy()) if self._account else None
+        task = asyncio.create_task(self._budget.tidy()) if self._budget else None
         yield
         if task:
             task.cancel()
@@ -233,25 +200,25 @@ class Limits:
         async def limited(request: web.Request, handler: Handler) -> web.StreamResponse:
             trusted = self._clients.note(request) is not None
             cost = 0 if trusted else cost_of(request)
-            if self._account is None or cost == 0:
+            if self._budget is None or cost == 0:
                 return await handler(request)
             try:
-                key = await self._spend(self._account, request, cost)
+                key = await self._spend(self._budget, request, cost)
             except StoreError as error:
                 # Whatever can be answered without the database is; everything else fails there, in its own words.
                 log.warning("limits cannot be kept: %s", error)
                 return await handler(request)
             response = await handler(request)
             if request.get(FREE):
-                self._account.give_back(key, cost)
+                self._budget.give_back(key, cost)
             return response
 
         return limited
 
-    async def _spend(self, account: Budget, request: web.Request, cost: int) -> bytes:
+    async def _spend(self, budget: Budget, request: web.Request, cost: int) -> bytes:
         """Spends; returns whose units. Raises Problem 429, StoreError."""
         who = asker(request.remote or "", request.headers.getall(hdrs.X_FORWARDED_FOR, []), self._proxies)
-        key = await account.key(who)
-        if wait_s := await account.spend(key, cost):
+        key = await budget.key(who)
+        if wait_s := await budget.spend(key, cost):
             raise Problem(429, "too-many-requests", retry_s=ceil(wait_s))
         return key

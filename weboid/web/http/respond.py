@@ -3,23 +3,12 @@
 One law: whatever happens inside, what goes out has these headers and no trace of our code.
 """
 
-from enum import StrEnum
 from hashlib import sha256
 from typing import Final
 
 from aiohttp import hdrs, web
 
 from weboid.web.words.language import DEFAULT, Language, accepted_language, languages, requested_language
-
-
-class Format(StrEnum):
-    """The formats of answers."""
-
-    HTML = "html"
-    JSON = "json"
-    XML = "xml"
-    JS = "js"
-
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -78,6 +67,12 @@ def sent(
     if len(data) >= _WORTH_COMPRESSING and request.method == hdrs.METH_GET:
         response.enable_compression()
     return response
+
+
+def see_other(address: str) -> web.Response:
+    """The answer to a form that was sent: an address of this service, to be asked for by the browser (303)."""
+    # Not aiohttp's redirect, which takes an address apart and puts it together in its own way.
+    return web.Response(status=303, headers={hdrs.LOCATION: address, hdrs.CACHE_CONTROL: "no-store"})
 
 
 def html_language(request: web.Request, given: str | None) -> Language:

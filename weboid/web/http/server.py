@@ -198,7 +198,7 @@ class _Connection(web.RequestHandler):
         message: str | None = None,
     ) -> web.StreamResponse:
         """The answer to what is no request, or where the application itself failed."""
-        # Without a transport it is the other side that has gone; what was broken off has been told already (`shell`).
+        # Without a transport it is the other side that has gone; what was broken off has been logged by `errors`.
         if status >= 500 and self.transport is not None and not isinstance(exc, ConnectionError):
             log.error("an answer failed", exc_info=exc)
         if request.writer.output_size > 0:

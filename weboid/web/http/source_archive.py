@@ -1,35 +1,159 @@
-"""The source of the running version, to be had from the program that runs it (W-2, AGPL).
+"""The source of the running version, to be had from the program that runs it (W-2, AGPL): what the repository ships.
 
-One law: it is made of the very files that were loaded from, not of a repository that might say something else.
+One law: it is made of the very files that run, laid out as in the repository, so that it can be unpacked and started;
+nothing else that lies about in a checkout is in it.
 """
 
+import json
+import re
 import zipfile
+from collections.abc import Iterator
 from functools import cache
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, distribution
 from io import BytesIO
 from pathlib import Path
 from typing import Final
 
 import weboid
-from weboid.assets import asset
 
-NAME: Final = f"weboid-{weboid.__version__}.zip"
-PATH: Final = f"/source/{NAME}"
-_DATA: Final = ("sql", "i18n")
+INSIDE: Final = "repository"
+"""Where a wheel has, inside of the package, what the repository has beside it; `ASSETS` lie in the package itself."""
+ASSETS: Final = ("gadget", "i18n", "sql", "streams")
+SHIPPED: Final = (
+    ".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "Procfile", "README.md",
+    "benchmarks", "docs", "jobs.yaml", "pyproject.toml", "requirements-dev.txt", "requirements.txt",
+    "service.template", "tests", "toolforge", "tools",
+)  # fmt: skip
+"""What the repository has at its top besides the package and its assets. A wheel leaves tests and benchmarks out."""
+STAMP: Final = "COMMIT"
+"""The file at the top of the archive that names the commit, for there is no history in it."""
+
+_KINDS: Final = frozenset(
+    {
+        ".c", ".css", ".example", ".html", ".js", ".json", ".jsonl", ".md", ".py", ".sql", ".svg", ".template", ".toml",
+        ".txt", ".yaml",
+    }
+)  # fmt: skip
+_NAMES: Final = frozenset({".gitignore", "LICENSE", "Makefile", "Procfile", "SHA256SUMS", "run"})
+_HASH: Final = re.compile(r"[0-9a-f]{40,64}")
+_NAMED: Final = 12
 _EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
 """The zip format's first moment: with it the same files always give the same archive."""
 
 
-@cache
-def archive() -> bytes:
-    """A zip of the program and its data folders."""
-    package = Path(weboid.__file__).parent
-    files = {f"weboid/{path.relative_to(package)}": path for path in package.rglob("*")}
-    for name in _DATA:
-        folder = asset(name)
-        files |= {f"{name}/{path.relative_to(folder)}": path for path in folder.rglob("*")}
+def source_files(package: Path) -> dict[str, Path]:
+    """The files of the source by their names in the repository; `package` lies in a checkout or was installed.
+
+    Only kinds of files that the repository has, and nothing hidden: settings, keys and leavings are never published.
+    """
+    is_checkout = _is_repository(package.parent)
+    beside = package.parent if is_checkout else package / INSIDE
+    tops = {name: (package.parent if is_checkout else package) / name for name in ASSETS}
+    tops |= {name: beside / name for name in SHIPPED}
+    apart = () if is_checkout else (package / INSIDE, *(package / name for name in ASSETS))
+    found = {name: file for top, path in tops.items() for name, file in _files(top, path, ())}
+    return dict(sorted((found | dict(_files(package.name, package, apart))).items()))
+
+
+def commit_of(package: Path) -> str | None:
+    """The commit that a checkout stands at, an unpacked archive says, or pip has noted; None where nobody knows."""
+    root = package.parent
+    if not _is_repository(root):
+        return _installed_commit()
+    for read in (_head, _stamp):
+        try:
+            commit = read(root)
+        except (OSError, ValueError):
+            continue
+        if _HASH.fullmatch(commit):
+            return commit
+    return None
+
+
+def archive_of(package: Path) -> bytes:
+    """A zip of the source."""
+    contents = {name: path.read_bytes() for name, path in source_files(package).items()}
+    if commit := commit_of(package):
+        contents[STAMP] = f"{commit}\n".encode()
     target = BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, path in sorted(files.items()):
-            if path.is_file() and "__pycache__" not in path.parts:
-                packed.writestr(zipfile.ZipInfo(name, _EARLIEST), path.read_bytes(), zipfile.ZIP_DEFLATED)
+        for name, content in sorted(contents.items()):
+            entry = zipfile.ZipInfo(name, _EARLIEST)
+            entry.external_attr = (0o100755 if content.startswith(b"#!") else 0o100644) << 16
+            packed.writestr(entry, content, zipfile.ZIP_DEFLATED)
     return target.getvalue()
+
+
+def name_of(package: Path) -> str:
+    """The name of the archive: version and commit; a digest of the files where no commit is known."""
+    return f"weboid-{weboid.__version__}-{(commit_of(package) or _digest(package))[:_NAMED]}.zip"
+
+
+def _is_repository(root: Path) -> bool:
+    """Whether it is the top of our repository: beside an installed package lies whatever others call `docs`."""
+    try:
+        return 'name = "weboid"' in (root / "pyproject.toml").read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return False
+
+
+def _files(name: str, path: Path, apart: tuple[Path, ...]) -> Iterator[tuple[str, Path]]:
+    """What may be published of a file or folder, by name; what is `apart` has another name."""
+    if path.is_symlink() or path in apart:
+        return
+    if path.is_dir():
+        for inner in path.iterdir():
+            if not inner.name.startswith(".") and inner.name != "__pycache__":
+                yield from _files(f"{name}/{inner.name}", inner, apart)
+    elif path.is_file() and (path.suffix in _KINDS or path.name in _NAMES):
+        yield name, path
+
+
+def _head(root: Path) -> str:
+    """The commit that git has checked out, read from its files; raises OSError or ValueError."""
+    git = root / ".git"
+    if git.is_file():  # a work tree: its history lies elsewhere
+        git = root / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+    head = (git / "HEAD").read_text(encoding="utf-8").strip()
+    if not head.startswith("ref:"):
+        return head
+    ref = head.removeprefix("ref:").strip()
+    shared = git / (git / "commondir").read_text(encoding="utf-8").strip() if (git / "commondir").is_file() else git
+    if (shared / ref).is_file():
+        return (shared / ref).read_text(encoding="utf-8").strip()
+    packed = (shared / "packed-refs").read_text(encoding="utf-8").splitlines()
+    return next((line.partition(" ")[0] for line in packed if line.endswith(f" {ref}")), "")
+
+
+def _stamp(root: Path) -> str:
+    return (root / STAMP).read_text(encoding="utf-8").strip()
+
+
+def _installed_commit() -> str | None:
+    """What pip noted when it installed from a repository (PEP 610)."""
+    try:
+        noted = json.loads(distribution("weboid").read_text("direct_url.json") or "{}")
+        commit = noted["vcs_info"]["commit_id"]
+    except (PackageNotFoundError, ValueError, KeyError, TypeError):
+        return None
+    return commit if isinstance(commit, str) and _HASH.fullmatch(commit) else None
+
+
+def _digest(package: Path) -> str:
+    digest = sha256()
+    for name, path in source_files(package).items():
+        content = path.read_bytes()
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+_PACKAGE: Final = Path(weboid.__file__).parent
+NAME: Final = name_of(_PACKAGE)
+"""The name under which the source that runs is served."""
+
+
+@cache
+def archive() -> bytes:
+    """A zip of the source that runs."""
+    return archive_of(_PACKAGE)

@@ -31,9 +31,6 @@ log = logging.getLogger(__name__)
 FLOW_S: Final = 600
 """How long somebody may take at the provider."""
 
-ANSWERED: Final = frozenset({"code", "state", "iss", "error"})
-"""What the provider may send somebody back with."""
-
 _TIMEOUT_S: Final = 10.0
 _MOST_BYTES: Final = 64 * 1024
 _MOST_CODE: Final = 3_000

@@ -21,7 +21,7 @@ from cryptography.fernet import Fernet, InvalidToken
 from weboid.config import PeopleConfig
 from weboid.errors import ConfigError
 from weboid.web.request.fields import fields_of
-from weboid.web.request.parameters import Parameters, parameters_of
+from weboid.web.request.parameters import LANGUAGE, Parameters, parameters_of
 from weboid.web.request.problem import Problem
 
 LIFETIME_S: Final = 12 * 3600
@@ -29,7 +29,6 @@ LIFETIME_S: Final = 12 * 3600
 
 _SHORTEST_SECRET: Final = 32
 _NONCE: Final = 22
-_LANGUAGE: Final = frozenset({"lang", "uselang"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +190,7 @@ class Sessions:
         token was made, and is of the size and kind of our forms.
         """
         self._require_same_origin(request)
-        given = parameters_of(await fields_of(request), 0, _LANGUAGE.union(names, ("token",)))
+        given = parameters_of(await fields_of(request), 0, LANGUAGE.union(names, ("token",)))
         token = given.get("token", "")
         session_id = self._session(request).values.get("id")
         if not isinstance(session_id, str):

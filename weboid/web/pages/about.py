@@ -22,13 +22,6 @@ class AboutPages:
     service: Service
     config: Config
 
-    def add_routes(self, app: web.Application) -> None:
-        """Their addresses."""
-        app.router.add_get("/help", self.help)
-        app.router.add_get("/bot", self.bot)
-        app.router.add_get("/privacy", self.privacy)
-        app.router.add_get("/policy", self.policy)
-
     async def help(self, request: web.Request) -> web.Response:
         """What the words mean and what an editor can do."""
         return await self._page(request, "help.html", policy=self.config.policy)
@@ -61,6 +54,6 @@ class AboutPages:
         )
 
     async def _page(self, request: web.Request, template: str, **values: object) -> web.Response:
-        given = given_in(request, ())
+        given = given_in(request)
         page = html.render(template, html_words(request, given), given, self.service.source, (), **values)
         return sent(request, page, html.CONTENT_TYPE, vary="Accept-Language")

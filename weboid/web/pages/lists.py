@@ -3,7 +3,6 @@
 One law: a list is walked by the cursor that the answer before gave; nothing is counted or skipped.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, Final
@@ -28,22 +27,23 @@ from weboid.store.lists.search import list_doubtful_links_below
 from weboid.store.pages.spam import list_spam_pages
 from weboid.web.formats import html
 from weboid.web.formats.link_view import LinkView, link_view
-from weboid.web.http.respond import Format
-from weboid.web.request.parameters import Parameters
+from weboid.web.request.accept import Format
+from weboid.web.request.cursor import INT64, PAGES, Cursor
+from weboid.web.request.parameters import LANGUAGE, Parameters
 from weboid.web.request.problem import Problem
-from weboid.web.service import LANGUAGE, Service, given_in, html_words, link_document, machine_words, require_format
+from weboid.web.request.route import format_of
+from weboid.web.service import Service, given_in, html_words, link_document, machine_words
 from weboid.web.words.messages import Messages
 
 ROWS: Final = 100
 """Links, or pages with spam, in one answer."""
 
-_DEAD_NAMES: Final = frozenset({"dbname", "verdict", "domain", "path", "after", "format"})
-_SPAM_NAMES: Final = frozenset({"dbname", "after", "format"})
 _VERDICTS: Final = ("dead", "doubtful")
-_NUMBER: Final = r"(-?[0-9]{1,19})"
-_SPOT: Final = re.compile(rf"([0-9]{{1,10}})\.([0-9]{{1,4}})\.{_NUMBER}\.{_NUMBER}")
-_SPOT_BELOW: Final = re.compile(rf"([0-9]{{1,10}})\.{_NUMBER}\.([a-zA-Z0-9._-]{{1,260}})")
-_PAGE: Final = re.compile(r"[0-9]{1,10}")
+_SPOT: Final = Cursor(PAGES, range(BUCKETS), INT64, INT64)
+"""A page, and the key of a URL."""
+_SPOT_BELOW: Final = Cursor(PAGES, INT64, text="[a-zA-Z0-9._-]{1,260}")
+"""A page, the last part of a key, and its host from the end."""
+_PAGE: Final = Cursor(PAGES)
 
 Row = tuple[Sequence[PageLink], str | None]
 """Links, and the cursor to the next ones."""
@@ -55,16 +55,10 @@ class ListPages:
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    def add_routes(self, app: web.Application) -> None:
-        """Their addresses."""
-        app.router.add_get("/lists/dead", self.dead)
-        app.router.add_get("/lists/spam", self.spam)
-
     async def dead(self, request: web.Request) -> web.Response:
         """The dead links of a wiki, or the doubtful ones; by page, or with a domain by its hosts."""
-        given = given_in(request, _DEAD_NAMES)
-        require_format(given, Format.HTML, Format.JSON, Format.XML)
-        is_html = self._service.form_of(request) is Format.HTML
+        given = given_in(request)
+        is_html = format_of(request) is Format.HTML
         say = html_words(request, given) if is_html else machine_words(given)
         verdict = given.get("verdict", "dead")
         if verdict not in _VERDICTS:
@@ -72,7 +66,7 @@ class ListPages:
         domain, path = _domain_of(given), _path_of(given)
         name, wiki = await self._service.find_wiki(given)
         async with self._service.pool.connection() as conn:
-            links, after = await self._links(conn, wiki.wiki, verdict, domain, path, given.get("after"))
+            links, after = await self._links(conn, wiki.wiki, verdict, domain, path, given)
         day = self._service.today()
         values = {"wiki": str(name), "verdict": verdict, "domain": domain or None, "path": path or None}
         if not is_html:
@@ -99,16 +93,16 @@ class ListPages:
 
     async def spam(self, request: web.Request) -> web.Response:
         """The pages of a wiki with spam, each with the number of such links."""
-        given = given_in(request, _SPAM_NAMES)
-        require_format(given, Format.HTML, Format.JSON, Format.XML)
-        is_html = self._service.form_of(request) is Format.HTML
+        given = given_in(request)
+        is_html = format_of(request) is Format.HTML
         say = html_words(request, given) if is_html else machine_words(given)
         name, wiki = await self._service.find_wiki(given)
-        after = _page_after(given)
+        parts = _PAGE.parts_in(given)
+        after = parts.numbers[0] if parts else 0
         async with self._service.pool.connection() as conn:
             found = await list_spam_pages(conn, wiki.wiki, after=after, limit=ROWS + 1)
         pages = found[:ROWS]
-        cursor = str(pages[-1].page) if len(found) > ROWS else None
+        cursor = _PAGE.text_of(pages[-1].page) if len(found) > ROWS else None
         if not is_html:
             told = [
                 {"id": page.page, "namespace": page.namespace, "title": page.title, "spam": page.links}
@@ -128,24 +122,24 @@ class ListPages:
             **_others(given),
         )
 
-    async def _links(self, conn: Connection, wiki: int, verdict: str, domain: str, path: str, after: str | None) -> Row:
+    async def _links(self, conn: Connection, wiki: int, verdict: str, domain: str, path: str, given: Parameters) -> Row:
         if domain:
-            spot_below = _spot_below_of(after, domain)
+            spot_below = _spot_below_of(given, domain)
             if verdict == "doubtful":
                 below = await list_doubtful_links_below(
                     conn, wiki, domain, path=path, policy=self._service.policy, after=spot_below, limit=ROWS
                 )
             else:
                 below = await list_dead_links_below(conn, wiki, domain, path=path, after=spot_below, limit=ROWS)
-            return below.links, None if below.after is None else ".".join(map(str, below.after))
+            return below.links, None if below.after is None else _SPOT_BELOW.text_of(*below.after)
         if verdict == "doubtful":
             links = await list_doubtful_links(
-                conn, wiki, policy=self._service.policy, after=_spot_of(after), limit=ROWS
+                conn, wiki, policy=self._service.policy, after=_spot_of(given), limit=ROWS
             )
         else:
-            links = await list_dead_links(conn, wiki, after=_spot_of(after), limit=ROWS)
+            links = await list_dead_links(conn, wiki, after=_spot_of(given), limit=ROWS)
         spot = links.after
-        return links.links, None if spot is None else ".".join(map(str, (spot.page, *spot.key)))
+        return links.links, None if spot is None else _SPOT.text_of(spot.page, *spot.key)
 
     def _view(self, link: PageLink, day: int, say: Messages) -> LinkView:
         return link_view(self._service.report(link.known), day, say)
@@ -202,36 +196,16 @@ def _path_of(given: Parameters) -> str:
         raise Problem(400, "path") from None
 
 
-def _spot_of(after: str | None) -> Spot:
-    if after is None:
+def _spot_of(given: Parameters) -> Spot:
+    if (parts := _SPOT.parts_in(given)) is None:
         return START
-    match = _SPOT.fullmatch(after)
-    if not match or int(match[2]) >= BUCKETS or not all(_fits(number) for number in match.groups()):
-        raise Problem(400, "after", "after")
-    page, *key = map(int, match.groups())
-    return Spot(_page(page), UrlKey(*key))
+    page, *key = parts.numbers
+    return Spot(page, UrlKey(*key))
 
 
-def _spot_below_of(after: str | None, domain: str) -> SpotBelow | None:
-    if after is None:
+def _spot_below_of(given: Parameters, domain: str) -> SpotBelow | None:
+    parts = _SPOT_BELOW.parts_in(given, fits=lambda host: host.startswith(reversed_name(domain)))
+    if parts is None:
         return None
-    match = _SPOT_BELOW.fullmatch(after)
-    if not match or not _fits(match[2]) or not match[3].startswith(reversed_name(domain)):
-        raise Problem(400, "after", "after")
-    return SpotBelow(_page(int(match[1])), int(match[2]), match[3])
-
-
-def _page_after(given: Parameters) -> int:
-    if not _PAGE.fullmatch(after := given.get("after", "0")):
-        raise Problem(400, "after", "after")
-    return _page(int(after))
-
-
-def _fits(number: str) -> bool:
-    return -(2**63) <= int(number) < 2**63
-
-
-def _page(number: int) -> int:
-    if number >= 2**31:
-        raise Problem(400, "after", "after")
-    return number
+    (page, key), host = parts
+    return SpotBelow(page, key, host)

@@ -1,6 +1,6 @@
 """The links of pages, in all formats: for people, for gadgets, for programs (W-1, W-3, W-4, W-8).
 
-One law: a handler reads parameters, asks `Answers` and hands values to a format; it knows neither SQL nor markup.
+A handler reads parameters, asks `Answers` and hands values to a format; it knows neither SQL nor markup.
 """
 
 from collections.abc import Callable, Hashable
@@ -12,12 +12,14 @@ from weboid.web.answer.answers import PageAnswer
 from weboid.web.answer.document import document
 from weboid.web.formats import html, javascript, json, xml
 from weboid.web.http.cache import CACHE_CONTROL, FREE, AnswerCache
-from weboid.web.http.respond import Format, sent
+from weboid.web.http.respond import sent
 from weboid.web.pages.page_view import answer_html
 from weboid.web.pages.start import StartPage
-from weboid.web.request.parameters import NAMES, Parameters, callback_of, extent_of, question_of, verdicts_of
+from weboid.web.request.accept import Format
+from weboid.web.request.parameters import Parameters, callback_of, extent_of, question_of, verdicts_of
 from weboid.web.request.problem import Problem
-from weboid.web.service import Service, given_in, html_words, machine_words, require_format
+from weboid.web.request.route import format_of
+from weboid.web.service import Service, given_in, html_words, machine_words
 
 
 class LinksPage:
@@ -28,15 +30,9 @@ class LinksPage:
         self._start = start
         self._kept = AnswerCache()
 
-    def add_routes(self, app: web.Application) -> None:
-        """Their addresses."""
-        app.router.add_get("/externalLinkInfo", self.link_info)
-        app.router.add_get("/externalLinkProblem", self.link_problem)
-        app.router.add_get("/api/page", self.api)
-
     async def link_info(self, request: web.Request) -> web.Response:
         """W-3 and W-4: the links of a page as HTML, with the form."""
-        given = given_in(request, NAMES)
+        given = given_in(request)
         extent_of(given, Extent.FINDINGS)
         if not given.keys() - {"lang", "uselang", "all"}:
             return await self._start.page(request)
@@ -44,7 +40,7 @@ class LinksPage:
 
     async def link_problem(self, request: web.Request) -> web.Response:
         """W-1: one call with the dead links of a page."""
-        given = given_in(request, NAMES)
+        given = given_in(request)
         callback, say, source = callback_of(given), machine_words(given), self._service.source
         # `all` and `verdict` are for the other formats: this call is run inside a page and has nothing but dead links.
         return await self._kept_or_made(
@@ -57,22 +53,21 @@ class LinksPage:
 
     async def api(self, request: web.Request) -> web.Response:
         """W-8: pages by id or title, in the format asked for."""
-        given = given_in(request, NAMES)
-        require_format(given, Format.JSON, Format.XML, Format.HTML)
-        form = self._service.form_of(request)
+        given = given_in(request)
+        wanted = format_of(request)
         verdicts = verdicts_of(given)
-        extent = extent_of(given, Extent.DEAD if form is Format.JSON else Extent.FINDINGS)
-        if form is Format.HTML:
+        extent = extent_of(given, Extent.DEAD if wanted is Format.JSON else Extent.FINDINGS)
+        if wanted is Format.HTML:
             return await self._html(request, given, vary="Accept, Accept-Language")
         say, source = machine_words(given), self._service.source
 
         def made(answer: PageAnswer) -> bytes:
             told = document(answer, extent, say, source, verdicts)
-            return xml.bytes_of(told) if form is Format.XML else json.text_of(told).encode()
+            return xml.bytes_of(told) if wanted is Format.XML else json.text_of(told).encode()
 
-        forms = (say.language.code, extent, verdicts)
-        kind = xml.CONTENT_TYPE if form is Format.XML else json.CONTENT_TYPE
-        return await self._kept_or_made(request, given, forms, kind, made, vary="Accept")
+        variant = (say.language.code, extent, verdicts)
+        kind = xml.CONTENT_TYPE if wanted is Format.XML else json.CONTENT_TYPE
+        return await self._kept_or_made(request, given, variant, kind, made, vary="Accept")
 
     async def _html(self, request: web.Request, given: Parameters, vary: str = "Accept-Language") -> web.Response:
         say, source = html_words(request, given), self._service.source
@@ -84,7 +79,7 @@ class LinksPage:
         self,
         request: web.Request,
         given: Parameters,
-        forms: tuple[Hashable, ...],
+        variant: tuple[Hashable, ...],
         kind: str,
         made: Callable[[PageAnswer], bytes],
         *,
@@ -92,11 +87,11 @@ class LinksPage:
     ) -> web.Response:
         """The answer for machines, which may be a kept one if the revision is named (W-10).
 
-        `forms` are what forms it beside the question, the kind and the day.
+        `variant` is what the answer depends on but for the question, the kind and the day.
         """
         question = question_of(given)
-        asked = (question, forms, kind, self._service.today())
-        if question.revision is not None and (kept := self._kept.find(asked)) is not None:
+        key = (question, variant, kind, self._service.today())
+        if question.revision is not None and (kept := self._kept.find(key)) is not None:
             request[FREE] = True
             body, age_s = kept
             response = sent(request, body, kind, cache=CACHE_CONTROL, vary=vary)
@@ -106,7 +101,7 @@ class LinksPage:
         body = made(answer)
         if question.revision is None or not answer.is_of(question.revision):
             return sent(request, body, kind, vary=vary)
-        self._kept.keep(asked, body)
+        self._kept.keep(key, body)
         return sent(request, body, kind, cache=CACHE_CONTROL, vary=vary)
 
     async def _found(self, given: Parameters) -> PageAnswer:

@@ -19,20 +19,20 @@ from weboid.errors import NotFound
 from weboid.store.lists.search import Matches, SearchSpot, list_matches
 from weboid.web.formats import html
 from weboid.web.formats.link_view import link_view
-from weboid.web.request.parameters import Parameters
+from weboid.web.request.cursor import INT64, Cursor
+from weboid.web.request.parameters import LANGUAGE, Parameters
 from weboid.web.request.problem import Problem
-from weboid.web.service import LANGUAGE, Service, given_in, html_words
+from weboid.web.service import Service, given_in, html_words
 from weboid.web.words.messages import Messages
 from weboid.wiki.criteria import numbers
 
-PATH: Final = "/search"
 ROWS: Final = 50
 """URLs in one answer."""
 
 _PURPOSE: Final = "search"
-_NAMES: Final = frozenset({"pattern", "dbname", "namespace", "verdict", "after"})
 _VERDICTS: Final = {verdict.word: verdict for verdict in (Verdict.WORKING, Verdict.DEAD, Verdict.DOUBTFUL)}
-_SPOT: Final = re.compile(r"(-?[0-9]{1,19})\.([a-zA-Z0-9._-]{1,260})")
+_SPOT: Final = Cursor(INT64, text="[a-zA-Z0-9._-]{1,260}")
+"""A key of a URL, and its host from the end."""
 _NAMESPACE: Final = re.compile(r"[0-9]{1,9}")
 _MOST_SHOWN: Final = 200
 """Characters of a pattern in an error message."""
@@ -58,20 +58,15 @@ class SearchPage:
         self._service = service
         self._content = content
 
-    def add_routes(self, app: web.Application) -> None:
-        """Their addresses."""
-        app.router.add_get(PATH, self.form)
-        app.router.add_post(PATH, self.found)
-
     async def form(self, request: web.Request) -> web.Response:
         """The form, filled in from the address; nothing is looked up."""
-        given = given_in(request, _NAMES - {"after"})
+        given = given_in(request)
         return await self._html(request, given, html_words(request, given))
 
     async def found(self, request: web.Request) -> web.Response:
         """The URLs that match, and the form again."""
         service = self._service
-        given = await service.sessions.posted(request, _PURPOSE, _NAMES)
+        given = await service.posted(request, _PURPOSE)
         await service.sessions.note_interactive(request)
         say = html_words(request, given)
         try:
@@ -150,7 +145,7 @@ class SearchPage:
             wiki=None if name is None else str(name),
             is_answer=matches is not None,
             found=found,
-            after=None if after is None else f"{after.url_key}.{after.reversed}",
+            after=None if after is None else _SPOT.text_of(*after),
         )
 
 
@@ -187,9 +182,8 @@ def _problem_of(error: UnfitPattern, pattern: str) -> Problem:
 
 def _spot_of(given: Parameters, pattern: UrlPattern) -> SearchSpot | None:
     """Where to go on; a place outside of what the pattern can match is none."""
-    if "after" not in given:
+    parts = _SPOT.parts_in(given, fits=lambda host: pattern.first <= host < pattern.end)
+    if parts is None:
         return None
-    match = _SPOT.fullmatch(given["after"])
-    if not match or not -(2**63) <= int(match[1]) < 2**63 or not pattern.first <= match[2] < pattern.end:
-        raise Problem(400, "after", "after")
-    return SearchSpot(int(match[1]), match[2])
+    (key,), host = parts
+    return SearchSpot(key, host)

@@ -11,7 +11,6 @@ from aiohttp import web
 
 from weboid.store.lists.start import PageAtAGlance, list_first_pages
 from weboid.web.answer.wiki_names import Wikis
-from weboid.web.request.parameters import NAMES
 from weboid.web.service import Service, given_in, html_words
 
 _WIKIS_SHOWN: Final = 20
@@ -34,13 +33,9 @@ class StartPage:
     service: Service
     wikis: Wikis
 
-    def add_routes(self, app: web.Application) -> None:
-        """Its address."""
-        app.router.add_get("/", self.page)
-
     async def page(self, request: web.Request) -> web.Response:
         """The start page, its form filled in with what the address says."""
-        given = given_in(request, NAMES)
+        given = given_in(request)
         told = dict(list((await self.wikis.list_known()).items())[:_WIKIS_SHOWN])
         limit = _PAGES_SHOWN // len(told) if told else 0
         async with self.service.pool.connection() as conn:

@@ -4,7 +4,6 @@ One law: for people only, who show it once by sending a form of ours. A program 
 page that carries it, and what is told of other pages never crosses a farm (P-1).
 """
 
-import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,22 +20,19 @@ from weboid.web.answer.document import document
 from weboid.web.formats import html
 from weboid.web.formats.history_chart import WIDTH, bars_of
 from weboid.web.formats.link_view import link_view
-from weboid.web.http.respond import Format
 from weboid.web.pages.url_form import UrlForm
+from weboid.web.request.cursor import PAGES, Cursor, CursorParts
 from weboid.web.request.parameters import MOST_SHOWN, Parameters, question_of, url_of
 from weboid.web.request.problem import Problem
-from weboid.web.service import Service, given_in, html_words, machine_words, require_format
+from weboid.web.request.route import address_of
+from weboid.web.service import Service, given_in, html_words, machine_words
 from weboid.web.words import phrases
 from weboid.web.words.messages import Messages
 
-PATH: Final = "/url"
-
-_PURPOSE: Final = "url"
-_NAMES: Final = frozenset({"url", "dbname", "after", "spamafter"})
 _CURSORS: Final = ("after", "spamafter")
-_API_NAMES: Final = frozenset({"url", "dbname", "pageid", "curid", "title", "format"})
 _PLACES: Final = 100
-_CURSOR: Final = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,9})")
+_CURSOR: Final = Cursor(PAGES, PAGES)
+"""A wiki and a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,25 +48,19 @@ class UrlPage:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._look = UrlForm(service, PATH, PATH, _NAMES, "weboid-url-title", "weboid-url-ask")
-
-    def add_routes(self, app: web.Application) -> None:
-        """Their addresses."""
-        app.router.add_get(PATH, self.page)
-        app.router.add_post(PATH, self._look.sent)
-        app.router.add_get("/api/url", self.api)
+        self.look = UrlForm(service, "url", "url", "weboid-url-title", "weboid-url-ask")
 
     async def page(self, request: web.Request) -> web.Response:
         """One URL, for people."""
         # Browsers say so where a script asks; our own pages are asked for by people who follow a link.
         if request.headers.get("Sec-Fetch-Dest", "document") != "document":
-            raise Problem(403, "interactive")
-        given = given_in(request, _NAMES)
+            raise Problem(403, "interactive", address_of("api-url"))
+        given = given_in(request)
         say = html_words(request, given)
         url = url_of(given)
         after, spam_after = _cursor_of(given, "after"), _cursor_of(given, "spamafter")
         if not await self._service.sessions.is_interactive(request):
-            return await self._look.page(request, given)
+            return await self.look.page(request, given)
         service, key, day = self._service, key_of(url), self._service.today()
         name, wiki = await service.find_wiki(given) if "dbname" in given else (None, None)
         async with service.pool.connection() as conn:
@@ -103,8 +93,7 @@ class UrlPage:
 
     async def api(self, request: web.Request) -> web.Response:
         """One link of a page that carries it, for programs; any other is refused (W-5)."""
-        given = given_in(request, _API_NAMES)
-        require_format(given, Format.JSON, Format.XML)
+        given = given_in(request)
         say = machine_words(given)
         url = url_of(given)
         question = question_of(given)
@@ -122,18 +111,17 @@ class UrlPage:
 
 
 def _cursor_of(given: Parameters, name: str) -> tuple[int, int] | None:
-    if name not in given:
-        return None
-    if not (match := _CURSOR.fullmatch(given[name])) or max(int(match[1]), int(match[2])) >= 2**31:
-        raise Problem(400, "after", name)
-    return int(match[1]), int(match[2])
+    match _CURSOR.parts_in(given, name):
+        case CursorParts((wiki, page)):
+            return wiki, page
+    return None
 
 
 def _places(found: list[UsingPage]) -> _Places:
     if len(found) <= _PLACES:
         return _Places(found, None)
     last = found[_PLACES - 1]
-    return _Places(found[:_PLACES], f"{last.wiki}.{last.page}")
+    return _Places(found[:_PLACES], _CURSOR.text_of(last.wiki, last.page))
 
 
 def _views(found: _Places, name: WikiName | None) -> list[dict[str, Any]]:

@@ -1,16 +1,17 @@
 """The step before what is known of a single URL is shown: a person sends a form of ours (W-5).
 
-It is the same for all pages about one URL. One law: until then nothing is looked up, whatever the address names.
+It is the same for all pages about one URL; until then nothing is looked up, whatever the address names.
 """
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aiohttp import hdrs, web
+from aiohttp import web
 
 from weboid.web.formats import html
+from weboid.web.http.respond import see_other
 from weboid.web.request.parameters import Parameters, url_of, wiki_of
+from weboid.web.request.route import address_of
 from weboid.web.service import Service, html_words
 
 _HIDDEN: Final = ("after", "spamafter")
@@ -18,15 +19,14 @@ _HIDDEN: Final = ("after", "spamafter")
 
 @dataclass(frozen=True, slots=True)
 class UrlForm:
-    """The step before the page at `path`. `action` is where its form is sent, `names` what that page asks for.
+    """The step before the page of `route`, the name of one; its form is sent to the route `action`.
 
     `title` and `why` are the keys of the page's title and of what it says.
     """
 
     service: Service
-    path: str
+    route: str
     action: str
-    names: Collection[str]
     title: str
     why: str
 
@@ -38,7 +38,7 @@ class UrlForm:
         values: dict[str, Any] = {
             "title": self.title,
             "why": self.why,
-            "action": self.action,
+            "action": address_of(self.action),
             "hidden": {name: given[name] for name in _HIDDEN if name in given},
             "token": await self.service.sessions.form_token(request, self.action),
         }
@@ -46,9 +46,7 @@ class UrlForm:
 
     async def sent(self, request: web.Request) -> web.Response:
         """The form was sent, so this reader is no program: they are led to the page itself."""
-        sessions = self.service.sessions
-        given = await sessions.posted(request, self.action, self.names)
+        given = await self.service.posted(request, self.action)
         url_of(given)
-        await sessions.note_interactive(request)
-        headers = {hdrs.LOCATION: self.path + html.query(given), hdrs.CACHE_CONTROL: "no-store"}
-        return web.Response(status=303, headers=headers)
+        await self.service.sessions.note_interactive(request)
+        return see_other(address_of(self.route) + html.query(given))

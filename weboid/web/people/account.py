@@ -6,17 +6,15 @@ One law: where somebody goes after signing in is a page of this service, whateve
 import re
 from typing import Any, Final
 
-from aiohttp import hdrs, web
+from aiohttp import web
 
-from weboid.web.formats.html import query
-from weboid.web.identity.oauth import ANSWERED, FLOW_S, Provider
-from weboid.web.request.parameters import Parameters
+from weboid.web.http.respond import see_other
+from weboid.web.identity.oauth import FLOW_S, Provider
+from weboid.web.people.forms import address_in_language, unfit_words
 from weboid.web.request.problem import Problem
+from weboid.web.request.route import address_of
 from weboid.web.service import Service, given_in, html_words
 from weboid.web.words.phrases import visible
-
-PATH: Final = "/account"
-BACK: Final = PATH + "/back"
 
 _IN: Final = "sign-in"
 _OUT: Final = "sign-out"
@@ -34,26 +32,18 @@ class AccountPage:
         self._service = service
         self._provider = provider
 
-    def add_routes(self, app: web.Application) -> None:
-        """Their addresses."""
-        app.router.add_get(PATH, self.page)
-        app.router.add_post(PATH + "/in", self.begin)
-        app.router.add_get(BACK, self.back)
-        app.router.add_post(PATH + "/out", self.end)
-
     async def page(self, request: web.Request) -> web.Response:
         """Who am I?"""
         service, sessions = self._service, self._service.sessions
-        given = given_in(request, ("back",))
+        given = given_in(request)
         member = await sessions.member(request)
         person = await sessions.person(request)
         say = html_words(request, given)
-        problem = None if member is None else sessions.unfit(member)
         values: dict[str, Any] = {
             "username": None if member is None else visible(member.name),
             "subject": None if member is None else member.subject,
             "is_administrator": person is not None and person.is_administrator,
-            "unfit": None if problem is None else say.html(problem.key, *problem.parameters),
+            "unfit": unfit_words(service, member, say),
             "provider": self._provider.host if self._provider.is_set_up else None,
             "back": local_path(given.get("back", "")),
             "going": None,
@@ -68,11 +58,11 @@ class AccountPage:
         policy forbids every redirect to another origin, and the provider goes on to further ones by itself.
         """
         service, sessions = self._service, self._service.sessions
-        given = await sessions.posted(request, _IN, ("back",))
+        given = await service.posted(request, _IN)
         if not self._provider.is_set_up:
             raise Problem(503, "no-sign-in")
         flow = self._provider.begin()
-        back = local_path(given.get("back", "")) or PATH + _language(given)
+        back = local_path(given.get("back", "")) or address_in_language("account", given)
         await sessions.keep(request, _FLOW, {"state": flow.state, "verifier": flow.verifier, "back": back})
         values: dict[str, Any] = {"going": flow.address, "provider": self._provider.host}
         response = await service.form_html(request, "account.html", given, html_words(request, given), **values)
@@ -85,27 +75,18 @@ class AccountPage:
         flow = await sessions.take(request, _FLOW, most_s=FLOW_S)
         if flow is None:
             raise Problem(400, "sign-in-stale")
-        answered = given_in(request, ANSWERED)
+        answered = given_in(request)
         member = await self._provider.find_member(answered, flow["state"], flow["verifier"])
         await sessions.sign_in(request, member)
-        return _see(local_path(flow["back"]) or PATH)
+        return see_other(local_path(flow["back"]) or address_of("account"))
 
     async def end(self, request: web.Request) -> web.Response:
         """Signs out."""
-        given = await self._service.sessions.posted(request, _OUT, ())
+        given = await self._service.posted(request, _OUT)
         await self._service.sessions.sign_out(request)
-        return _see(PATH + _language(given))
+        return see_other(address_in_language("account", given))
 
 
 def local_path(text: str) -> str:
     """The path and query of a page of this service, or nothing if the text is anything else."""
     return text if text.startswith("/") and len(text) <= _MOST_LOCAL and _LOCAL.fullmatch(text) else ""
-
-
-def _language(given: Parameters) -> str:
-    return query({"lang": given["lang"]}) if "lang" in given else ""
-
-
-def _see(path: str) -> web.Response:
-    # Not aiohttp's redirect, which takes an address apart and puts it together in its own way.
-    return web.Response(status=303, headers={hdrs.LOCATION: path, hdrs.CACHE_CONTROL: "no-store"})

@@ -3,11 +3,10 @@
 One law: for administrators only, who are named here as everybody else: what they do stands in the same log.
 """
 
-import re
 from datetime import UTC
 from typing import Any, Final
 
-from aiohttp import hdrs, web
+from aiohttp import web
 from markupsafe import Markup
 
 from weboid.core.record.days import day_of
@@ -26,19 +25,22 @@ from weboid.store.people.audit import (
     record_block,
 )
 from weboid.web.formats import html
+from weboid.web.http.respond import see_other
+from weboid.web.people.forms import address_in_language
 from weboid.web.people.quotas import begin, note
-from weboid.web.request.parameters import Parameters
+from weboid.web.request.cursor import Cursor
+from weboid.web.request.parameters import Parameters, only
 from weboid.web.request.problem import Problem
 from weboid.web.service import Service, given_in, html_words
 from weboid.web.words.messages import Messages
 from weboid.web.words.phrases import visible
 
-PATH: Final = "/admin"
-
+_KEPT: Final = ("subject", "lang")
 _LISTED: Final = 100
 _MOST_SUBJECT: Final = 200
 _MOST_REASON: Final = 500
-_NUMBER: Final = re.compile(r"[1-9][0-9]{0,17}")
+_NUMBER: Final = Cursor(range(1, 10**18))
+"""An entry of the log."""
 _ACTIONS: Final = {
     Action.REPORT: "weboid-admin-action-report",
     Action.REPORT_DOMAIN: "weboid-admin-action-report-domain",
@@ -62,18 +64,11 @@ class AdminPage:
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    def add_routes(self, app: web.Application) -> None:
-        """Their addresses."""
-        app.router.add_get(PATH, self.page)
-        app.router.add_post(PATH + "/undo", self.undo)
-        app.router.add_post(PATH + "/block", self.block)
-        app.router.add_post(PATH + "/unblock", self.unblock)
-
     async def page(self, request: web.Request) -> web.Response:
         """The log, newest first: of all people, or of one with what can be done about them."""
         service, sessions = self._service, self._service.sessions
         await sessions.require_administrator(request)
-        given = given_in(request, {"subject", "before", "did"})
+        given = given_in(request)
         say = html_words(request, given)
         subject, day = _subject_of(given) if "subject" in given else None, service.today()
         async with service.pool.connection() as conn:
@@ -90,9 +85,9 @@ class AdminPage:
             "block": None if block is None else self._block_view(block, given, day, say),
             "blocks": [self._block_view(each, given, day, say) for each in blocks],
             "entries": [self._entry_view(entry, given, day, say) for entry in entries[:_LISTED]],
-            "next": None if more is None else html.query({**_kept(given), "before": str(more)}),
-            "first": html.query(_kept(given)) if "before" in given else None,
-            "all": PATH + _query(given),
+            "next": None if more is None else html.query({**only(given, *_KEPT), "before": _NUMBER.text_of(more)}),
+            "first": html.query(only(given, *_KEPT)) if "before" in given else None,
+            "all": address_in_language("admin", given),
             "did": None if did is None else _did_words(did, say),
             "tokens": {purpose: await sessions.form_token(request, purpose) for purpose in ("undo", "block", "unblock")}
             if subject
@@ -102,7 +97,7 @@ class AdminPage:
 
     async def undo(self, request: web.Request) -> web.Response:
         """All that somebody said is gone at once."""
-        given = await self._service.sessions.posted(request, "undo", {"subject"})
+        given = await self._service.posted(request, "undo")
         person = await self._service.sessions.require_administrator(request)
         subject = _subject_of(given)
         async with self._service.pool.connection() as conn:
@@ -110,11 +105,11 @@ class AdminPage:
             undone = await delete_claims(conn, subject, self._service.today())
             detail = f"{undone.reports} {undone.domains} {undone.replacements} {undone.assumptions}"
             done = await note(conn, Action.UNDO, person, subject, detail)
-        return _see(given, subject, done)
+        return see_other(_address(given, subject, done))
 
     async def block(self, request: web.Request) -> web.Response:
         """Somebody may do nothing any more."""
-        given = await self._service.sessions.posted(request, "block", {"subject", "reason"})
+        given = await self._service.posted(request, "block")
         person = await self._service.sessions.require_administrator(request)
         subject, reason = _subject_of(given), given.get("reason", "")[:_MOST_REASON]
         if self._service.sessions.is_administrator(subject):
@@ -126,11 +121,11 @@ class AdminPage:
             day = self._service.today()
             await record_block(conn, subject, name, day, blocker=person.subject, reason=reason)
             done = await note(conn, Action.BLOCK, person, subject, reason)
-        return _see(given, subject, done)
+        return see_other(_address(given, subject, done))
 
     async def unblock(self, request: web.Request) -> web.Response:
         """Somebody may do things again."""
-        given = await self._service.sessions.posted(request, "unblock", {"subject"})
+        given = await self._service.posted(request, "unblock")
         person = await self._service.sessions.require_administrator(request)
         subject = _subject_of(given)
         async with self._service.pool.connection() as conn:
@@ -138,7 +133,7 @@ class AdminPage:
             if not await delete_block(conn, subject):
                 raise Problem(409, "not-blocked")
             done = await note(conn, Action.UNBLOCK, person, subject)
-        return _see(given, subject, done)
+        return see_other(_address(given, subject, done))
 
     def _entry_view(self, entry: AuditEntry, given: Parameters, day: int, say: Messages) -> dict[str, Any]:
         action = Action(entry.action)
@@ -146,17 +141,17 @@ class AdminPage:
             "when": html.time_html(day_of(entry.moment), day, say),
             "clock": f"{entry.moment.astimezone(UTC):%H:%M}",
             "name": visible(entry.name) if entry.name else say.html("weboid-admin-nobody"),
-            "about_person": PATH + _query(given, entry.subject) if entry.subject != NOBODY else None,
+            "about_person": _address(given, entry.subject) if entry.subject != NOBODY else None,
             "words": say.html(_ACTIONS[action]),
             "object": visible(entry.object),
-            "object_page": PATH + _query(given, entry.object) if action in _OF_PEOPLE else None,
+            "object_page": _address(given, entry.object) if action in _OF_PEOPLE else None,
             "detail": _undone_words(entry.detail, say) if action is Action.UNDO else visible(entry.detail),
         }
 
     def _block_view(self, block: Block, given: Parameters, day: int, say: Messages) -> dict[str, Any]:
         return {
             "name": visible(block.name or block.subject),
-            "page": PATH + _query(given, block.subject),
+            "page": _address(given, block.subject),
             "words": say.html("weboid-admin-block-line", html.time_html(block.day, day, say), visible(block.blocker)),
             "reason": visible(block.reason),
         }
@@ -200,23 +195,10 @@ def _subject_of(given: Parameters) -> str:
 
 
 def _number(given: Parameters, name: str) -> int:
-    if name not in given:
-        return NEWEST
-    if not _NUMBER.fullmatch(given[name]):
-        raise Problem(400, "after", name)
-    return int(given[name])
+    parts = _NUMBER.parts_in(given, name)
+    return NEWEST if parts is None else parts.numbers[0]
 
 
-def _kept(given: Parameters) -> dict[str, str]:
-    return {name: given[name] for name in ("subject", "lang") if name in given}
-
-
-def _query(given: Parameters, subject: str = "") -> str:
-    query = {**({"subject": subject} if subject else {}), **({"lang": given["lang"]} if "lang" in given else {})}
-    return html.query(query) if query else ""
-
-
-def _see(given: Parameters, subject: str, done: int) -> web.Response:
-    """The page of the same person."""
-    query = html.query({"subject": subject, "did": str(done), **{k: given[k] for k in ("lang",) if k in given}})
-    return web.Response(status=303, headers={hdrs.LOCATION: PATH + query, hdrs.CACHE_CONTROL: "no-store"})
+def _address(given: Parameters, subject: str, done: int | None = None) -> str:
+    """The page of one person, with what was `done` about them just now."""
+    return address_in_language("admin", given, subject=subject, did=None if done is None else _NUMBER.text_of(done))

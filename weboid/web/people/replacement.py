@@ -1,17 +1,18 @@
 """``/replacement``: what people suggest instead of a dead weblink, suggesting something, taking it back (A-4, H-4).
 
-Whether a suggestion works is found out by the crawler; what is shown beside the weblink everywhere else comes from
-`notes`. As on the page of a URL, what is known of one is told only to people, who have sent a form of ours (W-5).
+Whether a suggestion works is found out by the crawler; what is shown alongside the link everywhere else comes from
+`store.urls.claims`. As on the page of a URL, what is known of one is shown only to people, who have sent a form of ours
+(W-5).
 One law: nothing is taken that a person could not be sent to.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Final
 
-from aiohttp import hdrs, web
+from aiohttp import web
 
 from weboid.core.url.archives import BY_NUMBER, Snapshot, is_same_page, snapshot_of
 from weboid.core.url.classify import UrlClass, classify
@@ -36,18 +37,17 @@ from weboid.web.formats import html
 from weboid.web.formats.link_view import link_view
 from weboid.web.identity.session import Person
 from weboid.web.pages.url_form import UrlForm
-from weboid.web.people import account
+from weboid.web.people.forms import account_address, answer_to_form, unfit_words
 from weboid.web.people.quotas import begin, note
-from weboid.web.request.parameters import MOST_SHOWN, Parameters, url_of, wiki_of
+from weboid.web.request.parameters import MOST_SHOWN, Parameters, only, url_of, wiki_of
 from weboid.web.request.problem import Problem
+from weboid.web.request.route import address_of
 from weboid.web.service import Service, given_in, html_words
 from weboid.web.words.messages import Messages
 
-PATH: Final = "/replacement"
-
 _SUGGEST: Final = "replacement"
 _REMOVE: Final = "replacement-remove"
-_NAMES: Final = frozenset({"url", "dbname", "done"})
+_PLACE: Final = ("url", "dbname", "lang")
 _HTTP: Final = re.compile(r"https?://[^/?#@]+(?:[/?#]|$)", re.IGNORECASE)
 """With its scheme, and without anything before the host that could be taken for it."""
 
@@ -104,49 +104,40 @@ class ReplacementPage:
     def __init__(self, service: Service, daily: int) -> None:
         self._service = service
         self._daily = daily
-        self._look = UrlForm(
-            service, PATH, PATH + "/look", _NAMES - {"done"}, "weboid-replacement-title", "weboid-url-ask"
-        )
-
-    def add_routes(self, app: web.Application) -> None:
-        """Their addresses."""
-        app.router.add_get(PATH, self.page)
-        app.router.add_post(PATH, self.suggest)
-        app.router.add_post(PATH + "/look", self._look.sent)
-        app.router.add_post(PATH + "/remove", self.remove)
+        self.look = UrlForm(service, "replacement", "replacement-look", "weboid-replacement-title", "weboid-url-ask")
 
     async def page(self, request: web.Request) -> web.Response:
         """What is suggested for a weblink, and the form."""
-        given = given_in(request, _NAMES)
+        given = given_in(request)
         if await self._service.sessions.is_interactive(request):
             return await self._page(request, given)
-        return await self._look.page(request, given)
+        return await self.look.page(request, given)
 
     async def suggest(self, request: web.Request) -> web.Response:
         """Takes a suggestion of somebody who has signed in."""
         sessions = self._service.sessions
-        given = await sessions.posted(request, _SUGGEST, ("url", "dbname", "target"))
+        given = await self._service.posted(request, _SUGGEST)
         person = await sessions.require_person(request)
         await sessions.note_interactive(request)
-        try:
-            await self._record(given, person)
-        except Problem as problem:
-            return await self._page(request, given, problem)
-        return _see(given, "kept")
+        return await self._after(request, given, self._record(given, person))
 
     async def remove(self, request: web.Request) -> web.Response:
         """Takes a suggestion back, whoever made it."""
         sessions = self._service.sessions
-        given = await sessions.posted(request, _REMOVE, ("url", "dbname", "archive", "target"))
+        given = await self._service.posted(request, _REMOVE)
         person = await sessions.person(request)
         await sessions.note_interactive(request)
-        try:
-            await self._delete(given, person)
-        except Problem as problem:
-            return await self._page(request, given, problem)
-        return _see(given, "removed")
+        return await self._after(request, given, self._delete(given, person))
 
-    async def _record(self, given: Parameters, person: Person) -> None:
+    async def _after(self, request: web.Request, given: Parameters, doing: Awaitable[str]) -> web.Response:
+        """What follows a form: the page, with what was `done`, or why it was not."""
+        return await answer_to_form(
+            doing,
+            lambda problem: self._page(request, given, problem),
+            lambda done: address_of("replacement", **only(given, *_PLACE), done=done),
+        )
+
+    async def _record(self, given: Parameters, person: Person) -> str:
         url = url_of(given)
         if "target" not in given:
             raise Problem(400, "replacement-none")
@@ -166,8 +157,9 @@ class ReplacementPage:
                 conn, key, archive=fit.archive, target=target, day=day, subject=person.subject, name=person.name
             ):
                 await note(conn, Action.REPLACE, person, str(url), target)
+        return "kept"
 
-    async def _delete(self, given: Parameters, person: Person | None) -> None:
+    async def _delete(self, given: Parameters, person: Person | None) -> str:
         url, target = url_of(given), given.get("target", "")
         archive = {str(number): number for number in (PLAIN, *BY_NUMBER)}.get(given.get("archive", ""))
         if archive is None:
@@ -176,6 +168,7 @@ class ReplacementPage:
             await begin(conn, Action.REMOVE_REPLACEMENT, person, daily=self._daily)
             if await delete_replacement(conn, key_of(url), archive=archive, target=target):
                 await note(conn, Action.REMOVE_REPLACEMENT, person, str(url), target)
+        return "removed"
 
     def _is_dead(self, known: KnownUrl) -> bool:
         """By the checks alone: that many say a domain works by hand makes no replacement useless (H-3)."""
@@ -192,16 +185,15 @@ class ReplacementPage:
                 raise problem or Problem(404, "unknown-url", str(url)[:MOST_SHOWN])
             suggestions = await find_replacements(conn, known.key)
         member = await sessions.member(request)
-        unfit = None if member is None else sessions.unfit(member)
-        here = html.query(_place(given, "url", "dbname", "lang"))
+        here = html.query(only(given, *_PLACE))
         values = {
             "link": link_view(service.report(known), day, say),
             "is_dead": self._is_dead(known),
             "suggestions": [_view(each, day, say) for each in suggestions],
             "about": here,
-            "account": account.PATH + html.query({"back": PATH + here, **_place(given, "lang")}),
+            "account": account_address(given, address_of("replacement") + here),
             "is_signed_in": member is not None,
-            "unfit": None if unfit is None else say.html(unfit.key, *unfit.parameters),
+            "unfit": unfit_words(service, member, say),
             "token": await sessions.form_token(request, _SUGGEST),
             "remove_token": await sessions.form_token(request, _REMOVE),
             "done": _done(given, suggestions, day),
@@ -240,13 +232,3 @@ def _done(given: Parameters, suggestions: Iterable[Replacement], day: int) -> st
         case "removed":
             return "removed"
     return None
-
-
-def _place(given: Parameters, *names: str) -> dict[str, str]:
-    return {name: given[name] for name in names if name in given}
-
-
-def _see(given: Parameters, done: str = "") -> web.Response:
-    """Back to the page."""
-    path = PATH + html.query({**_place(given, "url", "dbname", "lang"), **({"done": done} if done else {})})
-    return web.Response(status=303, headers={hdrs.LOCATION: path, hdrs.CACHE_CONTROL: "no-store"})

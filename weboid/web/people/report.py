@@ -1,6 +1,7 @@
 """``/report``: "it works by hand", said of a URL or its whole domain, taken back, or asked for once more (H, W-14).
 
-What a report is and what follows from it is the business of `store.report`; how much anybody may do that of `acts`.
+What a report is and what follows from it is the business of `store.people.report`; how much anybody may do that of
+`quotas`.
 One law: interactive only. What is known of a URL is shown in a session in which a person has sent a form of ours, and
 nothing is done but by such a form.
 """
@@ -8,7 +9,7 @@ nothing is done but by such a form.
 from collections.abc import Awaitable
 from typing import Any, Final
 
-from aiohttp import hdrs, web
+from aiohttp import web
 from markupsafe import Markup
 
 from weboid.core.url.hosts import registrable_domain
@@ -33,17 +34,14 @@ from weboid.store.urls.url import find_urls
 from weboid.web.formats import html
 from weboid.web.formats.link_view import link_view
 from weboid.web.pages.url_form import UrlForm
-from weboid.web.people import account
+from weboid.web.people.forms import account_address, answer_to_form, unfit_words
 from weboid.web.people.quotas import begin, note
-from weboid.web.request.parameters import MOST_SHOWN, Parameters, url_of
+from weboid.web.request.parameters import MOST_SHOWN, Parameters, only, url_of
 from weboid.web.request.problem import Problem
+from weboid.web.request.route import address_of
 from weboid.web.service import Service, given_in, html_words
 from weboid.web.words.messages import Messages
 
-PATH: Final = "/report"
-CHECK: Final = "/check"
-
-_NAMES: Final = frozenset({"url", "dbname"})
 _URL, _DOMAIN = "url", "domain"
 _DONE: Final = {
     "url": "weboid-report-done-url",
@@ -60,22 +58,14 @@ class ReportPage:
     def __init__(self, service: Service, daily: int) -> None:
         self._service = service
         self._daily = daily
-        self._look = UrlForm(service, PATH, PATH + "/look", _NAMES, "weboid-report-title", "weboid-url-ask")
-
-    def add_routes(self, app: web.Application) -> None:
-        """Their addresses."""
-        app.router.add_get(PATH, self.page)
-        app.router.add_post(PATH, self.report)
-        app.router.add_post(PATH + "/look", self._look.sent)
-        app.router.add_post(PATH + "/remove", self.remove)
-        app.router.add_post(CHECK, self.check)
+        self.look = UrlForm(service, "report", "report-look", "weboid-report-title", "weboid-url-ask")
 
     async def page(self, request: web.Request) -> web.Response:
         """What is known of a URL, and what this reader may say of it."""
-        given = given_in(request, {*_NAMES, "done"})
+        given = given_in(request)
         if await self._service.sessions.is_interactive(request):
             return await self._page(request, given)
-        return await self._look.page(request, given)
+        return await self.look.page(request, given)
 
     async def _page(self, request: web.Request, given: Parameters, refused: Problem | None = None) -> web.Response:
         """The same, with why a form that was sent has done nothing."""
@@ -83,7 +73,7 @@ class ReportPage:
         say = html_words(request, given)
         url = url_of(given)
         values: dict[str, Any] = {
-            "url": str(url),
+            "normal": str(url),
             "domain": registrable_domain(url.host),
             "query": html.query(_place(given, url)),
             "tokens": {name: await sessions.form_token(request, name) for name in ("report", "remove", "check")},
@@ -96,30 +86,30 @@ class ReportPage:
                 _DOMAIN: await find_domain_report(conn, registrable_domain(url.host), day),
             }
         member = await sessions.member(request)
-        problem = None if member is None else sessions.unfit(member)
+        unfit = unfit_words(service, member, say)
         values |= {
             "link": link_view(service.report(known), day, say),
             "claims": {what: _claim(what, report, url, day, say) for what, report in reports.items() if report},
             "done": _done(given, known, reports, day),
             "is_dead": self._is_dead(known),
-            "is_fit": member is not None and problem is None,
-            "unfit": None if problem is None else say.html(problem.key, *problem.parameters),
-            "account": account.PATH + html.query({"back": PATH + values["query"], **_only(given, "lang")}),
+            "is_fit": member is not None and unfit is None,
+            "unfit": unfit,
+            "account": account_address(given, address_of("report") + values["query"]),
             "check": _check_state(known, day),
         }
         return await service.form_html(request, "report.html", given, say, refused=refused, **values)
 
     async def _after(self, request: web.Request, given: Parameters, doing: Awaitable[str]) -> web.Response:
         """What follows a form: the page, with what was `done`, or why it was not."""
-        try:
-            done = await doing
-        except Problem as problem:
-            return await self._page(request, given, problem)
-        return _see(given, url_of(given), done)
+        return await answer_to_form(
+            doing,
+            lambda problem: self._page(request, given, problem),
+            lambda done: address_of("report", **_place(given, url_of(given)), done=done),
+        )
 
     async def report(self, request: web.Request) -> web.Response:
         """It works, somebody says (H-1)."""
-        given = await self._service.sessions.posted(request, "report", {*_NAMES, "extent"})
+        given = await self._service.posted(request, "report")
         return await self._after(request, given, self._report(request, given))
 
     async def _report(self, request: web.Request, given: Parameters) -> str:
@@ -145,7 +135,7 @@ class ReportPage:
 
     async def remove(self, request: web.Request) -> web.Response:
         """It does not, somebody else says, signed in or not (H-1, H-4)."""
-        given = await self._service.sessions.posted(request, "remove", {*_NAMES, "extent"})
+        given = await self._service.posted(request, "remove")
         return await self._after(request, given, self._remove(request, given))
 
     async def _remove(self, request: web.Request, given: Parameters) -> str:
@@ -169,7 +159,7 @@ class ReportPage:
 
     async def check(self, request: web.Request) -> web.Response:
         """Somebody wants to know now (W-14)."""
-        given = await self._service.sessions.posted(request, "check", _NAMES)
+        given = await self._service.posted(request, "check")
         return await self._after(request, given, self._check(request, given))
 
     async def _check(self, request: web.Request, given: Parameters) -> str:
@@ -233,14 +223,4 @@ def _done(given: Parameters, known: KnownUrl, reports: dict[str, Report | None],
 
 
 def _place(given: Parameters, url: Url) -> dict[str, str]:
-    return {"url": str(url), **_only(given, "dbname", "lang")}
-
-
-def _only(given: Parameters, *names: str) -> dict[str, str]:
-    return {name: given[name] for name in names if name in given}
-
-
-def _see(given: Parameters, url: Url, done: str = "") -> web.Response:
-    """The page of the same URL."""
-    query = html.query({**_place(given, url), **({"done": done} if done else {})})
-    return web.Response(status=303, headers={hdrs.LOCATION: PATH + query, hdrs.CACHE_CONTROL: "no-store"})
+    return {"url": str(url), **only(given, "dbname", "lang")}

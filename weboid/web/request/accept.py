@@ -1,12 +1,40 @@
-"""Which of our formats an Accept header prefers (RFC 9110 §12.5.1)."""
+"""The formats of answers, and which one a request wants: by ``format=``, else by Accept (W-8; RFC 9110 §12.5.1)."""
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 _RANGE: Final = re.compile(r"\s*([a-z*]+)/([a-z0-9.+*-]+)\s*(.*)", re.I)
 _QUALITY: Final = re.compile(r";\s*q=([01](?:\.[0-9]{0,3})?)\s*(?:;|$)", re.I)
 _MOST_RANGES: Final = 30
+
+
+class Format(StrEnum):
+    """The formats of answers."""
+
+    HTML = "html"
+    JSON = "json"
+    XML = "xml"
+    JS = "js"
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """The formats of an address, its usual one first; `types` are the media types that Accept may choose from."""
+
+    offered: tuple[Format, ...]
+    types: tuple[tuple[str, Format], ...] = ()
+
+    def wanted(self, asked: str, accept: str) -> Format:
+        """The one that the parameter ``format`` or the header Accept wants. Never fails: errors need a format, too."""
+        if asked in self.offered:
+            return Format(asked)
+        if not self.types:
+            return self.offered[0]
+        types = dict(self.types)
+        return types[best_type(accept, tuple(types))]
 
 
 def best_type(header: str, offered: Sequence[str]) -> str:
@@ -26,5 +54,5 @@ def _range(part: str) -> tuple[str, float] | None:
     match = _RANGE.fullmatch(part)
     if match is None:
         return None
-    told = _QUALITY.search(match[3])
-    return f"{match[1]}/{match[2]}".lower(), float(told[1]) if told else 1.0
+    given = _QUALITY.search(match[3])
+    return f"{match[1]}/{match[2]}".lower(), float(given[1]) if given else 1.0

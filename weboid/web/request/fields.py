@@ -1,6 +1,6 @@
 """The fields of a form that was sent: how much of them there may be, and of what kind.
 
-Who sent it, and what it means, is the business of `session` and of whoever asks.
+Who sent it is the business of `identity.session`, what it means that of the handler.
 One law: a body is bounded before anything is made of it, and is read as UTF-8 whatever it says it is: there are codecs
 that take minutes for what a request may bring.
 """

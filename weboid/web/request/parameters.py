@@ -1,7 +1,7 @@
-"""What a request asks: which pages of which wiki, how much of them, in which language and format (W-3, W-4, W-8).
+"""The parameters of a request: which pages of which wiki, how much of them, in which language (W-3, W-4, W-8).
 
 One law: every parameter is given at most once and is either usable or a Problem 400; nothing of it is trusted later.
-Parameters that nobody knows are passed over: cache busters and trackers hang theirs onto any address.
+Which a route takes stands in `route`; all others are passed over: cache busters and trackers add theirs to any address.
 """
 
 import re
@@ -34,9 +34,9 @@ _CALLBACK: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-
 _MOST_CALLBACK: Final = 64
 DEFAULT_CALLBACK: Final = "weboid.externalLinkProblem"
 
-NAMES: Final = frozenset(
-    {"dbname", "pageid", "curid", "title", "revid", "all", "verdict", "lang", "uselang", "format", "callback"}
-)
+LANGUAGE: Final = frozenset({"lang", "uselang"})
+PAGE_NAMES: Final = LANGUAGE | {"dbname", "pageid", "curid", "title", "revid", "all", "verdict", "format", "callback"}
+"""What a request for the links of pages may bring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class PageQuery:
 Parameters = Mapping[str, str]
 
 
-def parameters_of(query: Iterable[tuple[str, str]], length: int, names: Collection[str] = NAMES) -> Parameters:
+def parameters_of(query: Iterable[tuple[str, str]], length: int, names: Collection[str]) -> Parameters:
     """The parameters of these names that are not empty; `length` is that of the query string. Raises Problem."""
     if length > MOST_QUERY:
         raise Problem(414, "too-long")
@@ -64,6 +64,11 @@ def parameters_of(query: Iterable[tuple[str, str]], length: int, names: Collecti
             raise Problem(400, "twice", name)
         given[name] = value.strip()
     return given
+
+
+def only(given: Parameters, *names: str) -> dict[str, str]:
+    """The parameters of these names that are given, in the order of the names."""
+    return {name: given[name] for name in names if name in given}
 
 
 def question_of(given: Parameters) -> PageQuery:

@@ -9,7 +9,7 @@ from typing import Final
 
 from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
-from weboid.core.record.status import Status, http_codes, message_key
+from weboid.core.record.status import Status, http_codes, message_key, status_of
 from weboid.core.url.classify import UrlClass
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse
@@ -82,10 +82,15 @@ def report_words(link: LinkReport, day: int, say: Messages) -> str | None:
 
 
 @lru_cache(_KEPT)
-def status_words(status: Status, say: Messages) -> str:
-    """The words for a status' whole group (U-4), with its HTTP codes where they are few: one alone might be wrong."""
+def status_words(status: Status, say: Messages, http: int | None = None) -> str:
+    """The words for a status' whole group (U-4), with the exact HTTP code where that is known to be what they say.
+
+    Else with the group's codes where they are few: one alone might be wrong.
+    """
     words = say.text(f"weboid-{message_key(status)}")
     codes = http_codes(status)
+    if http is not None and (http in codes or status in (status_of(http), Status.CORRECTED)):
+        codes = (http,)
     if not 1 <= len(codes) <= _FEW_CODES:
         return words
     return say.text("weboid-status-code", words, "/".join(map(str, codes)))
@@ -119,3 +124,9 @@ def other_forms(link: LinkReport) -> list[str]:
 def shown_url(link: LinkReport) -> str:
     """What a reader sees of the URL: its normal form, which is ASCII, or what the wiki has, with nothing hidden."""
     return link.normal or visible(link.given[0])
+
+
+def titled_url(link: LinkReport) -> str:
+    """The same for a line of plain text: the host in Unicode follows, isolated, as it may run from right to left."""
+    shown = link.host_unicode
+    return shown_url(link) if shown is None else f"{shown_url(link)} (\u2068{shown}\u2069)"

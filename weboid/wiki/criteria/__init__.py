@@ -1,4 +1,4 @@
-"""What a criterion of watching is (P-4), and the registry that finds the modules of this folder; none lives here.
+"""The protocol of criteria for watching pages (P-4), and the registry that finds the criteria in this folder's modules.
 
 A module here is a criterion: it has ``KEYS``, the keys it reads in ``[wiki."…"]`` and in ``[wiki."…".without]``, and
 ``criteria_of(values)``, which makes criteria of those that are set and raises ConfigError naming the key it can't use.
@@ -36,25 +36,25 @@ class Criterion(Protocol):
     def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """All pages that match, whatever their kind, each at least once, beginning after `place`.
 
-        A place of another criterion is as none. Raises SourceError when the source cannot answer (it).
+        A place of another criterion is ignored. Raises SourceError when the source cannot answer.
         """
         ...
 
     def covers(self, page: PageState) -> bool | None:
-        """Whether the page matches, as far as its own facts show it; None = only a walk can tell."""
+        """Whether the page matches, as far as the page itself shows it; None = only a walk can decide."""
         return None
 
     @property
     def trees(self) -> list[str]:
-        """The categories, by title without prefix, whose new members match: those that the last walk has found."""
+        """The categories, by title without prefix, whose new members match: those that the last walk found."""
         return []
 
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """What is watched of a wiki: what is included, without what is excluded then.
+    """What is watched of a wiki: what is included, except what is excluded.
 
-    `plan` tells whether a walk that was broken off can be resumed: it is the same as long as the criteria are.
+    `plan` shows whether a walk that was broken off can be resumed: it is the same as long as the criteria are.
     """
 
     included: tuple[Criterion, ...]
@@ -62,9 +62,9 @@ class Criteria:
     plan: str
 
     def covers(self, page: PageState) -> bool | None:
-        """Whether such a page is watched, as far as its own facts show it; None = only walks can tell.
+        """Whether such a page is watched, as far as the page itself shows it; None = only walks can decide.
 
-        An exclusion that only a walk can tell counts as none: the next pass makes up for it (P-4).
+        An exclusion that only a walk can decide counts as none here: the next pass corrects that (P-4).
         """
         if not page.is_watchable or _any(self.excluded, page):
             return False
@@ -82,7 +82,7 @@ def read_criteria(matching: Values, without: Values) -> Criteria:
 
 
 def build(values: Values) -> list[Criterion]:
-    """The criteria of one table, in an order of their own; errors as `read_criteria`."""
+    """The criteria of one table, by module name and not as in the table; errors as in `read_criteria`."""
     modules: list[Any] = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
     known = {key for module in modules for key in module.KEYS}
     if unknown := sorted(values.keys() - known):
@@ -98,7 +98,7 @@ def _any(criteria: Iterable[Criterion], page: PageState) -> bool | None:
 async def walk_each(
     source: WikiSource, selections: Mapping[str, Selection], place: str
 ) -> AsyncGenerator[WalkBatch, None]:
-    """The walks of some selections one after the other; the places tell them apart by their names."""
+    """The walks of some selections one after the other; each place has the selection's name."""
     name, inner = _place(place)
     names = list(selections)
     for following in names[names.index(name) :] if name in selections else names:
@@ -117,7 +117,7 @@ def texts(values: Values, key: str, prefix: str = "") -> tuple[str, ...]:
         raise ConfigError(f'{key}: this must be a list of texts, like ["…", "…"]')
     titles = [_SPACES.sub(" ", str(one).removeprefix(prefix)).strip(" ") for one in given]
     if any(not title or not title.isprintable() or "|" in title for title in titles):
-        raise ConfigError(f"{key}: a title must not be empty nor hold '|' or control characters")
+        raise ConfigError(f"{key}: a title must not be empty or contain '|' or control characters")
     return tuple(dict.fromkeys(titles))
 
 
@@ -137,7 +137,7 @@ def whole(value: object, key: str, most: int = 2**31 - 1) -> int:
 
 
 def in_tables(title: str) -> str:
-    """A title as MediaWiki's tables hold it."""
+    """A title as MediaWiki's tables have it, with underscores."""
     return title.replace(" ", "_")
 
 

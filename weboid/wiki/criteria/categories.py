@@ -15,7 +15,7 @@ KEYS: Final = frozenset({"categories", "category_depth"})
 _DEPTH: Final = 10
 _MOST_DEPTH: Final = 1_000
 _MOST_CATEGORIES: Final = 200_000
-"""Of one wiki's trees: a larger one has run into the whole wiki, and its titles are held in memory."""
+"""Categories in one wiki's trees: larger trees probably cover the whole wiki, and their titles are held in memory."""
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ def criteria_of(values: Values) -> list[Criterion]:
 
 
 class _Place(NamedTuple):
-    """After which category of which level, and within it after which place of the source."""
+    """The position of a walk: its level, the category in it, and the place of the source within that."""
 
     depth: int
     title: str
@@ -43,8 +43,8 @@ class _Place(NamedTuple):
 class Categories(Criterion):
     """Pages, no categories themselves, in these trees.
 
-    The trees are walked level by level, within a level by title, each category once, so that cycles end. What a walk
-    that is resumed has behind it, it reads again for the categories below only.
+    The trees are walked level by level, within a level by title, each category once, so that cycles end. A resumed walk
+    reads the categories before its place again, but only for the categories below them.
     """
 
     def __init__(self, titles: Iterable[str], depth: int = _DEPTH) -> None:
@@ -55,11 +55,11 @@ class Categories(Criterion):
 
     @property
     def trees(self) -> list[str]:
-        """The titles of all categories of the trees that the last walk has found, without prefix; all once it ended."""
+        """The titles, without prefix, of the categories that the last walk has found; complete once it has ended."""
         return sorted(self._seen)
 
     async def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[WalkBatch, None]:
-        """As Criterion says. Raises SourceError too where the trees hold more than 200,000 categories."""
+        """As in Criterion. Raises SourceError also if the trees have more than 200,000 categories."""
         after = _read(place)
         self._seen = set(self._roots)
         level = self._roots
@@ -83,7 +83,7 @@ class Categories(Criterion):
             level = sorted(below)
 
     def covers(self, page: PageState) -> bool | None:
-        """Known of categories only, which are never yielded: a page does not tell its categories."""
+        """False for categories, which are never yielded; else None, as a page does not state its categories."""
         return False if page.namespace == CATEGORY else None
 
     def _members(self, depth: int, title: str) -> Selection:
@@ -96,7 +96,7 @@ class Categories(Criterion):
                     self._note(stretch, below)
 
     def _note(self, stretch: WalkBatch, below: set[str]) -> None:
-        """Adds the categories that are new to those of the next level."""
+        """Adds the categories that were not seen before to those of the next level."""
         fresh = {page.title for page in stretch.pages if page.namespace == CATEGORY} - self._seen
         self._seen |= fresh
         below |= fresh

@@ -24,11 +24,11 @@ class Namespaces(Criterion):
         self._selections = {str(namespace): pages_in(namespace) for namespace in namespaces}
 
     def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[WalkBatch, None]:
-        """As Criterion says, one namespace after the other."""
+        """As in Criterion, one namespace after the other."""
         return walk_each(source, self._selections, place)
 
     def covers(self, page: PageState) -> bool:
-        """Always known: a page tells its namespace."""
+        """Never None: a page states its namespace."""
         return page.namespace in self._namespaces
 
 

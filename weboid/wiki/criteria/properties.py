@@ -22,12 +22,12 @@ def criteria_of(values: Values) -> list[Criterion]:
 
 
 class Properties(Criterion):
-    """Pages that use these properties, as Wikibase notes it; a source without replica raises SourceError."""
+    """Pages that use these properties, as Wikibase records it; a source without replica raises SourceError."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.key = "properties"
         self._selections = {name: Selection(None, "select_property", {"aspect": f"C.{name}"}) for name in names}
 
     def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[WalkBatch, None]:
-        """As Criterion says, one property after the other."""
+        """As in Criterion, one property after the other."""
         return walk_each(source, self._selections, place)

@@ -23,7 +23,7 @@ class Templates(Criterion):
         self._selections = {title: pages_using(title) for title in titles}
 
     def walk(self, source: WikiSource, place: str = "") -> AsyncGenerator[WalkBatch, None]:
-        """As Criterion says, one template after the other."""
+        """As in Criterion, one template after the other."""
         return walk_each(source, self._selections, place)
 
 

@@ -1,0 +1,189 @@
+"""W-2: the published source is what the repository ships, and runs where it is unpacked."""
+
+import asyncio
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import aiohttp
+import pytest
+
+import weboid
+from weboid.web.http.source_archive import NAME, STAMP, archive, archive_of, commit_of, name_of, source_files
+
+PACKAGE = Path(weboid.__file__).parent
+REPOSITORY = PACKAGE.parent
+COMMIT = "c0ffee" + 34 * "0"
+NEEDS_GIT = pytest.mark.skipif(
+    not (REPOSITORY / ".git").exists() or shutil.which("git") is None, reason="this is no checkout, or git is missing"
+)
+
+
+def git(*words: str, cwd: Path = REPOSITORY) -> list[str]:
+    options = ("-c", "safe.directory=*", "-c", "user.name=Test", "-c", "user.email=test@example.org")
+    return subprocess.run(["git", *options, *words], cwd=cwd, check=True, capture_output=True, text=True).stdout.split()
+
+
+def unpacked(data: bytes, folder: Path) -> Path:
+    """The folder with what was in the archive."""
+    with closing(zipfile.ZipFile(io.BytesIO(data))) as packed:
+        packed.extractall(folder)
+    return folder
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A small checkout with all that lies about in one."""
+    for name, text in {
+        "pyproject.toml": 'name = "weboid"',
+        "weboid/__init__.py": "",
+        "weboid/web/a.html": "",
+        "weboid/__pycache__/a.py": "",
+        "weboid/.a.py.swp": "",
+        "sql/a.sql": "",
+        "sql/a.sql~": "",
+        "toolforge/envvars": "WEBOID_WEB_SECRET=1",
+        "toolforge/envvars.example": "",
+        "docs/.env": "",
+        ".ci/run": "#!/bin/sh",
+        "weboid.toml": "secret",
+        ".venv/a.py": "",
+        "data/a.json": "",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "docs/link.md").symlink_to(tmp_path / "weboid.toml")
+    return tmp_path
+
+
+@NEEDS_GIT
+def test_all_that_the_repository_ships_is_published_and_nothing_that_git_ignores() -> None:
+    published = {*source_files(PACKAGE)}
+    assert {*git("ls-files")} - published == set()
+    assert published - {*git("ls-files", "--cached", "--others", "--exclude-standard")} == set()
+
+
+def test_settings_keys_and_leavings_are_not_published(checkout: Path) -> None:
+    assert [*source_files(checkout / "weboid")] == [
+        ".ci/run",
+        "pyproject.toml",
+        "sql/a.sql",
+        "toolforge/envvars.example",
+        "weboid/__init__.py",
+        "weboid/web/a.html",
+    ]
+
+
+@NEEDS_GIT
+def test_the_name_carries_the_commit() -> None:
+    (commit,) = git("rev-parse", "HEAD")
+    assert f"weboid-{weboid.__version__}-{commit[:12]}.zip" == NAME
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is missing")
+def test_the_commit_is_found_however_git_keeps_it(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    git("init", "-q", cwd=checkout)
+    assert commit_of(checkout / "weboid") is None
+    git("add", "weboid", "pyproject.toml", cwd=checkout)
+    git("commit", "-qm", "x", cwd=checkout)
+    (commit,) = git("rev-parse", "HEAD", cwd=checkout)
+    assert commit_of(checkout / "weboid") == commit
+    other = tmp_path_factory.mktemp("other") / "tree"
+    git("worktree", "add", "-q", "-b", "side/branch", str(other), cwd=checkout)
+    assert commit_of(other / "weboid") == commit
+    git("pack-refs", "--all", cwd=checkout)
+    assert (commit_of(checkout / "weboid"), commit_of(other / "weboid")) == (commit, commit)
+    git("checkout", "-q", "--detach", cwd=checkout)
+    assert commit_of(checkout / "weboid") == commit
+
+
+def test_without_a_commit_the_name_carries_a_digest_of_the_files(checkout: Path) -> None:
+    before = name_of(checkout / "weboid")
+    assert re.fullmatch(r"weboid-[0-9.]+-[0-9a-f]{12}\.zip", before)
+    assert name_of(checkout / "weboid") == before
+    (checkout / "sql/a.sql").write_text("SELECT 1")
+    assert name_of(checkout / "weboid") != before
+
+
+@pytest.mark.parametrize("broken", ["", "ref: refs/heads/none", "not a hash", "gitdir: /nowhere"])
+def test_a_broken_history_is_none(checkout: Path, broken: str) -> None:
+    (checkout / ".git").mkdir()
+    (checkout / ".git/HEAD").write_text(broken)
+    assert commit_of(checkout / "weboid") is None
+    (checkout / STAMP).write_text(f"{COMMIT}\n")
+    assert commit_of(checkout / "weboid") == COMMIT
+
+
+def test_the_same_files_give_the_same_archive_with_the_rights_of_programs(checkout: Path) -> None:
+    (checkout / STAMP).write_text(COMMIT)
+    data = archive_of(checkout / "weboid")
+    again = unpacked(data, checkout / "again")
+    assert archive_of(again / "weboid") == data
+    with closing(zipfile.ZipFile(io.BytesIO(data))) as packed:
+        rights = {entry.filename: entry.external_attr >> 16 for entry in packed.infolist()}
+    assert (rights[".ci/run"], rights["sql/a.sql"], rights[STAMP]) == (0o100755, 0o100644, 0o100644)
+
+
+def test_an_installed_program_publishes_all_but_tests_and_benchmarks(tmp_path: Path) -> None:
+    settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    included = settings["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    shutil.copytree(PACKAGE, tmp_path / "weboid", ignore=shutil.ignore_patterns("__pycache__"))
+    for name, place in included.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        copy = shutil.copytree if (REPOSITORY / name).is_dir() else shutil.copy
+        copy(REPOSITORY / name, tmp_path / place)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/others.md").write_text("beside an installed package lies what others have installed")
+    expected = {name for name in source_files(PACKAGE) if not name.startswith(("tests/", "benchmarks/"))}
+    assert {*source_files(tmp_path / "weboid")} == expected
+
+
+async def test_unpacked_into_an_empty_folder_it_starts_and_publishes_itself(tmp_path: Path, database: str) -> None:
+    folder = unpacked(archive(), tmp_path)
+    # As if it were of another commit, so that what answers is known to be what was unpacked.
+    (folder / STAMP).write_text(f"{COMMIT}\n")
+    async with _serving(folder, database) as (url, client):
+        async with client.get(f"{url}/healthz") as response:
+            assert await response.text() == "ok\n"
+        async with client.get(f"{url}/?lang=en") as response:
+            assert response.status == 200
+        async with client.get(f"{url}/api/normal?url=http://a.demo") as response:
+            source = urlsplit(json.loads(await response.text())["source"]).path
+        assert source == f"/source/weboid-{weboid.__version__}-{COMMIT[:12]}.zip"
+        async with client.get(f"{url}{source}") as response:
+            assert response.content_type == "application/zip"
+            assert await response.read() == archive_of(folder / "weboid")
+
+
+@asynccontextmanager
+async def _serving(folder: Path, database: str) -> AsyncIterator[tuple[str, aiohttp.ClientSession]]:
+    """The webservice of the source in a folder, which knows nothing of any other."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "weboid", "serve", "--host", "127.0.0.1", "--port", "0"),
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(folder), "PYTHONPATH": str(folder), "WEBOID_DATABASE": database},
+        stderr=PIPE,
+    )
+    assert process.stderr
+    try:
+        told = ""
+        async with asyncio.timeout(60):
+            while (found := re.search(r"answers at (http://\S+)/", told)) is None:
+                line = await process.stderr.readline()
+                assert line, told
+                told += line.decode()
+        async with aiohttp.ClientSession() as client:
+            yield found[1], client
+    finally:
+        process.terminate()
+        await process.communicate()

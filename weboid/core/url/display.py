@@ -1,0 +1,67 @@
+"""Hosts for people: the Unicode form that may stand beside a name in punycode, and never instead of it (L-6).
+
+What a label may mix is the level "highly restrictive" of UTS 39 (5.2), narrower in what it takes of characters without
+a script; a label that only looks like another word (аррӏе) passes, which is why punycode always stands beside it.
+"""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+import idna
+import re2  # type: ignore[import-untyped]
+
+from weboid.core.url.hosts import InvalidUrl, host_form
+
+_PREFIX: Final = "xn--"
+_PLAIN: Final = r"\p{Inherited}0-9-"
+_JAPANESE: Final = r"\p{Han}\p{Hiragana}\p{Katakana}ー・"
+_ALONE: Final = (
+    "Armenian", "Bengali", "Cyrillic", "Devanagari", "Ethiopic", "Georgian", "Greek", "Gujarati", "Gurmukhi", "Hebrew",
+    "Kannada", "Khmer", "Lao", "Malayalam", "Myanmar", "Oriya", "Sinhala", "Tamil", "Telugu", "Thaana", "Thai",
+    "Tibetan",
+)  # fmt: skip
+_SETS: Final = (
+    *(rf"\p{{{script}}}" for script in _ALONE),
+    r"\p{Arabic}\x{0660}-\x{0669}",
+    r"\p{Latin}·",
+    rf"\p{{Latin}}{_JAPANESE}",
+    r"\p{Latin}\p{Han}\p{Bopomofo}",
+    r"\p{Latin}\p{Han}\p{Hangul}",
+)
+"""What may stand together in a label: one recommended script (UAX 31, table 5), or the usual companies of Han."""
+_UNMIXED: Final = re2.compile("|".join(f"[{_PLAIN}{scripts}]+" for scripts in _SETS))
+_OF_KANA: Final = re2.compile(r"[^ー・]*|.*[\p{Hiragana}\p{Katakana}].*")
+"""The marks of kana stand for a dash and a dot to all who do not know them: only beside kana."""
+_MISLEADING: Final = re.compile("[\u200c\u200d\u0334-\u0338\ufe00-\ufe0f]")
+"""What is not seen, and strokes laid over a letter; IDNA refuses all other characters of that kind."""
+
+
+@lru_cache(maxsize=4_096)
+def unicode_host(host: str) -> str | None:
+    """The Unicode form of a host in normal form, to be shown beside it.
+
+    None where there is none, where a label mixes scripts or hides something, or where it is no name of IDNA 2008
+    (RFC 5891) or a name of both directions that could be read in another order (RFC 5893).
+    """
+    if _PREFIX not in host:
+        return None
+    try:
+        labels = [idna.ulabel(label) if label.startswith(_PREFIX) else label for label in host.split(".")]
+        if any(map(_is_right_to_left, labels)):
+            for label in labels:
+                idna.check_bidi(label, check_ltr=True)
+        shown = ".".join(labels)
+        is_same = host_form(shown) == host
+    except (idna.IDNAError, InvalidUrl, UnicodeError):
+        return None
+    return shown if shown != host and is_same and all(map(_is_plain, labels)) else None
+
+
+def _is_plain(label: str) -> bool:
+    is_unmixed = _UNMIXED.fullmatch(label) is not None and _OF_KANA.fullmatch(label) is not None
+    return label.isascii() or (is_unmixed and not _MISLEADING.search(label))
+
+
+def _is_right_to_left(label: str) -> bool:
+    return re2.search(r"[\p{Arabic}\p{Hebrew}\p{Thaana}]", label) is not None

@@ -1,0 +1,274 @@
+"""The one table of routes: every address of the webservice with all that is said of it anywhere (W-8, W-9, W-12).
+
+Limits, formats, parameters, OPTIONS and the addresses in pages are read from here; `web.routes` binds the handlers.
+One law: no other module and no template spells out an address of ours; ``tests/test_house.py`` looks for them.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote, urlencode
+
+from aiohttp import hdrs, web
+
+from weboid.web.request.accept import Format, Formats
+from weboid.web.request.parameters import LANGUAGE, PAGE_NAMES
+
+_SHOWN: Final = (hdrs.METH_GET, hdrs.METH_HEAD)
+_SENT: Final = (hdrs.METH_POST,)
+_BOTH: Final = (*_SHOWN, *_SENT)
+
+_JSON_TYPE: Final = ("application/json", Format.JSON)
+_XML_TYPE: Final = ("application/xml", Format.XML)
+_HTML_TYPE: Final = ("text/html", Format.HTML)
+_MACHINE_TYPES: Final = (_JSON_TYPE, _XML_TYPE, ("text/xml", Format.XML))
+
+_PAGE: Final = Formats((Format.HTML,))
+_CALL: Final = Formats((Format.JS,))
+_FEED: Final = Formats((Format.XML,))
+_LIST: Final = Formats((Format.HTML, Format.JSON, Format.XML))
+_DOCUMENT: Final = Formats((Format.JSON, Format.XML), _MACHINE_TYPES)
+_ANY: Final = Formats((Format.JSON, Format.XML, Format.HTML), (*_MACHINE_TYPES, _HTML_TYPE))
+_STATUS: Final = Formats((Format.HTML, Format.JSON, Format.XML), (_HTML_TYPE, _JSON_TYPE, _XML_TYPE))
+
+COST: Final = 2
+"""Units of a page of which nothing else is said, and of what is no address."""
+
+FORM_COST: Final = 10
+"""The same of a form that is sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surcharge:
+    """Units more where `word` stands in a value of the parameter `name`."""
+
+    name: str
+    word: str
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """An address: `path` with its variables in braces, and what is said of it; who answers there is not.
+
+    `parameters` are those of the address; `tolerated` ones are read as well, as other addresses have them, and mean
+    nothing here. `fields` are those of a form that is sent there, without its token. `cost` and `form_cost` are units
+    of the limits; `counts_pages`: each page that is named costs one more. `asks_store` is false where an error may not
+    reach the database. `is_described`: it stands in ``openapi.json``; `is_open`: every web page may read it (CORS).
+    """
+
+    name: str
+    path: str
+    methods: tuple[str, ...] = _SHOWN
+    formats: Formats = _PAGE
+    parameters: frozenset[str] = LANGUAGE
+    tolerated: frozenset[str] = frozenset()
+    fields: frozenset[str] = frozenset()
+    cost: int = COST
+    form_cost: int = FORM_COST
+    counts_pages: bool = False
+    surcharge: Surcharge | None = None
+    asks_store: bool = True
+    is_described: bool = False
+    is_open: bool = False
+
+
+def _spoken(*names: str) -> frozenset[str]:
+    """These names, and those of the language."""
+    return LANGUAGE.union(names)
+
+
+def _api(
+    name: str,
+    path: str,
+    *names: str,
+    methods: tuple[str, ...] = _SHOWN,
+    formats: Formats = _DOCUMENT,
+    cost: int,
+    tolerated: frozenset[str] = frozenset(),
+    counts_pages: bool = False,
+    surcharge: Surcharge | None = None,
+) -> Route:
+    """An address for programs, in a language that is asked for."""
+    return Route(
+        name,
+        path,
+        methods,
+        formats,
+        parameters=_spoken(*names),
+        tolerated=tolerated,
+        fields=_spoken(*names) if hdrs.METH_POST in methods else frozenset(),
+        cost=cost,
+        form_cost=cost if hdrs.METH_POST in methods else FORM_COST,
+        counts_pages=counts_pages,
+        surcharge=surcharge,
+        is_described=True,
+        is_open=True,
+    )
+
+
+def _file(name: str, path: str, *, cost: int, is_open: bool = False, formats: Formats = _PAGE) -> Route:
+    """An address without any parameters."""
+    return Route(name, path, formats=formats, parameters=frozenset(), cost=cost, is_described=is_open, is_open=is_open)
+
+
+def _form(name: str, path: str, *fields: str) -> Route:
+    """An address to which nothing but a form is sent."""
+    return Route(name, path, _SENT, parameters=frozenset(), fields=_spoken(*fields))
+
+
+_PLACE: Final = ("url", "dbname")
+_FOR_PEOPLE: Final = PAGE_NAMES - {"revid", "format", "callback"}
+_WHOLE: Final = ("dbname", "namespace", "category", "after")
+_SCOPE: Final = ("dbname", "page", "pageid", "curid", "category")
+_SEARCH: Final = ("pattern", "dbname", "namespace", "verdict")
+
+ROUTES: Final = (
+    # The links of pages.
+    Route("start", "/", parameters=_FOR_PEOPLE, tolerated=PAGE_NAMES - _FOR_PEOPLE),
+    Route(
+        "link-info",
+        "/externalLinkInfo",
+        parameters=_FOR_PEOPLE,
+        tolerated=PAGE_NAMES - _FOR_PEOPLE,
+        cost=1,
+        counts_pages=True,
+        is_described=True,
+    ),
+    _api(
+        "link-problem",
+        "/externalLinkProblem",
+        *PAGE_NAMES - {"all", "verdict", "format"},
+        formats=_CALL,
+        tolerated=frozenset({"all", "verdict", "format"}),
+        cost=1,
+        counts_pages=True,
+    ),
+    _api(
+        "api-page",
+        "/api/page",
+        *PAGE_NAMES - {"callback"},
+        formats=_ANY,
+        tolerated=frozenset({"callback"}),
+        cost=1,
+        counts_pages=True,
+    ),
+    _api("api-pages", "/api/pages", *_WHOLE, "all", "verdict", "format", cost=20),
+    _api("api-ping", "/api/ping", *_WHOLE, "pageid", "curid", "title", "format", methods=("GET", "POST"), cost=1),
+    # URLs.
+    _api("api-url", "/api/url", *_PLACE, "pageid", "curid", "title", "format", cost=2),
+    _api("api-normal", "/api/normal", *_PLACE, "format", cost=1),
+    Route(
+        "url",
+        "/url",
+        _BOTH,
+        parameters=_spoken(*_PLACE, "after", "spamafter"),
+        fields=_spoken(*_PLACE, "after", "spamafter"),
+        cost=3,
+        form_cost=3,
+    ),
+    Route(
+        "search",
+        "/search",
+        _BOTH,
+        parameters=_spoken(*_SEARCH),
+        fields=_spoken(*_SEARCH, "after"),
+        cost=20,
+        form_cost=20,
+    ),
+    # Whatever goes through many rows.
+    _api("changes", "/changes", *_SCOPE, "since", "format", cost=4),
+    _api("dead-feed", "/feeds/dead", *_SCOPE, formats=_FEED, cost=4),
+    _api(
+        "dead-links",
+        "/lists/dead",
+        *("dbname", "verdict", "domain", "path", "after", "format"),
+        formats=_LIST,
+        cost=5,
+        # More for a list that is found by looking at what pages use.
+        surcharge=Surcharge("verdict", "doubtful", 10),
+    ),
+    _api("spam-pages", "/lists/spam", "dbname", "after", "format", formats=_LIST, cost=5),
+    _api("data", "/data", "format", formats=_LIST, cost=2),
+    _file("data-file", "/data/{name}", cost=40, is_open=True),
+    # What is kept: neither the database nor a wiki is asked, or not for each request.
+    Route(
+        "status",
+        "/status",
+        formats=_STATUS,
+        parameters=_spoken("dbname", "format"),
+        cost=0,
+        asks_store=False,
+        is_described=True,
+        is_open=True,
+    ),
+    _file("metrics", "/metrics", cost=0, is_open=True),
+    _file("health", "/healthz", cost=0, is_open=True),
+    _file("openapi", "/api/openapi.json", cost=0, is_open=True, formats=_DOCUMENT),
+    _file("static", "/static/{name}", cost=0),
+    _file("source", "/source/{name}", cost=0),
+    # Pages that explain.
+    Route("help", "/help", cost=1),
+    Route("bot", "/bot", cost=1),
+    Route("privacy", "/privacy", cost=1),
+    Route("policy", "/policy", cost=1),
+    # What people do.
+    Route("account", "/account", parameters=_spoken("back")),
+    _form("account-in", "/account/in", "back"),
+    Route("account-back", "/account/back", parameters=_spoken("code", "state", "iss", "error")),
+    _form("account-out", "/account/out"),
+    Route("report", "/report", _BOTH, parameters=_spoken(*_PLACE, "done"), fields=_spoken(*_PLACE, "extent")),
+    _form("report-look", "/report/look", *_PLACE),
+    _form("report-remove", "/report/remove", *_PLACE, "extent"),
+    _form("check", "/check", *_PLACE),
+    Route("replacement", "/replacement", _BOTH, parameters=_spoken(*_PLACE, "done"), fields=_spoken(*_PLACE, "target")),
+    _form("replacement-look", "/replacement/look", *_PLACE),
+    _form("replacement-remove", "/replacement/remove", *_PLACE, "archive", "target"),
+    Route("admin", "/admin", parameters=_spoken("subject", "before", "did")),
+    _form("admin-undo", "/admin/undo", "subject"),
+    _form("admin-block", "/admin/block", "subject", "reason"),
+    _form("admin-unblock", "/admin/unblock", "subject"),
+)
+
+_ELSEWHERE: Final = (("/api/", _DOCUMENT), ("/changes", _DOCUMENT), ("/feeds/", _FEED), ("/lists/", _LIST))
+"""How an error is formatted at what begins so and is no address."""
+
+_BY_PATH: Final = {route.path: route for route in ROUTES}
+_PATHS: Final = {route.name: route.path for route in ROUTES}
+
+
+def route_of(request: web.Request) -> Route | None:
+    """The route by which a request is answered; None if that is by an error, as there is no such address or method."""
+    resource = request.match_info.route.resource
+    return None if resource is None else _BY_PATH.get(resource.canonical)
+
+
+def route_at(path: str) -> Route | None:
+    """The route of a path without variables, whatever the method; None if there is no such route."""
+    return _BY_PATH.get(path)
+
+
+def format_of(request: web.Request) -> Format:
+    """The format that a request wants, whether its address is there or not (W-8). Never fails."""
+    path = request.path
+    if (route := route_at(path)) is not None:
+        formats = route.formats
+    else:
+        formats = next((formats for beginning, formats in _ELSEWHERE if path.startswith(beginning)), _PAGE)
+    return formats.wanted(request.query.get("format", ""), request.headers.get(hdrs.ACCEPT, ""))
+
+
+def address_of(name: str, /, **values: str | None) -> str:
+    """The address of a route on this service: its path with the variables in it, and all other values as its query.
+
+    Values that are None are left out. In templates it is called ``url``.
+    """
+    path = _PATHS[name]
+    if not values:
+        return path
+    query = {}
+    for key, value in values.items():
+        if (variable := f"{{{key}}}") in path:
+            path = path.replace(variable, quote(value or "", safe=""))
+        elif value is not None:
+            query[key] = value
+    return f"{path}?{urlencode(query)}" if query else path
