@@ -29,6 +29,8 @@ from weboid.net.outbound import Outbound, open_session
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 
+pytestmark = pytest.mark.timed
+
 LAST_DAY = 3600
 DAYS = demo_days(LAST_DAY)
 
@@ -117,7 +119,7 @@ async def tell() -> Told:
             permit=(ip_network("127.0.0.0/8"),),
             dns=(web.name_server,),
             web_ports=(web.http_port, web.https_port),
-            answer_s=0.25,
+            answer_s=0.5,
             user_agent="Weboid/0",
         )
         for now in DAYS:

@@ -1,8 +1,8 @@
 """How tests run: beside each other, but not all beside all; and the line with which a run ends.
 
-Workers of pytest-xdist take tests from one list, first those that measure no time. Those of `_TIMED` run beside their
-like only, each on a core of its own; those marked ``alone`` beside nothing. ``make test-long`` runs those marked
-``long``.
+Workers of pytest-xdist take tests from one list, first those that measure no time. Those of the folders `_TIMED` or
+marked ``timed`` run beside their like only, each on a core of its own; those marked ``alone`` beside nothing. What is
+marked ``long`` is left to ``make test-long``.
 """
 
 import fcntl
@@ -28,7 +28,8 @@ _FOLDER: Final = "weboid_turns"
 def _kind(item: pytest.Item) -> str:
     if item.get_closest_marker("alone"):
         return "alone"
-    return "timed" if item.path.relative_to(_TESTS).parts[0] in _TIMED else "any"
+    is_timed = item.get_closest_marker("timed") or item.path.relative_to(_TESTS).parts[0] in _TIMED
+    return "timed" if is_timed else "any"
 
 
 class _Turns:
