@@ -19,7 +19,7 @@ import aiohttp
 import pytest
 
 import weboid
-from weboid.web.http.source_archive import NAME, STAMP, archive, archive_of, commit_of, name_of, source_files
+from weboid.web.http.source_archive import STAMP, archive, archive_of, commit_of, name_of, source_files
 
 PACKAGE = Path(weboid.__file__).parent
 REPOSITORY = PACKAGE.parent
@@ -87,7 +87,7 @@ def test_settings_keys_and_leavings_are_not_published(checkout: Path) -> None:
 @NEEDS_GIT
 def test_the_name_carries_the_commit() -> None:
     (commit,) = git("rev-parse", "HEAD")
-    assert f"weboid-{weboid.__version__}-{commit[:12]}.zip" == NAME
+    assert name_of(PACKAGE) == f"weboid-{weboid.__version__}-{commit[:12]}.zip"
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is missing")

@@ -10,7 +10,7 @@ from typing import Any, Final
 import orjson
 
 CONTENT_TYPE: Final = "application/json"
-_ESCAPED: Final = "weboid.json"
+_ESCAPED: Final = "json-escapes"
 """The name under which Python's codecs know `_escaped`."""
 
 
