@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= 2
-PYTEST := $(BIN)/python -m pytest -q -rs -n $(JOBS) --maxschedchunk 8 --durations=10
+PYTEST := $(BIN)/python -m pytest -q -rs -n $(JOBS) --maxschedchunk 4 --durations=10
 
 .PHONY: run test test-long check bench fmt lock clean
 .DEFAULT_GOAL := run

@@ -13,6 +13,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScheduling
+from xdist.workermanage import WorkerController
 
 _T = TypeVar("_T")
 _TESTS: Final = Path(__file__).resolve().parents[1]
@@ -23,6 +26,8 @@ _KINDS: Final = ("any", "timed", "alone")
 """In this order they run."""
 
 _FOLDER: Final = "weboid_turns"
+_AHEAD: Final = 4
+"""Tests that a worker is given at a time; of two it has, it runs the first."""
 
 
 def _kind(item: pytest.Item) -> str:
@@ -60,6 +65,17 @@ class _Turns:
             file.close()
 
 
+class _InOrder(LoadScheduling):  # type: ignore[misc]
+    """Hands tests out in their order, few at a time, so that all workers come to the next kind together."""
+
+    def check_schedule(self, node: WorkerController, duration: float = 0) -> None:
+        """Called when a worker has ended a test."""
+        if self.pending and not node.shutting_down:
+            self._send_tests(node, max(0, _AHEAD - len(self.node2pending[node])))
+        else:
+            super().check_schedule(node, duration)
+
+
 class _Run:
     """The whole run, as whoever started it sees it."""
 
@@ -73,6 +89,11 @@ class _Run:
         """Tells a worker where the locks are."""
         self._folder = self._folder or self._stack.enter_context(TemporaryDirectory(prefix="weboid-turns-"))
         node.workerinput[_FOLDER] = self._folder
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Producer) -> LoadScheduling | None:
+        """Instead of --dist load, which is what -n means."""
+        return _InOrder(config, log) if config.getvalue("dist") == "load" else None
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self) -> Generator[None, _T, _T]:
