@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
 from weboid.errors import SourceError
+from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.source import Members, PageLinks, WikiItself
@@ -45,7 +46,7 @@ class LiveReader:
         self._sources = sources
         self._budget_s = budget_s
         self._reads: SingleFlight[Any] = SingleFlight()
-        self._categories: dict[tuple[int, str], tuple[float, Members]] = {}
+        self._categories: BoundedMap[tuple[int, str], tuple[float, Members]] = BoundedMap(_MOST_CATEGORIES)
         self._free = asyncio.Semaphore(_MOST_READS)
 
     async def find_pages(self, wiki: StoredWiki, ids: tuple[int, ...], titles: tuple[str, ...]) -> LivePages | None:
@@ -79,9 +80,6 @@ class LiveReader:
             return kept[1]
         members = await self.list_members(wiki, category)
         if members is not None:
-            self._categories.pop(key, None)
-            while len(self._categories) >= _MOST_CATEGORIES:
-                del self._categories[next(iter(self._categories))]
             self._categories[key] = time_s, members
         return members
 

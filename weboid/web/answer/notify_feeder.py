@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from weboid.errors import StoreError
+from weboid.mechanism.bounded import BoundedMap
 from weboid.store.db.pool import Pool
 from weboid.store.pages.pending import record_asked
 from weboid.wiki.source import PageLinks
@@ -30,19 +31,19 @@ class FeederNotifier:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._notified: dict[_Noted, None] = {}
+        self._notified: BoundedMap[_Noted, bool] = BoundedMap(_MOST)
 
     async def notify(self, wiki: int, pages: Iterable[PageLinks], day: int) -> None:
         """Hands in those of the pages that were not handed in on this day."""
-        new = {_Noted(wiki, page.page, page.latest, day): None for page in pages}.keys() - self._notified.keys()
+        noted = {_Noted(wiki, page.page, page.latest, day) for page in pages}
+        new = [page for page in noted if page not in self._notified]
         if not new:
             return
         try:
             async with self._pool.connection() as conn, conn.pipeline():
-                await record_asked(conn, wiki, [noted.page for noted in new], day)
+                await record_asked(conn, wiki, [page.page for page in new], day)
         except StoreError as error:
             log.warning("requested pages could not be handed to the feeder: %s", error)
             return
-        self._notified |= dict.fromkeys(new)
-        while len(self._notified) > _MOST:
-            del self._notified[next(iter(self._notified))]
+        for page in new:
+            self._notified[page] = True

@@ -9,6 +9,8 @@ from typing import Final, NamedTuple
 
 from aiohttp import web
 
+from weboid.mechanism.bounded import BoundedMap
+
 FREE: Final = web.RequestKey("free", bool)
 """Set on a request that was answered from the cache; it counts against no limit."""
 
@@ -29,33 +31,23 @@ class AnswerCache:
 
     def __init__(self, *, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
-        self._entries: dict[Hashable, _Entry] = {}
-        self._bytes = 0
+        self._entries: BoundedMap[Hashable, _Entry] = BoundedMap(
+            most_bytes, weigh=lambda entry: len(entry.body) + _OVERHEAD
+        )
 
     def find(self, key: Hashable) -> tuple[bytes, int] | None:
         """The body with this key and its age in seconds; None if there is none that is young enough."""
-        if (entry := self._entries.get(key)) is None:
+        if (entry := self._entries.use(key)) is None:
             return None
-        self._drop(key)
         age_s = asyncio.get_running_loop().time() - entry.made_s
         if age_s >= KEPT_S:
+            self._entries.take(key)
             return None
-        self._add(key, entry)
         return entry.body, int(age_s)
 
     def keep(self, key: Hashable, body: bytes) -> None:
         """Keeps a body, unless it is too large to be kept among others."""
-        self._drop(key)
         if len(body) > self._most_bytes // 8:
-            return
-        self._add(key, _Entry(asyncio.get_running_loop().time(), body))
-        while self._bytes > self._most_bytes:
-            self._drop(next(iter(self._entries)))
-
-    def _add(self, key: Hashable, entry: _Entry) -> None:
-        self._entries[key] = entry
-        self._bytes += len(entry.body) + _OVERHEAD
-
-    def _drop(self, key: Hashable) -> None:
-        if (entry := self._entries.pop(key, None)) is not None:
-            self._bytes -= len(entry.body) + _OVERHEAD
+            self._entries.take(key)
+        else:
+            self._entries[key] = _Entry(asyncio.get_running_loop().time(), body)

@@ -8,19 +8,19 @@ more spent than earned.
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from math import ceil
 from time import monotonic
-from typing import Final, TypeVar
+from typing import Final
 
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 
 from weboid.config import Network, WebConfig
 from weboid.errors import StoreError
+from weboid.mechanism.bounded import BoundedMap
 from weboid.store.db.pool import Pool
 from weboid.store.people.throttle import Rate, delete_past, find_day_key, key_of, spend
 from weboid.web.http.cache import FREE
@@ -42,7 +42,6 @@ _TIDIED: Final = 1_000
 _NOBODY: Final = b"-"
 
 Address = IPv4Address | IPv6Address
-Value = TypeVar("Value")
 
 
 def cost_of(request: web.Request) -> int:
@@ -97,16 +96,6 @@ def _address(text: str) -> Address | None:
     return address
 
 
-class _Remembered(OrderedDict[bytes, Value]):
-    """A dictionary that keeps its newest entries only, so that memory is bounded for any number of callers."""
-
-    def __setitem__(self, key: bytes, value: Value) -> None:
-        super().__setitem__(key, value)
-        self.move_to_end(key)
-        if len(self) > _MOST_KEYS:
-            self.popitem(last=False)
-
-
 class Budget:
     """What ranges of addresses may spend, by the accounts in the store and by what this process remembers of them."""
 
@@ -115,9 +104,9 @@ class Budget:
         self._rate = rate
         self._today = today
         self._day_key: tuple[int, bytes] = (-1, b"")
-        self.over: _Remembered[float] = _Remembered()
+        self.over: BoundedMap[bytes, float] = BoundedMap(_MOST_KEYS)
         """By key that was refused: the moment at which its account is empty, from which on a cost must be earned."""
-        self.credit: _Remembered[tuple[int, float]] = _Remembered()
+        self.credit: BoundedMap[bytes, tuple[int, float]] = BoundedMap(_MOST_KEYS)
         """By key: units that were given back, and until when they can be spent here instead of those in the store."""
 
     async def key(self, who: bytes) -> bytes:
@@ -146,12 +135,12 @@ class Budget:
 
     def give_back(self, key: bytes, cost: int) -> None:
         """Gives back units that were spent for a free answer: the next request with this key may need no query."""
-        units, until = self.credit.get(key, (0, 0.0))
+        units, until = self.credit.get(key) or (0, 0.0)
         now = monotonic()
         self.credit[key] = (units if now < until else 0) + cost, now + _CREDIT_S
 
     def _spend_credit(self, key: bytes, cost: int) -> bool:
-        units, until = self.credit.get(key, (0, 0.0))
+        units, until = self.credit.get(key) or (0, 0.0)
         if units < cost or monotonic() >= until:
             return False
         self.credit[key] = units - cost, until
