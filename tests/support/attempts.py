@@ -1,7 +1,7 @@
-"""Ways to lead a checker to an address that must not be asked, and what comes of trying them all.
+"""Ways to lead a checker to an address that must not be contacted, and the results of trying them all.
 
-What may be asked is decided in `weboid.net.guard`; how many must fail is said by the tests.
-One law: every attempt would arrive at the address it aims at, or says itself why it never can.
+Which addresses may be contacted is decided in ``net/guard``; the tests say how many attempts must fail.
+One law: every attempt would reach the address that it aims at, or states why it never can.
 """
 
 import asyncio

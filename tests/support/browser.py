@@ -1,6 +1,6 @@
-"""For tests: a real browser, Debian's Chromium without a window, and axe-core, which looks for barriers in its pages.
+"""For tests: a real browser (headless Chromium), and axe-core, which finds accessibility problems in its pages.
 
-Where there is no Chromium these tests are skipped and say so.
+Without Chromium these tests are skipped with that reason.
 """
 
 import os

@@ -1,7 +1,8 @@
 """For tests that run many short commands: real processes, forked off one that has loaded the program already.
 
-To load it takes longer than most commands run. A command has a process, an environment, a folder, files and an end of
-its own as if ``python -m weboid`` had started it; that this starts is seen where tests start what runs for long.
+Loading the program takes longer than most commands run. A command has its own process, environment, folder, files and
+exit, as if ``python -m weboid`` had started it; that ``python -m weboid`` itself starts is tested with commands that
+run for long.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""Small FTP servers on loopback: scripted ones that misbehave as told, and a real one over a folder.
+"""Small FTP servers on loopback: ones that misbehave as scripted, and a real one that serves a folder.
 
-One law: a script sees the very lines that came in, and nothing but the script decides about what goes out.
+One law: a script sees exactly the lines that were received, and it alone decides what is sent.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""For tests that kill a program in the middle: a real process whose connection to the database ends with kill -9.
+"""For tests that kill a program while it works: a real process that is killed (kill -9) at a statement to the database.
 
 One law: what runs to its end before the statement that kills it returns True; nothing else ends it by itself.
 """

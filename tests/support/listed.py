@@ -1,4 +1,4 @@
-"""For tests of lists: more wikis, pages and dead links in the store behind a service, and walking a list to its end."""
+"""For tests of lists: more wikis, pages and dead links in the store of a service, and reading a list to its end."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping

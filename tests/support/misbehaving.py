@@ -1,6 +1,6 @@
-"""Small real servers on loopback that misbehave as told: HTTP on raw sockets, TLS with bad certificates, DNS.
+"""Small real servers on loopback that misbehave as scripted: HTTP on raw sockets, TLS with bad certificates, DNS.
 
-One law: a script sees the very bytes that came in and decides about the very bytes that go out.
+One law: a script sees exactly the bytes that were received and decides exactly which bytes are sent.
 """
 
 import asyncio

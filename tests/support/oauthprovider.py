@@ -1,6 +1,6 @@
-"""For tests: people with browsers, who keep cookies, send forms as they stand on pages, and sign in at a provider.
+"""For tests: people with browsers, who keep cookies, send the forms of pages, and sign in at a provider.
 
-The provider itself is the demonstration's (weboid/demo/littleprovider): real HTTP on a port of its own.
+The provider itself is that of the demo (``demo/littleprovider``): real HTTP on its own port.
 """
 
 from collections.abc import AsyncIterator, Mapping

@@ -1,6 +1,6 @@
 """A real wiki behind each of the three sources: its recorded API, its dumps, a private MariaDB with its tables.
 
-The wikis lie in ``../shared``; a test that asks for one is skipped where that is missing.
+The data of the wikis are in ``../shared``; a test that needs them is skipped if they are missing.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""How tests run: beside each other, but not all beside all; and the line with which a run ends.
+"""Which tests run in parallel with which, and the line with which a run ends.
 
-Workers of pytest-xdist take tests from one list, first those that measure no time. Those of the folders `_TIMED` or
-marked ``timed`` run beside their like only, each on a core of its own; those marked ``alone`` beside nothing. What is
-marked ``long`` is left to ``make test-long``.
+Workers of pytest-xdist take tests from one list, first those that measure no time. Tests of the folders `_TIMED` or
+marked ``timed`` run in parallel with such tests only, each on its own core; tests marked ``alone`` run with no others.
+Tests marked ``long`` are left to ``make test-long``.
 """
 
 import fcntl

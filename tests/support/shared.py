@@ -1,4 +1,4 @@
-"""Where the tests find real data: the folder ``shared/data`` beside the checkout, which need not exist.
+"""The folder with real data for tests: ``shared/data`` next to the checkout, which need not exist.
 
 One law: a test that needs such data skips with a reason where it is absent.
 """

@@ -1,4 +1,4 @@
-"""For tests of what people do: the service of `webservice`, a provider, and browsers of people who have signed in."""
+"""For tests of what people do: the service of ``support/webservice``, a provider, and browsers that have signed in."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager

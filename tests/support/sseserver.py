@@ -1,7 +1,7 @@
-"""A loopback server of event streams that misbehaves as told, on raw sockets.
+"""A loopback server of event streams on raw sockets, which misbehaves as scripted.
 
-One law: without a word to the contrary it does what Wikimedia's does: it resumes behind ``Last-Event-ID``, begins at
-``since``, and else gives what happens next (here: all its events).
+One law: by default it does what Wikimedia's does: it resumes after ``Last-Event-ID``, begins at ``since``, and
+otherwise sends what happens next (here: all its events).
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""For tests that need a store with something in it: a pool, a wiki, pages with links, and rounds with scripted answers.
+"""For tests that need a filled store: a pool, a wiki, pages with links, and rounds with scripted answers.
 
-One law: everything goes through the program's own functions; no test writes a table by itself.
+One law: everything goes through the program's own functions; no test writes a table directly.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping

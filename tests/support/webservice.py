@@ -1,4 +1,4 @@
-"""For tests: a webservice on loopback over a real database; its one wiki has lived through some weeks of rounds."""
+"""For tests: a webservice on loopback with a real database; its one wiki has had some weeks of rounds."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence

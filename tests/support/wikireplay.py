@@ -1,6 +1,6 @@
-"""A loopback ``api.php`` that gives recorded answers, and nothing else.
+"""A loopback ``api.php`` that gives recorded answers only.
 
-One law: a question that was not recorded is answered with HTTP 400 and remembered in ``unknown``.
+One law: a request that was not recorded is answered with HTTP 400 and noted in ``unknown``.
 """
 
 import gzip

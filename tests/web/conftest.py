@@ -1,4 +1,4 @@
-"""The webservice that these tests ask."""
+"""Fixtures: the webservice to which these tests send requests."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Attacks on a running service, each by what it must not get: what held, and what did not once.
+"""Attacks on a running service, each with what it must not achieve; some of them once succeeded.
 
-What is no request at all is the business of test_hostile_requests, what a session is of test_session, what nobody may
-be sent to of test_replacement_page.
+Malformed requests are in ``test_hostile_requests``, sessions in ``identity/test_session``, forbidden targets of
+replacements in ``people/test_replacement``.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Every page in a real browser, those behind forms too: no barriers, no overflow on a phone, in all looks."""
+"""Every page in a real browser, also those behind forms: accessible, no overflow on a phone, in all colour schemes."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

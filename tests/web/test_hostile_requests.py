@@ -1,4 +1,4 @@
-"""What is no request, or one that wants to do harm: a clean error, nothing of it repeated, no traceback, no address."""
+"""Malformed and hostile requests: a clean error, nothing of them repeated, no traceback, no address in the log."""
 
 import asyncio
 import logging

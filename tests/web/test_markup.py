@@ -1,4 +1,4 @@
-"""Every page goes through the Nu HTML checker (vnu), which knows the standard better than we do."""
+"""Every page passes the Nu HTML checker (vnu)."""
 
 import asyncio
 import json

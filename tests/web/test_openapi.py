@@ -1,4 +1,4 @@
-"""W-12: the description of the API agrees with what there is, and with what whoever reads it literally gets."""
+"""W-12: the description of the API agrees with the routes, and with the answers to requests made from it literally."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The webservice: what people, gadgets and tools ask of Weboid over HTTP (W).
+"""The webservice: what people, gadgets and tools get from Weboid over HTTP (W).
 
 One law: no answer holds anything from outside that was not escaped for its format.
 """

@@ -1,4 +1,4 @@
-"""The webservice put together: what stands around every request. Who answers at which address is bound in `routes`."""
+"""Assembles the webservice: its services and the middleware around every request. `routes` binds the handlers."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
@@ -40,9 +40,11 @@ def make_app(
     public_url: str = PROJECT_URL,
     client: ClientSession | None = None,
 ) -> web.Application:
-    """The webservice. `sources` gives what reads a wiki live (the application does not close it), None if nothing can;
-    `public_url` is where the world reaches this service; `client` is the way to the OAuth provider: without it nobody
-    can sign in (the application does not close it either).
+    """The webservice.
+
+    `sources` gives the source that reads a wiki live, or None if there is none. `live_budget_s` is how long such a
+    reading may take, in seconds. `public_url` is the URL under which this service is reached from outside. `client`
+    connects to the OAuth provider; without it nobody can sign in. The application closes neither sources nor client.
     """
     live = LiveReader(sources, budget_s=live_budget_s)
     public_url = public_url.rstrip("/")
@@ -77,7 +79,7 @@ def make_app(
 
 
 def _problem_page(wikis: Wikis, source: str) -> ProblemPage:
-    """What is wrong, as a page with the form."""
+    """What makes the HTML page of a problem, with the form to try again."""
 
     async def page(request: web.Request, problem: Problem, say: Messages) -> str:
         try:

@@ -1,6 +1,6 @@
-"""Whatever is raised inside, as an answer in the format of the address that was requested.
+"""Turns exceptions into answers, in the format of the address that was requested.
 
-One law: no trace of our code goes out.
+One law: no traceback and nothing else of our code is sent.
 """
 
 import logging
@@ -12,7 +12,7 @@ from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 
 from weboid.errors import NotFound, StoreError
-from weboid.web.answer.document import problem_document
+from weboid.web.answer.payload import problem_payload
 from weboid.web.formats import javascript, json, xml
 from weboid.web.http.respond import html_language, machine_language, sent
 from weboid.web.request.accept import Format
@@ -29,7 +29,7 @@ ProblemPage = Callable[[web.Request, Problem, Messages], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """Turns whatever was raised into an answer in the format of the address that was asked."""
+    """The middleware that answers when a handler raises; `problem_page` makes the HTML."""
 
     problem_page: ProblemPage
 
@@ -42,16 +42,16 @@ class Errors:
             try:
                 return await handler(request)
             except Exception as error:
-                return await self._told(request, error)
+                return await self._answer_to(request, error)
 
         return errors
 
-    async def _told(self, request: web.Request, error: Exception) -> web.Response:
+    async def _answer_to(self, request: web.Request, error: Exception) -> web.Response:
         problem = _problem_of(error, has_gone=request.transport is None or request.transport.is_closing())
         if problem.http == 500:
             log.error("an answer to %r failed", request.path, exc_info=error)
         if request.writer.output_size > 0:
-            # What has begun to go out can only be broken off: an error would stand in the midst of a file.
+            # An answer that has been sent in part can only be broken off: an error would be in the middle of a file.
             raise ConnectionResetError("a part of the answer has been sent already") from error
         response = await self._response(request, problem)
         if isinstance(error, web.HTTPMethodNotAllowed):
@@ -75,16 +75,16 @@ class Errors:
             case Format.HTML:
                 body, kind = await self.problem_page(request, problem, say), "text/html"
             case Format.JSON:
-                body, kind = json.text_of(problem_document(problem, say)), json.CONTENT_TYPE
+                body, kind = json.text_of(problem_payload(problem, say)), json.CONTENT_TYPE
             case Format.XML:
-                body, kind = xml.bytes_of(problem_document(problem, say)), xml.CONTENT_TYPE
+                body, kind = xml.bytes_of(problem_payload(problem, say)), xml.CONTENT_TYPE
             case Format.JS:
-                body, kind = javascript.problem_text(problem_document(problem, say)), javascript.CONTENT_TYPE
+                body, kind = javascript.problem_text(problem_payload(problem, say)), javascript.CONTENT_TYPE
         return sent(request, body, kind, http=problem.http, cache="no-store")
 
 
 def _problem_of(error: Exception, *, has_gone: bool) -> Problem:
-    """What is told of an exception. If the caller has gone, broken connections are theirs."""
+    """The problem to report for an exception. If the caller has gone, a broken connection is not an error of ours."""
     match error:
         case Problem():
             return error

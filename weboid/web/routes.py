@@ -1,6 +1,6 @@
-"""Who answers at which address: a handler for each route of the table, and OPTIONS of those that are open to all (W).
+"""Binds a handler to each route of the table, and OPTIONS to those that are open to all (W).
 
-What an address is called, takes and costs stands in `request.route`; nothing is answered here.
+The table itself, with the names, parameters and costs of addresses, is in ``web/request/route``.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ from weboid.web.request.route import ROUTES, address_of
 from weboid.web.service import Service
 
 Bound = Iterator[tuple[str, str, Handler]]
-"""Names of routes, each with a method and who answers to it; who answers to GET answers to HEAD where that is taken."""
+"""Names of routes, each with a method and its handler. The handler of GET also serves HEAD where that is allowed."""
 
 
 def add_routes(

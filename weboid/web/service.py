@@ -1,6 +1,6 @@
-"""What all handlers share: the store, the wikis, the sessions, and how an answer is made of values.
+"""What all handlers share: the store, the wikis, the sessions, and functions that make an answer of values.
 
-It holds no state of a request; each handler is given its request and this.
+It holds no state of a request: a handler gets its request and this.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -33,7 +33,10 @@ from weboid.web.words.phrases import sentence
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """`public_url` is where the world reaches us, without a final slash; `source` where our own code is (W-2)."""
+    """What all handlers share.
+
+    `public_url` is the URL of this service, without a final slash; `source` is the URL of its source code (W-2).
+    """
 
     pool: Pool
     answers: Answers
@@ -45,19 +48,19 @@ class Service:
     sessions: Sessions
 
     async def find_wiki(self, given: Parameters) -> tuple[WikiName, StoredWiki]:
-        """The wiki that is asked about; raises Problem or NotFound."""
+        """The wiki that a request names; raises Problem or NotFound."""
         name = wiki_of(given)
         wiki, _ = await self.answers.wikis.find(name)
         return name, wiki
 
     def report(self, known: KnownUrl, *, spam: bool = False) -> LinkReport:
-        """What is told of a URL in the store, in its normal form."""
+        """The link report of a URL in the store, in its normal form."""
         url = known.url
         link = Classified(str(url), UrlClass.WATCHED, url, note=suspicious(url.path))
         return link_report(link, known, self.policy, spam=spam)
 
     def head(self, day: int, say: Messages) -> dict[str, Any]:
-        """With what every document begins."""
+        """The keys with which every payload begins."""
         return {
             "version": VERSION,
             "generator": f"Weboid {__version__}",
@@ -69,7 +72,7 @@ class Service:
     async def html(
         self, request: web.Request, template: str, given: Parameters, say: Messages, **values: Any
     ) -> web.Response:
-        """A page for people."""
+        """A page for people, from a template and its values."""
         page = html.render(template, say, given, self.source, await self.wiki_names(), **values)
         return sent(request, page, html.CONTENT_TYPE, vary="Accept-Language")
 
@@ -82,9 +85,9 @@ class Service:
         refused: Problem | None = None,
         **values: Any,
     ) -> web.Response:
-        """A page for people that is this reader's alone: one with a form token, or with what they may do.
+        """A page for this reader alone, which no cache may keep: one with a form token, or with what they may do.
 
-        `refused` is why a form that was sent has done nothing; the template tells it in words.
+        `refused` is the reason why a form that was sent had no effect; the template shows it in words.
         """
         values["refused"] = None if refused is None else html.problem_words(refused, say)
         page = html.render(template, say, given, self.source, await self.wiki_names(), **values)
@@ -96,20 +99,20 @@ class Service:
         return response
 
     async def posted(self, request: web.Request, purpose: str) -> Parameters:
-        """What a form of ours brought, of the fields that its route takes; raises Problem as `Sessions.posted`."""
+        """The fields of a form that was sent, of those that its route takes; raises Problem as `Sessions.posted`."""
         return await self.sessions.posted(request, purpose, _route(request).fields)
 
-    def document(self, request: web.Request, document: dict[str, Any]) -> web.Response:
-        """A document for machines, in the format asked for."""
+    def send_payload(self, request: web.Request, payload: dict[str, Any]) -> web.Response:
+        """An answer with a payload for programs, in the format that the request wants."""
         if format_of(request) is Format.XML:
-            return sent(request, xml.bytes_of(document), xml.CONTENT_TYPE, vary="Accept")
-        return sent(request, json.text_of(document), json.CONTENT_TYPE, vary="Accept")
+            return sent(request, xml.bytes_of(payload), xml.CONTENT_TYPE, vary="Accept")
+        return sent(request, json.text_of(payload), json.CONTENT_TYPE, vary="Accept")
 
 
 def given_in(request: web.Request, fields: Iterable[tuple[str, str]] = ()) -> Parameters:
-    """The parameters that the request's route takes, of its address and of these fields.
+    """The parameters of a request that its route takes, from its address and from these fields.
 
-    Raises Problem, also for a format that the route has not.
+    Raises Problem, also for a format that the route does not offer.
     """
     route = _route(request)
     length = len(request.rel_url.raw_query_string)
@@ -120,23 +123,23 @@ def given_in(request: web.Request, fields: Iterable[tuple[str, str]] = ()) -> Pa
 
 
 def html_words(request: web.Request, given: Parameters) -> Messages:
-    """The words of a page: in the language asked for, else the browser's. Raises Problem."""
+    """The messages of a page: in the language that is given, else in the browser's. Raises Problem."""
     return messages_in(html_language(request, _code(given)))
 
 
 def machine_words(given: Parameters) -> Messages:
-    """The words of a document: in the language asked for. Raises Problem."""
+    """The messages of a payload: in the language that is given, else in English. Raises Problem."""
     return messages_in(machine_language(_code(given)))
 
 
-def link_document(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
-    """A link as documents have it, with its summary."""
+def link_payload(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
+    """A link as payloads have it, with its summary."""
     return {**link_as_json(link), "summary": sentence(link, day, say)}
 
 
 def _route(request: web.Request) -> Route:
     route = route_of(request)
-    assert route is not None, "whoever answers is bound to a route"
+    assert route is not None, "every handler is bound to a route"
     return route
 
 

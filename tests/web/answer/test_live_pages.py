@@ -1,4 +1,4 @@
-"""W-10: links as they are this second, shared reads, a budget, and the last pass where the wiki does not answer."""
+"""W-10: links as they are now, shared reads, a time limit, and the last pass if the wiki does not answer."""
 
 import asyncio
 import json

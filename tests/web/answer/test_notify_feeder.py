@@ -1,4 +1,4 @@
-"""Pages that are asked about are told to the feeder once a day, and wikis are looked up once for many questions."""
+"""Requested pages are handed to the feeder once a day, and wikis are looked up once for many requests."""
 
 import pytest
 from support.webservice import TODAY, Site
@@ -27,33 +27,33 @@ async def forget(site: Site) -> None:
 
 
 async def test_a_page_is_told_again_on_another_day_or_in_another_revision_only(site: Site) -> None:
-    asked, wiki = FeederNotifier(site.wiki.pool), site.wiki.wiki.wiki
-    await asked.tell(wiki, [page(55), page(77)], TODAY)
+    notifier, wiki = FeederNotifier(site.wiki.pool), site.wiki.wiki.wiki
+    await notifier.notify(wiki, [page(55), page(77)], TODAY)
     assert await pending(site) == [(55,), (77,)]
     await forget(site)
-    await asked.tell(wiki, [page(77)], TODAY)
+    await notifier.notify(wiki, [page(77)], TODAY)
     assert await pending(site) == []
-    await asked.tell(wiki, [page(55), page(77, revision=8)], TODAY)
+    await notifier.notify(wiki, [page(55), page(77, revision=8)], TODAY)
     assert await pending(site) == [(77,)]
     await forget(site)
-    await asked.tell(wiki, [page(55)], TODAY + 1)
+    await notifier.notify(wiki, [page(55)], TODAY + 1)
     assert await pending(site) == [(55,)]
 
 
 async def test_what_a_full_database_could_not_take_is_told_later(site: Site) -> None:
-    asked, wiki = FeederNotifier(site.wiki.pool), site.wiki.wiki.wiki
+    notifier, wiki = FeederNotifier(site.wiki.pool), site.wiki.wiki.wiki
     async with site.wiki.pool.connection() as conn:
         await conn.execute(
             "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql"
             " AS $$ BEGIN RAISE SQLSTATE '53100' USING MESSAGE = 'the disk is full'; END $$"
         )
         await conn.execute("CREATE TRIGGER full_disk BEFORE INSERT ON pending EXECUTE FUNCTION full_disk()")
-    await asked.tell(wiki, [page(77)], TODAY)
+    await notifier.notify(wiki, [page(77)], TODAY)
     async with site.wiki.pool.connection() as conn:
         await conn.execute("DROP TRIGGER full_disk ON pending")
         await conn.execute("DROP FUNCTION full_disk")
     assert await pending(site) == []
-    await asked.tell(wiki, [page(77)], TODAY)
+    await notifier.notify(wiki, [page(77)], TODAY)
     assert await pending(site) == [(77,)]
 
 

@@ -1,4 +1,4 @@
-"""JSON as it is sent: ASCII, safe inside of scripts, and the same bytes whichever way it was made."""
+"""JSON as it is sent: ASCII, safe inside scripts, and the same bytes from both writers."""
 
 import json
 import math

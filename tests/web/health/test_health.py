@@ -1,4 +1,4 @@
-"""How it goes, for everybody (O-5): the page, its JSON, the metrics; what is told to whom, and what a flood costs."""
+"""The state of the system (O-5): the page, its JSON, the metrics; who sees what, and what many requests cost."""
 
 import asyncio
 import json

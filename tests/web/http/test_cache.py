@@ -1,4 +1,4 @@
-"""Many titles, the filter of W-4, and answers that are kept for whoever names the revision (W-10)."""
+"""Many titles, the filter of W-4, and cached answers for callers that name the revision (W-10)."""
 
 import asyncio
 import json

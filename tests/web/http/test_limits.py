@@ -1,4 +1,4 @@
-"""Who asks, what it costs, and what becomes of those who ask too much; trusted clients (W-9)."""
+"""Rate limits: the address of the caller, costs, what happens above the limit; trusted clients (W-9)."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ from weboid.errors import ConfigError
 from weboid.store.db.pool import open_pool
 from weboid.store.people.throttle import Rate, find_day_key
 from weboid.web.http import limits
-from weboid.web.http.limits import Budget, asker, cost_of
+from weboid.web.http.limits import Budget, caller_range, cost_of
 from weboid.web.http.tokens import TrustedClients, client_of, clients_of
 
 PAGE = "/api/page?dbname=testwiki@wmflabs&pageid=1"
@@ -76,11 +76,11 @@ async def stored_keys(site: Site) -> list[bytes]:
     ],
 )
 def test_the_address_is_the_peers_or_what_a_configured_proxy_says(peer: str, forwarded: list[str], range_: str) -> None:
-    assert asker(peer, forwarded, PROXIES) == range_.encode()
+    assert caller_range(peer, forwarded, PROXIES) == range_.encode()
 
 
 def test_without_configured_proxies_nobody_is_believed() -> None:
-    assert asker("10.1.2.3", ["203.0.113.5"], ()) == b"10.1.2.0/24"
+    assert caller_range("10.1.2.3", ["203.0.113.5"], ()) == b"10.1.2.0/24"
 
 
 @pytest.mark.parametrize(

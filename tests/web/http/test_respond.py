@@ -1,4 +1,4 @@
-"""Headers, methods, caching, static files, source, health: what stands around every answer."""
+"""What all answers share: headers, methods, caching; static files, source and health."""
 
 import asyncio
 import io

@@ -1,4 +1,4 @@
-"""Sessions: who gets a cookie, whose is believed, and which forms are ours. Two processes with one secret are one."""
+"""Sessions: when a cookie is set, which ones are valid, which forms are ours; two processes with one secret are one."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Pages that explain say what is configured and load nothing from anywhere."""
+"""The pages that explain show what is configured and load nothing from other servers."""
 
 import pytest
 from support.webservice import Site

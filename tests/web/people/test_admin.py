@@ -1,4 +1,4 @@
-"""The administrators' page: what people did, undoing and blocking, told afterwards and logged (H-4)."""
+"""The administrators' page: the audit log, undoing and blocking, which are shown afterwards and logged (H-4)."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

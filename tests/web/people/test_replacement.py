@@ -1,4 +1,4 @@
-"""Suggesting a replacement for a dead weblink and taking it back, as browsers do and as nobody should (A-4, H-4)."""
+"""Suggesting a replacement for a dead link and removing it, by browsers and by forged requests (A-4, H-4)."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack

@@ -1,4 +1,4 @@
-"""Reports through real HTTP: who may say what of which URL, and what becomes of it (H, W-14)."""
+"""Reports over real HTTP: who may report which URL, and what follows (H, W-14)."""
 
 import asyncio
 from collections import Counter

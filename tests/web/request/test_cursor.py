@@ -1,4 +1,4 @@
-"""Cursors: what an answer gives means the same when it comes back, and whatever else comes is refused."""
+"""Cursors: what an answer gives is read back unchanged, and everything else is refused."""
 
 import pytest
 from hypothesis import given, strategies

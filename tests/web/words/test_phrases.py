@@ -1,4 +1,4 @@
-"""What may be clicked, and what is made visible."""
+"""Which addresses may be clicked, and which characters are made visible."""
 
 import pytest
 from hypothesis import example, given

@@ -1,7 +1,7 @@
-"""Hosts for people: the Unicode form that may stand beside a name in punycode, and never instead of it (L-6).
+"""Hosts for people: the Unicode form that may be shown alongside a name in punycode, and never instead of it (L-6).
 
-What a label may mix is the level "highly restrictive" of UTS 39 (5.2), narrower in what it takes of characters without
-a script; a label that only looks like another word (аррӏе) passes, which is why punycode always stands beside it.
+The scripts that a label may mix are those of the level "highly restrictive" of UTS 39 (5.2), with fewer characters that
+have no script. A label that only looks like another word (аррӏе) passes; this is why punycode is always shown, too.
 """
 
 import re
@@ -29,20 +29,20 @@ _SETS: Final = (
     r"\p{Latin}\p{Han}\p{Bopomofo}",
     r"\p{Latin}\p{Han}\p{Hangul}",
 )
-"""What may stand together in a label: one recommended script (UAX 31, table 5), or the usual companies of Han."""
+"""What a label may combine: one recommended script (UAX 31, table 5), or Han with the scripts usual with it."""
 _UNMIXED: Final = re2.compile("|".join(f"[{_PLAIN}{scripts}]+" for scripts in _SETS))
 _OF_KANA: Final = re2.compile(r"[^ー・]*|.*[\p{Hiragana}\p{Katakana}].*")
-"""The marks of kana stand for a dash and a dot to all who do not know them: only beside kana."""
+"""The marks of kana look like a dash and a dot to most readers: allowed only in a label that has kana."""
 _MISLEADING: Final = re.compile("[\u200c\u200d\u0334-\u0338\ufe00-\ufe0f]")
-"""What is not seen, and strokes laid over a letter; IDNA refuses all other characters of that kind."""
+"""Invisible characters, and strokes over a letter; IDNA refuses all others of these kinds."""
 
 
 @lru_cache(maxsize=4_096)
 def unicode_host(host: str) -> str | None:
-    """The Unicode form of a host in normal form, to be shown beside it.
+    """The Unicode form of a host in normal form, to be shown alongside it.
 
-    None where there is none, where a label mixes scripts or hides something, or where it is no name of IDNA 2008
-    (RFC 5891) or a name of both directions that could be read in another order (RFC 5893).
+    None if it has none, if a label mixes scripts or hides something, if it is not valid in IDNA 2008 (RFC 5891), or if
+    it is a name of both directions that could be read in another order (RFC 5893).
     """
     if _PREFIX not in host:
         return None

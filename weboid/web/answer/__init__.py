@@ -1,1 +1,1 @@
-"""From a question to the values of its answer: live links, stored findings."""
+"""From a request for pages to the values of its answer: live links, stored findings."""

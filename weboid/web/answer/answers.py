@@ -1,5 +1,6 @@
-"""From a question to the values of its answer: the page's links as they are now, and all that is known of them (W-10).
+"""From a `PageQuery` to the values of its answer: the links of pages as they are now, and their reports (W-10).
 
+How a wiki is read live is in `live_pages`, what the formats write in `payload`.
 One law: the wiki is read before a connection to the database is taken, and all URLs come with one statement.
 """
 
@@ -35,7 +36,7 @@ _LONGEST_KEPT: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class PageAnswer:
-    """Reports on the pages that were found, in the order asked for; `missing` names the others. Given on `day`."""
+    """Reports on the pages that were found, in the order of the query; `missing` names the others. Made on `day`."""
 
     wiki: StoredWiki
     pages: tuple[PageReport, ...]
@@ -43,44 +44,44 @@ class PageAnswer:
     day: int
 
     def is_of(self, revision: int | None) -> bool:
-        """Whether it is what one page has in exactly that revision, as its wiki told just now (W-10)."""
+        """Whether it shows one page in exactly that revision, as its wiki returned it just now (W-10)."""
         return all(page.live and page.revision == revision for page in self.pages) and not self.missing
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """All that it takes to answer."""
+    """Finds the answers to queries; has all that it takes."""
 
     pool: Pool
     live: LiveReader
     wikis: Wikis
-    asked: FeederNotifier
+    notifier: FeederNotifier
     policy: Policy
     today: Callable[[], int]
 
-    async def find_answer(self, question: PageQuery) -> PageAnswer:
-        """The answer to a question; raises NotFound for a wiki that is not known, StoreError."""
+    async def find_answer(self, query: PageQuery) -> PageAnswer:
+        """The answer to a query; raises NotFound for a wiki that is not known, StoreError."""
         day = self.today()
-        wiki, farm = await self.wikis.find(question.wiki)
-        read = await self.live.find_pages(wiki, question.ids, question.titles)
+        wiki, farm = await self.wikis.find(query.wiki)
+        read = await self.live.find_pages(wiki, query.ids, query.titles)
         if read is None:
-            reports, titles = await self._find_stored(wiki, question)
+            reports, titles = await self._find_stored(wiki, query)
         else:
             reports, _ = await asyncio.gather(
-                self._find_known(question.wiki, wiki.wiki, farm, read.pages, day),
-                self.asked.tell(wiki.wiki, read.pages, day),
+                self._find_known(query.wiki, wiki.wiki, farm, read.pages, day),
+                self.notifier.notify(wiki.wiki, read.pages, day),
             )
             titles = read.titles
         found = {report.page: report for report in reports}
-        missing = [str(page) for page in question.ids if page not in found]
-        missing += [title for title in question.titles if titles.get(title) not in found]
-        order = dict.fromkeys((*question.ids, *(titles[title] for title in question.titles if title in titles)))
+        missing = [str(page) for page in query.ids if page not in found]
+        missing += [title for title in query.titles if titles.get(title) not in found]
+        order = dict.fromkeys((*query.ids, *(titles[title] for title in query.titles if title in titles)))
         return PageAnswer(wiki, tuple(found[page] for page in order if page in found), tuple(missing), day)
 
     async def _find_known(
         self, name: WikiName, wiki: int, farm: Farm, pages: Sequence[PageLinks], day: int
     ) -> list[PageReport]:
-        """What is known of the links that the wiki has just told."""
+        """The reports on pages whose links the wiki has just returned."""
         links = {page.page: [_keyed(url, farm) for url in page.urls] for page in pages}
         keys = watched_keys(chain.from_iterable(links.values()))
         async with self.pool.reading() as conn:
@@ -100,19 +101,19 @@ class Answers:
             for page in pages
         ]
 
-    async def _find_stored(self, wiki: StoredWiki, question: PageQuery) -> tuple[list[PageReport], dict[str, int]]:
-        """The pages with their watched links as the last pass left them, and the pages of the titles."""
+    async def _find_stored(self, wiki: StoredWiki, query: PageQuery) -> tuple[list[PageReport], dict[str, int]]:
+        """The reports on the pages as the last pass left them, and the page ids of the titles."""
         async with self.pool.connection() as conn:
-            pages = [await find_page(conn, wiki.wiki, page=page) for page in question.ids]
-            titled = {title: await find_page(conn, wiki.wiki, title=title) for title in question.titles}
+            pages = [await find_page(conn, wiki.wiki, page=page) for page in query.ids]
+            titled = {title: await find_page(conn, wiki.wiki, title=title) for title in query.titles}
             found = {page.page: page for page in (*pages, *titled.values()) if page is not None}
-            reports = await self.list_reports(conn, question.wiki, wiki, list(found.values()))
+            reports = await self.list_reports(conn, query.wiki, wiki, list(found.values()))
         return reports, {title: page.page for title, page in titled.items() if page is not None}
 
     async def list_reports(
         self, conn: Connection, name: WikiName, wiki: StoredWiki, pages: Sequence[StoredPage]
     ) -> list[PageReport]:
-        """What is known of the watched links of pages as the last pass left them."""
+        """The reports on stored pages: their watched links as the last pass left them."""
         keys = {key for page in pages for key in page.urls}
         known = await find_urls(conn, sorted(keys)) if keys else {}
         spam = await list_spam_links(conn, wiki.wiki, [page.page for page in pages])
@@ -129,7 +130,7 @@ class Answers:
                     self.policy,
                     spam=spam.get(page.page, {}),
                 ),
-                # A pass writes only pages that differ, and a request touches them too.
+                # Of the pass, not of the page: a pass writes only pages that differ, and requests touch them too.
                 read=page.touched if wiki.passed is None else wiki.passed,
                 live=False,
             )
@@ -138,7 +139,7 @@ class Answers:
 
 
 def _keyed(url: str, farm: Farm) -> KeyedLink:
-    """A link of a page of that farm; the same are asked about again and again."""
+    """A link of a page of that farm. Classified links are cached, as the same ones are requested again and again."""
     return _kept_link(url, farm) if len(url) <= _LONGEST_KEPT else keyed_link(classify(url, farm))
 
 

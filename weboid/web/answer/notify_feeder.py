@@ -1,6 +1,6 @@
-"""Telling the feeder which pages were asked about (P-8, P-10).
+"""Hands the pages that were requested to the feeder (P-8, P-10).
 
-One law: an answer does not depend on it (O-8), and a page that is asked about again and again is told once a day.
+One law: an answer does not depend on it (O-8), and a page that is requested again and again is handed in once a day.
 """
 
 import logging
@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from weboid.errors import StoreError
+from weboid.mechanism.bounded import BoundedMap
 from weboid.store.db.pool import Pool
 from weboid.store.pages.pending import record_asked
 from weboid.wiki.source import PageLinks
@@ -15,10 +16,10 @@ from weboid.wiki.source import PageLinks
 log = logging.getLogger(__name__)
 
 _MOST: Final = 20_000
-"""Pages that are remembered as told; of others the store knows it by itself (P-3)."""
+"""Pages that this process remembers as handed in; for others the store notices it (P-3)."""
 
 
-class _Told(NamedTuple):
+class _Noted(NamedTuple):
     wiki: int
     page: int
     revision: int
@@ -26,23 +27,23 @@ class _Told(NamedTuple):
 
 
 class FeederNotifier:
-    """What this process has told; a page with another revision may have become one that is watched."""
+    """Hands in pages, each revision once a day: a page with another revision may have become one that is watched."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._told: dict[_Told, None] = {}
+        self._notified: BoundedMap[_Noted, bool] = BoundedMap(_MOST)
 
-    async def tell(self, wiki: int, pages: Iterable[PageLinks], day: int) -> None:
-        """Hands in those pages that were not yet today."""
-        new = {_Told(wiki, page.page, page.latest, day): None for page in pages}.keys() - self._told.keys()
+    async def notify(self, wiki: int, pages: Iterable[PageLinks], day: int) -> None:
+        """Hands in those of the pages that were not handed in on this day."""
+        noted = {_Noted(wiki, page.page, page.latest, day) for page in pages}
+        new = [page for page in noted if page not in self._notified]
         if not new:
             return
         try:
             async with self._pool.connection() as conn, conn.pipeline():
-                await record_asked(conn, wiki, [told.page for told in new], day)
+                await record_asked(conn, wiki, [page.page for page in new], day)
         except StoreError as error:
-            log.warning("pages that were asked for could not be noted: %s", error)
+            log.warning("requested pages could not be handed to the feeder: %s", error)
             return
-        self._told |= dict.fromkeys(new)
-        while len(self._told) > _MOST:
-            del self._told[next(iter(self._told))]
+        for page in new:
+            self._notified[page] = True

@@ -1,7 +1,7 @@
-"""The wikis that can be asked for, by name: for questions about one, and for the lists in forms.
+"""The known wikis by name: to find the one that a request names, and for the lists in forms.
 
-One law: they are as they were some seconds ago, so that no flood of requests is one of queries; only a wiki that was
-not there then is looked up by itself.
+One law: the list is kept for some seconds, so that many requests do not cause as many queries; only a wiki that is not
+in the list is looked up by itself.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ _KEPT_S: Final = 30.0
 
 
 class Wikis:
-    """Asks the store for all of them at most every 30 seconds."""
+    """The known wikis; reads all of them from the store at most every 30 seconds."""
 
     def __init__(self, pool: Pool, farms: Sequence[Farm]) -> None:
         self._pool = pool
@@ -53,5 +53,5 @@ class Wikis:
         return wiki, farm
 
     async def list_names(self) -> Sequence[str]:
-        """The names alone."""
+        """The names of the known wikis; raises StoreError."""
         return list(await self.list_known())

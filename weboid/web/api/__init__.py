@@ -1,1 +1,1 @@
-"""Addresses for programs."""
+"""The handlers of addresses for programs."""

@@ -1,6 +1,6 @@
-"""Whole namespaces and categories of a wiki, part by part, for trusted clients (W-9).
+"""``/api/pages``: whole namespaces and categories of a wiki, part by part, for trusted clients (W-9).
 
-One law: a part is bounded, and who goes on from `next` is told each page that is there all the while.
+One law: a part is bounded, and a client that follows `next` gets each page that exists during the whole time.
 """
 
 import re
@@ -14,7 +14,7 @@ from weboid.store.db.pool import Connection
 from weboid.store.pages.page import StoredPage, list_pages, list_pages_of_namespace
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.answers import PageAnswer
-from weboid.web.answer.document import document
+from weboid.web.answer.payload import payload_of
 from weboid.web.http.tokens import client_of
 from weboid.web.request.accept import Format
 from weboid.web.request.cursor import PAGES, Cursor
@@ -27,13 +27,13 @@ ROWS: Final = 50
 _NAMESPACE: Final = re.compile(r"[0-9]{1,5}")
 _AFTER_TITLE: Final = Cursor(PAGES, text=r"[^\x00]{1,300}")
 _AFTER_MEMBER: Final = Cursor(text="[!-~]{1,1000}")
-"""A wiki's own words, which go back to it."""
+"""The wiki's own cursor, which is sent back to it."""
 _PREFIX: Final = "category:"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some pages; `next` is what the part behind them is asked for with, `missing` are those that are not watched."""
+    """Some pages; `next` is the cursor of the part after them, `missing` are the ids of pages that are not watched."""
 
     pages: list[StoredPage]
     missing: list[int]
@@ -41,8 +41,6 @@ class Part:
 
 
 class BulkPages:
-    """The handler."""
-
     def __init__(self, service: Service) -> None:
         self._service = service
 
@@ -58,19 +56,19 @@ class BulkPages:
         async with self._service.pool.connection() as conn:
             reports = await self._service.answers.list_reports(conn, name, wiki, part.pages)
         answer = PageAnswer(wiki, tuple(reports), tuple(map(str, part.missing)), self._service.today())
-        told = document(answer, extent, say, self._service.source, verdicts)
-        return self._service.document(request, {**told, "wiki": str(name), "next": part.next})
+        payload = payload_of(answer, extent, say, self._service.source, verdicts)
+        return self._service.send_payload(request, {**payload, "wiki": str(name), "next": part.next})
 
 
 def require_trusted(request: web.Request) -> str:
-    """The name of the trusted client that asks; raises Problem."""
+    """The name of the trusted client that sent the request; raises Problem for all others."""
     if (client := client_of(request)) is None:
         raise Problem(403, "trusted")
     return client
 
 
 async def find_part(service: Service, wiki: StoredWiki, given: Parameters, *, limit: int) -> Part:
-    """The watched pages of the namespace or category that is asked for, behind ``after``; raises Problem.
+    """The watched pages of the given namespace or category that come after the cursor ``after``; raises Problem.
 
     `limit` is at most 500.
     """
@@ -88,7 +86,7 @@ async def find_part(service: Service, wiki: StoredWiki, given: Parameters, *, li
 
 
 def category_of(given: Parameters) -> str:
-    """The category that is asked for, without the prefix that it may have; raises Problem."""
+    """The category that is given, without the prefix ``Category:`` if it has one; raises Problem."""
     try:
         category = title_of(given["category"])
         return title_of(category[len(_PREFIX) :]) if category.lower().startswith(_PREFIX) else category
@@ -109,7 +107,7 @@ async def _part_of_category(service: Service, wiki: StoredWiki, given: Parameter
 
 
 async def _in_order(conn: Connection, wiki: StoredWiki, ids: tuple[int, ...]) -> list[StoredPage]:
-    """The watched ones in the order of the category."""
+    """Those of the pages that are watched, in the order of the ids."""
     found = await list_pages(conn, wiki.wiki, [page for page in ids if page in PAGES])
     by_id = {page.page: page for page in found}
     return [by_id[page] for page in ids if page in by_id]

@@ -1,6 +1,6 @@
 """What has changed in a wiki: links that died and links that came back, for programs (W-14) and feed readers (W-12).
 
-One law: who goes on from `next` misses nothing and is told nothing twice; the Atom feed shows the newest only.
+One law: a client that follows `next` misses no change and gets none twice; the Atom feed shows the newest only.
 """
 
 import re
@@ -32,7 +32,7 @@ from weboid.web.request.cursor import Cursor
 from weboid.web.request.parameters import Parameters, page_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
-from weboid.web.service import Service, given_in, link_document, machine_words
+from weboid.web.service import Service, given_in, link_payload, machine_words
 from weboid.web.words import phrases
 from weboid.web.words.messages import Messages
 
@@ -47,7 +47,7 @@ _PAGES_NAMED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Of what the changes are told: a whole wiki, a page, or the first pages of a category (`more`: it has others)."""
+    """What the changes belong to: a whole wiki, a page, or the first pages of a category (`more`: it has others)."""
 
     name: WikiName
     wiki: int
@@ -66,13 +66,11 @@ class _Scope:
 
 
 class Changes:
-    """The handlers."""
-
     def __init__(self, service: Service) -> None:
         self._service = service
 
     async def changes(self, request: web.Request) -> web.Response:
-        """W-14: the changes behind a number, or from a day on, by ascending number."""
+        """W-14: the changes after a number, or from a day on, by ascending number."""
         given = given_in(request)
         say = machine_words(given)
         since = _since_of(given)
@@ -84,7 +82,7 @@ class Changes:
                 since = until if start is None else start
             news = await list_news(conn, scope.wiki, since=since, until=until, of=scope.pages, limit=MOST_CHANGES)
         day = self._service.today()
-        told = {
+        payload = {
             **self._service.head(day, say),
             "wiki": str(scope.name),
             "page": scope.page,
@@ -96,10 +94,10 @@ class Changes:
             "more": news.more,
             "changes": [self._change(item, day, say) for item in news.items],
         }
-        return self._service.document(request, told)
+        return self._service.send_payload(request, payload)
 
     async def feed(self, request: web.Request) -> web.Response:
-        """W-12: the newest links of a wiki, of one page or of a category that died and are dead still."""
+        """W-12: the newest links of a wiki, of one page or of a category that died and are still dead."""
         given = given_in(request)
         say = machine_words(given)
         scope = await self._scope(given)
@@ -147,7 +145,7 @@ class Changes:
             "reason": None if item.reason is None else item.reason.word,
             "pages": [{"id": page.page, "namespace": page.namespace, "title": page.title} for page in item.pages],
             "more": item.more,
-            "link": link_document(self._service.report(item.known), day, say),
+            "link": link_payload(self._service.report(item.known), day, say),
         }
 
     def _atom(
@@ -162,22 +160,22 @@ class Changes:
         public, wiki, page = self._service.public_url, str(scope.name), scope.page
         tag = f"tag:{urlsplit(public).hostname},2017:dead/{wiki}"
         language = {"lang": say.language.code} if {"lang", "uselang"} & given.keys() else {}
-        asked = {"dbname": wiki, **language}
-        about = public + address_of("dead-links", **asked)
+        query = {"dbname": wiki, **language}
+        about = public + address_of("dead-links", **query)
         identity, heading = tag, say.text("weboid-feed-title", wiki)
         if page is not None:
-            identity, asked = f"{tag}/{page}", {"dbname": wiki, "page": str(page), **language}
+            identity, query = f"{tag}/{page}", {"dbname": wiki, "page": str(page), **language}
             about = public + address_of("link-info", dbname=wiki, pageid=str(page), **language)
             heading = say.text("weboid-feed-title-page", phrases.visible(scope.title), wiki)
         elif scope.category is not None:
             identity = f"{tag}/category/{quote(scope.category, safe='')}"
-            asked = {"dbname": wiki, "category": scope.category, **language}
+            query = {"dbname": wiki, "category": scope.category, **language}
             heading = say.text("weboid-feed-title-category", phrases.visible(scope.category), wiki)
         return AtomFeed(
             id=identity,
             title=heading,
             link=about,
-            itself=public + address_of("dead-feed", **asked),
+            itself=public + address_of("dead-feed", **query),
             lang=say.language.bcp47,
             day=newest,
             entries=tuple(self._entry(item, f"{tag}/change/{item.change}", wiki, language, day, say) for item in items),
@@ -208,9 +206,9 @@ async def _found(conn: Connection, scope: _Scope) -> tuple[NewsItem, ...]:
 
 
 def _dated(request: web.Request, response: web.Response, newest: int, day: int) -> web.Response:
-    """Adds Last-Modified, and answers to If-Modified-Since, which counts only without If-None-Match (RFC 9110 §13.2.2).
+    """Adds Last-Modified, and obeys If-Modified-Since, which counts only without If-None-Match (RFC 9110 §13.2.2).
 
-    Changes have days, no times: as long as the newest one is of today, another may follow, and nothing is said.
+    Changes have days, no times: if the newest one is of today, another may follow, so there is no Last-Modified.
     """
     if newest >= day:
         return response
@@ -236,7 +234,7 @@ def _since_of(given: Parameters) -> int | date:
 
 
 def _day(since: date) -> int:
-    """The day number, the nearest one that there is."""
+    """The number of the day; the first or last possible one for dates outside of the range."""
     try:
         return day_of(since)
     except ValueError:

@@ -1,6 +1,6 @@
-"""The public data set for whoever wants all of it: which files there are, and the files (W-13).
+"""``/data``: the list of the files of the public data set, and the files themselves (W-13).
 
-One law: a file goes out part by part as its reader takes it; none is ever whole in memory.
+One law: a file is sent part by part, as fast as its reader takes it; it is never in memory as a whole.
 """
 
 import re
@@ -19,25 +19,23 @@ _NAME: Final = re.compile(r"statuses-([A-Za-z0-9]{1,30})-([0-9]{4}-[0-9]{2}-[0-9
 
 
 class DatasetFiles:
-    """The handlers."""
-
     def __init__(self, service: Service) -> None:
         self._service = service
 
     async def index(self, request: web.Request) -> web.Response:
-        """The files that there are, newest first."""
+        """The list of the files, newest first."""
         given = given_in(request)
         async with self._service.pool.connection() as conn:
             sets = await list_sets(conn)
         if format_of(request) is Format.HTML:
             say = html_words(request, given)
-            told = [(name_of(each), say.date(each.day), each.lines, -(-each.size // 1024)) for each in sets]
-            return await self._service.html(request, "data.html", given, say, sets=told)
+            rows = [(name_of(each), say.date(each.day), each.lines, -(-each.size // 1024)) for each in sets]
+            return await self._service.html(request, "data.html", given, say, sets=rows)
         head = self._service.head(self._service.today(), machine_words(given))
-        return self._service.document(request, {**head, "files": [self._as_json(each) for each in sets]})
+        return self._service.send_payload(request, {**head, "files": [self._as_json(each) for each in sets]})
 
     async def file(self, request: web.Request) -> web.StreamResponse:
-        """One file."""
+        """One file, by its name; raises Problem 404 if there is none of this name."""
         async with self._service.pool.connection() as conn:
             found = {name_of(each): each for each in await list_sets(conn)}
         name = request.match_info["name"]
@@ -57,7 +55,7 @@ class DatasetFiles:
                 async with self._service.pool.connection() as conn:
                     body = await find_part(conn, wanted.day, wanted.farm, part)
                 if body is None:
-                    break  # deleted meanwhile: the length tells the reader that something is missing
+                    break  # deleted meanwhile: the reader sees by the length that something is missing
                 await response.write(body)
         return response
 
@@ -74,5 +72,5 @@ class DatasetFiles:
 
 
 def name_of(each: DataSet) -> str:
-    """The name of a set's file."""
+    """The file name of a data set."""
     return f"statuses-{each.farm}-{iso(each.day)}.csv.gz"

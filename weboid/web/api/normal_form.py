@@ -1,6 +1,6 @@
-"""The normal form of a URL, and what becomes of such a link (L-3 to L-6), for programs that keep URLs themselves.
+"""``/api/normal``: the normal form and class of a URL (L-3 to L-6), for programs that keep URLs themselves.
 
-One law: it tells rules, not knowledge: nothing is looked up, so anybody may ask.
+One law: the answer follows from rules alone and nothing is looked up, so anybody may request it.
 """
 
 from typing import Any
@@ -18,19 +18,17 @@ from weboid.web.service import Service, given_in, machine_words
 
 
 class NormalForm:
-    """The handler."""
-
     def __init__(self, service: Service) -> None:
         self._service = service
 
     async def normal(self, request: web.Request) -> web.Response:
-        """The form and class of one URL as it stands on a page, of a farm's wiki if one is named."""
+        """The normal form and class of one URL as it is on a page; ``dbname`` names the wiki, whose farm matters."""
         given = given_in(request)
         say = machine_words(given)
         if "url" not in given:
             raise Problem(400, "no-url")
         link = classify(given["url"], self._farm(given))
-        told: dict[str, Any] = {
+        payload: dict[str, Any] = {
             **self._service.head(self._service.today(), say),
             "form": FORM_VERSION,
             "url": link.given,
@@ -40,7 +38,7 @@ class NormalForm:
             "reason": None if link.reason is None else link.reason.value,
             "suspicious": link.note,
         }
-        return self._service.document(request, told)
+        return self._service.send_payload(request, payload)
 
     def _farm(self, given: Parameters) -> Farm | None:
         if "dbname" not in given:

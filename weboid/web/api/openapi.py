@@ -1,7 +1,7 @@
-"""The description of the API (OpenAPI 3.1), and what browsers ask before a web page's script may (W-12).
+"""The description of the API (OpenAPI 3.1), and the answer to CORS preflight requests (W-12).
 
-The description itself is ``openapi.json`` beside this file, written by hand; a test holds it equal to the table of
-routes, both ways.
+The description itself is ``openapi.json`` in this folder, written by hand; a test compares it with the table of routes,
+both ways.
 One law: a route that is open may be read by every web page, without credentials; all others have no CORS.
 """
 
@@ -22,29 +22,27 @@ _KEPT_S: Final = 86_400
 
 @cache
 def description() -> dict[str, Any]:
-    """The description as it stands in the file. Nobody may change it."""
+    """The description as it is in the file. It is shared: callers must not change it."""
     loaded: dict[str, Any] = json.loads((Path(__file__).parent / "openapi.json").read_text(encoding="utf-8"))
     return loaded
 
 
 class OpenApi:
-    """The handler."""
-
     def __init__(self, service: Service) -> None:
-        self._told = text_of({**description(), "servers": [{"url": service.public_url}]})
+        self._text = text_of({**description(), "servers": [{"url": service.public_url}]})
 
     async def document(self, request: web.Request) -> web.Response:
-        """The description, which names this service."""
-        return sent(request, self._told, CONTENT_TYPE)
+        """The description, with the URL of this service."""
+        return sent(request, self._text, CONTENT_TYPE)
 
 
 async def preflight(request: web.Request) -> web.Response:
-    """What may be done at a route that is open to all, for whatever page asks (Fetch, 3.2.2).
+    """The answer to OPTIONS at a route that is open to all web pages (Fetch, 3.2.2).
 
-    `Authorization` is not for scripts of web pages.
+    The header `Authorization` is not allowed: tokens are not for scripts of web pages.
     """
     route = route_of(request)
-    assert route is not None, "it is bound to routes"
+    assert route is not None, "preflight is bound to routes only"
     return web.Response(
         status=204,
         headers={

@@ -1,6 +1,6 @@
-"""Pages are handed to the feeder, and nothing is read or told of them (W-8, W-9).
+"""``/api/ping``: hands pages to the feeder; nothing of them is read or returned (W-8, W-9).
 
-One law: it never waits for a wiki, unless a trusted client asks for a whole category.
+One law: it never waits for a wiki, unless a trusted client hands in a whole category.
 """
 
 from typing import Any, Final
@@ -15,7 +15,7 @@ from weboid.web.formats import json, xml
 from weboid.web.http.respond import sent
 from weboid.web.request.accept import Format
 from weboid.web.request.fields import fields_of
-from weboid.web.request.parameters import MOST_QUERY, PageQuery, Parameters, question_of
+from weboid.web.request.parameters import MOST_QUERY, PageQuery, Parameters, page_query_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import format_of
 from weboid.web.service import Service, given_in, machine_words
@@ -24,17 +24,15 @@ _ROWS: Final = 500
 """Pages of a namespace or category that are handed in at once."""
 
 _MOST_PAGE: Final = 2**31
-"""Greater ids are no page of any wiki's, and have no place in the store."""
+"""No wiki has pages with greater ids, and the store cannot hold them."""
 
 
 class Ping:
-    """The handler."""
-
     def __init__(self, service: Service) -> None:
         self._service = service
 
     async def ping(self, request: web.Request) -> web.Response:
-        """Some pages by id or title, or for trusted clients those of a namespace or category."""
+        """Hands in pages by id or title, or for trusted clients those of a namespace or category."""
         is_form = request.method == hdrs.METH_POST and request.can_read_body
         given = given_in(request, await fields_of(request, most=MOST_QUERY) if is_form else ())
         say = machine_words(given)
@@ -42,27 +40,27 @@ class Ping:
             require_trusted(request)
             if {"pageid", "curid", "title"} & given.keys():
                 raise Problem(400, "whole")
-        question = None if is_whole else question_of(given)
+        query = None if is_whole else page_query_of(given)
         name, wiki = await self._service.find_wiki(given)
-        if question is None:
+        if query is None:
             accepted, after = await self._hand_in_part(wiki, given)
         else:
-            accepted, after = await self._hand_in(wiki, question), None
+            accepted, after = await self._hand_in(wiki, query), None
         head = self._service.head(self._service.today(), say)
-        told: dict[str, Any] = {**head, "wiki": str(name), "accepted": accepted, "next": after}
+        payload: dict[str, Any] = {**head, "wiki": str(name), "accepted": accepted, "next": after}
         if format_of(request) is Format.XML:
-            return sent(request, xml.bytes_of(told), xml.CONTENT_TYPE, http=202, cache="no-store")
-        return sent(request, json.text_of(told), json.CONTENT_TYPE, http=202, cache="no-store")
+            return sent(request, xml.bytes_of(payload), xml.CONTENT_TYPE, http=202, cache="no-store")
+        return sent(request, json.text_of(payload), json.CONTENT_TYPE, http=202, cache="no-store")
 
-    async def _hand_in(self, wiki: StoredWiki, question: PageQuery) -> list[str]:
-        ids = [page for page in question.ids if page < _MOST_PAGE]
+    async def _hand_in(self, wiki: StoredWiki, query: PageQuery) -> list[str]:
+        ids = [page for page in query.ids if page < _MOST_PAGE]
         async with self._service.pool.connection() as conn:
             await _require_room(conn, wiki)
-            if question.titles:
-                await record_asked_titles(conn, wiki.wiki, question.titles, self._service.today())
+            if query.titles:
+                await record_asked_titles(conn, wiki.wiki, query.titles, self._service.today())
             else:
                 await record_asked(conn, wiki.wiki, ids, self._service.today())
-        return [*map(str, ids), *question.titles]
+        return [*map(str, ids), *query.titles]
 
     async def _hand_in_part(self, wiki: StoredWiki, given: Parameters) -> tuple[list[str], str | None]:
         part = await find_part(self._service, wiki, given, limit=_ROWS)
@@ -74,6 +72,6 @@ class Ping:
 
 
 async def _require_room(conn: Connection, wiki: StoredWiki) -> None:
-    """Raises Problem while more pages wait than anybody may add to."""
+    """Raises Problem while too many pages of the wiki are pending for more to be added."""
     if not await has_room(conn, wiki.wiki):
         raise Problem(503, "queue-full")

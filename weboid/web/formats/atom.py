@@ -1,4 +1,4 @@
-"""Atom (RFC 4287) of links that died. One law: ids never change, whatever becomes of titles and texts."""
+"""Atom feeds (RFC 4287) of links that died. One law: ids never change, even if titles and texts do."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _LANG: Final = "{http://www.w3.org/XML/1998/namespace}lang"
 
 @dataclass(frozen=True, slots=True)
 class AtomEntry:
-    """`id` is an IRI, `link` an address of ours; `day` is that of the change."""
+    """One entry. `id` is an IRI, `link` a URL of this service; `day` is that of the change."""
 
     id: str
     title: str
@@ -28,7 +28,7 @@ class AtomEntry:
 
 @dataclass(frozen=True, slots=True)
 class AtomFeed:
-    """`day` is that of the newest entry; `itself` where the feed is, `link` what it is about."""
+    """A feed. `day` is that of the newest entry; `itself` is the URL of the feed, `link` that of a page for people."""
 
     id: str
     title: str
@@ -70,5 +70,5 @@ def _link(parent: etree._Element, relation: str, address: str, kind: str) -> Non
 
 
 def _moment(day: int) -> str:
-    """A change is known by its day; the day's beginning stands for it."""
+    """The time of a change, of which only the day is known: the beginning of that day."""
     return f"{iso(day)}T00:00:00Z"

@@ -1,7 +1,7 @@
-"""A small picture of a history (U-3): what a URL answered when, as bars on a line of time.
+"""A small chart of a history (U-3): what a URL answered when, as bars on a time line.
 
-The words to it are `wording`'s, the drawing is a template's.
-One law: it holds numbers and our own words only, and tells nothing that does not also stand there in words.
+The words to it are made in ``web/words/phrases``; ``url.html`` draws it.
+One law: it holds numbers and our own words only, and shows nothing that the page does not also say in words.
 """
 
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from weboid.core.record.status import REDIRECTS, Status, http_code
 
 WIDTH: Final = 600
 _LEAST: Final = 6
-"""A single day is still seen."""
+"""Width of the narrowest bar, so that a single day can be seen."""
 
 _CONTENT_IS_THERE: Final = frozenset({Status.CORRECTED, Status.SCHEME_SWITCHED})
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What was answered over some days: from `x`, `width` wide, out of `WIDTH`."""
+    """What a URL answered over some days: a bar at `x` that is `width` wide, out of `WIDTH`."""
 
     x: int
     width: int
@@ -28,7 +28,7 @@ class Bar:
 
 
 def bars_of(history: History, day: int) -> list[Bar]:
-    """The bars of a history, oldest first, on a line from its first day to `day`; between checks nothing is known."""
+    """The bars of a history, oldest first, on a line from its first day to `day`; the gaps between them are unknown."""
     if not history:
         return []
     first = history[-1].first
@@ -42,7 +42,7 @@ def bars_of(history: History, day: int) -> list[Bar]:
 
 
 def outcome_word(status: Status) -> str:
-    """How an entry is drawn: ``working``, ``doubtful`` or ``failing``. Its reason is not remembered."""
+    """How an entry is drawn: ``working``, ``doubtful`` or ``failing``, by its status; no reason is stored with it."""
     if status in REDIRECTS or status in _CONTENT_IS_THERE:
         return Outcome.WORKING.value
     code = http_code(status)

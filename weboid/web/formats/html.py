@@ -1,7 +1,7 @@
-"""HTML for people, from templates (W-3, W-4). What is said of a link stands in ``phrases``.
+"""HTML for people, from templates (W-3, W-4). The words about a link are made in ``web/words/phrases``.
 
-One law: templates escape by themselves and get no HTML made elsewhere but that of ``Messages.html``; every address
-they link to was made by `phrases.href`, by `route.address_of` or here.
+One law: templates escape everything but the HTML of ``Messages.html``; every address that they link to was made by
+`phrases.href`, by `route.address_of` or here.
 """
 
 import re
@@ -30,14 +30,14 @@ _ADDRESS: Final = re.compile(r'\{\{ url\("([^"]*)"\) \}\}')
 
 
 def problem_html(problem: Problem, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
-    """What is wrong, and the form to fix it."""
-    return render("problem.html", say, given, source, wikis, told=problem_words(problem, say))
+    """A page that says what is wrong, with the form to correct it."""
+    return render("problem.html", say, given, source, wikis, message=problem_words(problem, say))
 
 
 def problem_words(problem: Problem, say: Messages) -> Markup:
-    """What is wrong, to be told on the page whose form was sent."""
-    told = [phrases.visible(value) if isinstance(value, str) else value for value in problem.parameters]
-    return say.html(problem.key, *told)
+    """What is wrong, to be shown on the page whose form was sent."""
+    parameters = [phrases.visible(value) if isinstance(value, str) else value for value in problem.parameters]
+    return say.html(problem.key, *parameters)
 
 
 def time_html(moment: int, day: int, say: Messages) -> Markup:
@@ -47,7 +47,7 @@ def time_html(moment: int, day: int, say: Messages) -> Markup:
 
 
 def address_html(text: str) -> Markup:
-    """An address that somebody's server gave: a link if it may be one."""
+    """An address that a server or a person gave, as a link if it may be clicked."""
     shown = Markup("<bdi>{}</bdi>").format(phrases.visible(text))
     if (href := phrases.href(text)) is None:
         return shown
@@ -55,12 +55,12 @@ def address_html(text: str) -> Markup:
 
 
 def query(given: Parameters) -> str:
-    """The query of the same page of ours with these parameters."""
+    """These parameters as the query of an address, without ``format`` and ``callback``."""
     return "?" + urlencode({name: value for name, value in given.items() if name not in ("format", "callback")})
 
 
 def render(name: str, say: Messages, given: Parameters, source: str, wikis: Sequence[str], **values: Any) -> str:
-    """A template with what all of them need, and these values."""
+    """A template with these values and with what all templates need, as HTML."""
     language = say.language
     chosen = {"lang": given["lang"]} if "lang" in given else {}
 
@@ -79,7 +79,7 @@ def render(name: str, say: Messages, given: Parameters, source: str, wikis: Sequ
             {"dbname": wiki, "pageid": str(page), **({"lang": given["lang"]} if "lang" in given else {})}
         ),
         wiki_query=lambda wiki: query({"dbname": wiki, **({"lang": given["lang"]} if "lang" in given else {})}),
-        # For hundreds of links of one page; what may stand in a query as it is makes the quicker way.
+        # A page has hundreds of links; leaving unescaped what a query may contain as it is saves time.
         url_query=lambda wiki, url: f"?url={quote(url, safe='/:')}&{behind_url(wiki)}",
         visible=phrases.visible,
         style=style().name,
@@ -92,7 +92,7 @@ def render(name: str, say: Messages, given: Parameters, source: str, wikis: Sequ
 
 @lru_cache(16)
 def _language_options(chosen: Language) -> Markup:
-    """The hundreds of languages of the form, kept: they are most of a page with few links."""
+    """The languages of the form as options; cached, as they are most of a page with few links."""
     option = Markup('<option value="{}" lang="{}" dir="{}"{}>{}</option>')
     selected = Markup(" selected")
     return Markup("\n").join(

@@ -1,6 +1,6 @@
-"""Active JavaScript: exactly one call with the JSON document (W-1), and where its source is published (W-2).
+"""JavaScript that is run: exactly one call with the JSON payload (W-1), which says where its source is (W-2).
 
-One law: it begins with an empty comment, so that no other program takes its first bytes for a format of its own.
+One law: it begins with an empty comment, so that no program takes its first bytes for another format.
 """
 
 from typing import Any, Final
@@ -10,11 +10,11 @@ from weboid.web.formats import json
 CONTENT_TYPE: Final = "text/javascript"
 
 
-def text_of(document: dict[str, Any], callback: str) -> str:
-    """The call; `callback` has been found to be a dotted identifier."""
-    return f"/**/{callback}({json.text_of(document)});\n"
+def text_of(payload: dict[str, Any], callback: str) -> str:
+    """The call of `callback`, which has been checked to be a dotted identifier."""
+    return f"/**/{callback}({json.text_of(payload)});\n"
 
 
-def problem_text(document: dict[str, Any]) -> str:
-    """An error: it calls nothing, wherever it is run."""
-    return f"/**/void {json.text_of(document)};\n"
+def problem_text(payload: dict[str, Any]) -> str:
+    """An error, as a statement that calls nothing when it is run."""
+    return f"/**/void {json.text_of(payload)};\n"

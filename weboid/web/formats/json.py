@@ -1,6 +1,6 @@
-"""JSON: ASCII only, and safe to stand inside JavaScript or HTML as well (W-8).
+"""JSON: ASCII only, and safe inside JavaScript and HTML as well (W-8).
 
-One law: a document is written in the same bytes whichever of the two ways writes it; a test compares them.
+One law: both writers, the quick and the exact one, give the same bytes; a test compares them.
 """
 
 import codecs
@@ -14,24 +14,24 @@ _ESCAPED: Final = "json-escapes"
 """The name under which Python's codecs know `_escaped`."""
 
 
-def text_of(document: dict[str, Any]) -> str:
-    """The document as one line of JSON; raises TypeError for what JSON has no form for."""
-    text = quick_text(document)
-    return exact_text(document) if text is None else text
+def text_of(payload: dict[str, Any]) -> str:
+    """The payload as one line of JSON; raises TypeError for what JSON cannot express."""
+    text = quick_text(payload)
+    return exact_text(payload) if text is None else text
 
 
-def quick_text(document: dict[str, Any]) -> str | None:
-    """The document as nearly all are written; None where it holds a lone surrogate or an integer beyond 64 bits."""
+def quick_text(payload: dict[str, Any]) -> str | None:
+    """The payload by the quick writer; None if it has a lone surrogate or an integer beyond 64 bits."""
     try:
-        data = orjson.dumps(document)
+        data = orjson.dumps(payload)
     except orjson.JSONEncodeError:
         return None
     return _safe(data.decode("ascii") if data.isascii() else data.decode().encode("ascii", _ESCAPED).decode("ascii"))
 
 
-def exact_text(document: dict[str, Any]) -> str:
-    """The same of any document, slowly."""
-    return _safe(_exact(document))
+def exact_text(payload: dict[str, Any]) -> str:
+    """The same for any payload, slowly."""
+    return _safe(_exact(payload))
 
 
 def _exact(value: Any) -> str:
@@ -55,16 +55,16 @@ def _key(key: Any) -> str:
 
 
 def _safe(text: str) -> str:
-    """JSON without what ends a script in HTML, and without U+007F, which JSON lets stand though it is a control.
+    """JSON without what could end a script in HTML, and without U+007F, a control that JSON does not escape.
 
-    Older engines of JavaScript end a string at U+2028: it has been escaped before, as all that is not ASCII.
+    U+2028, at which older JavaScript engines end a string, has been escaped before, like all that is not ASCII.
     """
-    # Four passes for what is rarely there are much quicker than one that looks every character up.
+    # Four passes for characters that are rare are much quicker than one that looks up every character.
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026").replace("\x7f", "\\u007f")
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
-    """What stands in JSON for the characters that are not ASCII: they only occur inside of strings."""
+    """The escapes for characters that are not ASCII (a codec's error handler); they only occur inside of strings."""
     assert isinstance(error, UnicodeEncodeError)
     return encode_basestring_ascii(error.object[error.start : error.end])[1:-1], error.end
 

@@ -1,4 +1,4 @@
-"""What the template of a link shows: words, addresses and notes of one link, whatever page it stands on."""
+"""The values that the template of a link shows: words, addresses and notes of one link, on any page."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -16,19 +16,19 @@ _KEPT: Final = 4_096
 
 
 class LinkView(NamedTuple):
-    """What the template of a link shows of it; not a dictionary, as templates look for attributes first."""
+    """The values of one link for its template; not a dictionary, as templates look for attributes first."""
 
     verdict: str
     words: str
     url: str
     host: str | None
-    """Its host in Unicode, to stand beside the URL and never instead of it."""
+    """Its host in Unicode, to be shown alongside the URL and never instead of it."""
     normal: str | None
     href: str | None
     reason: str | None
     suspicious: bool
-    told: Sequence[str]
-    """The target, the file, what people said."""
+    details: Sequence[str]
+    """The target, the file type, the claims of people."""
     checked: Markup | None
     status: str | None
     history: Sequence[str]
@@ -36,9 +36,9 @@ class LinkView(NamedTuple):
 
 
 def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
-    """What the template of a link shows of it."""
+    """The values of one link for its template."""
     record = link.record
-    told = [
+    details = [
         None if record.target is None else say.html("weboid-target", address_html(record.target)),
         phrases.file_words(link, say),
         phrases.report_words(link, day, say),
@@ -52,7 +52,7 @@ def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
         href=phrases.href_of(link),
         reason=phrases.reason_words(link, say),
         suspicious=link.suspicious,
-        told=[*filter(None, told), *_instead(link, say)],
+        details=[*filter(None, details), *_instead(link, say)],
         checked=None if record.checked is None else _checked_html(record.checked, day, say),
         status=phrases.status_words(link.status, say, link.record.http or None) if record.history else None,
         history=[phrases.entry_words(entry, say) for entry in record.history],
@@ -66,10 +66,10 @@ def _checked_html(checked: int, day: int, say: Messages) -> Markup:
 
 
 def _instead(link: LinkReport, say: Messages) -> list[Markup]:
-    """What can stand in for a dead link, under reserve (A-4)."""
+    """What may replace a dead link: archived copies and suggestions, worded with reserve (A-4)."""
     if link.finding.verdict is not Verdict.DEAD:
         return []
-    told = [say.html("weboid-note-archive", address_html(address)) for address in link.claims.archives]
+    shown = [say.html("weboid-note-archive", address_html(address)) for address in link.claims.archives]
     if link.claims.replacement:
-        told.append(say.html("weboid-note-replacement", address_html(link.claims.replacement)))
-    return told
+        shown.append(say.html("weboid-note-replacement", address_html(link.claims.replacement)))
+    return shown

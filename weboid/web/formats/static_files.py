@@ -1,6 +1,6 @@
-"""The files that pages load: one style sheet, under a name that changes with its content, so it can be kept for ever.
+"""The files that pages load: a style sheet and an icon, under names that change with their content, for caches.
 
-One law: all is read once at the start; what a request names is looked up among these, never in a folder.
+One law: files are read once and kept; a name in a request is looked up among these, never in a folder.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class File:
 
 @cache
 def style() -> File:
-    """Codex' design tokens and components as they were published, then what is Weboid's own."""
+    """The style sheet: Codex' design tokens and components as they were published, then Weboid's own rules."""
     tokens, dark = _read("codex/theme-wikimedia-ui-root"), _read("codex/theme-wikimedia-ui-mode-dark")
     parts = [tokens, f"@media (prefers-color-scheme: dark) {{\n{dark}\n}}"]
     parts += [_read(f"codex/{name}") for name in _CODEX]

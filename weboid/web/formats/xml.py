@@ -1,6 +1,6 @@
-"""XML of the same document: elements for pages, links and entries, attributes for what is single (W-8).
+"""XML of the same payload: elements for pages, links and entries, attributes for single values (W-8).
 
-One law: well-formed whatever comes; characters that XML cannot carry become U+FFFD.
+One law: it is well-formed whatever the values are; characters that XML does not allow become U+FFFD.
 """
 
 import re
@@ -28,12 +28,12 @@ _ITEMS: Final = {
     "archives": "archive",
     "files": "file",
 }
-"""The element that stands for each item of a list."""
+"""The name of the element for each item of a list."""
 
 
-def bytes_of(document: dict[str, Any]) -> bytes:
-    """The document in UTF-8."""
-    return etree.tostring(_element("weboid", document), xml_declaration=True, encoding="utf-8")
+def bytes_of(payload: dict[str, Any]) -> bytes:
+    """The payload as XML in UTF-8."""
+    return etree.tostring(_element("weboid", payload), xml_declaration=True, encoding="utf-8")
 
 
 def _element(name: str, value: Any) -> etree._Element:
@@ -55,7 +55,7 @@ def _element(name: str, value: Any) -> etree._Element:
 
 
 def text_in_xml(value: str | int | bool) -> str:
-    """The value as XML can carry it."""
+    """The value as text that XML allows."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return _IMPOSSIBLE.sub("\ufffd", str(value))

@@ -1,1 +1,1 @@
-"""How the system is: status page, JSON, metrics."""
+"""The state of the system: status page, JSON, metrics."""

@@ -1,7 +1,8 @@
-"""Metrics in Prometheus' text format: how it goes, and how this process does (O-5, P-6, P-7).
+"""Metrics in Prometheus' text format: the state of the system and of this process (O-5, P-6, P-7).
 
-One law: what is measured of the store is the status that everybody may read, as old as that; nothing of a request but
-its route, its result and its time is kept.
+The state is read by ``web/health/reader``.
+One law: what is measured of the store is the status that everybody may read, just as old; of a request only its route,
+its result and its time are kept.
 """
 
 import asyncio
@@ -18,17 +19,17 @@ from prometheus_client.registry import Collector
 
 from weboid.core.verdict.verdict import Verdict
 from weboid.store.lists.health import Amount, Health
-from weboid.web.health.reader import TELLING
+from weboid.web.health.reader import PUBLIC_DETAILS
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
-KINDS: Final = (*sorted(TELLING), "spam-lines")
-"""Kinds of alarms that are told with 0 while there is none."""
+KINDS: Final = (*sorted(PUBLIC_DETAILS), "spam-lines")
+"""Kinds of alarms that are reported with 0 while there is none."""
 
 _BOUNDS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 class Metrics:
-    """What this process has answered so far; its numbers begin with the process."""
+    """What this process has answered since it started."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -49,7 +50,7 @@ class Metrics:
 
     @property
     def middleware(self) -> Middleware:
-        """Counts requests; to be installed outside of what turns exceptions into answers."""
+        """Counts requests; to be installed around the middleware that turns exceptions into answers."""
 
         @web.middleware
         async def counted(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -66,18 +67,18 @@ class Metrics:
         return counted
 
     def text(self, status: Health | None) -> bytes:
-        """All metrics; `status` = None where the database does not answer, and nothing can be told of it."""
+        """All metrics as text; `status` is None while the database does not answer."""
         return generate_latest(StatusCollector(status)) + generate_latest(self._registry)
 
 
 class StatusCollector(Collector):
-    """A status as metrics."""
+    """The state of the system as metrics."""
 
     def __init__(self, status: Health | None) -> None:
         self._status = status
 
     def collect(self) -> Iterator[Metric]:
-        """The families, each with its samples."""
+        """The metric families, each with its samples."""
         yield _gauge("weboid_store_up", "Whether the database answers.", float(self._status is not None))
         if self._status is not None:
             yield from _rounds(self._status)

@@ -1,5 +1,6 @@
 """The health of the system as a page for people, for programs and for Prometheus; and whether the service is up (O-5).
 
+The state is read by ``web/health/reader``.
 One law: nothing here queries the database by itself: a wiki that is named is looked up in the status that is kept.
 """
 
@@ -23,11 +24,11 @@ from weboid.web.health.reader import (
     HealthReader,
     changed_to,
     days_of,
-    status_document,
+    public_detail,
+    public_lines,
+    shown_verdicts,
     status_of,
-    told_detail,
-    told_lines,
-    told_verdicts,
+    status_payload,
 )
 from weboid.web.http.respond import sent
 from weboid.web.request.accept import Format
@@ -52,7 +53,7 @@ _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-
 
 
 class StatusPage:
-    """The handlers; `source` is where our own code is (W-2)."""
+    """The handlers; `source` is the URL of our source code (W-2)."""
 
     def __init__(self, reader: HealthReader, metrics: Metrics, source: str) -> None:
         self._reader = reader
@@ -68,16 +69,16 @@ class StatusPage:
         status = await self._reader.find_status()
         if wiki is not None:
             status = status_of(status, wiki)
-        document = status_document(status, wiki, self._source)
+        payload = status_payload(status, wiki, self._source)
         if wanted is Format.XML:
-            return sent(request, xml.bytes_of(document), xml.CONTENT_TYPE, vary="Accept")
+            return sent(request, xml.bytes_of(payload), xml.CONTENT_TYPE, vary="Accept")
         if wanted is Format.JSON:
-            return sent(request, json.text_of(document), json.CONTENT_TYPE, vary="Accept")
+            return sent(request, json.text_of(payload), json.CONTENT_TYPE, vary="Accept")
         page = html.render("status.html", say, given, self._source, (), **status_view(status, wiki, given, say))
         return sent(request, page, html.CONTENT_TYPE, vary="Accept, Accept-Language")
 
     async def metrics(self, request: web.Request) -> web.Response:
-        """Metrics for Prometheus: those of this process even while the database does not answer."""
+        """Metrics for Prometheus; while the database does not answer, those of this process only."""
         try:
             status = await self._reader.find_status()
         except StoreError:
@@ -87,13 +88,13 @@ class StatusPage:
         return response
 
     async def health(self, request: web.Request) -> web.Response:
-        """Whether the database answers within a second."""
+        """Says ok if the database answers within a second; raises StoreError otherwise."""
         await self._reader.find_health()
         return sent(request, "ok\n", "text/plain", cache=_NOT_KEPT)
 
 
 def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: Messages) -> dict[str, Any]:
-    """What the template shows."""
+    """The values that the template of the status page shows."""
     moment = status.moment.astimezone(UTC)
     return {
         "wiki": None if wiki is None else str(wiki),
@@ -115,7 +116,7 @@ def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: M
         "days": len(days_of(status)),
         "first": say.date(days_of(status)[0]),
         "last": say.date(status.day),
-        "pictures": [_picture(status, verdict, say) for verdict in told_verdicts(status)],
+        "pictures": [_picture(status, verdict, say) for verdict in shown_verdicts(status)],
         "table": _table(status, say),
         "json": html.query(given) + ("&" if given else "") + "format=json",
         "status_query": lambda name: html.query({**given, "dbname": name}),
@@ -126,7 +127,7 @@ def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: M
 
 
 def amount_words(amount: Amount, say: Messages) -> str:
-    """A number as its language writes it, with how well it is known."""
+    """A number as its language writes it, with words for how exactly it is known."""
     match amount.exactness:
         case Exactness.ESTIMATE:
             return say.text("weboid-status-about", amount.value)
@@ -143,7 +144,7 @@ def _alarm_view(alarm: Alarm, day: int, say: Messages) -> dict[str, Any]:
     subject = Markup("<bdi>{}</bdi>").format(visible(alarm.subject))
     key = _ALARMS.get(alarm.kind)
     words = say.html("weboid-status-alarm-other", visible(alarm.kind)) if key is None else say.html(key, subject)
-    detail = told_detail(alarm)
+    detail = public_detail(alarm)
     return {
         "words": words,
         "since": say.html("weboid-status-alarm-since", time_html(alarm.since, day, say)),
@@ -167,7 +168,7 @@ def _wiki_view(wiki: WikiStatus, day: int, say: Messages) -> dict[str, Any]:
 
 def _spam_view(spam: SpamListStatus, wiki: WikiName | None, day: int, say: Messages) -> dict[str, Any]:
     name = Markup("<bdi>{}</bdi>").format(str(spam.wiki or spam.farm))
-    lines = told_lines(spam, wiki) or ()
+    lines = public_lines(spam, wiki) or ()
     return {
         "name": say.html(_LISTS[spam.kind], name),
         "day": _time(spam.day, day, say),
@@ -179,7 +180,7 @@ def _spam_view(spam: SpamListStatus, wiki: WikiName | None, day: int, say: Messa
 
 
 def _picture(status: Health, verdict: Verdict, say: Messages) -> dict[str, Any]:
-    """Bars of the verdict's own scale: what is rare would not be seen beside what is common."""
+    """Bars of one verdict, each verdict with its own scale: rare ones would not be seen next to common ones."""
     amounts = changed_to(status, verdict)
     most = max(amounts, key=lambda amount: amount.value)
     bars = []
@@ -198,7 +199,7 @@ def _picture(status: Health, verdict: Verdict, say: Messages) -> dict[str, Any]:
 
 def _table(status: Health, say: Messages) -> dict[str, Any]:
     """The same numbers, newest day first; days without any change are left out."""
-    verdicts = told_verdicts(status)
+    verdicts = shown_verdicts(status)
     rows = [
         {
             "iso": iso(day),

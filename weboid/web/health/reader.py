@@ -1,7 +1,8 @@
-"""The health of the system for the public: read once a minute at most, and as JSON (O-5). Pages are `health.pages`'.
+"""Reads the state of the system for the public, at most once a minute, and makes the JSON payload of it (O-5).
 
-One law: a line of a wiki's own spam list is told of that wiki alone (L-3), so alarms about such lists go without their
-words.
+The pages are in ``web/health/pages``.
+One law: a line of a wiki's own spam list is shown for that wiki only (L-3), so alarms about such lists are shown
+without their details.
 """
 
 import asyncio
@@ -23,17 +24,16 @@ from weboid.store.upkeep.alarm import Alarm
 KEPT_S: Final = 60.0
 PATIENCE_S: Final = 10.0
 HEALTH_S: Final = 1.0
-"""A database that takes longer for nothing at all is not well."""
+"""A database that takes longer to lend a connection counts as not healthy."""
 
-TELLING: Final = frozenset({"pass-slow", "round-slow", "stream-behind", "expiry-stopped"})
-"""Kinds of alarms whose details hold nothing but what is public anyway."""
-
+PUBLIC_DETAILS: Final = frozenset({"pass-slow", "round-slow", "stream-behind", "expiry-stopped"})
+"""Kinds of alarms whose details hold only what is public anyway."""
 
 Answer = TypeVar("Answer")
 
 
 class HealthReader:
-    """The status of a day, kept for a minute: a flood of requests costs one look into the database (O-5)."""
+    """Reads the status and keeps it for a minute, so that many requests cost one query of the database (O-5)."""
 
     def __init__(self, pool: Pool, today: Callable[[], int], *, kept_s: float = KEPT_S) -> None:
         self._pool = pool
@@ -56,7 +56,7 @@ class HealthReader:
         await answer_within(HEALTH_S, self._health, self._look)
 
     async def close(self) -> None:
-        """Gives up what is still being read."""
+        """Cancels the reads that are under way."""
         await self._status.close()
         await self._health.close()
 
@@ -73,21 +73,24 @@ class HealthReader:
 
 
 async def answer_within(
-    patience_s: float, flight: SingleFlight[Answer], question: Callable[[], Coroutine[Any, Any, Answer]]
+    patience_s: float, flight: SingleFlight[Answer], query: Callable[[], Coroutine[Any, Any, Answer]]
 ) -> Answer:
-    """The answer to a question to the database, put once for all who want it at the same time.
+    """The result of a query of the database, which is made once for all callers at the same time.
 
-    Raises StoreError after so many seconds, while the question may still wait for its answer.
+    Raises StoreError after `patience_s` seconds; the query itself may go on.
     """
     try:
         async with asyncio.timeout(patience_s):
-            return await flight.result(None, question)
+            return await flight.result(None, query)
     except TimeoutError:
         raise StoreError(f"the database has not answered within {patience_s:g} s") from None
 
 
 def status_of(status: Health, wiki: WikiName) -> Health:
-    """What concerns one wiki: itself, its spam lists and its farm's, its alarms. Raises NotFound."""
+    """The part of the status that concerns one wiki: its pass, its and its farm's spam lists, its alarms.
+
+    Raises NotFound.
+    """
     if not (wikis := tuple(each for each in status.wikis if each.name == wiki)):
         raise NotFound(str(wiki))
     return replace(
@@ -98,34 +101,34 @@ def status_of(status: Health, wiki: WikiName) -> Health:
     )
 
 
-def told_lines(spam: SpamListStatus, wiki: WikiName | None) -> tuple[str, ...] | None:
-    """The unusable lines as far as they are told on a wiki's page, or on that of all wikis; None = they are not."""
+def public_lines(spam: SpamListStatus, wiki: WikiName | None) -> tuple[str, ...] | None:
+    """The unusable lines that may be shown for a wiki, or for all wikis (`wiki` = None); None = they may not."""
     return spam.told if spam.wiki in (None, wiki) else None
 
 
-def told_detail(alarm: Alarm) -> str | None:
-    """The words of an alarm, if they are for everybody."""
-    return alarm.detail if alarm.kind in TELLING else None
+def public_detail(alarm: Alarm) -> str | None:
+    """The details of an alarm, if they are public."""
+    return alarm.detail if alarm.kind in PUBLIC_DETAILS else None
 
 
 def days_of(status: Health) -> range:
-    """The days whose changes are told."""
+    """The days whose changes are shown."""
     return range(status.day - DAYS + 1, status.day + 1)
 
 
 def changed_to(status: Health, verdict: Verdict) -> list[Amount]:
-    """How many URLs came to a verdict on each of these days."""
+    """How many URLs came to the verdict on each of these days."""
     return [status.changes.get(day, {}).get(verdict, Amount(0)) for day in days_of(status)]
 
 
-def told_verdicts(status: Health) -> list[Verdict]:
-    """The verdicts that were come to, the worst first."""
+def shown_verdicts(status: Health) -> list[Verdict]:
+    """The verdicts that URLs came to on any of the days, the worst first."""
     order = (Verdict.DEAD, Verdict.DOUBTFUL, Verdict.WORKING, Verdict.INVALID, Verdict.SPAM, Verdict.UNKNOWN)
-    return [verdict for verdict in order if any(verdict in told for told in status.changes.values())]
+    return [verdict for verdict in order if any(verdict in amounts for amounts in status.changes.values())]
 
 
-def status_document(status: Health, wiki: WikiName | None, source: str) -> dict[str, Any]:
-    """The status for programs; of one wiki only, if it is `status_of` that."""
+def status_payload(status: Health, wiki: WikiName | None, source: str) -> dict[str, Any]:
+    """The payload of a status for programs; `wiki` is given if it is the status of that wiki only (`status_of`)."""
     return {
         "version": VERSION,
         "generator": f"Weboid {__version__}",
@@ -141,7 +144,7 @@ def status_document(status: Health, wiki: WikiName | None, source: str) -> dict[
                 "kind": alarm.kind,
                 "subject": alarm.subject,
                 "since": iso(alarm.since),
-                "detail": told_detail(alarm),
+                "detail": public_detail(alarm),
             }
             for alarm in status.alarms
         ],
@@ -172,7 +175,7 @@ def _wiki(wiki: WikiStatus) -> dict[str, Any]:
 
 
 def _spam_list(spam: SpamListStatus, wiki: WikiName | None) -> dict[str, Any]:
-    lines = told_lines(spam, wiki)
+    lines = public_lines(spam, wiki)
     return {
         "list": spam.farm if spam.wiki is None else str(spam.wiki),
         "kind": spam.kind.name.lower(),

@@ -1,1 +1,1 @@
-"""What stands around every answer: the server, headers, limits, cache, the published source."""
+"""What all answers share: the server, headers, limits, tokens, the cache; and the published source."""

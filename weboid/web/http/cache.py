@@ -1,6 +1,6 @@
-"""Answers that are kept for ten minutes: those to callers who name the revision of the page (W-10).
+"""A cache of answers for ten minutes: those to callers that name the revision of the page (W-10).
 
-One law: what is kept is found only by all that it was made of, and neither its number nor its size grows without end.
+One law: the key of an answer holds all that the answer depends on; number and size of the answers are bounded.
 """
 
 import asyncio
@@ -9,14 +9,16 @@ from typing import Final, NamedTuple
 
 from aiohttp import web
 
+from weboid.mechanism.bounded import BoundedMap
+
 FREE: Final = web.RequestKey("free", bool)
-"""A request that was answered from here; it counts against no limit."""
+"""Set on a request that was answered from the cache; it counts against no limit."""
 
 KEPT_S: Final = 600
 CACHE_CONTROL: Final = f"public, max-age={KEPT_S}"
 _MOST_BYTES: Final = 32 << 20
 _OVERHEAD: Final = 1_000
-"""Bytes that an entry takes beside its body, roughly."""
+"""Bytes that an entry takes in addition to its body, roughly."""
 
 
 class _Entry(NamedTuple):
@@ -25,37 +27,27 @@ class _Entry(NamedTuple):
 
 
 class AnswerCache:
-    """Bodies by what was asked, those that nobody has asked for lately given up first."""
+    """Bodies of answers by key; the least recently used ones are dropped first."""
 
     def __init__(self, *, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
-        self._entries: dict[Hashable, _Entry] = {}
-        self._bytes = 0
+        self._entries: BoundedMap[Hashable, _Entry] = BoundedMap(
+            most_bytes, weigh=lambda entry: len(entry.body) + _OVERHEAD
+        )
 
-    def find(self, asked: Hashable) -> tuple[bytes, int] | None:
-        """The body that answers this, and its age in seconds; None if there is none that is young enough."""
-        if (entry := self._entries.get(asked)) is None:
+    def find(self, key: Hashable) -> tuple[bytes, int] | None:
+        """The body with this key and its age in seconds; None if there is none that is young enough."""
+        if (entry := self._entries.use(key)) is None:
             return None
-        self._drop(asked)
         age_s = asyncio.get_running_loop().time() - entry.made_s
         if age_s >= KEPT_S:
+            self._entries.take(key)
             return None
-        self._add(asked, entry)
         return entry.body, int(age_s)
 
-    def keep(self, asked: Hashable, body: bytes) -> None:
+    def keep(self, key: Hashable, body: bytes) -> None:
         """Keeps a body, unless it is too large to be kept among others."""
-        self._drop(asked)
         if len(body) > self._most_bytes // 8:
-            return
-        self._add(asked, _Entry(asyncio.get_running_loop().time(), body))
-        while self._bytes > self._most_bytes:
-            self._drop(next(iter(self._entries)))
-
-    def _add(self, asked: Hashable, entry: _Entry) -> None:
-        self._entries[asked] = entry
-        self._bytes += len(entry.body) + _OVERHEAD
-
-    def _drop(self, asked: Hashable) -> None:
-        if (entry := self._entries.pop(asked, None)) is not None:
-            self._bytes -= len(entry.body) + _OVERHEAD
+            self._entries.take(key)
+        else:
+            self._entries[key] = _Entry(asyncio.get_running_loop().time(), body)

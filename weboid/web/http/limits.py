@@ -1,25 +1,26 @@
-"""How much anybody may ask: every range of addresses spends units, which are earned again with time (W-9).
+"""Rate limits: every range of addresses spends units, which are earned again with time (W-9).
 
-Who asks, and who is over the limit. What an answer costs stands in the table of routes; the account itself is in the
-store, one for all processes.
-One law: units are spent before the work is done, and what is given back stays here: never are more spent than earned.
+This module finds out who sends a request and whether they are over the limit. The costs of routes are in
+``web/request/route``, the accounts in ``store/people/throttle``, shared by all processes.
+One law: units are spent before the work is done, and units that are given back stay in this process, so that never are
+more spent than earned.
 """
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from math import ceil
 from time import monotonic
-from typing import Final, TypeVar
+from typing import Final
 
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 
 from weboid.config import Network, WebConfig
 from weboid.errors import StoreError
+from weboid.mechanism.bounded import BoundedMap
 from weboid.store.db.pool import Pool
 from weboid.store.people.throttle import Rate, delete_past, find_day_key, key_of, spend
 from weboid.web.http.cache import FREE
@@ -34,18 +35,17 @@ _PAGES: Final = ("pageid", "curid", "title")
 
 _MOST_HOPS: Final = 16
 _MOST_KEYS: Final = 10_000
-"""Ranges that are remembered here as being over, or as having something left."""
+"""Ranges that are remembered here as over the limit, and as many that have units left."""
 _CREDIT_S: Final = 60.0
 _TIDYING_S: Final = 60.0
 _TIDIED: Final = 1_000
 _NOBODY: Final = b"-"
 
 Address = IPv4Address | IPv6Address
-Value = TypeVar("Value")
 
 
 def cost_of(request: web.Request) -> int:
-    """What a request costs, in units: by its route and, where it asks for pages, by their number."""
+    """What a request costs, in units: by its route and, if it names pages, by their number."""
     route, is_form = route_of(request), request.method not in (hdrs.METH_GET, hdrs.METH_HEAD)
     if route is None:
         return FORM_COST if is_form else COST
@@ -55,23 +55,23 @@ def cost_of(request: web.Request) -> int:
     if route.counts_pages:
         named = max((value.count("|") for name in _PAGES for value in request.query.getall(name, ())), default=0)
         cost += min(named + 1, MOST_PAGES)
-    # Whatever a handler might take for it, as an empty parameter before it is passed over there.
+    # All values are looked at, as a handler ignores empty ones and may read any of them.
     more = route.surcharge
     if more is not None and any(more.word in value for value in request.query.getall(more.name, ())):
         cost += more.units
     return cost
 
 
-def asker(peer: str, forwarded: Sequence[str], proxies: Collection[Network]) -> bytes:
-    """The range of addresses that asks: /24 of IPv4, /48 of IPv6; for all whose address nobody tells the proxy's.
+def caller_range(peer: str, forwarded: Sequence[str], proxies: Collection[Network]) -> bytes:
+    """The range of addresses of the caller: /24 of IPv4, /48 of IPv6; the proxy's if it does not say the caller's.
 
-    `forwarded` are the headers ``X-Forwarded-For``. What a configured proxy has added there, at the right, is believed,
-    and nothing to the left of the first sender that is none (or of what is no address).
+    `forwarded` are the headers ``X-Forwarded-For``. They are read from the right: what a configured proxy has added is
+    believed, and nothing to the left of the first sender that is not such a proxy, or of what is not an address.
     """
     address = _address(peer)
-    told = ",".join(forwarded).rsplit(",", _MOST_HOPS)[-_MOST_HOPS:] if forwarded else []
-    while address is not None and told and any(address in network for network in proxies):
-        before = _address(told.pop().strip())
+    senders = ",".join(forwarded).rsplit(",", _MOST_HOPS)[-_MOST_HOPS:] if forwarded else []
+    while address is not None and senders and any(address in network for network in proxies):
+        before = _address(senders.pop().strip())
         if before is None:
             break
         address = before
@@ -82,7 +82,7 @@ def asker(peer: str, forwarded: Sequence[str], proxies: Collection[Network]) -> 
 
 
 def _address(text: str) -> Address | None:
-    """The address in a text, with or without a port; one of IPv4 in the clothes of IPv6 is one of IPv4."""
+    """The address in a text, with or without a port; an IPv4-mapped IPv6 address is taken as IPv4."""
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:
@@ -96,31 +96,21 @@ def _address(text: str) -> Address | None:
     return address
 
 
-class _Remembered(OrderedDict[bytes, Value]):
-    """The newest entries only, so that no number of askers takes more memory than this."""
-
-    def __setitem__(self, key: bytes, value: Value) -> None:
-        super().__setitem__(key, value)
-        self.move_to_end(key)
-        if len(self) > _MOST_KEYS:
-            self.popitem(last=False)
-
-
 class Budget:
-    """What ranges of addresses may spend, by the store's account; with what this process knows of it by itself."""
+    """What ranges of addresses may spend, by the accounts in the store and by what this process remembers of them."""
 
     def __init__(self, pool: Pool, rate: Rate, today: Callable[[], int]) -> None:
         self._pool = pool
         self._rate = rate
         self._today = today
         self._day_key: tuple[int, bytes] = (-1, b"")
-        self.over: _Remembered[float] = _Remembered()
-        """For keys that were refused, the moment after which `cost` times a unit must pass before it can be spent."""
-        self.credit: _Remembered[tuple[int, float]] = _Remembered()
-        """Units that were spent for nothing, and until when they can be spent here instead of others."""
+        self.over: BoundedMap[bytes, float] = BoundedMap(_MOST_KEYS)
+        """By key that was refused: the moment at which its account is empty, from which on a cost must be earned."""
+        self.credit: BoundedMap[bytes, tuple[int, float]] = BoundedMap(_MOST_KEYS)
+        """By key: units that were given back, and until when they can be spent here instead of those in the store."""
 
     async def key(self, who: bytes) -> bytes:
-        """What stands for these addresses today; raises StoreError."""
+        """The key of a range of addresses for today; raises StoreError."""
         day = self._today()
         if self._day_key[0] != day:
             async with self._pool.connection() as conn:
@@ -134,7 +124,7 @@ class Budget:
         if wait_s := self._known_wait(key, cost):
             return wait_s
         async with self._pool.connection() as conn:
-            # While this one waited for the connection, others may have been refused: they are not all asked for.
+            # While this request waited for the connection, others may have been refused: that saves it the query.
             if wait_s := self._known_wait(key, cost):
                 return wait_s
             refused_s = await spend(conn, key, cost, self._rate)
@@ -144,20 +134,20 @@ class Budget:
         return max(refused_s, self._rate.unit_s / 1000)
 
     def give_back(self, key: bytes, cost: int) -> None:
-        """Units that were spent for an answer that is free: the next one from there need not ask the store."""
-        units, until = self.credit.get(key, (0, 0.0))
+        """Gives back units that were spent for a free answer: the next request with this key may need no query."""
+        units, until = self.credit.get(key) or (0, 0.0)
         now = monotonic()
         self.credit[key] = (units if now < until else 0) + cost, now + _CREDIT_S
 
     def _spend_credit(self, key: bytes, cost: int) -> bool:
-        units, until = self.credit.get(key, (0, 0.0))
+        units, until = self.credit.get(key) or (0, 0.0)
         if units < cost or monotonic() >= until:
             return False
         self.credit[key] = units - cost, until
         return True
 
     def _known_wait(self, key: bytes, cost: int) -> float:
-        """The account only ever gets emptier by others, so whoever had to wait must wait at least as long."""
+        """Seconds to wait at least: other processes can only empty the account further than is known here."""
         over = self.over.get(key)
         return 0.0 if over is None else max(0.0, over + self._worth_s(cost) - monotonic())
 
@@ -165,7 +155,7 @@ class Budget:
         return min(cost, self._rate.burst) * self._rate.unit_s
 
     async def tidy(self) -> None:
-        """Forgets in the store, now and then, what means nothing any more; never ends."""
+        """Deletes from the store, once a minute, keys of past days and accounts without effect; never returns."""
         while True:
             await asyncio.sleep(_TIDYING_S)
             try:
@@ -184,7 +174,7 @@ class Limits:
         self._budget = Budget(pool, Rate(config.rate, max(config.burst, 1)), today) if config.rate else None
 
     async def tidying(self, _: web.Application) -> AsyncIterator[None]:
-        """What the application does beside its requests."""
+        """Runs the tidying of the budget while the application runs."""
         task = asyncio.create_task(self._budget.tidy()) if self._budget else None
         yield
         if task:
@@ -205,7 +195,7 @@ class Limits:
             try:
                 key = await self._spend(self._budget, request, cost)
             except StoreError as error:
-                # Whatever can be answered without the database is; everything else fails there, in its own words.
+                # What needs no database is answered all the same; everything else fails with its own error.
                 log.warning("limits cannot be kept: %s", error)
                 return await handler(request)
             response = await handler(request)
@@ -216,8 +206,8 @@ class Limits:
         return limited
 
     async def _spend(self, budget: Budget, request: web.Request, cost: int) -> bytes:
-        """Spends; returns whose units. Raises Problem 429, StoreError."""
-        who = asker(request.remote or "", request.headers.getall(hdrs.X_FORWARDED_FOR, []), self._proxies)
+        """Spends units of the caller and returns the key of the account. Raises Problem 429, StoreError."""
+        who = caller_range(request.remote or "", request.headers.getall(hdrs.X_FORWARDED_FOR, []), self._proxies)
         key = await budget.key(who)
         if wait_s := await budget.spend(key, cost):
             raise Problem(429, "too-many-requests", retry_s=ceil(wait_s))

@@ -1,6 +1,6 @@
-"""What stands around every answer: security headers, languages, ETags, compression (W-12).
+"""What all answers share: security headers, languages, ETags, compression (W-12).
 
-One law: whatever happens inside, what goes out has these headers and no trace of our code.
+One law: every answer has these headers, whatever happens inside, and shows nothing of our code.
 """
 
 from hashlib import sha256
@@ -26,13 +26,13 @@ OPEN_TO_ALL: Final = {
     "Access-Control-Expose-Headers": "Age, ETag, Retry-After",
     "Cross-Origin-Resource-Policy": "cross-origin",
 }
-"""For answers to machines: they hold nothing that depends on who asks."""
+"""Headers of answers for programs, which hold nothing that depends on the caller."""
 
 _WORTH_COMPRESSING: Final = 1_400
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    """A signal of aiohttp: all answers pass here, its own included."""
+    """Adds the headers; to be connected to aiohttp's signal for all responses, including its own errors."""
     response.headers.update(HEADERS)
 
 
@@ -45,8 +45,11 @@ def sent(
     cache: str = "no-cache",
     vary: str = "",
 ) -> web.Response:
-    """A body with its ETag, or 304 if the caller has it already. ``no-cache`` = keep it, but ask before using it;
-    ``no-store`` = never keep it: no ETag then, and no compression, which could tell what is in a page (BREACH)."""
+    """A body with its ETag, or 304 if the caller has it already.
+
+    `cache` is the header Cache-Control: ``no-cache`` = keep it, but revalidate before use; ``no-store`` = never keep
+    it, and then there is no ETag and no compression, which could reveal what is in a page (BREACH).
+    """
     data = body.encode("utf-8", "replace") if isinstance(body, str) else body
     response = web.Response(status=http, body=data, content_type=content_type)
     if content_type.startswith(("text/", "application/")) and content_type != "application/zip":
@@ -70,13 +73,13 @@ def sent(
 
 
 def see_other(address: str) -> web.Response:
-    """The answer to a form that was sent: an address of this service, to be asked for by the browser (303)."""
-    # Not aiohttp's redirect, which takes an address apart and puts it together in its own way.
+    """The answer to a form that was sent: a redirect to an address of this service (303)."""
+    # Not aiohttp's redirect, which parses an address and writes it anew in its own way.
     return web.Response(status=303, headers={hdrs.LOCATION: address, hdrs.CACHE_CONTROL: "no-store"})
 
 
 def html_language(request: web.Request, given: str | None) -> Language:
-    """The language of a page: as asked for, else as the browser prefers. Raises Problem."""
+    """The language of a page: the one given, else the one that the browser prefers. Raises Problem."""
     if given is not None:
         return requested_language(given)
     return accepted_language(request.headers.get(hdrs.ACCEPT_LANGUAGE, ""))

@@ -1,7 +1,7 @@
-"""Listening for requests, with bounds on what a request may be, how slowly it may come, and how many come at a time.
+"""The HTTP server: listens for requests, and bounds their size, their duration and the number of connections.
 
-What answers them is the application's business. One law: no address of a reader is logged, and nothing of a request
-that could not be read is repeated.
+The requests are answered by the application (``web/app``).
+One law: no address of a reader is logged, and nothing of a request that could not be read is repeated.
 """
 
 import asyncio
@@ -30,11 +30,14 @@ MOST_CONNECTIONS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long we wait for the other side, in seconds: for its next request, for all of its headers once it has begun,
-    for its body, for the rest of one that nobody wants, and until it takes more of an answer."""
+    """How long the server waits for the other side, in seconds.
+
+    In this order: for the next request, for all of its headers once it has begun, for its body, for the remainder of a
+    body that is not read, and until the other side takes more of an answer.
+    """
 
     idle_s: float = 75.0
-    """Longer than what reverse proxies wait, so that it is they who close: or their next request may meet a closing."""
+    """Longer than reverse proxies wait, so that they close first: else their next request may meet a closed one."""
     headers_s: float = 10.0
     body_s: float = 30.0
     leftover_s: float = 2.0
@@ -50,8 +53,9 @@ async def open_site(
     most_connections: int = MOST_CONNECTIONS,
     patience: Timeouts = Timeouts(),
 ) -> AsyncIterator[str]:
-    """Serves the application until the block ends; gives its URL. Port 0 = any free one. Raises WeboidError if it is
-    taken.
+    """Serves the application until the block ends; yields its URL. Port 0 = any free one.
+
+    Raises WeboidError if the port is taken.
     """
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=10.0)
     await runner.setup()
@@ -77,7 +81,7 @@ async def open_site(
 
 @dataclass(slots=True)
 class _Door:
-    """Lets connections in, up to a number. Whoever keeps one without asking anything makes room for who comes then."""
+    """Accepts connections, at most `most` at a time: then an idle one is closed to make room for a new one."""
 
     server: web.Server
     most: int
@@ -96,7 +100,7 @@ class _Door:
         return connection
 
     def begun(self, make: Callable[..., web.BaseRequest]) -> Callable[..., web.BaseRequest]:
-        """What makes requests, once their headers have been read; it tells their connection."""
+        """A factory of requests that also notifies their connection; it runs once the headers have been read."""
 
         def made(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
             protocol.begin(payload)
@@ -106,7 +110,7 @@ class _Door:
 
 
 class _Refused(asyncio.Protocol):
-    """A connection too many."""
+    """A connection beyond the limit: it gets an answer 503 and is closed."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -117,7 +121,7 @@ class _Refused(asyncio.Protocol):
 
 
 class _Connection(web.RequestHandler):
-    """aiohttp's own, but: headers must come in time, and what it answers by itself tells nothing and is not logged."""
+    """aiohttp's handler with deadlines; its own error answers reveal nothing and are not logged."""
 
     __slots__ = ("_deadline", "_door", "_stall", "is_busy")
 
@@ -135,7 +139,7 @@ class _Connection(web.RequestHandler):
         )
         self._door = door
         self._deadline: asyncio.TimerHandle | None = None
-        """When its headers, or its body, must have come."""
+        """The timer by which the headers, or the body, must have arrived."""
         self._stall: asyncio.TimerHandle | None = None
         self.is_busy = False
         """Whether a request has been read and not been answered yet."""
@@ -163,7 +167,7 @@ class _Connection(web.RequestHandler):
         super().connection_lost(exc)
 
     def begin(self, payload: StreamReader) -> None:
-        """A request has been read, all but its body."""
+        """Notes that a request has been read, all but its body."""
         self.is_busy = True
         self._stop_deadline()
         if not payload.is_eof():
@@ -181,9 +185,9 @@ class _Connection(web.RequestHandler):
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
-        """Sends an answer."""
+        """Sends an answer; the connection is idle after it."""
         if isinstance(resp, web.HTTPException):
-            # Raised before the application was asked (Expect); its text repeats what was sent.
+            # Raised before the application got the request (Expect); its text would repeat what was sent.
             resp = _plain(resp.status)
         try:
             return await super().finish_response(request, resp, start_time)
@@ -197,8 +201,8 @@ class _Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """The answer to what is no request, or where the application itself failed."""
-        # Without a transport it is the other side that has gone; what was broken off has been logged by `errors`.
+        """The answer to what is not a valid request, or after a failure of the application itself."""
+        # Without a transport the other side has gone; an answer that was broken off has been logged in `web/errors`.
         if status >= 500 and self.transport is not None and not isinstance(exc, ConnectionError):
             log.error("an answer failed", exc_info=exc)
         if request.writer.output_size > 0:
@@ -215,7 +219,7 @@ class _Connection(web.RequestHandler):
 
 
 def _plain(status: int) -> web.Response:
-    """An answer that is given before anything is known of who asks; the connection is of no use after it."""
+    """A plain-text answer, given without the application; the connection is closed after it."""
     response = web.Response(status=status, text=f"{status} {HTTPStatus(status).phrase}\n", headers=HEADERS)
     response.force_close()
     return response

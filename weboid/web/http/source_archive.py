@@ -1,7 +1,7 @@
-"""The source of the running version, to be had from the program that runs it (W-2, AGPL): what the repository ships.
+"""The published source: a zip of the running version with what the repository ships (W-2, AGPL).
 
 One law: it is made of the very files that run, laid out as in the repository, so that it can be unpacked and started;
-nothing else that lies about in a checkout is in it.
+nothing else that may be in a checkout is in it.
 """
 
 import json
@@ -18,16 +18,16 @@ from typing import Final
 import weboid
 
 INSIDE: Final = "repository"
-"""Where a wheel has, inside of the package, what the repository has beside it; `ASSETS` lie in the package itself."""
+"""In a wheel, the folder of the package with what is next to it in the repository; `ASSETS` are directly in it."""
 ASSETS: Final = ("gadget", "i18n", "sql", "streams")
 SHIPPED: Final = (
     ".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "Procfile", "README.md",
     "benchmarks", "docs", "jobs.yaml", "pyproject.toml", "requirements-dev.txt", "requirements.txt",
     "service.template", "tests", "toolforge", "tools",
 )  # fmt: skip
-"""What the repository has at its top besides the package and its assets. A wheel leaves tests and benchmarks out."""
+"""What the repository has at its top in addition to the package and its assets. A wheel has no tests and benchmarks."""
 STAMP: Final = "COMMIT"
-"""The file at the top of the archive that names the commit, for there is no history in it."""
+"""The file at the top of the archive that names the commit, as the archive has no git history."""
 
 _KINDS: Final = frozenset(
     {
@@ -39,13 +39,13 @@ _NAMES: Final = frozenset({".gitignore", "LICENSE", "Makefile", "Procfile", "SHA
 _HASH: Final = re.compile(r"[0-9a-f]{40,64}")
 _NAMED: Final = 12
 _EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
-"""The zip format's first moment: with it the same files always give the same archive."""
+"""The earliest time of the zip format: with a fixed time the same files always give the same archive."""
 
 
 def source_files(package: Path) -> dict[str, Path]:
-    """The files of the source by their names in the repository; `package` lies in a checkout or was installed.
+    """The files of the source by their names in the repository; `package` is in a checkout or was installed.
 
-    Only kinds of files that the repository has, and nothing hidden: settings, keys and leavings are never published.
+    Only kinds of files that the repository has, and nothing hidden: settings, keys and leftovers are never published.
     """
     is_checkout = _is_repository(package.parent)
     beside = package.parent if is_checkout else package / INSIDE
@@ -57,7 +57,7 @@ def source_files(package: Path) -> dict[str, Path]:
 
 
 def commit_of(package: Path) -> str | None:
-    """The commit that a checkout stands at, an unpacked archive says, or pip has noted; None where nobody knows."""
+    """The commit, from a checkout, from an unpacked archive or from what pip has recorded; None if it is unknown."""
     root = package.parent
     if not _is_repository(root):
         return _installed_commit()
@@ -72,7 +72,7 @@ def commit_of(package: Path) -> str | None:
 
 
 def archive_of(package: Path) -> bytes:
-    """A zip of the source."""
+    """A zip of the source of this package, with the commit if it is known."""
     contents = {name: path.read_bytes() for name, path in source_files(package).items()}
     if commit := commit_of(package):
         contents[STAMP] = f"{commit}\n".encode()
@@ -91,7 +91,7 @@ def name_of(package: Path) -> str:
 
 
 def _is_repository(root: Path) -> bool:
-    """Whether it is the top of our repository: beside an installed package lies whatever others call `docs`."""
+    """Whether it is the top of our repository: next to an installed package, `docs` may belong to other packages."""
     try:
         return 'name = "weboid"' in (root / "pyproject.toml").read_text(encoding="utf-8")
     except (OSError, ValueError):
@@ -99,7 +99,7 @@ def _is_repository(root: Path) -> bool:
 
 
 def _files(name: str, path: Path, apart: tuple[Path, ...]) -> Iterator[tuple[str, Path]]:
-    """What may be published of a file or folder, by name; what is `apart` has another name."""
+    """What may be published of a file or folder, by name; paths in `apart` are skipped, as they have other names."""
     if path.is_symlink() or path in apart:
         return
     if path.is_dir():
@@ -113,7 +113,7 @@ def _files(name: str, path: Path, apart: tuple[Path, ...]) -> Iterator[tuple[str
 def _head(root: Path) -> str:
     """The commit that git has checked out, read from its files; raises OSError or ValueError."""
     git = root / ".git"
-    if git.is_file():  # a work tree: its history lies elsewhere
+    if git.is_file():  # a git worktree: its git directory is elsewhere
         git = root / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
     head = (git / "HEAD").read_text(encoding="utf-8").strip()
     if not head.startswith("ref:"):
@@ -131,7 +131,7 @@ def _stamp(root: Path) -> str:
 
 
 def _installed_commit() -> str | None:
-    """What pip noted when it installed from a repository (PEP 610)."""
+    """The commit that pip recorded when it installed from a repository (PEP 610); None if there is none."""
     try:
         noted = json.loads(distribution("weboid").read_text("direct_url.json") or "{}")
         commit = noted["vcs_info"]["commit_id"]

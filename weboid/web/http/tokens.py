@@ -1,7 +1,7 @@
 """Trusted clients: programs of our own people, known by a token, never by their address (W-9).
 
-What they may do beyond others is each handler's business, which asks `client_of`.
-One law: a token is neither stored nor logged nor told, not even a part of it; the configuration has its hash alone.
+What they may do that others may not is decided by each handler, by `client_of`.
+One law: a token is neither stored nor logged nor shown, not even a part of it; the configuration has its hash only.
 """
 
 import re
@@ -28,15 +28,18 @@ class TrustedClients:
     known: tuple[tuple[str, bytes], ...]
 
     def name_of(self, token: str) -> str | None:
-        """Whose token it is. All are compared, each in constant time, so that the time tells nothing."""
+        """The name of the client with this token, None if there is none.
+
+        All tokens are compared, each in constant time, so that the time reveals nothing.
+        """
         given = sha256(token.encode("utf-8", "surrogateescape")).digest()
         found = [name for name, known in self.known if compare_digest(given, known)]
         return found[0] if found else None
 
     def note(self, request: web.Request) -> str | None:
-        """Looks who asks, and notes it for `client_of`; raises Problem 401 for a token that nobody has.
+        """Identifies the client and notes it for `client_of`; raises Problem 401 for a token that is not known.
 
-        Other ways to authenticate than ``Bearer`` (RFC 6750) are not ours and passed over.
+        Authentication schemes other than ``Bearer`` (RFC 6750) are ignored.
         """
         headers = request.headers.getall(hdrs.AUTHORIZATION, [])
         tokens = [match[1] or "" for header in headers if (match := _BEARER.fullmatch(header.strip()))]
@@ -50,12 +53,12 @@ class TrustedClients:
 
 
 def client_of(request: web.Request) -> str | None:
-    """The name of the trusted client that asks, None for everybody else."""
+    """The name of the trusted client that sent the request, None for all others."""
     return request.get(_CLIENT)
 
 
 def clients_of(tokens: Iterable[str]) -> TrustedClients:
-    """The clients of `WebConfig.tokens`; raises ConfigError, which names the entry but nothing that stands in it."""
+    """The clients of `WebConfig.tokens`; raises ConfigError, which numbers the entry but repeats nothing of it."""
     known = []
     for number, entry in enumerate(tokens, start=1):
         if not (match := _ENTRY.fullmatch(entry)):

@@ -1,1 +1,1 @@
-"""Who somebody is: sessions and signing in."""
+"""The identity of people: sessions and signing in."""

@@ -1,7 +1,7 @@
 """Signing in with a wiki's account: MediaWiki's OAuth 2, authorization code with PKCE (RFC 6749, 7636, 9207; H, A-4).
 
-Where the session keeps what stands between going and coming back is not known here.
-One law: the provider is a stranger's server; whatever it says that was not expected ends the signing in.
+What must be remembered while a person is at the provider is kept by ``web/identity/session``.
+One law: the provider is a server that is not trusted: any unexpected answer ends the signing in.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from weboid.web.request.problem import Problem
 log = logging.getLogger(__name__)
 
 FLOW_S: Final = 600
-"""How long somebody may take at the provider."""
+"""How long a person may stay at the provider."""
 
 _TIMEOUT_S: Final = 10.0
 _MOST_BYTES: Final = 64 * 1024
@@ -40,7 +40,7 @@ _MOST_NAME: Final = 255
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """One signing in that has begun: the `address` to go to, and what must be remembered until they come back."""
+    """A sign-in that has begun: the `address` to go to, and what must be remembered until the person comes back."""
 
     address: str
     state: str
@@ -49,7 +49,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """The wiki that confirms who somebody is. `client` is the way to it, `back` where it sends people back to."""
+    """The wiki that confirms who somebody is. `client` connects to it; it sends people back to the URL `back`."""
 
     settings: PeopleConfig
     client: aiohttp.ClientSession | None
@@ -64,19 +64,19 @@ class Provider:
 
     @property
     def is_set_up(self) -> bool:
-        """Whether anybody can sign in here."""
+        """Whether signing in is configured."""
         return bool(self.settings.client) and self.client is not None
 
     @property
     def host(self) -> str:
-        """Its name, for people."""
+        """The host of the provider, to be shown to people."""
         return urlsplit(self.settings.provider).netloc.rpartition("@")[2]
 
     def begin(self) -> Flow:
-        """A new signing in."""
+        """A new sign-in."""
         state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
         challenge = urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-        asked = {
+        parameters = {
             "response_type": "code",
             "client_id": self.settings.client,
             "redirect_uri": self.back,
@@ -84,10 +84,10 @@ class Provider:
             "code_challenge": challenge,
             "code_challenge_method": "S256",
         }
-        return Flow(f"{self._base}/authorize?{urlencode(asked)}", state, verifier)
+        return Flow(f"{self._base}/authorize?{urlencode(parameters)}", state, verifier)
 
     async def find_member(self, answered: Parameters, state: str, verifier: str) -> Member:
-        """Who came back with this answer to the flow of this state; raises Problem."""
+        """The member who came back with these parameters, for the flow with this state and verifier; raises Problem."""
         if not compare_digest(answered.get("state", "").encode("utf-8", "replace"), state.encode()):
             raise Problem(400, "sign-in-stale")
         if answered.get("iss", self._base) not in (self._base, self._origin, self._origin + "/"):
@@ -126,7 +126,7 @@ class Provider:
         }
         if self.settings.client_secret:
             form["client_secret"] = self.settings.client_secret
-        answer = await self._ask(hdrs.METH_POST, "/access_token", data=form)
+        answer = await self._request(hdrs.METH_POST, "/access_token", data=form)
         match answer:
             case {"access_token": str(token), "token_type": str(kind)} if kind.lower() == "bearer":
                 if token and token.isascii() and token.isprintable():
@@ -134,9 +134,9 @@ class Provider:
         raise _odd("its answer has no token")
 
     async def _profile(self, token: str) -> Mapping[str, Any]:
-        return await self._ask(hdrs.METH_GET, "/resource/profile", bearer=token)
+        return await self._request(hdrs.METH_GET, "/resource/profile", bearer=token)
 
-    async def _ask(
+    async def _request(
         self, method: str, path: str, *, data: Mapping[str, str] | None = None, bearer: str = ""
     ) -> Mapping[str, Any]:
         """The JSON object that the provider answers with; raises Problem."""
@@ -164,7 +164,7 @@ class Provider:
             log.warning("the OAuth provider answers %s at %s", response.status, path)
             raise Problem(503, "provider")
         if response.status in (400, 401, 403):
-            # A code that is too old or was used before, or a client that is not registered: the log tells which.
+            # A code that is too old or was used before, or a client that is not registered: the log shows which.
             log.warning("the OAuth provider refuses at %s with %s: %r", path, response.status, body[:200])
             raise Problem(403, "sign-in-refused")
         if response.status != 200 or response.content_type != "application/json":
@@ -188,13 +188,13 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _member(profile: Mapping[str, Any]) -> Member:
-    """Whom a profile describes. MediaWiki's `sub` is the number of the central account; other providers give a text."""
+    """The member of a profile. MediaWiki's `sub` is the number of the central account; other providers give a text."""
     match profile:
         case {"sub": int(subject) | str(subject), "username": str(name), "editcount": int(edits), "blocked": bool(out)}:
-            told = str(subject)
+            sub = str(subject)
             fit = not isinstance(subject, bool) and not isinstance(edits, bool) and edits >= 0
-            if fit and _SUBJECT.fullmatch(told) and name.isprintable() and 0 < len(name.encode()) <= _MOST_NAME:
-                return Member(told, name, edits, out)
+            if fit and _SUBJECT.fullmatch(sub) and name.isprintable() and 0 < len(name.encode()) <= _MOST_NAME:
+                return Member(sub, name, edits, out)
     raise _odd("a profile without sub, username, editcount and blocked as they should be")
 
 

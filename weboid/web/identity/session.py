@@ -1,7 +1,7 @@
-"""Sessions of people: an encrypted cookie for whoever opened a form, who has signed in, and forms that are really ours.
+"""Sessions of people in an encrypted cookie: who has signed in, and which forms were really sent from our pages.
 
-What is in a cookie is read by us alone; the server keeps nothing. Signing in itself stands in ``oauth``.
-One law: no cookie is set on an answer that did not need one, and whatever is wrong with a cookie, it is no session.
+Only we can read a cookie; the server keeps nothing. Signing in itself is in ``web/identity/oauth``.
+One law: a cookie is set only on an answer that needs one, and a cookie with anything wrong in it is no session.
 """
 
 import hmac
@@ -25,7 +25,7 @@ from weboid.web.request.parameters import LANGUAGE, Parameters, parameters_of
 from weboid.web.request.problem import Problem
 
 LIFETIME_S: Final = 12 * 3600
-"""From the beginning of a session, however often its cookie is written anew."""
+"""Counted from the beginning of the session, however often its cookie is rewritten."""
 
 _SHORTEST_SECRET: Final = 32
 _NONCE: Final = 22
@@ -33,7 +33,7 @@ _NONCE: Final = 22
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who has signed in and may report: the OAuth subject, and the name at the time of signing in."""
+    """A person who has signed in: the OAuth subject, and the name at the time of signing in."""
 
     subject: str
     name: str
@@ -42,7 +42,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What the provider said of whoever signed in: they may be `blocked` there, or have made too few `edits`."""
+    """What the provider said of a person who signed in: `blocked` on the wiki or not, and the number of `edits`."""
 
     subject: str
     name: str
@@ -52,7 +52,7 @@ class Member:
 
 @dataclass(slots=True)
 class _Session:
-    """What is in a cookie, and when it began in seconds of Unix time; None = now."""
+    """The values in a cookie, and when the session began in seconds of Unix time; None = now."""
 
     values: dict[str, Any] = field(default_factory=dict)
     began: int | None = None
@@ -68,7 +68,7 @@ class _Session:
         return value
 
     def begin(self) -> None:
-        """Makes another session of it, with nothing in it."""
+        """Makes a new, empty session of it."""
         self.values = {}
         self.began = None
         self.keep("id", secrets.token_urlsafe(16))
@@ -78,9 +78,9 @@ _SESSION: Final = web.RequestKey("session", _Session)
 
 
 class Sessions:
-    """The sessions of one service. Processes with one `secret` accept each other's cookies; empty = a new secret.
+    """The sessions of one service. Processes with the same `secret` accept each other's cookies; empty = a new secret.
 
-    Raises ConfigError for a secret that could be guessed.
+    Raises ConfigError for a secret that is too short.
     """
 
     def __init__(self, secret: str, people: PeopleConfig, public_url: str) -> None:
@@ -97,7 +97,7 @@ class Sessions:
 
     @property
     def middleware(self) -> Middleware:
-        """The middleware to install, around the one that turns errors into answers: they too may end a session."""
+        """Writes changed sessions; to be installed around the middleware of errors, which may end a session, too."""
 
         @web.middleware
         async def sessions(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -110,19 +110,19 @@ class Sessions:
         return sessions
 
     async def member(self, request: web.Request) -> Member | None:
-        """Who has signed in, whatever they may do; None if nobody has."""
+        """Who has signed in, whatever rights they have; None if nobody has."""
         match self._session(request).values.get("member"):
             case [str(subject), str(name), int(edits), bool(blocked)]:
                 return Member(subject, name, edits, blocked)
         return None
 
     async def person(self, request: web.Request) -> Person | None:
-        """Who has signed in, None if nobody has. They may not be fit to report: see `require_person`."""
+        """Who has signed in, None if nobody has. It does not say that they may report: see `require_person`."""
         member = await self.member(request)
         return None if member is None else self._person(member)
 
     async def require_person(self, request: web.Request) -> Person:
-        """Who has signed in and may report; raises Problem that says what is missing."""
+        """Who has signed in and may report; raises a Problem that says what is missing."""
         member = await self.member(request)
         if member is None:
             raise Problem(403, "sign-in")
@@ -142,7 +142,7 @@ class Sessions:
         return subject in self._people.administrators
 
     def unfit(self, member: Member) -> Problem | None:
-        """Why this one may not report, None if they may: the block and the edits as they were at the signing in."""
+        """Why this member may not report, None if they may; by the block and the edits at the time of signing in."""
         if member.blocked:
             return Problem(403, "blocked-there")
         if member.edits < self._people.edits and not self._person(member).is_administrator:
@@ -150,14 +150,14 @@ class Sessions:
         return None
 
     async def sign_in(self, request: web.Request, member: Member) -> None:
-        """Begins another session, of this member: what anybody knew of the one before is worth nothing now."""
+        """Begins a new session, of this member, so that knowing the former one is of no use (fixation)."""
         session = self._session(request)
         session.begin()
         session.keep("member", [member.subject, member.name, member.edits, member.blocked])
         session.keep("interactive", True)
 
     async def sign_out(self, request: web.Request) -> None:
-        """Begins another session, of nobody."""
+        """Begins a new session, of nobody."""
         self._session(request).begin()
 
     async def keep(self, request: web.Request, name: str, values: Mapping[str, str]) -> None:
@@ -166,7 +166,7 @@ class Sessions:
         self._begun(request).keep(name, kept)
 
     async def take(self, request: web.Request, name: str, *, most_s: int) -> Mapping[str, str] | None:
-        """What was kept at most this many seconds ago, and keeps it no longer; None if there is no such thing."""
+        """Removes and returns what was kept under the name, None if nothing was or longer than `most_s` seconds ago."""
         if not isinstance(kept := self._session(request).take(name), str):
             return None
         try:
@@ -176,18 +176,18 @@ class Sessions:
         return values
 
     async def form_token(self, request: web.Request, purpose: str) -> str:
-        """What a form of this purpose must bring back; begins a session where there is none.
+        """The token that a form of this purpose must send back; begins a session if there is none.
 
-        It is another one each time, so that compression of a page tells nothing about it (BREACH).
+        It is a different one each time, so that compression of a page reveals nothing of it (BREACH).
         """
         nonce = secrets.token_urlsafe(16)
         return nonce + self._mac(self._begun(request).values["id"], purpose, nonce)
 
     async def posted(self, request: web.Request, purpose: str, names: Collection[str]) -> Parameters:
-        """What a form of ours brought: parameters of these names and the language, each at most once.
+        """The fields of a form of ours that was sent: those of these names and the language, each at most once.
 
-        Raises Problem, unless it comes from a page of ours (Origin or Sec-Fetch-Site), in the session for which its
-        token was made, and is of the size and kind of our forms.
+        Raises Problem unless it was sent from a page of ours (Origin or Sec-Fetch-Site), in the session for which its
+        token was made, and has the size and type of our forms.
         """
         self._require_same_origin(request)
         given = parameters_of(await fields_of(request), 0, LANGUAGE.union(names, ("token",)))
@@ -210,35 +210,35 @@ class Sessions:
             self._begun(request).keep("interactive", True)
 
     def _session(self, request: web.Request) -> _Session:
-        """The session of a request, read once."""
+        """The session of a request; its cookie is read once."""
         if (session := request.get(_SESSION)) is None:
             session = request[_SESSION] = self._cookies.read(request)
         return session
 
     def _begun(self, request: web.Request) -> _Session:
-        """The session of a request, begun if there was none."""
+        """The session of a request; begins one if there is none."""
         session = self._session(request)
         if not isinstance(session.values.get("id"), str):
             session.begin()
         return session
 
     def _person(self, member: Member) -> Person:
-        # A block may mean that the account is in wrong hands.
+        # A blocked account may have been taken over, so it does not administer.
         is_administrator = self.is_administrator(member.subject) and not member.blocked
         return Person(member.subject, member.name, is_administrator)
 
     def _mac(self, session_id: str, purpose: str, nonce: str) -> str:
-        told = json.dumps([session_id, purpose, nonce]).encode()
-        return blake2b(told, digest_size=32, key=self._form_key).hexdigest()
+        message = json.dumps([session_id, purpose, nonce]).encode()
+        return blake2b(message, digest_size=32, key=self._form_key).hexdigest()
 
     def _require_same_origin(self, request: web.Request) -> None:
-        """Browsers tell by themselves where a form was sent from; who tells neither is no browser of today."""
+        """Raises Problem unless the browser's headers show our own site; current browsers send at least one of them."""
         site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get(hdrs.ORIGIN)
         if site is None and origin is None:
             raise Problem(403, "form")
         if site not in (None, "same-origin"):
             raise Problem(403, "form")
-        # Some browsers are told to keep silent of where they come from; of the site they still say what they see.
+        # Some browsers are configured to hide the origin; they still send Sec-Fetch-Site.
         if origin == "null" and site == "same-origin":
             return
         if origin not in (None, self._origin, f"{request.scheme}://{request.host}"):
@@ -254,7 +254,7 @@ class _Cookies:
         self._secure = secure
 
     def read(self, request: web.Request) -> _Session:
-        """The session of a request; an empty one if it has none, or none that is ours and young enough."""
+        """The session of a request; an empty one if it has no cookie that is ours and young enough."""
         try:
             cookie = request.cookies.get(self._name, "").encode("ascii")
             values = json.loads(self._fernet.decrypt(cookie, ttl=LIFETIME_S))
@@ -264,7 +264,7 @@ class _Cookies:
         return _Session(values, began) if isinstance(values, dict) else _Session()
 
     def write(self, session: _Session, response: web.StreamResponse) -> None:
-        """The session as a cookie of an answer, which is then its receiver's alone, whatever its handler thought."""
+        """Sets the cookie on an answer, which then may not be cached, whatever its handler has set."""
         data = json.dumps(session.values, ensure_ascii=False).encode()
         began = session.began
         cookie = self._fernet.encrypt(data) if began is None else self._fernet.encrypt_at_time(data, began)
@@ -282,7 +282,7 @@ class _Cookies:
 
 
 def _key(secret: str, purpose: bytes) -> bytes:
-    """A key of its own for each purpose."""
+    """A separate key for each purpose, derived from the secret."""
     return blake2b(secret.encode("utf-8", "surrogatepass"), digest_size=32, person=purpose).digest()
 
 

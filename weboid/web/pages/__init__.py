@@ -1,1 +1,1 @@
-"""Pages for people."""
+"""The handlers of pages for people; some of the addresses serve programs, too."""

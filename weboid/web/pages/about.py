@@ -1,6 +1,6 @@
-"""Pages that explain: help, the bot (C-17), privacy and what programs may rely on (W-14).
+"""The pages that explain: help, the bot (C-17), privacy and what programs may rely on (W-14).
 
-One law: every figure on them is taken from the configuration or from where the program uses it, never written twice.
+One law: every figure on them is taken from the configuration or from the module that uses it, never written twice.
 """
 
 from dataclasses import dataclass
@@ -17,8 +17,6 @@ from weboid.web.service import Service, given_in, html_words
 
 @dataclass(frozen=True, slots=True)
 class AboutPages:
-    """The handlers."""
-
     service: Service
     config: Config
 
@@ -27,7 +25,7 @@ class AboutPages:
         return await self._page(request, "help.html", policy=self.config.policy)
 
     async def bot(self, request: web.Request) -> web.Response:
-        """For site owners who found us in their logs: what the crawler does, and how to be asked less or no more."""
+        """For site owners who found us in their logs: what the crawler does, and how to get fewer requests or none."""
         net = self.config.net
         return await self._page(
             request,
@@ -39,7 +37,7 @@ class AboutPages:
         )
 
     async def privacy(self, request: web.Request) -> web.Response:
-        """What is kept of whom, and for how long."""
+        """Which data are kept of whom, and for how long."""
         return await self._page(request, "privacy.html", contact=self.config.contact)
 
     async def policy(self, request: web.Request) -> web.Response:

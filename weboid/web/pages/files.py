@@ -9,18 +9,18 @@ from weboid.web.formats.static_files import files
 from weboid.web.http import source_archive
 from weboid.web.http.respond import sent
 
-_FOR_EVER: Final = "public, max-age=31536000, immutable"
+_IMMUTABLE: Final = "public, max-age=31536000, immutable"
 
 
 async def static(request: web.Request) -> web.Response:
     """One of the files that pages load."""
     if (file := files().get(request.match_info["name"])) is None:
         raise web.HTTPNotFound
-    return sent(request, file.body, file.content_type, cache=_FOR_EVER)
+    return sent(request, file.body, file.content_type, cache=_IMMUTABLE)
 
 
 async def source(request: web.Request) -> web.Response:
-    """The source of the running version."""
+    """The source of the running version, as a zip (W-2)."""
     if request.match_info["name"] != source_archive.NAME:
         raise web.HTTPNotFound
     packed = await asyncio.to_thread(source_archive.archive)

@@ -1,6 +1,6 @@
 """Lists of a wiki: its dead or doubtful links by page or by domain, and its pages with spam (W-6).
 
-One law: a list is walked by the cursor that the answer before gave; nothing is counted or skipped.
+One law: a list goes on by the cursor of the previous answer; no rows are counted or skipped.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ from weboid.web.request.cursor import INT64, PAGES, Cursor
 from weboid.web.request.parameters import LANGUAGE, Parameters
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import format_of
-from weboid.web.service import Service, given_in, html_words, link_document, machine_words
+from weboid.web.service import Service, given_in, html_words, link_payload, machine_words
 from weboid.web.words.messages import Messages
 
 ROWS: Final = 100
@@ -45,13 +45,11 @@ _SPOT_BELOW: Final = Cursor(PAGES, INT64, text="[a-zA-Z0-9._-]{1,260}")
 """A page, the last part of a key, and its host from the end."""
 _PAGE: Final = Cursor(PAGES)
 
-Row = tuple[Sequence[PageLink], str | None]
+Part = tuple[Sequence[PageLink], str | None]
 """Links, and the cursor to the next ones."""
 
 
 class ListPages:
-    """The handlers."""
-
     def __init__(self, service: Service) -> None:
         self._service = service
 
@@ -73,11 +71,11 @@ class ListPages:
             pages = [
                 {
                     **page.page._asdict(),
-                    "links": [link_document(self._service.report(link.known), day, say) for link in some],
+                    "links": [link_payload(self._service.report(link.known), day, say) for link in some],
                 }
                 for page, some in _by_page(links)
             ]
-            return self._service.document(request, _document(self._service.head(day, say), values, pages, after))
+            return self._service.send_payload(request, _payload(self._service.head(day, say), values, pages, after))
         views = [(page.page, [self._view(link, day, say) for link in some]) for page, some in _by_page(links)]
         return await self._service.html(
             request,
@@ -104,12 +102,12 @@ class ListPages:
         pages = found[:ROWS]
         cursor = _PAGE.text_of(pages[-1].page) if len(found) > ROWS else None
         if not is_html:
-            told = [
+            rows = [
                 {"id": page.page, "namespace": page.namespace, "title": page.title, "spam": page.links}
                 for page in pages
             ]
             head = self._service.head(self._service.today(), say)
-            return self._service.document(request, _document(head, {"wiki": str(name)}, told, cursor))
+            return self._service.send_payload(request, _payload(head, {"wiki": str(name)}, rows, cursor))
         return await self._service.html(
             request,
             "spam.html",
@@ -122,7 +120,9 @@ class ListPages:
             **_others(given),
         )
 
-    async def _links(self, conn: Connection, wiki: int, verdict: str, domain: str, path: str, given: Parameters) -> Row:
+    async def _links(
+        self, conn: Connection, wiki: int, verdict: str, domain: str, path: str, given: Parameters
+    ) -> Part:
         if domain:
             spot_below = _spot_below_of(given, domain)
             if verdict == "doubtful":
@@ -145,7 +145,7 @@ class ListPages:
         return link_view(self._service.report(link.known), day, say)
 
 
-def _document(
+def _payload(
     head: dict[str, Any], values: dict[str, Any], pages: list[dict[str, Any]], after: str | None
 ) -> dict[str, Any]:
     for page in pages:
@@ -155,7 +155,7 @@ def _document(
 
 
 def _by_page(links: Iterable[PageLink]) -> list[tuple[PageLink, list[PageLink]]]:
-    """Neighbours of one page together; by domain a page may come again under another host."""
+    """Consecutive links of one page together; in a list by domain a page may come again under another host."""
     groups = [list(some) for _, some in groupby(links, key=lambda link: link.page.page)]
     return [(some[0], some) for some in groups]
 
@@ -165,14 +165,14 @@ def _next(given: Parameters, after: str | None) -> str | None:
 
 
 def _others(given: Parameters) -> dict[str, str]:
-    """The queries of the list's beginning, of the other list, and of the feed."""
+    """The queries for the beginning of the list, for the other list, and for the feed."""
     first = {name: value for name, value in given.items() if name != "after"}
     other = {name: value for name, value in given.items() if name in ("dbname", *LANGUAGE)}
     return {"first": html.query(first), "other": html.query(other), "feed_query": html.query(other)}
 
 
 def _domain_of(given: Parameters) -> str:
-    """The domain in normal form, empty if none is given; ``*.`` in front of it says nothing more."""
+    """The domain in normal form, empty if none is given; ``*.`` in front of it is ignored."""
     if "domain" not in given:
         return ""
     try:
@@ -185,7 +185,7 @@ def _domain_of(given: Parameters) -> str:
 
 
 def _path_of(given: Parameters) -> str:
-    """The beginning of paths as they are stored, empty if none is given."""
+    """The given beginning of paths in the form in which paths are stored, empty if none is given."""
     if "path" not in given:
         return ""
     if "domain" not in given:

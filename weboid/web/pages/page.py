@@ -1,6 +1,6 @@
 """The links of pages, in all formats: for people, for gadgets, for programs (W-1, W-3, W-4, W-8).
 
-A handler reads parameters, asks `Answers` and hands values to a format; it knows neither SQL nor markup.
+A handler reads parameters, gets the answer from `Answers` and passes it to a format; it knows neither SQL nor markup.
 """
 
 from collections.abc import Callable, Hashable
@@ -9,21 +9,21 @@ from aiohttp import hdrs, web
 
 from weboid.core.verdict.link_report import Extent
 from weboid.web.answer.answers import PageAnswer
-from weboid.web.answer.document import document
+from weboid.web.answer.payload import payload_of
 from weboid.web.formats import html, javascript, json, xml
 from weboid.web.http.cache import CACHE_CONTROL, FREE, AnswerCache
 from weboid.web.http.respond import sent
 from weboid.web.pages.page_view import answer_html
 from weboid.web.pages.start import StartPage
 from weboid.web.request.accept import Format
-from weboid.web.request.parameters import Parameters, callback_of, extent_of, question_of, verdicts_of
+from weboid.web.request.parameters import Parameters, callback_of, extent_of, page_query_of, verdicts_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import format_of
 from weboid.web.service import Service, given_in, html_words, machine_words
 
 
 class LinksPage:
-    """The handlers. Who names no page at all gets the start page."""
+    """The handlers. A request that names no page at all gets the start page."""
 
     def __init__(self, service: Service, start: StartPage) -> None:
         self._service = service
@@ -42,17 +42,17 @@ class LinksPage:
         """W-1: one call with the dead links of a page."""
         given = given_in(request)
         callback, say, source = callback_of(given), machine_words(given), self._service.source
-        # `all` and `verdict` are for the other formats: this call is run inside a page and has nothing but dead links.
+        # `all` and `verdict` are for the other formats: this call runs inside a page and has dead links only.
         return await self._kept_or_made(
             request,
             given,
             (say.language.code, callback),
             javascript.CONTENT_TYPE,
-            lambda answer: javascript.text_of(document(answer, Extent.DEAD, say, source), callback).encode(),
+            lambda answer: javascript.text_of(payload_of(answer, Extent.DEAD, say, source), callback).encode(),
         )
 
     async def api(self, request: web.Request) -> web.Response:
-        """W-8: pages by id or title, in the format asked for."""
+        """W-8: pages by id or title, in the format that the request wants."""
         given = given_in(request)
         wanted = format_of(request)
         verdicts = verdicts_of(given)
@@ -62,8 +62,8 @@ class LinksPage:
         say, source = machine_words(given), self._service.source
 
         def made(answer: PageAnswer) -> bytes:
-            told = document(answer, extent, say, source, verdicts)
-            return xml.bytes_of(told) if wanted is Format.XML else json.text_of(told).encode()
+            payload = payload_of(answer, extent, say, source, verdicts)
+            return xml.bytes_of(payload) if wanted is Format.XML else json.text_of(payload).encode()
 
         variant = (say.language.code, extent, verdicts)
         kind = xml.CONTENT_TYPE if wanted is Format.XML else json.CONTENT_TYPE
@@ -85,13 +85,13 @@ class LinksPage:
         *,
         vary: str = "",
     ) -> web.Response:
-        """The answer for machines, which may be a kept one if the revision is named (W-10).
+        """The answer for programs, which may come from the cache if the revision is given (W-10).
 
-        `variant` is what the answer depends on but for the question, the kind and the day.
+        `variant` is what the answer depends on in addition to the query, the content type and the day.
         """
-        question = question_of(given)
-        key = (question, variant, kind, self._service.today())
-        if question.revision is not None and (kept := self._kept.find(key)) is not None:
+        query = page_query_of(given)
+        key = (query, variant, kind, self._service.today())
+        if query.revision is not None and (kept := self._kept.find(key)) is not None:
             request[FREE] = True
             body, age_s = kept
             response = sent(request, body, kind, cache=CACHE_CONTROL, vary=vary)
@@ -99,13 +99,13 @@ class LinksPage:
             return response
         answer = await self._found(given)
         body = made(answer)
-        if question.revision is None or not answer.is_of(question.revision):
+        if query.revision is None or not answer.is_of(query.revision):
             return sent(request, body, kind, vary=vary)
         self._kept.keep(key, body)
         return sent(request, body, kind, cache=CACHE_CONTROL, vary=vary)
 
     async def _found(self, given: Parameters) -> PageAnswer:
-        answer = await self._service.answers.find_answer(question_of(given))
+        answer = await self._service.answers.find_answer(page_query_of(given))
         if not answer.pages:
             raise Problem(404, "unknown-page", ", ".join(answer.missing), given["dbname"])
         return answer

@@ -1,4 +1,4 @@
-"""The page of a wiki's page: what its template shows of the links, and the form again (W-3, W-4)."""
+"""The HTML of an answer about pages of a wiki: their links, and the form again (W-3, W-4)."""
 
 from collections.abc import Collection, Sequence
 from typing import Any, Final
@@ -10,7 +10,7 @@ from weboid.core.verdict.link_report import Extent, PageReport, is_told
 from weboid.core.verdict.verdict import Verdict
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.answers import PageAnswer
-from weboid.web.answer.document import fits
+from weboid.web.answer.payload import fits
 from weboid.web.formats.html import query, render, time_html
 from weboid.web.formats.link_view import link_view
 from weboid.web.request.parameters import Parameters, extent_of, verdicts_of
@@ -29,7 +29,7 @@ _COUNTED: Final = (
 
 
 def answer_html(answer: PageAnswer, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
-    """The lists of links of the pages asked for, and the form again."""
+    """The HTML with the lists of links of the pages in an answer, and the form again."""
     extent, verdicts = extent_of(given, Extent.FINDINGS), verdicts_of(given)
     is_all = extent is Extent.ALL and not verdicts
     return render(
@@ -76,7 +76,7 @@ def _page_view(
 
 
 def page_address(page: PageReport, wiki: StoredWiki) -> str | None:
-    """Where the page can be read on its wiki, by id, which survives moves; None if the wiki's address is not known."""
+    """The URL of the page on its wiki, by id, as ids survive moves; None if the wiki's address is not known."""
     if wiki.api and wiki.api.endswith("/api.php") and (index := phrases.href(wiki.api)):
         return f"{index.removesuffix('api.php')}index.php?curid={page.page}"
     if wiki.article and page.namespace == _MAIN and (article := phrases.href(wiki.article)):

@@ -1,7 +1,7 @@
-"""The search for weblinks by an address or a pattern, and for the pages of one wiki that use them (W-5).
+"""The search for external links by an address or a pattern, and for the pages of one wiki that use them (W-5).
 
-One law: for people only. What is asked comes in a form of ours that was sent, never in an address, and the answer says
-nothing of pages but those of the wiki that was named (P-1).
+One law: for people only. A search comes as a form of ours, never as an address, and the answer shows no pages but
+those of the wiki that was named (P-1).
 """
 
 import re
@@ -32,7 +32,7 @@ ROWS: Final = 50
 _PURPOSE: Final = "search"
 _VERDICTS: Final = {verdict.word: verdict for verdict in (Verdict.WORKING, Verdict.DEAD, Verdict.DOUBTFUL)}
 _SPOT: Final = Cursor(INT64, text="[a-zA-Z0-9._-]{1,260}")
-"""A key of a URL, and its host from the end."""
+"""A key of a URL, and its host in reverse."""
 _NAMESPACE: Final = re.compile(r"[0-9]{1,9}")
 _MOST_SHOWN: Final = 200
 """Characters of a pattern in an error message."""
@@ -40,8 +40,8 @@ _MAIN: Final = frozenset({0})
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
-    """What was asked; `namespaces` are those of the wiki `name`."""
+class _SearchQuery:
+    """What to search for; `namespaces` are those of the wiki `name`."""
 
     pattern: UrlPattern
     verdict: Verdict | None
@@ -52,8 +52,6 @@ class _Question:
 
 
 class SearchPage:
-    """The handlers."""
-
     def __init__(self, service: Service, content: Mapping[WikiName, Collection[int]]) -> None:
         self._service = service
         self._content = content
@@ -70,7 +68,7 @@ class SearchPage:
         await service.sessions.note_interactive(request)
         say = html_words(request, given)
         try:
-            question = await self._question(given)
+            search = await self._search_query(given)
         except Problem as problem:
             return await self._html(request, given, say, refused=problem)
         except NotFound as error:
@@ -78,23 +76,23 @@ class SearchPage:
         async with service.pool.connection() as conn:
             matches = await list_matches(
                 conn,
-                question.pattern,
-                verdict=question.verdict,
-                wiki=question.wiki,
-                namespaces=question.namespaces,
+                search.pattern,
+                verdict=search.verdict,
+                wiki=search.wiki,
+                namespaces=search.namespaces,
                 policy=service.policy,
-                after=question.after,
+                after=search.after,
                 limit=ROWS,
             )
-        return await self._html(request, given, say, question, matches)
+        return await self._html(request, given, say, search, matches)
 
-    async def _question(self, given: Parameters) -> _Question:
+    async def _search_query(self, given: Parameters) -> _SearchQuery:
         pattern = _pattern_of(given)
         verdict = given.get("verdict")
         if verdict is not None and verdict not in _VERDICTS:
             raise Problem(400, "search-verdict")
         name, wiki = await self._service.find_wiki(given) if {"dbname", "namespace"} & given.keys() else (None, None)
-        return _Question(
+        return _SearchQuery(
             pattern,
             None if verdict is None else _VERDICTS[verdict],
             name,
@@ -104,7 +102,7 @@ class SearchPage:
         )
 
     def _namespaces_of(self, given: Parameters, name: WikiName | None) -> Collection[int]:
-        """The one that is named, else all content namespaces: the main one, and those that are watched as a whole."""
+        """The namespace that is given, else all content namespaces: the main one and those watched as a whole."""
         if "namespace" not in given:
             return _MAIN if name is None else self._content.get(name, _MAIN)
         if not _NAMESPACE.fullmatch(given["namespace"]):
@@ -116,12 +114,12 @@ class SearchPage:
         request: web.Request,
         given: Parameters,
         say: Messages,
-        question: _Question | None = None,
+        search: _SearchQuery | None = None,
         matches: Matches | None = None,
         refused: Problem | None = None,
     ) -> web.Response:
         day = self._service.today()
-        name = question.name if question else None
+        name = search.name if search else None
         about = {other: value for other, value in given.items() if other in ("dbname", *LANGUAGE)}
         found = [
             {
@@ -150,7 +148,7 @@ class SearchPage:
 
 
 def content_namespaces(config: Config) -> dict[WikiName, frozenset[int]]:
-    """By wiki the content namespaces: the main one, and those of which the configuration has all pages watched."""
+    """The content namespaces by wiki: the main one, and those of which the configuration watches all pages."""
     return {wiki.name: _MAIN | frozenset(numbers(wiki.matching, "namespaces")) for wiki in config.wikis}
 
 
@@ -181,7 +179,7 @@ def _problem_of(error: UnfitPattern, pattern: str) -> Problem:
 
 
 def _spot_of(given: Parameters, pattern: UrlPattern) -> SearchSpot | None:
-    """Where to go on; a place outside of what the pattern can match is none."""
+    """Where to go on; raises Problem for a place outside of what the pattern can match."""
     parts = _SPOT.parts_in(given, fits=lambda host: pattern.first <= host < pattern.end)
     if parts is None:
         return None

@@ -1,6 +1,6 @@
-"""The start page: what this is, the form, and the wikis with some of their pages.
+"""The start page: what Weboid is, the form, and the wikis with some of their pages.
 
-One law: it asks the store for what is on one screen, however many wikis and pages there are.
+One law: it reads from the store only what is on one screen, however many wikis and pages there are.
 """
 
 from collections.abc import Sequence
@@ -28,17 +28,15 @@ class ListedWikiPages:
 
 @dataclass(frozen=True, slots=True)
 class StartPage:
-    """The handler."""
-
     service: Service
     wikis: Wikis
 
     async def page(self, request: web.Request) -> web.Response:
-        """The start page, its form filled in with what the address says."""
+        """The start page; its form is filled in with the parameters of the address."""
         given = given_in(request)
-        told = dict(list((await self.wikis.list_known()).items())[:_WIKIS_SHOWN])
-        limit = _PAGES_SHOWN // len(told) if told else 0
+        shown = dict(list((await self.wikis.list_known()).items())[:_WIKIS_SHOWN])
+        limit = _PAGES_SHOWN // len(shown) if shown else 0
         async with self.service.pool.connection() as conn:
-            pages = await list_first_pages(conn, [wiki.wiki for wiki in told.values()], limit=limit)
-        listed = [ListedWikiPages(name, pages[wiki.wiki]) for name, wiki in told.items()]
+            pages = await list_first_pages(conn, [wiki.wiki for wiki in shown.values()], limit=limit)
+        listed = [ListedWikiPages(name, pages[wiki.wiki]) for name, wiki in shown.items()]
         return await self.service.html(request, "start.html", given, html_words(request, given), listed=listed)

@@ -1,7 +1,7 @@
 """The page of one URL: all that is known of it, and the pages that use it (W-5, W-7, L-8).
 
-One law: for people only, who show it once by sending a form of ours. A program is told of a URL only as a link of a
-page that carries it, and what is told of other pages never crosses a farm (P-1).
+One law: for people only, who prove it once by sending a form of ours. A program gets a URL only as a link of a page
+that has it, and the pages that are shown are never those of another farm (P-1).
 """
 
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from weboid.core.url.urls import Url
 from weboid.core.verdict.link_report import Extent, LinkReport, link_report
 from weboid.store.lists.links import UsingPage, list_spam_uses, list_uses
 from weboid.store.urls.url import find_urls
-from weboid.web.answer.document import document
+from weboid.web.answer.payload import payload_of
 from weboid.web.formats import html
 from weboid.web.formats.history_chart import WIDTH, bars_of
 from weboid.web.formats.link_view import link_view
 from weboid.web.pages.url_form import UrlForm
 from weboid.web.request.cursor import PAGES, Cursor, CursorParts
-from weboid.web.request.parameters import MOST_SHOWN, Parameters, question_of, url_of
+from weboid.web.request.parameters import MOST_SHOWN, Parameters, page_query_of, url_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
 from weboid.web.service import Service, given_in, html_words, machine_words
@@ -44,15 +44,13 @@ class _Places:
 
 
 class UrlPage:
-    """The handlers."""
-
     def __init__(self, service: Service) -> None:
         self._service = service
         self.look = UrlForm(service, "url", "url", "weboid-url-title", "weboid-url-ask")
 
     async def page(self, request: web.Request) -> web.Response:
         """One URL, for people."""
-        # Browsers say so where a script asks; our own pages are asked for by people who follow a link.
+        # Browsers declare requests of scripts by this header; people come by following a link.
         if request.headers.get("Sec-Fetch-Dest", "document") != "document":
             raise Problem(403, "interactive", address_of("api-url"))
         given = given_in(request)
@@ -92,22 +90,22 @@ class UrlPage:
         return await service.form_html(request, "url.html", given, say, **values)
 
     async def api(self, request: web.Request) -> web.Response:
-        """One link of a page that carries it, for programs; any other is refused (W-5)."""
+        """One link of a page that has it, for programs; any other URL is refused (W-5)."""
         given = given_in(request)
         say = machine_words(given)
         url = url_of(given)
-        question = question_of(given)
-        if len(question.ids) + len(question.titles) > 1:
+        query = page_query_of(given)
+        if len(query.ids) + len(query.titles) > 1:
             raise Problem(400, "too-many", 1)
-        answer = await self._service.answers.find_answer(question)
+        answer = await self._service.answers.find_answer(query)
         if not answer.pages:
             raise Problem(404, "unknown-page", ", ".join(answer.missing), given["dbname"])
-        told = document(answer, Extent.ALL, say, self._service.source)
-        page = told["pages"][0]
+        payload = payload_of(answer, Extent.ALL, say, self._service.source)
+        page = payload["pages"][0]
         page["links"] = [link for link in page["links"] if link["normal"] == str(url)]
         if not page["links"]:
             raise Problem(404, "not-on-page", str(url)[:MOST_SHOWN])
-        return self._service.document(request, told)
+        return self._service.send_payload(request, payload)
 
 
 def _cursor_of(given: Parameters, name: str) -> tuple[int, int] | None:

@@ -1,6 +1,6 @@
-"""The step before what is known of a single URL is shown: a person sends a form of ours (W-5).
+"""The form that a person sends before anything about a single URL is shown (W-5).
 
-It is the same for all pages about one URL; until then nothing is looked up, whatever the address names.
+It is the same for all pages about one URL; until it is sent nothing is looked up.
 """
 
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ _HIDDEN: Final = ("after", "spamafter")
 
 @dataclass(frozen=True, slots=True)
 class UrlForm:
-    """The step before the page of `route`, the name of one; its form is sent to the route `action`.
+    """The form before the page of the route named `route`; it is sent to the route named `action`.
 
-    `title` and `why` are the keys of the page's title and of what it says.
+    `title` and `why` are message keys: of the page's title and of its explanation.
     """
 
     service: Service
@@ -31,7 +31,7 @@ class UrlForm:
     why: str
 
     async def page(self, request: web.Request, given: Parameters) -> web.Response:
-        """The form, filled in. Raises Problem for an address or a wiki that can be none."""
+        """The form, filled in. Raises Problem for what cannot be a URL or the name of a wiki."""
         url_of(given)
         if "dbname" in given:
             wiki_of(given)
@@ -45,7 +45,7 @@ class UrlForm:
         return await self.service.form_html(request, "look.html", given, html_words(request, given), **values)
 
     async def sent(self, request: web.Request) -> web.Response:
-        """The form was sent, so this reader is no program: they are led to the page itself."""
+        """Notes that the reader has sent the form, so is no program, and redirects to the page itself."""
         given = await self.service.posted(request, self.action)
         url_of(given)
         await self.service.sessions.note_interactive(request)

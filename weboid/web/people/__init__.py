@@ -1,1 +1,1 @@
-"""What signed-in people may do: reports, replacements, their account, administration."""
+"""What people can do, most of it signed in: reports, replacements, their account, administration."""

@@ -1,6 +1,6 @@
-"""``/account``: who somebody is here, signing in and signing out (H, A-4).
+"""``/account``: who somebody is to Weboid, signing in and signing out (H, A-4).
 
-One law: where somebody goes after signing in is a page of this service, whatever was asked for.
+One law: after signing in people are led to a page of this service, whatever ``back`` was given.
 """
 
 import re
@@ -26,14 +26,12 @@ _MOST_LOCAL: Final = 1_500
 
 
 class AccountPage:
-    """The pages, with what they need."""
-
     def __init__(self, service: Service, provider: Provider) -> None:
         self._service = service
         self._provider = provider
 
     async def page(self, request: web.Request) -> web.Response:
-        """Who am I?"""
+        """The account of the reader: who they are, and whether they may report."""
         service, sessions = self._service, self._service.sessions
         given = given_in(request)
         member = await sessions.member(request)
@@ -52,10 +50,10 @@ class AccountPage:
         return await service.form_html(request, "account.html", given, say, **values)
 
     async def begin(self, request: web.Request) -> web.Response:
-        """The way to the provider.
+        """Begins a sign-in and leads to the provider.
 
-        It is a page with a link that browsers follow at once, and not a redirect: after a form, ``form-action`` of our
-        policy forbids every redirect to another origin, and the provider goes on to further ones by itself.
+        The answer is a page with a link that browsers follow at once, not a redirect: after a form, ``form-action`` of
+        our policy forbids every redirect to another origin, and the provider itself redirects to further ones.
         """
         service, sessions = self._service, self._service.sessions
         given = await service.posted(request, _IN)
@@ -70,7 +68,7 @@ class AccountPage:
         return response
 
     async def back(self, request: web.Request) -> web.Response:
-        """The way back from the provider, which goes on to where the signing in began."""
+        """Takes people back from the provider, signs them in, and leads them to where the sign-in began."""
         sessions = self._service.sessions
         flow = await sessions.take(request, _FLOW, most_s=FLOW_S)
         if flow is None:

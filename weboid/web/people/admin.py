@@ -1,6 +1,6 @@
-"""``/admin``: what people did, undoing all of one person's reports and suggestions, blocking (H-4).
+"""``/admin``: the audit log, undoing all of one person's reports and suggestions, and blocking (H-4).
 
-One law: for administrators only, who are named here as everybody else: what they do stands in the same log.
+One law: for administrators only; what they do is recorded in the same log, with their names.
 """
 
 from datetime import UTC
@@ -55,12 +55,10 @@ _ACTIONS: Final = {
     Action.UNBLOCK: "weboid-admin-action-unblock",
 }
 _OF_PEOPLE: Final = frozenset({Action.UNDO, Action.BLOCK, Action.UNBLOCK})
-"""Their objects are subjects."""
+"""Actions on people, whose objects are subjects."""
 
 
 class AdminPage:
-    """The handlers."""
-
     def __init__(self, service: Service) -> None:
         self._service = service
 
@@ -96,7 +94,7 @@ class AdminPage:
         return await service.form_html(request, "admin.html", given, say, **values)
 
     async def undo(self, request: web.Request) -> web.Response:
-        """All that somebody said is gone at once."""
+        """Deletes all claims of one person at once."""
         given = await self._service.posted(request, "undo")
         person = await self._service.sessions.require_administrator(request)
         subject = _subject_of(given)
@@ -108,12 +106,12 @@ class AdminPage:
         return see_other(_address(given, subject, done))
 
     async def block(self, request: web.Request) -> web.Response:
-        """Somebody may do nothing any more."""
+        """Blocks a person from doing anything."""
         given = await self._service.posted(request, "block")
         person = await self._service.sessions.require_administrator(request)
         subject, reason = _subject_of(given), given.get("reason", "")[:_MOST_REASON]
         if self._service.sessions.is_administrator(subject):
-            # Each could unblock themselves, or shut out all others: the configuration says who administers.
+            # Administrators could unblock themselves or block all others: the configuration decides who administers.
             raise Problem(409, "block-administrator")
         async with self._service.pool.connection() as conn:
             await begin(conn, Action.BLOCK, person, daily=0)
@@ -124,7 +122,7 @@ class AdminPage:
         return see_other(_address(given, subject, done))
 
     async def unblock(self, request: web.Request) -> web.Response:
-        """Somebody may do things again."""
+        """Ends the block of a person."""
         given = await self._service.posted(request, "unblock")
         person = await self._service.sessions.require_administrator(request)
         subject = _subject_of(given)
@@ -158,7 +156,7 @@ class AdminPage:
 
 
 async def _find_name(conn: Connection, subject: str) -> str:
-    """What somebody was called when they last did something, else when they were blocked; perhaps nothing."""
+    """The name of a person when they last did something, else when they were blocked; perhaps empty."""
     if entries := await list_audit(conn, subject=subject, limit=1):
         return entries[0].name
     block = await find_block(conn, subject)
@@ -166,7 +164,7 @@ async def _find_name(conn: Connection, subject: str) -> str:
 
 
 async def _find_done(conn: Connection, given: Parameters) -> AuditEntry | None:
-    """What an administrator has just done about the person that is shown."""
+    """The log entry of what an administrator has just done about the person that is shown."""
     number = _number(given, "did")
     found = await list_audit(conn, before=number + 1, limit=1)
     is_so = found and found[0].audit == number and found[0].object == given.get("subject")
@@ -187,7 +185,7 @@ def _undone_words(detail: str, say: Messages) -> Markup:
 
 
 def _subject_of(given: Parameters) -> str:
-    """Raises Problem; people who have not signed in are nobody that could be blocked."""
+    """The person that is given; raises Problem, also for none: people who have not signed in cannot be blocked."""
     subject = given.get("subject", "")
     if not 0 < len(subject) <= _MOST_SUBJECT or not subject.isprintable():
         raise Problem(400, "no-subject")
@@ -200,5 +198,5 @@ def _number(given: Parameters, name: str) -> int:
 
 
 def _address(given: Parameters, subject: str, done: int | None = None) -> str:
-    """The page of one person, with what was `done` about them just now."""
+    """The address of the page of one person, with the entry of what was just `done` about them."""
     return address_in_language("admin", given, subject=subject, did=None if done is None else _NUMBER.text_of(done))

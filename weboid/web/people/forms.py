@@ -1,4 +1,4 @@
-"""What the forms of people share: where a form leads to, why it has done nothing, and what says who may do things."""
+"""What the forms of people share: the answer after a form, addresses, and the reason why somebody may not report."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -22,7 +22,7 @@ async def answer_to_form(
     refused: Callable[[Problem], Awaitable[web.Response]],
     address: Callable[[Done], str],
 ) -> web.Response:
-    """What follows a form that was sent: the way to the page that shows what was done, or a page that says why not."""
+    """The answer to a form: a redirect to the page that shows what was done, or a page that says why nothing was."""
     try:
         done = await doing
     except Problem as problem:
@@ -31,12 +31,12 @@ async def answer_to_form(
 
 
 def address_in_language(route: str, given: Parameters, **values: str | None) -> str:
-    """The address of a route with these values, in the language that the request asks for; None = left out."""
+    """The address of a route with these values, in the language that the request gives; None = left out."""
     return address_of(route, **values, **only(given, "lang"))
 
 
 def account_address(given: Parameters, back: str) -> str:
-    """Where to sign in, and then to come back to an address of this service."""
+    """The address for signing in and then coming back to `back`, an address of this service."""
     return address_in_language("account", given, back=back)
 
 

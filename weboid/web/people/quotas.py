@@ -1,6 +1,7 @@
-"""What people may do now: the limits of H-2 and blocks, as problems that pages tell.
+"""Limits (H-2) and blocks of people, as problems that pages show; and the entries in the audit log.
 
-One law: `begin` comes first in the transaction that does something, and what is done is noted in it (store/people).
+One law: `begin` comes first in the transaction that does something, and what is done is noted in the same transaction
+(``store/people``).
 """
 
 from typing import assert_never
@@ -17,7 +18,7 @@ _DAY_S = 3600
 async def begin(conn: Connection, action: Action, person: Person | None, *, daily: int) -> None:
     """Raises Problem if this person (None = nobody has signed in) may not do this now: one a minute, `daily` over all.
 
-    From here on nobody else does anything until the transaction ends, so that the limits are exact.
+    It locks: nobody else does anything until the transaction ends, so that the limits are exact.
     """
     match await find_refusal(conn, action, NOBODY if person is None else person.subject, daily=daily):
         case None:

@@ -1,9 +1,9 @@
-"""``/replacement``: what people suggest instead of a dead weblink, suggesting something, taking it back (A-4, H-4).
+"""``/replacement``: lists, takes and removes what people suggest instead of a dead link (A-4, H-4).
 
-Whether a suggestion works is found out by the crawler; what is shown alongside the link everywhere else comes from
-`store.urls.claims`. As on the page of a URL, what is known of one is shown only to people, who have sent a form of ours
-(W-5).
-One law: nothing is taken that a person could not be sent to.
+Whether a suggestion works is checked by ``archive/suggestions``; what is shown alongside the link everywhere else comes
+from ``store/urls/claims``. As on the page of a URL, what is known of one is shown only to people who have sent a form
+of ours (W-5).
+One law: a target is refused if people could not be sent to it.
 """
 
 import re
@@ -49,19 +49,19 @@ _SUGGEST: Final = "replacement"
 _REMOVE: Final = "replacement-remove"
 _PLACE: Final = ("url", "dbname", "lang")
 _HTTP: Final = re.compile(r"https?://[^/?#@]+(?:[/?#]|$)", re.IGNORECASE)
-"""With its scheme, and without anything before the host that could be taken for it."""
+"""With its scheme, and without user information, which could be mistaken for the host."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A target that may be asked: in normal form, and the number of its archive or `PLAIN`."""
+    """A target that may be requested: in normal form, with the number of its archive or `PLAIN`."""
 
     target: Url
     archive: int
 
 
 def fit_target(text: str, url: Url, farms: Iterable[Farm]) -> Fit:
-    """What somebody wants to suggest for `url`; raises Problem that says what is wrong with it."""
+    """The target that is suggested for `url`; raises a Problem that says what is wrong with it."""
     try:
         target = parse(text)
     except InvalidUrl:
@@ -99,7 +99,7 @@ def _require_copy(snapshot: Snapshot, url: Url) -> None:
 
 
 class ReplacementPage:
-    """The handlers. `daily` reports and suggestions may be made a day over all people (H-2)."""
+    """The handlers. `daily` is how many reports and suggestions all people together may make a day (H-2)."""
 
     def __init__(self, service: Service, daily: int) -> None:
         self._service = service
@@ -107,14 +107,14 @@ class ReplacementPage:
         self.look = UrlForm(service, "replacement", "replacement-look", "weboid-replacement-title", "weboid-url-ask")
 
     async def page(self, request: web.Request) -> web.Response:
-        """What is suggested for a weblink, and the form."""
+        """What is suggested for a link, and the form."""
         given = given_in(request)
         if await self._service.sessions.is_interactive(request):
             return await self._page(request, given)
         return await self.look.page(request, given)
 
     async def suggest(self, request: web.Request) -> web.Response:
-        """Takes a suggestion of somebody who has signed in."""
+        """Records a suggestion of somebody who has signed in."""
         sessions = self._service.sessions
         given = await self._service.posted(request, _SUGGEST)
         person = await sessions.require_person(request)
@@ -122,7 +122,7 @@ class ReplacementPage:
         return await self._after(request, given, self._record(given, person))
 
     async def remove(self, request: web.Request) -> web.Response:
-        """Takes a suggestion back, whoever made it."""
+        """Deletes a suggestion, for anybody, signed in or not."""
         sessions = self._service.sessions
         given = await self._service.posted(request, _REMOVE)
         person = await sessions.person(request)
@@ -130,7 +130,7 @@ class ReplacementPage:
         return await self._after(request, given, self._delete(given, person))
 
     async def _after(self, request: web.Request, given: Parameters, doing: Awaitable[str]) -> web.Response:
-        """What follows a form: the page, with what was `done`, or why it was not."""
+        """The answer to a form: the page, with what was `done`, or why nothing was."""
         return await answer_to_form(
             doing,
             lambda problem: self._page(request, given, problem),
@@ -171,7 +171,7 @@ class ReplacementPage:
         return "removed"
 
     def _is_dead(self, known: KnownUrl) -> bool:
-        """By the checks alone: that many say a domain works by hand makes no replacement useless (H-3)."""
+        """Whether the checks alone call it dead: reports on its domain make no replacement useless (H-3)."""
         return finding_of(known.record, known.host, self._service.policy).verdict is Verdict.DEAD
 
     async def _page(self, request: web.Request, given: Parameters, problem: Problem | None = None) -> web.Response:
@@ -203,20 +203,20 @@ class ReplacementPage:
 
 
 def _view(suggestion: Replacement, day: int, say: Messages) -> dict[str, Any]:
-    asked = "" if suggestion.asked is None else html.time_html(suggestion.asked, day, say)
+    checked = "" if suggestion.asked is None else html.time_html(suggestion.asked, day, say)
     if suggestion.works:
-        state = say.html("weboid-replacement-works", asked)
+        state = say.html("weboid-replacement-works", checked)
     elif suggestion.asked is None:
         state = say.html("weboid-replacement-waiting")
     else:
-        state = say.html("weboid-replacement-failing", asked, suggestion.strikes)
+        state = say.html("weboid-replacement-failing", checked, suggestion.strikes)
     archive = BY_NUMBER.get(suggestion.archive)
     return {
         "archive": suggestion.archive,
         "kind": say.html("weboid-replacement-plain")
         if archive is None
         else say.html("weboid-replacement-copy", archive.title),
-        # Nobody is sent to what nobody has tried.
+        # People are sent only to what was checked and works.
         "address": html.address_html(suggestion.target) if suggestion.works else None,
         "target": suggestion.target,
         "state": state,
@@ -225,7 +225,7 @@ def _view(suggestion: Replacement, day: int, say: Messages) -> dict[str, Any]:
 
 
 def _done(given: Parameters, suggestions: Iterable[Replacement], day: int) -> str | None:
-    """What a form has done, if it can be so: whoever makes up an address makes no page say it."""
+    """What a form has done, only if it can be true: a made-up address must not make a page say it."""
     match given.get("done"):
         case "kept" if any(each.day == day for each in suggestions):
             return "kept"

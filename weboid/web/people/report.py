@@ -1,7 +1,6 @@
-"""``/report``: "it works by hand", said of a URL or its whole domain, taken back, or asked for once more (H, W-14).
+"""``/report``: people report that a URL or its domain works by hand, undo that, or request a check (H, W-14).
 
-What a report is and what follows from it is the business of `store.people.report`; how much anybody may do that of
-`quotas`.
+What a report is and what follows from it is in ``store/people/report``; the limits are in ``web/people/quotas``.
 One law: interactive only. What is known of a URL is shown in a session in which a person has sent a form of ours, and
 nothing is done but by such a form.
 """
@@ -49,11 +48,11 @@ _DONE: Final = {
     "removed": "weboid-report-done-removed",
     "check": "weboid-report-done-check",
 }
-"""What a page says after a form, by the word in its address."""
+"""The message after a form, by the value of ``done`` in the address."""
 
 
 class ReportPage:
-    """The handlers. `daily` reports and suggestions may be made a day over all people (H-2)."""
+    """The handlers. `daily` is how many reports and suggestions all people together may make a day (H-2)."""
 
     def __init__(self, service: Service, daily: int) -> None:
         self._service = service
@@ -61,14 +60,14 @@ class ReportPage:
         self.look = UrlForm(service, "report", "report-look", "weboid-report-title", "weboid-url-ask")
 
     async def page(self, request: web.Request) -> web.Response:
-        """What is known of a URL, and what this reader may say of it."""
+        """What is known of a URL, and the forms for what this reader may do."""
         given = given_in(request)
         if await self._service.sessions.is_interactive(request):
             return await self._page(request, given)
         return await self.look.page(request, given)
 
     async def _page(self, request: web.Request, given: Parameters, refused: Problem | None = None) -> web.Response:
-        """The same, with why a form that was sent has done nothing."""
+        """The same; `refused` is why a form that was sent had no effect."""
         service, sessions = self._service, self._service.sessions
         say = html_words(request, given)
         url = url_of(given)
@@ -100,7 +99,7 @@ class ReportPage:
         return await service.form_html(request, "report.html", given, say, refused=refused, **values)
 
     async def _after(self, request: web.Request, given: Parameters, doing: Awaitable[str]) -> web.Response:
-        """What follows a form: the page, with what was `done`, or why it was not."""
+        """The answer to a form: the page, with what was `done`, or why nothing was."""
         return await answer_to_form(
             doing,
             lambda problem: self._page(request, given, problem),
@@ -108,7 +107,7 @@ class ReportPage:
         )
 
     async def report(self, request: web.Request) -> web.Response:
-        """It works, somebody says (H-1)."""
+        """Takes the report that a URL or its domain works by hand (H-1)."""
         given = await self._service.posted(request, "report")
         return await self._after(request, given, self._report(request, given))
 
@@ -134,7 +133,7 @@ class ReportPage:
         return given.get("extent", _URL)
 
     async def remove(self, request: web.Request) -> web.Response:
-        """It does not, somebody else says, signed in or not (H-1, H-4)."""
+        """Removes such reports, for anybody, signed in or not (H-1, H-4)."""
         given = await self._service.posted(request, "remove")
         return await self._after(request, given, self._remove(request, given))
 
@@ -158,7 +157,7 @@ class ReportPage:
         return "removed"
 
     async def check(self, request: web.Request) -> web.Response:
-        """Somebody wants to know now (W-14)."""
+        """Makes a URL due at once, for somebody who has signed in (W-14)."""
         given = await self._service.posted(request, "check")
         return await self._after(request, given, self._check(request, given))
 
@@ -175,7 +174,7 @@ class ReportPage:
         return "check"
 
     def _is_dead(self, known: KnownUrl) -> bool:
-        """Whether the checks say so, whatever people do."""
+        """Whether the checks alone call it dead, whatever people claim."""
         return finding_of(known.record, known.host, self._service.policy).verdict is Verdict.DEAD
 
 
@@ -184,14 +183,14 @@ async def _find_locked(conn: Connection, url: Url) -> KnownUrl:
 
 
 def _watched(known: KnownUrl | None, url: Url) -> KnownUrl:
-    """Raises Problem for what no page uses: nobody brings a URL in (U-9)."""
+    """The URL if a page uses it; raises Problem otherwise, as people cannot add URLs (U-9)."""
     if known is None or known.orphaned is not None:
         raise Problem(404, "unknown-url", str(url)[:MOST_SHOWN])
     return known
 
 
 def _claim(what: str, report: Report, url: Url, day: int, say: Messages) -> Markup:
-    """What somebody said, and when; never who (that is told to administrators only)."""
+    """The words for a report and its day; who made it is shown to administrators only."""
     when = html.time_html(report.day, day, say)
     if what == _URL:
         return say.html("weboid-report-claim-url", when)
@@ -203,12 +202,12 @@ def _claim(what: str, report: Report, url: Url, day: int, say: Messages) -> Mark
 
 def _check_state(known: KnownUrl, day: int) -> str:
     if known.record.checked is not None and known.record.checked >= day:
-        return "asked"
+        return "checked"
     return "due" if known.due <= day else "open"
 
 
 def _done(given: Parameters, known: KnownUrl, reports: dict[str, Report | None], day: int) -> str | None:
-    """The key of what a form has done, if it is so: whoever makes up an address makes no page say it."""
+    """The message key of what a form has done, only if it is true: a made-up address must not make a page say it."""
     match given.get("done"):
         case "url" | "domain" as what:
             report = reports[what]

@@ -1,1 +1,1 @@
-"""Requests as values: what was asked, in which format, and what was wrong with it."""
+"""Requests as values: routes, parameters, forms, formats, cursors, and what is wrong with a request."""

@@ -22,15 +22,15 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Formats:
-    """The formats of an address, its usual one first; `types` are the media types that Accept may choose from."""
+    """The formats of an address, the default one first; `types` are the media types that Accept may choose from."""
 
     offered: tuple[Format, ...]
     types: tuple[tuple[str, Format], ...] = ()
 
-    def wanted(self, asked: str, accept: str) -> Format:
-        """The one that the parameter ``format`` or the header Accept wants. Never fails: errors need a format, too."""
-        if asked in self.offered:
-            return Format(asked)
+    def wanted(self, given: str, accept: str) -> Format:
+        """The format by the parameter ``format`` or by the header Accept. Never fails, as errors need a format, too."""
+        if given in self.offered:
+            return Format(given)
         if not self.types:
             return self.offered[0]
         types = dict(self.types)
@@ -38,7 +38,7 @@ class Formats:
 
 
 def best_type(header: str, offered: Sequence[str]) -> str:
-    """The offered type that the header wants most; the first one where it leaves the choice, or wants none."""
+    """The offered type that the header prefers; the first one if it prefers none or accepts none."""
     wanted = dict(reversed([parsed for part in header.split(",")[:_MOST_RANGES] if (parsed := _range(part))]))
 
     def quality(kind: str) -> float:

@@ -1,7 +1,7 @@
-"""Where a list goes on: the one codec of cursors, which answers give and requests bring back (``after``, ``since`` …).
+"""The codec of cursors: where a list goes on, as answers give it and requests send it back (``after``, ``since`` …).
 
-A cursor is readable text: whole numbers within bounds, then perhaps a text, with dots between them. What they mean, and
-whether there is such a place in a list, is known to the list.
+A cursor is readable text: integers within bounds, then perhaps a text, with dots between them. What they mean, and
+whether the list has such a place, is known to the module of the list.
 """
 
 import re
@@ -26,7 +26,7 @@ class CursorParts(NamedTuple):
 
 
 class Cursor:
-    """The form of a list's cursors: a number of each range, then a text of the pattern `text`, if one is given.
+    """The syntax of a list's cursors: a number for each range, then a text of the pattern `text`, if one is given.
 
     No cursor is longer than its ranges and its pattern allow.
     """
@@ -41,7 +41,7 @@ class Cursor:
         return ".".join(map(str, parts))
 
     def parts_of(self, text: str) -> CursorParts | None:
-        """What a cursor says, None if it has not this form or a number is out of its range."""
+        """The parts of a cursor, None if it does not have this syntax or a number is out of its range."""
         if (match := self._pattern.fullmatch(text)) is None:
             return None
         count = len(self._numbers)
@@ -53,7 +53,7 @@ class Cursor:
     def parts_in(
         self, given: Parameters, name: str = "after", *, fits: Callable[[str], bool] = lambda _: True
     ) -> CursorParts | None:
-        """What the cursor in a request says, None if there is none; raises Problem, also if its text does not fit."""
+        """The parts of the cursor in a request, None if it has none; raises Problem, also if its text does not fit."""
         if name not in given:
             return None
         parts = self.parts_of(given[name])

@@ -1,8 +1,8 @@
-"""The fields of a form that was sent: how much of them there may be, and of what kind.
+"""Reads the fields of a form that was sent, within bounds.
 
-Who sent it is the business of `identity.session`, what it means that of the handler.
-One law: a body is bounded before anything is made of it, and is read as UTF-8 whatever it says it is: there are codecs
-that take minutes for what a request may bring.
+Who sent it is checked in ``web/identity/session``; what it means is decided by the handler.
+One law: the size of a body is checked before it is parsed, and it is decoded as UTF-8 whatever charset it declares:
+there are codecs that take minutes for a body of this size.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from aiohttp import hdrs, web
 from weboid.web.request.problem import Problem
 
 MOST_BODY: Final = 16 * 1024
-"""Bytes of a form of ours."""
+"""The most bytes of a form of ours."""
 
 _MOST_FIELDS: Final = 40
 _BODY_S: Final = 20.0

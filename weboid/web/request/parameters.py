@@ -1,7 +1,8 @@
 """The parameters of a request: which pages of which wiki, how much of them, in which language (W-3, W-4, W-8).
 
-One law: every parameter is given at most once and is either usable or a Problem 400; nothing of it is trusted later.
-Which a route takes stands in `route`; all others are passed over: cache busters and trackers add theirs to any address.
+Which parameters a route takes is in ``web/request/route``; all others are ignored, as cache busters and trackers add
+theirs to any address.
+One law: every parameter is given at most once and is either usable or a Problem 400.
 """
 
 import re
@@ -27,7 +28,7 @@ MOST_SHOWN: Final = 200
 _ID: Final = re.compile(r"[1-9][0-9]{0,9}")
 _UNFIT_TITLE: Final = re.compile("[\x00-\x1f\x7f#<>\\[\\]{}|\ud800-\udfff\ufffd]")
 _MOST_TITLE: Final = 300
-"""Bytes: MediaWiki's 255, and a namespace in front."""
+"""Bytes: MediaWiki's 255 and a namespace prefix."""
 _REVISION: Final = re.compile(r"[1-9][0-9]{0,17}")
 _VERDICTS: Final = {verdict.word: verdict for verdict in (Verdict.DEAD, Verdict.DOUBTFUL, Verdict.WORKING)}
 _CALLBACK: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)*")
@@ -36,12 +37,12 @@ DEFAULT_CALLBACK: Final = "weboid.externalLinkProblem"
 
 LANGUAGE: Final = frozenset({"lang", "uselang"})
 PAGE_NAMES: Final = LANGUAGE | {"dbname", "pageid", "curid", "title", "revid", "all", "verdict", "format", "callback"}
-"""What a request for the links of pages may bring."""
+"""The parameters of a request for the links of pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageQuery:
-    """Pages of one wiki, by ids or by titles, each once. `revision` is that of the one page, if it was named (W-10)."""
+    """Pages of one wiki, by ids or titles, each once. `revision` is that of the one page, if it was given (W-10)."""
 
     wiki: WikiName
     ids: tuple[int, ...]
@@ -71,8 +72,8 @@ def only(given: Parameters, *names: str) -> dict[str, str]:
     return {name: given[name] for name in names if name in given}
 
 
-def question_of(given: Parameters) -> PageQuery:
-    """The question in the parameters of a request; raises Problem."""
+def page_query_of(given: Parameters) -> PageQuery:
+    """The `PageQuery` in the parameters of a request; raises Problem."""
     wiki = wiki_of(given)
     named = [name for name in ("pageid", "curid", "title") if name in given]
     if not named:
@@ -85,7 +86,7 @@ def question_of(given: Parameters) -> PageQuery:
 
 
 def wiki_of(given: Parameters) -> WikiName:
-    """The wiki that is asked about; raises Problem."""
+    """The wiki that is given; raises Problem."""
     if "dbname" not in given:
         raise Problem(400, "no-wiki")
     try:
@@ -95,7 +96,7 @@ def wiki_of(given: Parameters) -> WikiName:
 
 
 def url_of(given: Parameters) -> Url:
-    """The URL that is asked about; raises Problem."""
+    """The URL that is given, in its normal form; raises Problem."""
     if "url" not in given:
         raise Problem(400, "no-url")
     try:
@@ -114,7 +115,7 @@ def page_of(given: Parameters, name: str) -> int | None:
 
 
 def wants_all(given: Parameters) -> bool:
-    """Whether all links are asked for; raises Problem."""
+    """Whether all links are requested; raises Problem."""
     match given.get("all", "0"):
         case "0":
             return False
@@ -124,7 +125,7 @@ def wants_all(given: Parameters) -> bool:
 
 
 def verdicts_of(given: Parameters) -> frozenset[Verdict]:
-    """The verdicts whose links alone are asked for (W-4); none = there is no such filter. Raises Problem."""
+    """The verdicts by which links are filtered (W-4); none = there is no such filter. Raises Problem."""
     words = given["verdict"].split("|") if "verdict" in given else []
     if not _VERDICTS.keys() >= set(words):
         raise Problem(400, "verdicts")
@@ -132,7 +133,7 @@ def verdicts_of(given: Parameters) -> frozenset[Verdict]:
 
 
 def extent_of(given: Parameters, otherwise: Extent) -> Extent:
-    """All links if that was asked for, be it only to pick some verdicts, else what the format tells by default.
+    """All links if they are requested or filtered by verdicts, else the default extent of the format.
 
     Raises Problem.
     """
@@ -172,7 +173,7 @@ def _titles(text: str) -> tuple[str, ...]:
 
 
 def title_of(text: str) -> str:
-    """The title with spaces; raises Problem for what MediaWiki could never have, so that it never reaches SQL."""
+    """The title with spaces; raises Problem for a title that MediaWiki cannot have, so that it never reaches SQL."""
     if not text.strip("_ ") or len(text.encode("utf-8", "replace")) > _MOST_TITLE or _UNFIT_TITLE.search(text):
         raise Problem(400, "title")
     return text.replace("_", " ").strip()

@@ -1,6 +1,6 @@
-"""What is wrong with a request, or with us: a status, and a message key with its parameters for people.
+"""What is wrong with a request, or with us: an HTTP status, and a message key with its parameters.
 
-One law: a problem carries no text of its own; it is said in the language and in the format of whoever asked.
+One law: a problem has no text of its own; it is worded in the language and written in the format of the request.
 """
 
 from typing import Final
@@ -9,7 +9,7 @@ from weboid.errors import WeboidError
 
 
 class Problem(WeboidError):
-    """A request that gets an error instead of an answer; it may be made again after `retry_s`, 0 = nothing is said."""
+    """The reason why a request gets an error. `retry_s`: seconds after which it may be repeated, 0 = not stated."""
 
     def __init__(self, http: int, key: str, *parameters: str | int, retry_s: int = 0) -> None:
         super().__init__(key)

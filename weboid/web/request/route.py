@@ -1,6 +1,6 @@
-"""The one table of routes: every address of the webservice with all that is said of it anywhere (W-8, W-9, W-12).
+"""The one table of routes: every address of the webservice with all its properties (W-8, W-9, W-12).
 
-Limits, formats, parameters, OPTIONS and the addresses in pages are read from here; `web.routes` binds the handlers.
+Limits, formats, parameters, OPTIONS and the addresses in pages are read from here; ``web/routes`` binds the handlers.
 One law: no other module and no template spells out an address of ours; ``tests/test_house.py`` looks for them.
 """
 
@@ -26,20 +26,20 @@ _PAGE: Final = Formats((Format.HTML,))
 _CALL: Final = Formats((Format.JS,))
 _FEED: Final = Formats((Format.XML,))
 _LIST: Final = Formats((Format.HTML, Format.JSON, Format.XML))
-_DOCUMENT: Final = Formats((Format.JSON, Format.XML), _MACHINE_TYPES)
+_DATA: Final = Formats((Format.JSON, Format.XML), _MACHINE_TYPES)
 _ANY: Final = Formats((Format.JSON, Format.XML, Format.HTML), (*_MACHINE_TYPES, _HTML_TYPE))
 _STATUS: Final = Formats((Format.HTML, Format.JSON, Format.XML), (_HTML_TYPE, _JSON_TYPE, _XML_TYPE))
 
 COST: Final = 2
-"""Units of a page of which nothing else is said, and of what is no address."""
+"""Units of a route that states no other cost, and of an address that does not exist."""
 
 FORM_COST: Final = 10
-"""The same of a form that is sent."""
+"""The same for a form that is sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surcharge:
-    """Units more where `word` stands in a value of the parameter `name`."""
+    """Additional units if a value of the parameter `name` contains `word`."""
 
     name: str
     word: str
@@ -48,12 +48,13 @@ class Surcharge:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """An address: `path` with its variables in braces, and what is said of it; who answers there is not.
+    """An address: `path` with its variables in braces, and its properties without its handler.
 
-    `parameters` are those of the address; `tolerated` ones are read as well, as other addresses have them, and mean
+    `parameters` are those of the address; `tolerated` ones, which other addresses have, are read as well and mean
     nothing here. `fields` are those of a form that is sent there, without its token. `cost` and `form_cost` are units
-    of the limits; `counts_pages`: each page that is named costs one more. `asks_store` is false where an error may not
-    reach the database. `is_described`: it stands in ``openapi.json``; `is_open`: every web page may read it (CORS).
+    of the limits; `counts_pages`: each page that is named costs one more. `asks_store` is false where the page of an
+    error may not query the database. `is_described`: it is in ``openapi.json``; `is_open`: every web page may read it
+    (CORS).
     """
 
     name: str
@@ -73,7 +74,7 @@ class Route:
 
 
 def _spoken(*names: str) -> frozenset[str]:
-    """These names, and those of the language."""
+    """These names, and those of the parameters for the language."""
     return LANGUAGE.union(names)
 
 
@@ -82,13 +83,13 @@ def _api(
     path: str,
     *names: str,
     methods: tuple[str, ...] = _SHOWN,
-    formats: Formats = _DOCUMENT,
+    formats: Formats = _DATA,
     cost: int,
     tolerated: frozenset[str] = frozenset(),
     counts_pages: bool = False,
     surcharge: Surcharge | None = None,
 ) -> Route:
-    """An address for programs, in a language that is asked for."""
+    """An address for programs, whose answers have words in a language that may be given."""
     return Route(
         name,
         path,
@@ -112,7 +113,7 @@ def _file(name: str, path: str, *, cost: int, is_open: bool = False, formats: Fo
 
 
 def _form(name: str, path: str, *fields: str) -> Route:
-    """An address to which nothing but a form is sent."""
+    """An address that takes nothing but a form that is sent there."""
     return Route(name, path, _SENT, parameters=frozenset(), fields=_spoken(*fields))
 
 
@@ -175,7 +176,7 @@ ROUTES: Final = (
         cost=20,
         form_cost=20,
     ),
-    # Whatever goes through many rows.
+    # Lists, which read many rows.
     _api("changes", "/changes", *_SCOPE, "since", "format", cost=4),
     _api("dead-feed", "/feeds/dead", *_SCOPE, formats=_FEED, cost=4),
     _api(
@@ -184,13 +185,13 @@ ROUTES: Final = (
         *("dbname", "verdict", "domain", "path", "after", "format"),
         formats=_LIST,
         cost=5,
-        # More for a list that is found by looking at what pages use.
+        # More for this list, which is found by going through what pages use.
         surcharge=Surcharge("verdict", "doubtful", 10),
     ),
     _api("spam-pages", "/lists/spam", "dbname", "after", "format", formats=_LIST, cost=5),
     _api("data", "/data", "format", formats=_LIST, cost=2),
     _file("data-file", "/data/{name}", cost=40, is_open=True),
-    # What is kept: neither the database nor a wiki is asked, or not for each request.
+    # Cached or static: no query of the database or a wiki, or not for each request.
     Route(
         "status",
         "/status",
@@ -203,7 +204,7 @@ ROUTES: Final = (
     ),
     _file("metrics", "/metrics", cost=0, is_open=True),
     _file("health", "/healthz", cost=0, is_open=True),
-    _file("openapi", "/api/openapi.json", cost=0, is_open=True, formats=_DOCUMENT),
+    _file("openapi", "/api/openapi.json", cost=0, is_open=True, formats=_DATA),
     _file("static", "/static/{name}", cost=0),
     _file("source", "/source/{name}", cost=0),
     # Pages that explain.
@@ -229,15 +230,15 @@ ROUTES: Final = (
     _form("admin-unblock", "/admin/unblock", "subject"),
 )
 
-_ELSEWHERE: Final = (("/api/", _DOCUMENT), ("/changes", _DOCUMENT), ("/feeds/", _FEED), ("/lists/", _LIST))
-"""How an error is formatted at what begins so and is no address."""
+_ELSEWHERE: Final = (("/api/", _DATA), ("/changes", _DATA), ("/feeds/", _FEED), ("/lists/", _LIST))
+"""The formats of errors at addresses that do not exist, by how their paths begin."""
 
 _BY_PATH: Final = {route.path: route for route in ROUTES}
 _PATHS: Final = {route.name: route.path for route in ROUTES}
 
 
 def route_of(request: web.Request) -> Route | None:
-    """The route by which a request is answered; None if that is by an error, as there is no such address or method."""
+    """The route that answers a request; None if there is no such address or method."""
     resource = request.match_info.route.resource
     return None if resource is None else _BY_PATH.get(resource.canonical)
 
@@ -248,7 +249,7 @@ def route_at(path: str) -> Route | None:
 
 
 def format_of(request: web.Request) -> Format:
-    """The format that a request wants, whether its address is there or not (W-8). Never fails."""
+    """The format that a request wants, whether its address exists or not (W-8). Never fails."""
     path = request.path
     if (route := route_at(path)) is not None:
         formats = route.formats
@@ -258,9 +259,9 @@ def format_of(request: web.Request) -> Format:
 
 
 def address_of(name: str, /, **values: str | None) -> str:
-    """The address of a route on this service: its path with the variables in it, and all other values as its query.
+    """The address of a route on this service: its path with the variables filled in, and all other values as query.
 
-    Values that are None are left out. In templates it is called ``url``.
+    Values that are None are left out. In templates this function is called ``url``.
     """
     path = _PATHS[name]
     if not values:

@@ -1,7 +1,7 @@
-"""Languages: which there are, their directions and fallbacks, and which one a request gets (W-11).
+"""Languages: which exist, their directions and fallbacks, and which one a request gets (W-11).
 
-The messages themselves are in ``messages``. One law: codes are MediaWiki's; what Babel and HTML call a language stands
-in ``i18n/languages/languages.json``, so that nothing is asked over the network.
+The messages themselves are in ``web/words/messages``. Codes are MediaWiki's; the codes of Babel and HTML are in
+``i18n/languages/languages.json``, so that nothing is requested over the network.
 """
 
 import json
@@ -16,17 +16,17 @@ from weboid.web.request.problem import Problem
 DEFAULT: Final = "en"
 _CODE: Final = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,4}", re.I)
 _RANGE: Final = re.compile(r"([a-z]{2,3}(?:-[a-z0-9]{1,8})*)(?:\s*;\s*q=([01](?:\.[0-9]{0,3})?))?", re.I)
-"""Without white space around it: two stretches of it side by side could be told apart in thousands of ways."""
+"""Without white space around it: two adjacent runs of it could be split in thousands of ways (backtracking)."""
 _MOST_RANGES: Final = 20
 _OLD: Final = {"iw": "he", "in": "id", "ji": "yi", "jw": "jv"}
-"""Codes that ISO 639 has given up, and that some browsers and systems still send."""
+"""Codes that ISO 639 has withdrawn, and that some browsers and systems still send."""
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """`bcp47` is for HTML, `locale` for Babel; `fallbacks` come before English, nearest first.
+    """One language. `bcp47` is for HTML, `locale` for Babel; `fallbacks` come before English, nearest first.
 
-    `relative` is Babel's locale for days in words, where its own has none.
+    `relative` is Babel's locale for days in words, if its own has none.
     """
 
     code: str
@@ -40,7 +40,7 @@ class Language:
 
 @cache
 def languages() -> dict[str, Language]:
-    """All languages that can be asked for, by code."""
+    """All languages that a request can give, by code."""
     given = json.loads((asset("i18n") / "languages" / "languages.json").read_text(encoding="utf-8"))
     return {
         code: Language(
@@ -57,9 +57,9 @@ def written() -> frozenset[str]:
 
 
 def offered_languages(current: Language) -> list[Language]:
-    """What a page offers: the languages that have messages of their own and the one it is in, by their own names.
+    """The languages that a page offers: those that have messages of their own and its current one, sorted by autonym.
 
-    The others are some hundred codes that would all give the words of another; in the address each of them works.
+    The others are some hundred codes that would all show the words of another; in an address each of them works.
     """
     codes = {*written(), current.code}
     return sorted((languages()[code] for code in codes), key=lambda language: language.autonym.casefold())
@@ -68,8 +68,8 @@ def offered_languages(current: Language) -> list[Language]:
 def requested_language(code: str) -> Language:
     """The language of that code, or the nearest shorter one (``de-at`` → ``de``), else English.
 
-    A language that is not there is no error, because pages pass on their readers' (``uselang``); raises Problem for
-    what is no code at all.
+    An unknown language is not an error, because pages pass on the language of their readers (``uselang``). Raises
+    Problem for what is not a code at all.
     """
     if not _CODE.fullmatch(code):
         raise Problem(400, "lang")
@@ -94,7 +94,7 @@ def _has_words(language: Language) -> bool:
 
 
 def _nearest(code: str) -> Language | None:
-    """By MediaWiki's code, else by BCP 47's tag, shortened from its end until one fits (RFC 4647 §3.4)."""
+    """The language by MediaWiki's code, else by BCP 47 tag, shortened from the end until one fits (RFC 4647 §3.4)."""
     first, hyphen, rest = code.lower().partition("-")
     code = _OLD.get(first, first) + hyphen + rest
     while code:
@@ -106,7 +106,7 @@ def _nearest(code: str) -> Language | None:
 
 @cache
 def _by_tag() -> dict[str, Language]:
-    """The languages by BCP 47's tags in lower case; of several with one tag, the one whose messages stand in a file."""
+    """The languages by BCP 47 tag in lower case; of several with one tag, one that has messages of its own."""
     by_tag: dict[str, Language] = {}
     for language in languages().values():
         tag = language.bcp47.lower()

@@ -1,7 +1,7 @@
-"""Messages as translatewiki has them: ``$1``, ``{{PLURAL:$1|…}}``, ``{{GENDER:$1|…}}`` (W-11); CLDR's dates (U-2).
+"""Messages with translatewiki's syntax: ``$1``, ``{{PLURAL:$1|…}}``, ``{{GENDER:$1|…}}`` (W-11); CLDR's dates (U-2).
 
 Plurals and genders are chosen by toolforge-i18n's formatter.
-One law: a message is plain text. Its own characters are escaped in HTML, so no translation can bring in markup.
+One law: a message is plain text. Its own characters are escaped in HTML, so that no translation can add markup.
 """
 
 import json
@@ -31,7 +31,7 @@ _GENDERS: Final = ("m", "f", "n")
 _ALL_PLURALS: Final = ("zero", "one", "two", "few", "many")
 _KEPT: Final = 4_096
 _MOST_KEPT: Final = 100
-"""Characters of a parameter. What is longer was made up by somebody, who could fill our memory with it."""
+"""Characters of a parameter. Longer ones come from outside and could fill the memory, so they are not cached."""
 _MOST_LANGUAGES: Final = 64
 _DIGITS: Final = {
     "adlm": 0x1E950,
@@ -48,7 +48,7 @@ _DIGITS: Final = {
     "rohg": 0x10D30,
     "tibt": 0xF20,
 }
-"""The zeros of CLDR's numbering systems (UAX 44: the other nine digits follow). Babel knows their names only."""
+"""The zeros of CLDR's numbering systems (UAX 44: the other nine digits follow). Babel has their names only."""
 _ISOLATES: Final = {"ltr": Markup("\u2066"), "rtl": Markup("\u2067")}
 _END: Final = Markup("\u2069")
 """Unicode's left-to-right, right-to-left and pop isolate (UAX 9)."""
@@ -56,14 +56,14 @@ _WEEK, _MONTH, _YEAR = 7, 30.4375, 365.25
 
 
 class Messages:
-    """The messages of one language. `text` is for machines' words and titles, `html` for pages."""
+    """The messages of one language. `text` is for answers to programs and for titles, `html` for pages."""
 
     def __init__(self, language: Language) -> None:
         self.language = language
         self._locale = Locale.parse(language.locale)
         self._relative = self._locale if language.relative is None else Locale.parse(language.relative)
-        # The same few sentences are said of many links. HTML is kept only where nothing in it was Markup before: to a
-        # cache, markup and text are equal.
+        # The same few sentences are used for many links. HTML is cached only if no parameter is Markup: to a cache,
+        # markup and text are equal.
         self._text = lru_cache(_KEPT)(self._formatted)
         self._plain_html = lru_cache(_KEPT)(self._formatted_html)
         self._dates = lru_cache(_KEPT)(self._formatted_dates)
@@ -77,17 +77,17 @@ class Messages:
         return _formatter(pattern.locale).format(pattern.text, *self._written(parameters))
 
     def html(self, key: str, *parameters: Parameter) -> Markup:
-        """The message as HTML: all is escaped but parameters that are Markup already."""
+        """The message as HTML: everything is escaped except parameters that are Markup already."""
         if _are_kept(parameters) and not any(isinstance(value, Markup) for value in parameters):
             return self._plain_html(key, parameters)
         return self._formatted_html(key, parameters)
 
     def _formatted_html(self, key: str, parameters: tuple[Parameter, ...]) -> Markup:
         pattern = self._pattern(key, parameters)
-        told = Markup(_formatter(pattern.locale).format(escape(pattern.text), *self._written(parameters)))
-        # Else the full stop of an English sentence would stand at its beginning in an Arabic page. Not elements, for
-        # a message may stand in an attribute.
-        return told if pattern.direction == self.language.direction else _ISOLATES[pattern.direction] + told + _END
+        words = Markup(_formatter(pattern.locale).format(escape(pattern.text), *self._written(parameters)))
+        # Else the full stop of an English sentence would be shown at its beginning in an Arabic page. Not elements, as
+        # a message may be part of an attribute.
+        return words if pattern.direction == self.language.direction else _ISOLATES[pattern.direction] + words + _END
 
     def _pattern(self, key: str, parameters: tuple[Parameter, ...]) -> "_Pattern":
         if self.language.code == QQX:
@@ -99,7 +99,7 @@ class Messages:
             yield _Number(value, self._locale) if isinstance(value, int) else value
 
     def span(self, days: int) -> str:
-        """How long something has lasted, as an adverbial: *for two weeks*. CLDR has no such form, so messages do it."""
+        """How long something has lasted, as an adverbial: *for two weeks*. By messages, as CLDR has no such form."""
         if days <= 0:
             return self.text("weboid-since-today")
         unit, count = _counted(days)
@@ -121,7 +121,7 @@ class Messages:
         return _own_digits(words, self._relative)
 
     def duration(self, seconds: int) -> str:
-        """How long something takes, in its largest unit that is not too rough."""
+        """How long something takes, in the largest unit that is not too coarse."""
         words = format_timedelta(timedelta(seconds=seconds), threshold=2, locale=self._relative)
         return _own_digits(words, self._relative)
 
@@ -131,28 +131,28 @@ class Messages:
 
     def moment(self, moment: datetime) -> str:
         """A date with its time, in UTC."""
-        told = format_datetime(moment, "medium", tzinfo=UTC, locale=self._locale)
-        return f"{_own_digits(told, self._locale)} UTC"
+        written = format_datetime(moment, "medium", tzinfo=UTC, locale=self._locale)
+        return f"{_own_digits(written, self._locale)} UTC"
 
     def date(self, day: int) -> str:
         """A calendar date as people write it."""
         return _own_digits(format_date(date_of(day), "long", locale=self._locale), self._locale)
 
     def dates(self, first: int, last: int) -> str:
-        """Two calendar dates and what lies between."""
+        """The range of two calendar dates; one date if they are equal."""
         return self._dates(first, last)
 
     def _formatted_dates(self, first: int, last: int) -> str:
         if first == last:
-            told = format_date(date_of(first), "medium", locale=self._locale)
+            written = format_date(date_of(first), "medium", locale=self._locale)
         else:
-            told = format_interval(date_of(first), date_of(last), "yMMMd", locale=self._locale)
-        return _own_digits(told, self._locale)
+            written = format_interval(date_of(first), date_of(last), "yMMMd", locale=self._locale)
+        return _own_digits(written, self._locale)
 
 
 @lru_cache(_MOST_LANGUAGES)
 def messages_in(language: Language) -> Messages:
-    """The messages of a language, made once while it is in use."""
+    """The messages of a language; the objects of the languages used last are cached."""
     return Messages(language)
 
 
@@ -167,9 +167,9 @@ def catalogue(code: str) -> dict[str, str]:
 
 
 def format_pattern(message: str, locale: Locale) -> str:
-    """A message as a format string for I18nFormatter; raises ValueError where that cannot be said.
+    """A message as a format string for I18nFormatter; raises ValueError if it cannot be expressed as one.
 
-    A colon inside PLURAL or GENDER would end the form for the formatter, a parameter inside GENDER may hold one.
+    To the formatter a colon inside PLURAL or GENDER ends the form, and a parameter inside GENDER may contain one.
     """
 
     def replaced(match: re.Match[str]) -> str:
@@ -219,7 +219,7 @@ def _pattern(language: Language, key: str) -> _Pattern:
 
 @cache
 def _own_pattern(code: str, key: str) -> _Pattern | None:
-    """The same of one language; none also where the formatter would misread it (the next one steps in)."""
+    """The same in one language; None also if the formatter would misread it, so that the next language is used."""
     if (message := catalogue(code).get(key)) is None:
         return None
     language = languages()[code]
@@ -231,7 +231,7 @@ def _own_pattern(code: str, key: str) -> _Pattern | None:
 
 @cache
 def _formatter(locale: str) -> Formatter:
-    # Here, because it brings half a second of imports; its package is typed but does not say what it exports.
+    # Imported here, because it takes half a second; its package is typed but does not declare what it exports.
     from toolforge_i18n import I18nFormatter  # type: ignore[attr-defined]
 
     formatter: Formatter = I18nFormatter(locale_identifier=locale, get_gender=lambda _: "n")
@@ -239,13 +239,13 @@ def _formatter(locale: str) -> Formatter:
 
 
 def _own_digits(text: str, locale: Locale) -> str:
-    """The digits of a text of Babel's as the language writes them."""
+    """A text that Babel wrote, with the digits of the language."""
     zero = _DIGITS.get(locale.default_numbering_system)
     return text if zero is None else text.translate({ord("0") + digit: zero + digit for digit in range(10)})
 
 
 def _are_kept(parameters: tuple[Parameter, ...]) -> bool:
-    """Whether a message with these may be kept."""
+    """Whether a message with these parameters may be cached."""
     return not any(isinstance(value, str) and len(value) > _MOST_KEPT for value in parameters)
 
 
@@ -255,7 +255,7 @@ def _keys_pattern(key: str, count: int) -> str:
 
 
 def _counted(days: int) -> tuple[Unit, int]:
-    """The unit in which so many days are told, and how many of it: never a unit that would hide half of them."""
+    """The unit in which a number of days is worded, and how many of it; a larger one is used from two of it on."""
     if days < 2 * _WEEK:
         return "day", days
     if days < 2 * _MONTH:
@@ -266,7 +266,7 @@ def _counted(days: int) -> tuple[Unit, int]:
 
 
 class _Number(int):
-    """A number that is written as its language does, but compared and counted as a number."""
+    """A number that is formatted in the way of its language, but compared and counted as a number."""
 
     _locale: Locale
 
@@ -276,5 +276,5 @@ class _Number(int):
         return number
 
     def __format__(self, spec: str) -> str:
-        told = format_decimal(int(self), locale=self._locale, numbering_system="default")
-        return _own_digits(told, self._locale)
+        written = format_decimal(int(self), locale=self._locale, numbering_system="default")
+        return _own_digits(written, self._locale)

@@ -1,4 +1,4 @@
-"""What is said of a link, in words: verdict, since when, why, what the server does, what the file is (U-2, U-4, U-7).
+"""The words about a link: verdict, duration, reason, status of the server, file type (U-2, U-4, U-7).
 
 One law: every enumeration of the core has a message for each of its members; a test compares them.
 """
@@ -21,8 +21,8 @@ CLICKABLE: Final = frozenset({"http", "https", "ftp", "ftps"})
 _FEW_CODES: Final = 5
 _KEPT: Final = 4_096
 
-# What a reader would not see, or what would turn the text around: controls, bidi controls, zero-width and filler
-# characters, tags, lone surrogates. Joiners stay, as Persian and emoji need them.
+# What a reader would not see, or what would reverse the text: controls, bidi controls, zero-width and filler
+# characters, tags, lone surrogates. Joiners are kept, as Persian and emoji need them.
 _UNSEEN: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
@@ -30,7 +30,7 @@ _UNSEEN: Final = re.compile(
 
 
 def visible(text: str) -> str:
-    """The text with all that hides or misleads written out: ``⟨U+202E⟩``."""
+    """The text with all invisible and misleading characters written out: ``⟨U+202E⟩``."""
     return _UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
 
 
@@ -50,7 +50,7 @@ def href_of(link: LinkReport) -> str | None:
 
 
 def verdict_words(link: LinkReport, day: int, say: Messages) -> str:
-    """The verdict and since when: *dead for three weeks*; what is not watched says what it is instead."""
+    """The verdict and its duration: *dead for three weeks*; the class instead, if the link is not watched."""
     verdict = link.finding.verdict
     if verdict is Verdict.UNKNOWN and link.kind is not UrlClass.WATCHED:
         return say.text(f"weboid-class-{link.kind.value}")
@@ -75,7 +75,7 @@ def reason_key(reason: Reason) -> str:
 
 
 def report_words(link: LinkReport, day: int, say: Messages) -> str | None:
-    """That somebody said it works by hand, and when (H-1): a claim, told of what is dead or counts as reachable."""
+    """That somebody reported it to work by hand, and when (H-1): a claim, shown of dead and doubtful links only."""
     if link.claims.reported is None or link.finding.verdict not in (Verdict.DEAD, Verdict.DOUBTFUL):
         return None
     return say.text("weboid-note-reported", say.distance(link.claims.reported - day))
@@ -83,9 +83,9 @@ def report_words(link: LinkReport, day: int, say: Messages) -> str | None:
 
 @lru_cache(_KEPT)
 def status_words(status: Status, say: Messages, http: int | None = None) -> str:
-    """The words for a status' whole group (U-4), with the exact HTTP code where that is known to be what they say.
+    """The words for the group of a status (U-4), with the exact HTTP code if it is known to belong to it.
 
-    Else with the group's codes where they are few: one alone might be wrong.
+    Otherwise with all codes of the group if they are few, as a single one might be wrong.
     """
     words = say.text(f"weboid-{message_key(status)}")
     codes = http_codes(status)
@@ -102,7 +102,7 @@ def entry_words(entry: Entry, say: Messages) -> str:
 
 
 def file_words(link: LinkReport, say: Messages) -> str | None:
-    """A notable file type with its size (U-6), None for a page as any other."""
+    """A notable file type with its size (U-6), None if the link has none."""
     if link.record.mime is None:
         return None
     if link.record.size_kib is None:
@@ -111,18 +111,18 @@ def file_words(link: LinkReport, say: Messages) -> str | None:
 
 
 def sentence(link: LinkReport, day: int, say: Messages) -> str:
-    """All of it in one line, for answers to machines that show it to people."""
+    """Verdict and reason in one line, for programs that show it to people."""
     verdict, reason = verdict_words(link, day, say), reason_words(link, say)
     return verdict if reason is None else say.text("weboid-words", verdict, reason)
 
 
 def other_forms(link: LinkReport) -> list[str]:
-    """The forms in which the wiki has the URL, where they are not its normal form."""
+    """The forms in which the wiki has the URL, other than its normal form."""
     return [visible(given) for given in link.given if link.url is not None and given != link.normal]
 
 
 def shown_url(link: LinkReport) -> str:
-    """What a reader sees of the URL: its normal form, which is ASCII, or what the wiki has, with nothing hidden."""
+    """The URL for readers: its normal form, which is ASCII, else the form that the wiki has, with nothing hidden."""
     return link.normal or visible(link.given[0])
 
 

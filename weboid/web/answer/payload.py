@@ -1,6 +1,6 @@
-"""The one document that JSON, JavaScript and XML carry: pages with links, each link with its summary (W-1, W-8).
+"""The one payload that JSON, JavaScript and XML carry: pages with links, each link with its summary (W-1, W-8).
 
-One law: the formats differ in their syntax only; what they say is made here. ``docs/api.md`` describes it.
+One law: the formats differ in their syntax only; their content is made here. ``docs/api.md`` describes it.
 """
 
 from collections.abc import Collection
@@ -16,12 +16,12 @@ from weboid.web.words.messages import Messages
 from weboid.web.words.phrases import sentence
 
 
-def document(
+def payload_of(
     answer: PageAnswer, extent: Extent, say: Messages, source: str, verdicts: Collection[Verdict] = ()
 ) -> dict[str, Any]:
-    """The answer; `source` is where the code of this very version is (W-2).
+    """The payload of an answer; `source` is the URL of the source code of this version (W-2).
 
-    If there are `verdicts`, links of the extent with other ones are left out (W-4).
+    If `verdicts` are given, links of the extent with other verdicts are left out (W-4).
     """
     return {
         "version": VERSION,
@@ -36,21 +36,21 @@ def document(
     }
 
 
-def problem_document(problem: Problem, say: Messages) -> dict[str, Any]:
-    """What is wrong, as a key and in words."""
+def problem_payload(problem: Problem, say: Messages) -> dict[str, Any]:
+    """The payload of a problem: its key, and what is wrong in words."""
     text = say.text(problem.key, *problem.parameters)
     return {"version": VERSION, "error": {"key": problem.key, "text": text}}
 
 
 def fits(link: LinkReport, verdicts: Collection[Verdict]) -> bool:
-    """Whether a filter lets the link pass; none lets all."""
+    """Whether the link has one of these verdicts; with no verdicts given, every link fits."""
     return not verdicts or link.finding.verdict in verdicts
 
 
 def _page(page: PageReport, extent: Extent, verdicts: Collection[Verdict], day: int, say: Messages) -> dict[str, Any]:
-    told = [link for link in page.links if is_told(link, extent)]
+    reports = [link for link in page.links if is_told(link, extent)]
     shown = page_as_json(page, extent)
-    pairs = [(link, report) for link, report in zip(shown["links"], told, strict=True) if fits(report, verdicts)]
+    pairs = [(link, report) for link, report in zip(shown["links"], reports, strict=True) if fits(report, verdicts)]
     for link, report in pairs:
         link["summary"] = sentence(report, day, say)
     shown["links"] = [link for link, _ in pairs]
