@@ -16,10 +16,11 @@ from weboid.core.verdict.verdict import Verdict, finding_of
 FINE = Observation(Status.FINE, Reason.OK)
 LOST = Observation(Status.NOT_FOUND, Reason.NOT_FOUND)
 WALL = Observation(Status.NO_ACCESS, Reason.FORBIDDEN)
+BUSY = Observation(Status.TOO_MANY_REQUESTS, Reason.RATE_LIMIT)
 SILENT = Observation(Status.NETWORK, Reason.TIMEOUT)
 SILENT_BY_HEARSAY = Observation(Status.NETWORK, Reason.TIMEOUT, inferred=True)
 
-observations = st.sampled_from([FINE, LOST, WALL, SILENT, SILENT_BY_HEARSAY])
+observations = st.sampled_from([FINE, LOST, WALL, BUSY, SILENT, SILENT_BY_HEARSAY])
 lives = st.lists(st.tuples(st.integers(1, 40), observations), max_size=30)
 
 
@@ -73,11 +74,25 @@ def test_a_wall_is_never_dead_however_long_it_stands() -> None:
     assert verdict(lived(*((day, WALL) for day in range(100, 500, 7)))) is Verdict.DOUBTFUL
 
 
-def test_a_wall_before_a_dead_page_makes_it_doubtful_until_the_next_failure() -> None:
+def test_a_wall_ends_the_streak_so_that_two_failures_around_years_of_it_prove_nothing() -> None:
+    walled = lived((100, LOST), (107, LOST), *((day, WALL) for day in range(114, 844, 7)))
+    assert (walled.streak.strikes, verdict(walled)) == (0, Verdict.DOUBTFUL)
+    again = lived((844, LOST), record=walled)
+    assert (again.streak.strikes, again.streak.since, verdict(again)) == (1, 844, Verdict.DOUBTFUL)
+
+
+def test_a_wall_before_a_dead_page_makes_it_doubtful_until_it_is_proven_anew() -> None:
     dead = lived((100, LOST), (107, LOST), (114, LOST))
     walled = lived((121, WALL), record=dead)
     assert verdict(walled) is Verdict.DOUBTFUL
-    assert verdict(lived((128, LOST), record=walled)) is Verdict.DEAD
+    assert verdict(lived((128, LOST), (135, LOST), record=walled)) is Verdict.DOUBTFUL
+    assert verdict(lived((128, LOST), (135, LOST), (142, LOST), record=walled)) is Verdict.DEAD
+
+
+def test_too_many_requests_neither_add_to_a_streak_nor_end_it() -> None:
+    record = lived((100, LOST), (107, BUSY), (110, LOST), (112, BUSY))
+    assert (record.streak.strikes, record.streak.since, verdict(record)) == (2, 100, Verdict.DOUBTFUL)
+    assert verdict(lived((114, LOST), record=record)) is Verdict.DEAD
 
 
 def test_hearsay_moves_the_history_but_never_strikes() -> None:
@@ -175,7 +190,7 @@ def test_a_policy_laxer_than_nine_days_is_refused() -> None:
 
 
 @given(lives)
-def test_dead_always_has_three_own_failing_days_over_a_fortnight_without_an_arrival(
+def test_dead_always_has_three_own_failing_days_over_a_fortnight_without_an_arrival_or_a_wall(
     life: list[tuple[int, Observation]],
 ) -> None:
     record, day, failing_days = UNTRIED, 100, set[int]()
@@ -183,7 +198,7 @@ def test_dead_always_has_three_own_failing_days_over_a_fortnight_without_an_arri
         day += gap
         record, due = judge(record, seen, day)
         assert day < due <= day + 28
-        if seen.outcome is Outcome.WORKING:
+        if seen in (FINE, WALL):
             failing_days.clear()
         elif seen.outcome is Outcome.FAILING and not seen.inferred:
             failing_days.add(day)

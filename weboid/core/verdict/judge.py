@@ -9,7 +9,7 @@ from typing import NamedTuple
 from weboid.core.observe.observation import Observation
 from weboid.core.record.history import extended
 from weboid.core.record.policy import DEFAULT, Policy
-from weboid.core.record.reasons import Outcome
+from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import NO_STRIKES, UNKNOWN_HOST, HostRecord, Streak, UrlRecord
 from weboid.core.record.status import HOST_FAILURES
 from weboid.core.verdict.verdict import proven
@@ -64,13 +64,16 @@ def is_host_failure(seen: Observation) -> bool:
 
 
 def _streak_after(streak: Streak, seen: Observation, day: int) -> Streak:
-    """The streak after a check: an inferred failure adds no strike, a refusal changes nothing, an arrival ends it."""
+    """The streak after a check: an inferred failure adds no strike; an arrival, a wall or a login ends it (U-7).
+
+    "Too many requests" and Retry-After are neutral: they say when to come again, nothing of the document.
+    """
     match seen.outcome:
         case Outcome.FAILING:
             return streak if seen.inferred else streak.struck(day)
-        case Outcome.REFUSED:
+        case Outcome.REFUSED if seen.reason is Reason.RATE_LIMIT:
             return streak
-        case Outcome.WORKING | Outcome.DOUBTFUL:
+        case Outcome.REFUSED | Outcome.WORKING | Outcome.DOUBTFUL:
             return NO_STRIKES
 
 
