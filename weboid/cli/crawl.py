@@ -49,7 +49,7 @@ def command(config: Config, once: bool, day: int | None) -> None:
     """
 
     async def main() -> None:
-        async with open_store(config, size=4, part="crawl") as pool:
+        async with open_store(config, size=4, part="crawl", idle_s=config.crawl.lease_s) as pool:
             await crawl(config, pool, clock(day), once=once, console=Console(stderr=True, soft_wrap=True))
 
     run_async(main())

@@ -67,12 +67,12 @@ day_option = click.option("--day", type=DayType(), help="Use this day instead of
 
 @asynccontextmanager
 async def open_store(
-    config: Config, *, size: int, part: str, any_form: bool = False, statement_timeout_s: float = 0
+    config: Config, *, size: int, part: str, any_form: bool = False, statement_timeout_s: float = 0, idle_s: float = 120
 ) -> AsyncIterator["Pool"]:
     """The database, configured or embedded, started and migrated; raises StoreError.
 
     `any_form`: also if its keys are not those of this program (O-10), for commands that neither compute nor write keys.
-    A statement is cut off after `statement_timeout_s`, 0 = never.
+    A statement is cut off after `statement_timeout_s`, 0 = never, and a transaction that is idle for `idle_s`.
     """
     from weboid.store.db.key_scheme import record_scheme, require_scheme
     from weboid.store.db.migrate import migrate
@@ -83,7 +83,7 @@ async def open_store(
     watching = asyncio.create_task(_keep_alive(server)) if server else None
     try:
         dsn = server.dsn if server else config.database
-        async with open_pool(dsn, size=size, part=part, statement_timeout_s=statement_timeout_s) as pool:
+        async with open_pool(dsn, size=size, part=part, statement_timeout_s=statement_timeout_s, idle_s=idle_s) as pool:
             async with pool.connection() as conn:
                 applied = await migrate(conn)
             for name in applied:

@@ -1,5 +1,6 @@
 """The pool: its connections are set up as asked, survive a restart of the server, and fail as a StoreError."""
 
+import asyncio
 from contextlib import suppress
 from pathlib import Path
 
@@ -69,6 +70,24 @@ async def test_a_statement_slower_than_the_timeout_is_a_store_error(database: st
                 await connection.execute("SELECT pg_sleep(5)")
         async with pool.connection() as connection:
             await connection.execute("SELECT 1")
+
+
+async def test_a_transaction_that_hangs_gives_its_locks_up(database: str) -> None:
+    async with open_pool(database, size=1, idle_s=0.3) as hanging, open_pool(database, size=1) as other:
+
+        async def hang() -> None:
+            async with hanging.connection() as connection:
+                await connection.execute("UPDATE held SET number = 2")
+                async with asyncio.timeout(10), other.connection() as waiting:
+                    await waiting.execute("UPDATE held SET number = 3")
+                await connection.execute("SELECT 1")
+
+        async with other.connection() as connection:
+            await connection.execute("CREATE TABLE held AS SELECT 1 AS number")
+        with pytest.raises(StoreError, match="idle-in-transaction"):
+            await hang()
+        async with hanging.connection() as connection:
+            assert await (await connection.execute("SELECT number FROM held")).fetchone() == (3,)
 
 
 async def test_waiting_too_long_for_a_connection_is_a_store_error(database: str) -> None:

@@ -34,12 +34,13 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
     ) -> AsyncIterator[AsyncConnection[TupleRow]]:
         """Lends a connection in a transaction that is committed at the end, or rolled back by an exception.
 
-        Raises StoreError if the database is gone, full, shut down, or slower than the statement timeout.
+        Raises StoreError if the database is gone, full, shut down, or slower than the statement timeout, or
+        has ended the transaction because nothing happened in it.
         """
         try:
             async with super().connection(timeout) as connection:
                 yield connection
-        except psycopg.OperationalError as error:
+        except (psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout) as error:
             raise StoreError(f"the database failed: {_first_line(error)}") from error
 
     @asynccontextmanager
@@ -54,12 +55,14 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
 
 @asynccontextmanager
 async def open_pool(
-    dsn: str, *, size: int, statement_timeout_s: float = 0, part: str = "", timeout_s: float = 30
+    dsn: str, *, size: int, statement_timeout_s: float = 0, part: str = "", timeout_s: float = 30, idle_s: float = 120
 ) -> AsyncIterator[Pool]:
     """Opens at most ``size`` connections for one part of the program (its name is shown in ``pg_stat_activity``).
 
-    A statement is cut off after ``statement_timeout_s`` (0 = never). A task that waits longer than ``timeout_s`` for a
-    free connection gets a StoreError. Raises StoreError at once if the database cannot be reached.
+    A statement is cut off after ``statement_timeout_s`` (0 = never), a transaction in which nothing happens after
+    ``idle_s``: a program that hangs in its middle must not hold its locks against all others. A task that waits longer
+    than ``timeout_s`` for a free connection gets a StoreError. Raises StoreError at once if the database cannot be
+    reached.
     """
     name = f"weboid {__version__} {part}".strip()
     settings = {"application_name": name, "connect_timeout": CONNECT_TIMEOUT_S, "prepare_threshold": 2}
@@ -68,7 +71,9 @@ async def open_pool(
         connection.adapters.register_dumper(list, ArrayDumper)
         # As a statement, not as a start-up option: those of the operator's dsn stay, and poolers in between allow it.
         await connection.execute(
-            "SELECT set_config('statement_timeout', %s, false)", (f"{statement_timeout_s * 1000:.0f}",)
+            "SELECT set_config('statement_timeout', %s, false), "
+            "set_config('idle_in_transaction_session_timeout', %s, false)",
+            (f"{statement_timeout_s * 1000:.0f}", f"{idle_s * 1000:.0f}"),
         )
         await connection.commit()
 
