@@ -55,13 +55,17 @@ CREATE TABLE host (
     host text NOT NULL,
     -- `org.example.www.`: sorts from the top-level domain down, makes "domain and all below" one range.
     reversed text COLLATE "C" NOT NULL,
+    -- What those failures prove, packed (core/record/streak.py). Last, for columns can only be appended.
+    evidence integer,
     PRIMARY KEY (bucket, host_key)
 );
 CREATE INDEX host_next_day ON host (bucket, next_day);
 CREATE INDEX host_reversed ON host (reversed);
 
 -- status, since, asked = the newest history entry; older = the four before it, 5 bytes each (core/record/history.py).
--- http = the exact code of the newest check: 0 = it got none, NULL = not kept. Last, for columns can only be appended.
+-- http = the exact code of the newest check: 0 = it got none, NULL = not kept; evidence = what the strikes prove, packed
+-- (core/record/streak.py); portrait = what the document looked like, packed (core/document/portrait.py). All three last,
+-- for columns can only be appended.
 CREATE TABLE url (
     host_key bigint NOT NULL,
     url_key bigint NOT NULL,
@@ -83,6 +87,8 @@ CREATE TABLE url (
     target text,
     older bytea,
     http smallint,
+    evidence integer,
+    portrait bytea,
     PRIMARY KEY (bucket, host_key, url_key)
 );
 -- Orphaned URLs are not checked any more (U-8).
@@ -165,20 +171,6 @@ CREATE UNLOGGED TABLE slot (
     PRIMARY KEY (bucket, host_key)
 );
 
--- What a document looked like, for the URLs of the sample (C-11, core/document/likeness.py).
-CREATE TABLE portrait (
-    host_key bigint NOT NULL,
-    url_key bigint NOT NULL,
-    fingerprint bigint,
-    bucket smallint NOT NULL,
-    day smallint NOT NULL,
-    words smallint NOT NULL,
-    title text NOT NULL,
-    language text,
-    author text,
-    PRIMARY KEY (bucket, host_key, url_key)
-);
-
 -- Feeding: how far each pass and stream has come, which pages wait to be read, what is spam, which alarms are raised.
 
 -- The pass under way over a wiki (P-5): `step` counts its criteria and phases, `place` is where to go on in the step.
@@ -249,6 +241,27 @@ CREATE TABLE alarm (
     since smallint NOT NULL,
     detail text NOT NULL,
     PRIMARY KEY (kind, subject)
+);
+
+-- Visits to groups of hosts by day (C-16), of the last week and only for groups with failing hosts: `answered` = steady
+-- hosts that answered again, `failed` = keys of domains with steady hosts that failed, `more` = beyond those kept, `still`
+-- and `back` = hosts that had failed before, and did so again or answered. `subject` as in `alarm`.
+CREATE TABLE loss_tally (
+    subject text NOT NULL,
+    day smallint NOT NULL,
+    answered integer NOT NULL,
+    more integer NOT NULL,
+    still integer NOT NULL,
+    back integer NOT NULL,
+    failed bigint[] NOT NULL,
+    PRIMARY KEY (subject, day)
+);
+
+-- The newest day on which a crawler worked, or which an operator confirmed: a clock that jumps away from it is not
+-- believed (C-16). One row, none before the first round.
+CREATE TABLE lived (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    day smallint NOT NULL
 );
 
 -- People: what they report and suggest, who did what, and how much each range of addresses may request.

@@ -16,6 +16,10 @@ class StoreError(WeboidError):
     """The database cannot be started, reached or migrated."""
 
 
+class DayRefused(WeboidError):
+    """The clock has jumped; nobody has confirmed the day, so nothing is checked on it."""
+
+
 class LeaseLost(WeboidError):
     """Another worker has taken over a bucket; nothing more may be written for it (lease epoch)."""
 

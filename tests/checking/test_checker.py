@@ -14,7 +14,7 @@ from support.misbehaving import Act, Asked, Certificates, HangUp, Script, head_o
 from weboid.checking.checker import Checker
 from weboid.checking.turns import LocalTurns, NotAsked
 from weboid.config import CrawlConfig, NetConfig
-from weboid.core.document.likeness import Portrait
+from weboid.core.document.portrait import Portrait
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Outcome, Reason
@@ -202,19 +202,28 @@ async def test_where_robots_are_not_wanted_nothing_is_probed_nor_judged_by_its_t
     assert seen.reason is Reason.SOFT_404
 
 
-async def test_a_page_of_the_sample_is_known_again_and_known_to_be_another() -> None:
+async def test_a_page_is_known_again_and_known_to_be_another() -> None:
     first = site_of({"/a/page": reply(200, body=page("The history of bees"))})
-    seen, _ = await ask(first, looks=True, sampled=True)
+    seen, _ = await ask(first, looks=True, portrays=True)
     portrait = seen.portrait
     assert isinstance(portrait, Portrait)
-    assert portrait.title == "The history of bees"
-    seen, _ = await ask(first, looks=True, sampled=True, earlier=portrait)
+    honest = frozenset({Special.HONEST})
+    seen, asked = await ask(first, looks=True, earlier=portrait, needs=honest)
+    assert (seen.reason, seen.portrait, len(asked)) == (Reason.OK, None, 1)
+    seen, _ = await ask(first, looks=True, earlier=portrait, compares=True, needs=honest)
     assert seen.reason is Reason.OK
     casino = page(
         "Best online slots", "spin win jackpot bonus poker roulette dealer bet now and win big every day " * 6
     )
-    seen, _ = await ask(site_of({"/a/page": reply(200, body=casino)}), looks=True, sampled=True, earlier=portrait)
+    other = site_of({"/a/page": reply(200, body=casino)})
+    seen, _ = await ask(other, looks=True, compares=True, earlier=portrait, needs=honest)
     assert (seen.reason, seen.portrait) == (Reason.REPLACED, None)
+    # Where nothing speaks for a stranger it is no doubt, but what is known of the page is kept.
+    seen, _ = await ask(other, looks=True, portrays=True, earlier=portrait, needs=honest)
+    assert (seen.reason, seen.portrait) == (Reason.OK, None)
+    short = site_of({"/a/page": reply(200, body=page("A few words", "only these"))})
+    seen, _ = await ask(short, looks=True, compares=True, portrays=True, earlier=portrait, needs=honest)
+    assert (seen.reason, seen.portrait) == (Reason.OK, None)
 
 
 async def test_what_cannot_be_asked_besides_changes_nothing() -> None:

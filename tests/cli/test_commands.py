@@ -1,11 +1,14 @@
 """The commands as their users call them: what they print, and what they say to wrong input."""
 
 from collections.abc import AsyncIterator
+from datetime import date
 from pathlib import Path
 
 import pytest
 from support.commands import Place, open_place
 
+from weboid.core.record.moment import planned_hour
+from weboid.core.url.keys import host_key
 from weboid.demo.world import BotWall, Code, Host, NoHead, Page, Redirect, Spell, World
 
 WORLD = World(
@@ -117,11 +120,11 @@ async def test_from_feed_over_rounds_to_what_is_known(new_place: Place) -> None:
     assert (fed.status, "3 new" in fed.err) == (0, True), fed.err
     again = await place.run("feed", "pass", "--day", "100")
     assert "nothing has changed" in again.err
-    for day in (100, 107, 114):
+    for day in (100, 104, 109, 114):
         place.day = day
         assert (await place.run("crawl", "--once", "--day", str(day))).status == 0
     (gone,) = (await place.run("show", "--json", place.web.located("http://site.demo/gone"))).lines()
-    assert (gone["verdict"], gone["reason"], gone["strikes"], gone["since"]) == ("dead", "gone", 3, "2017-04-11")
+    assert (gone["verdict"], gone["reason"], gone["strikes"], gone["since"]) == ("dead", "gone", 4, "2017-04-11")
     assert (gone["checked"], gone["next_check"]) == ("2017-04-25", "2017-05-02")
     assert gone["history"] == [
         {"status": 21, "http": 410, "state": "gone", "first": "2017-04-11", "last": "2017-04-25"}
@@ -132,10 +135,38 @@ async def test_from_feed_over_rounds_to_what_is_known(new_place: Place) -> None:
     assert (broken["status"], broken["http"], broken["history"][0]["http"]) == (16, 500, 400)
 
 
+async def test_a_crawl_at_an_hour_leaves_what_is_due_later_that_day_and_one_without_asks_all(place: Place) -> None:
+    assert place.web
+
+    async def checked(url: str) -> tuple[str, int]:
+        (link,) = (await place.run("show", "--json", url)).lines()
+        return link["checked"], (date.fromisoformat(link["next_check"]) - date(2017, 1, 1)).days
+
+    async def crawl(day: int, *hour: str) -> None:
+        place.day = day
+        ran = await place.run("crawl", "--once", "--day", str(day), *hour)
+        assert ran.status == 0, ran.err
+
+    url = place.web.located("http://site.demo/gone")
+    assert (await place.run("feed", "pass", "--day", "100")).status == 0
+    await crawl(100, "--hour", "0")  # what has just come waits for no hour
+    first, due = await checked(url)
+    assert (first, due) == ("2017-04-11", 103)
+    hour = planned_hour(host_key("site.demo"), due)
+    assert hour > 0
+    await crawl(due, "--hour", str(hour - 1))
+    assert (await checked(url))[0] == first
+    await crawl(due, "--hour", str(hour))
+    assert await checked(url) == ("2017-04-14", 106)
+    await crawl(106)
+    assert (await checked(url))[0] == "2017-04-17"
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [
         (["check"], "Missing argument"),
+        (["crawl", "--once", "--hour", "24"], "24"),
         (["crawl", "--once", "--day", "yesterday"], "yesterday"),
         (["crawl", "--once", "--day", "99999"], "99999"),
         (["page", "../etc/passwd", "X"], "does not name a wiki"),

@@ -1,7 +1,11 @@
-"""``weboid crawl``: suggestions are checked beside the rounds, and hold nobody up (A-4)."""
+"""``weboid crawl``: suggestions checked beside the rounds hold nobody up (A-4); a day may be refused (C-16)."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from functools import partial
 from io import StringIO
 from ipaddress import ip_network
 from pathlib import Path
@@ -9,12 +13,18 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from support.commands import LIMIT_S, Place
-from support.misbehaving import Act, Asked, Silence, head_only, reply, serve
+from support.misbehaving import Act, Asked, HangUp, Silence, Zone, head_only, name_server, reply, serve
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.cli.crawl import crawl
 from weboid.config import Config, CrawlConfig, load_config
+from weboid.core.record.days import day_of
+from weboid.core.record.moment import Moment
+from weboid.core.verdict.verdict import Verdict
+from weboid.crawl.worker_day import WorkerDay, confirm_day
+from weboid.errors import DayRefused
 from weboid.store.people.replacement import find_replacements, record_replacement
+from weboid.store.upkeep.alarm import list_alarms
 
 URLS = [f"http://dead.demo/{number}" for number in range(3)]
 
@@ -44,10 +54,90 @@ async def test_one_call_checks_the_links_that_are_due_and_the_suggestions(databa
         await wiki.take_in({2: URLS}, 1_000)
         await suggest(wiki, URLS[0], site.url("/new"))
         await suggest(wiki, URLS[1], site.url("/gone"))
-        await crawl(config_of(), wiki.pool, lambda: 100, once=True, console=Console(file=StringIO()))
+        await crawl(config_of(), wiki.pool, lambda: Moment(100), once=True, console=Console(file=StringIO()))
         assert await asked(wiki, URLS[0]) == (100, True)
         assert await asked(wiki, URLS[1]) == (100, False)
         assert (await wiki.known(site.url("/link"))).record.checked == 100
+
+
+async def test_a_hoster_that_hangs_up_on_us_alone_kills_no_link(database: str) -> None:
+    """The whole way, from an address that was dialled to an alarm that is lowered."""
+    blocks = False
+
+    def script(request: Asked) -> Act:
+        number = int(request.headers["Host"][1:].partition(".")[0])
+        return HangUp(reset=True) if blocks and number < 12 else reply(200, body=b"<p>A mill.")
+
+    async with AsyncExitStack() as stack:
+        hoster, other = [await stack.enter_async_context(serve(script, ip=f"127.0.{net}.1")) for net in (7, 8)]
+        zone: Zone = {f"h{number}.demo": [(hoster if number < 12 else other).ip] for number in range(24)}
+        names = await stack.enter_async_context(name_server(zone))
+        urls = [(hoster if number < 12 else other).url("/", host=f"h{number}.demo") for number in range(24)]
+        wiki = await stack.enter_async_context(open_wiki(database, {1: urls}))
+        config = config_of()
+        config = replace(config, net=replace(config.net, dns=(names.address,)))
+        console = Console(file=StringIO())
+        raised: dict[int, list[str]] = {}
+        for day in (100, *range(107, 132)):
+            blocks = 107 <= day <= 123
+            await crawl(config, wiki.pool, partial(Moment, day), once=True, console=console, confirmed=day == 107)
+            async with wiki.pool.connection() as conn:
+                raised[day] = [alarm.subject for alarm in await list_alarms(conn)]
+            assert Verdict.DEAD not in {(await wiki.finding(url)).verdict for url in urls}
+        assert raised[107] == raised[123] == ["network 127.0.7.0/24"]
+        assert raised[131] == []
+        assert {(await wiki.finding(url)).verdict for url in urls} == {Verdict.WORKING}
+
+
+@pytest.mark.parametrize(("lag_days", "is_confirmed"), [(0, True), (30, False)])
+async def test_a_pause_of_five_days_is_confirmed_by_the_dates_of_other_hosts(
+    database: str, lag_days: int, is_confirmed: bool
+) -> None:
+    date = format_datetime(datetime.now(UTC) - timedelta(days=lag_days), usegmt=True)
+
+    def script(request: Asked) -> Act:
+        return head_only(request, reply(200, f"Date: {date}", body=b"<p>A mill."))
+
+    async with AsyncExitStack() as stack:
+        sites = [await stack.enter_async_context(serve(script, ip=f"127.0.0.{number}")) for number in range(1, 5)]
+        urls = [site.url("/link") for site in sites]
+        wiki = await stack.enter_async_context(open_wiki(database, {1: urls}))
+        today = day_of(datetime.now(UTC))
+        console = Console(file=StringIO())
+        await crawl(config_of(), wiki.pool, lambda: Moment(today - 5), once=True, console=console)
+        await wiki.take_in({2: [sites[0].url("/new")]}, today)
+        if is_confirmed:
+            await crawl(config_of(), wiki.pool, None, once=True, console=console)
+        else:
+            with pytest.raises(DayRefused):
+                await crawl(config_of(), wiki.pool, None, once=True, console=console)
+        checked = (await wiki.known(sites[0].url("/new"))).record.checked
+        assert checked in ((today, today + 1) if is_confirmed else (None,))
+
+
+async def test_a_crawler_that_runs_for_good_waits_for_the_day_to_be_right(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weboid.cli.crawl._CUT_OFF_S", 0.05)
+    async with serve(lambda _: reply(200)) as site, open_wiki(database, {1: [site.url("/link")]}) as wiki:
+        await WorkerDay(wiki.pool, lambda: Moment(50)).require()
+        told = StringIO()
+        running = asyncio.create_task(
+            crawl(config_of(), wiki.pool, lambda: Moment(100), once=False, console=Console(file=told, soft_wrap=True))
+        )
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                while "weboid crawl --once --confirm-day" not in told.getvalue():
+                    await asyncio.sleep(0.02)
+                await asyncio.sleep(0.3)
+                assert (site.asked, told.getvalue().count("--confirm-day")) == ([], 1)
+                async with wiki.pool.connection() as conn:
+                    await confirm_day(conn, 100)
+                while not site.asked:
+                    await asyncio.sleep(0.02)
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ import pytest
 import trustme
 from dnslib import QTYPE, RCODE, DNSRecord
 
-from weboid.demo.littledns import NOBODY
+from weboid.demo.life import HourPart, Hours
 from weboid.demo.littleweb import LittleWeb, open_littleweb
 from weboid.demo.world import (
     Behaviour,
@@ -372,7 +372,7 @@ async def looked_up(web: LittleWeb, name: str, kind: str = "A", wait_s: float = 
         ("site.demo", "NOERROR", ["127.0.0.1"]),
         ("SITE.demo", "NOERROR", ["127.0.0.1"]),
         ("broken.demo", "NOERROR", ["127.0.0.1"]),
-        ("refused.demo", "NOERROR", [NOBODY]),
+        ("refused.demo", "NOERROR", ["127.0.0.2"]),
         ("gone.demo", "NXDOMAIN", []),
         ("fail.demo", "SERVFAIL", []),
         ("never.demo", "NXDOMAIN", []),
@@ -392,7 +392,45 @@ async def test_a_host_has_no_address_of_another_family(web: LittleWeb) -> None:
 
 async def test_nobody_listens_where_refused_hosts_lead(web: LittleWeb) -> None:
     with pytest.raises(ConnectionRefusedError):
-        await sent(web, request("/"), ip=NOBODY)
+        await sent(web, request("/"), ip="127.0.0.2")
+
+
+async def test_networks_have_addresses_of_their_own_and_can_be_lost_alone() -> None:
+    world = World(
+        {
+            "near.demo": Host(network=7),
+            "refused.demo": Host(host_always(HostState.REFUSED), network=7),
+            "far.demo": Host(),
+        },
+        (Outage(5, 5, Lost.SERVERS, networks=frozenset({7})), Outage(6, 6, Lost.NAMES_FAIL, frozenset({"far.demo"}))),
+    )
+    today = 0
+    async with open_littleweb(world, day=lambda: today) as web:
+        for name, ip in (("near.demo", "127.7.0.1"), ("refused.demo", "127.7.0.2"), ("far.demo", "127.0.0.1")):
+            assert [str(each.rdata) for each in (await looked_up(web, name)).rr] == [ip]
+        close = "Connection: close"
+        assert reply(await sent(web, request("/", "GET", "near.demo", close), ip="127.7.0.1")).code == 200
+        today = 5
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(sent(web, request("/", "GET", "near.demo", close), ip="127.7.0.1"), 0.2)
+        assert reply(await sent(web, request("/", "GET", "far.demo", close))).code == 200
+        today = 6
+        assert RCODE[(await looked_up(web, "far.demo")).header.rcode] == "SERVFAIL"
+        assert RCODE[(await looked_up(web, "near.demo")).header.rcode] == "NOERROR"
+
+
+async def test_servers_and_names_live_by_the_hour() -> None:
+    nightly: Hours[HostBehaviour] = Hours((HourPart(22, 3, HostState.DNS_GONE),), HostState.UP)
+    pages: Hours[Behaviour] = Hours((HourPart(9, 10, Code(410)),), Page())
+    now = 21
+    world = World({"a.demo": Host((Spell(0, nightly),), {"/x": (Spell(0, pages),)})})
+    async with open_littleweb(world, day=lambda: 0, hour=lambda host: now) as web:
+        for hour, name in ((21, "NOERROR"), (22, "NXDOMAIN"), (2, "NXDOMAIN"), (3, "NOERROR")):
+            now = hour
+            assert RCODE[(await looked_up(web, "a.demo")).header.rcode] == name
+        for hour, code in ((8, 200), (9, 410)):
+            now = hour
+            assert reply(await sent(web, request("/x", "GET", "a.demo", "Connection: close"))).code == code
 
 
 async def test_without_certificates_every_handshake_fails(web: LittleWeb) -> None:

@@ -12,19 +12,24 @@ import pytest
 from weboid.checking.checker import Checker
 from weboid.checking.turns import LocalTurns
 from weboid.config import CrawlConfig, NetConfig
+from weboid.core.observe.observation import Observation
+from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT
+from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
+from weboid.core.record.status import Status
 from weboid.core.url.classify import UrlClass, classify
 from weboid.core.url.farms import BUILT_IN, farm_named, parse_wiki_name
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import Url, normal, parse
+from weboid.core.verdict.judge import judge
 from weboid.core.verdict.verdict import Finding, Verdict, finding_of
 from weboid.crawl.visit import Visit
-from weboid.demo.articles import ARTICLES
+from weboid.demo.articles import ARTICLES, HOST_LIVES
 from weboid.demo.littleweb import LoggedRequest, open_littleweb
 from weboid.demo.story import DAYS as STORY_DAYS
 from weboid.demo.story import WIKI, Truth, demo_days, demo_pages, demo_world, ground_truth
-from weboid.demo.world import World, behaviour_on, located
+from weboid.demo.world import Page, World, behaviour_on, located
 from weboid.net.outbound import Outbound, open_session
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked
@@ -64,11 +69,10 @@ class Rounds:
             visit = Visit(
                 stored,
                 asked,
-                {},
                 check=checker.ask,
                 second_opinion=None,
                 report=self._record,
-                today=lambda: day,
+                now=lambda: Moment(day),
                 policy=DEFAULT,
                 stopping=lambda: False,
             )
@@ -154,7 +158,7 @@ def test_nothing_was_ever_called_dead_that_was_not(told: Told) -> None:
 def test_a_revival_is_told_at_the_next_check(told: Told) -> None:
     (url,) = [url for url, truth in told.watched().items() if truth.was_dead]
     days = [check.day for check in told.rounds.checks if check.url == url]
-    revived = next(day for day in days if day >= DAYS[0] + 60)
+    revived = next(day for day in days if day >= DAYS[0] + 50)
     verdicts = dict(zip(DAYS, told.rounds.verdicts[url], strict=True))
     assert verdicts[revived - 1] is Verdict.DEAD
     assert verdicts[revived] is Verdict.WORKING
@@ -195,6 +199,32 @@ def test_the_same_link_on_two_articles_has_one_life(told: Told) -> None:
 def test_page_ids_and_titles_are_unique() -> None:
     pages = demo_pages(str)
     assert len({page.page for page in pages}) == len({page.title for page in pages}) == len(pages) >= 12
+
+
+def test_the_story_is_long_enough_for_every_death_whatever_its_last_day() -> None:
+    latest_check = DEFAULT.working_interval + 1
+    for article in ARTICLES:
+        for link in article.links:
+            if link.verdict is Verdict.DEAD:
+                host = link.url.split("/")[2]
+                begun = max(life[-1].from_day for life in (link.life, HOST_LIVES.get(host, link.life)))
+                span = min(DEFAULT.span_of(reason) for reason in link.reasons)
+                assert begun + latest_check + span <= STORY_DAYS, link.url
+
+
+@pytest.mark.parametrize("last_day", range(3600, 3607))
+def test_the_revival_of_the_story_is_told_whatever_its_last_day_and_the_hour_of_its_host(last_day: int) -> None:
+    lost, fine = Observation(Status.NOT_FOUND, Reason.NOT_FOUND), Observation(Status.FINE, Reason.OK)
+    (life,) = {link.life for article in ARTICLES for link in article.links if link.was_dead}
+    for host_key in range(48):
+        days, record, verdicts = demo_days(last_day), UNTRIED, []
+        day = days[0]
+        while day <= last_day:
+            seen = fine if isinstance(behaviour_on(life, day - days[0]), Page) else lost
+            record, day = judge(record, seen, day, host_key=host_key)
+            verdicts.append(finding_of(record).verdict)
+        assert Verdict.DEAD in verdicts
+        assert verdicts[-1] is Verdict.WORKING
 
 
 def test_every_life_of_the_story_is_in_order() -> None:

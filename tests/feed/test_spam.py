@@ -146,7 +146,7 @@ async def test_an_intake_afterwards_finds_nothing_to_change(database: str) -> No
 
 async def test_a_dead_url_that_is_spam_is_no_dead_link_until_it_is_spam_no_more(database: str) -> None:
     async with open_wiki(database, {1: [BAD], 2: [BAD, FINE]}) as stored:
-        for day in range(100, 130, 7):
+        for day in range(100, 130, 3):
             await stored.round(day, lambda url, day: LOST)
         assert await stored.dead() == {(1, key(BAD)), (2, key(BAD)), (2, key(FINE))}
         await refreshed(stored, "bad\\.com", day=130)

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 from support.stored import FINE, WikiInStore, open_wiki
 
-from weboid.maintain.alarms import AlarmKind, watch
+from weboid.maintain.alarms import watch
 from weboid.store.pages.page_pass import record_end, record_start
 from weboid.store.pages.spam import FARM, ListKind, SpamList, record_spam_list
 from weboid.store.pages.stream import Position, record_position
-from weboid.store.upkeep.alarm import Alarm, list_alarms, lower_alarm, raise_alarm
+from weboid.store.upkeep.alarm import Alarm, AlarmKind, list_alarms, lower_alarm, raise_alarm
 
 LINK = "https://one.demo/"
 

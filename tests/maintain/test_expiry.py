@@ -8,12 +8,10 @@ import pytest
 from support.killing import open_killer
 from support.stored import FINE, LOST, WikiInStore, key, open_wiki
 
-from weboid.core.document.likeness import Portrait
 from weboid.core.record.specials import Special
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import parse
-from weboid.maintain.alarms import AlarmKind
 from weboid.maintain.expiry import Expiry, expire, guarded, planned
 from weboid.store.db.pool import Connection, open_pool
 from weboid.store.db.rows import HostKey
@@ -21,14 +19,13 @@ from weboid.store.pages.page import record_added, release_pages
 from weboid.store.pages.page_pass import record_end, record_start
 from weboid.store.pages.wiki import record_wiki
 from weboid.store.schedule.turn import lease_slots
-from weboid.store.upkeep.alarm import list_alarms
+from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 from weboid.store.upkeep.expiry import Expired, WikiPass, expire_urls
-from weboid.store.urls.portrait import DatedPortrait, record_portraits
 from weboid.store.urls.special import HostSpecial, record_specials
 
 GONE, STAYS, BESIDE = "https://gone.demo/a", "https://stays.demo/a", "https://stays.demo/b"
 MANY = [f"https://many{number}.demo/" for number in range(400)]
-ROWS = {"url": 3, "portrait": 3, "change": 3, "host": 2, "special": 2, "slot": 2}
+ROWS = {"url": 3, "change": 3, "host": 2, "special": 2, "slot": 2}
 """Tables, with how much of a URL's key they have."""
 
 
@@ -62,7 +59,6 @@ async def depend(stored: WikiInStore, urls: Iterable[str], day: int) -> None:
     keys = [key(url) for url in urls]
     hosts = sorted({HostKey(*each[:2]) for each in keys})
     async with stored.pool.connection() as conn:
-        await record_portraits(conn, {each: DatedPortrait(day, Portrait("A title", None, None, 1, 9)) for each in keys})
         await record_specials(conn, {HostSpecial(host, Special.NEEDS_GET): day for host in hosts})
         await lease_slots(conn, dict.fromkeys(hosts, 0.0), limit_s=1)
 
@@ -198,7 +194,8 @@ async def test_a_use_that_comes_while_a_url_is_being_deleted_brings_it_in_anew(d
         assert (await coming).urls_new == 1
         known = await stored.known(GONE)
         assert (known.record.checked, known.orphaned, known.due) == (None, None, 300)
-        assert await stored.rows("SELECT next_day FROM host") == [(103,), (300,)]
+        # Its host counts as due since the day before, so that no hour of this day is waited for.
+        assert await stored.rows("SELECT next_day FROM host") == [(103,), (299,)]
 
 
 async def test_two_intakes_at_once_do_not_make_an_orphan_of_what_is_in_use(database: str) -> None:

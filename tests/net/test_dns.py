@@ -129,6 +129,34 @@ async def test_a_resolver_that_lies_is_caught_at_the_socket(settings: NetConfig)
     assert site.connections == 0
 
 
+async def test_the_address_that_was_tried_is_told_without_a_new_look_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dns, "SHORTEST_TTL_S", 0)
+    zone: Zone = {"site.test": ["127.0.0.7"]}
+    async with name_server(zone, ttl_s=0) as server:
+        resolver = Resolver(LOOPBACK, (server.address,), 1)
+        assert resolver.address_of("site.test") is None
+        await addresses(resolver, "site.test")
+        asked = list(server.asked)
+        assert (resolver.address_of("SITE.test."), resolver.address_of("127.0.0.9")) == ("127.0.0.7", "127.0.0.9")
+        assert server.asked == asked
+        zone["site.test"] = 3
+        with pytest.raises(LookupFailed):
+            await resolver.addresses("site.test")
+        assert resolver.address_of("site.test") == "127.0.0.7"
+        await resolver.close()
+
+
+async def test_name_servers_are_asked_for_once_and_may_be_unknown() -> None:
+    async with name_server({"site.test": ["127.0.0.7", "@NS2.host.test", "@ns1.host.test"], "a.test": []}) as server:
+        resolver = Resolver(LOOPBACK, (server.address,), 1)
+        for _ in range(2):
+            assert await resolver.name_servers_of("site.test") == "ns1.host.test ns2.host.test"
+            assert await resolver.name_servers_of("a.test") is None
+            assert await resolver.name_servers_of("nowhere.test") is None
+        assert sorted(server.asked) == ["NS a.test", "NS nowhere.test", "NS site.test"]
+        await resolver.close()
+
+
 async def test_many_who_ask_at_once_are_one_look_up() -> None:
     async with name_server({"site.test": ["127.0.0.1"]}) as server:
         resolver = Resolver(LOOPBACK, (server.address,), 1)

@@ -52,6 +52,8 @@ def system(*numbers: int) -> list[OSError]:
         (LookupFailed(ares.ARES_ESERVFAIL), Reason.DNS_ERROR),
         (LookupFailed(ares.ARES_ETIMEOUT), Reason.DNS_ERROR),
         (connecting(ssl.SSLError(1, "no")), Reason.TLS),
+        (connecting(ssl.SSLZeroReturnError(6, "closed")), Reason.RESET),
+        (connecting(ssl.SSLEOFError(8, "EOF occurred")), Reason.RESET),
         (unverified(9), Reason.CERTIFICATE_EXPIRED),
         (unverified(10), Reason.CERTIFICATE_EXPIRED),
         (unverified(18), Reason.CERTIFICATE_SELF_SIGNED),

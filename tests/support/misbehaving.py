@@ -19,7 +19,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from dnslib import AAAA, CNAME, QTYPE, RR, A, DNSRecord
+from dnslib import AAAA, CNAME, NS, QTYPE, RR, A, DNSRecord
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ async def _exchange(site: Site, script: Script, reader: asyncio.StreamReader, wr
 
 
 Answer = Sequence[str] | int | None
-"""Addresses, or a name after ``=`` (CNAME); or a DNS response code; or None for silence."""
+"""Addresses, or a name after ``=`` (CNAME) or ``@`` (NS); or a DNS response code; or None for silence."""
 Zone = dict[str, Answer | list[list[str]]]
 """What each name answers; a list of lists is used up one by one, its last staying."""
 
@@ -186,7 +186,10 @@ class _Dns(asyncio.DatagramProtocol):
 
     def _add(self, response: DNSRecord, name: str, kind: str, values: Sequence[str]) -> None:
         for value in values:
-            if value.startswith("="):
+            if value.startswith("@"):
+                if kind == "NS":
+                    response.add_answer(RR(name, QTYPE.NS, rdata=NS(value[1:]), ttl=self.ttl_s))
+            elif value.startswith("="):
                 response.add_answer(RR(name, QTYPE.CNAME, rdata=CNAME(value[1:]), ttl=self.ttl_s))
                 final = self.zone.get(value[1:], ())
                 if isinstance(final, Sequence):

@@ -10,6 +10,7 @@ from typing import Any
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
+from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
@@ -18,6 +19,7 @@ from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.urls import parse
 from weboid.core.verdict.verdict import Finding, finding_of
+from weboid.crawl.losses import Losses
 from weboid.crawl.round import Round
 from weboid.crawl.visit import SecondOutcome
 from weboid.crawl.work import StoreWork
@@ -73,9 +75,17 @@ class WikiInStore:
         return await self.new_round(day, script, **config).run()
 
     def new_round(
-        self, day: int, script: Script, worker: str = "test", second_opinion: SecondOutcome | None = None, **config: Any
+        self,
+        day: int,
+        script: Script,
+        worker: str = "test",
+        second_opinion: SecondOutcome | None = None,
+        losses: Losses | None = None,
+        hour: int | None = None,
+        waits: bool = False,
+        **config: Any,
     ) -> Round:
-        """A round that is not running yet; `config` as in CrawlConfig."""
+        """A round that is not running yet; `hour` and `waits` as in Moment and Round, `config` as in CrawlConfig."""
 
         async def ask(question: CheckRequest) -> Observation:
             self.asked.append((day, question.url))
@@ -87,11 +97,13 @@ class WikiInStore:
         return Round(
             StoreWork(self.pool, worker, settings, DEFAULT),
             ask,
-            today=lambda: day,
+            now=lambda: Moment(day, hour),
             config=settings,
             connections=10,
             policy=DEFAULT,
             second_opinion=second_opinion,
+            losses=losses,
+            waits=waits,
         )
 
     async def known(self, url: str) -> KnownUrl:

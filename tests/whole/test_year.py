@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.verdicts.daily import Change, Check
 from benchmarks.verdicts.figures import Case, Figures, figures_of, hidings_of, limit_of, quantiles
 from benchmarks.verdicts.rules import PEERS, WEBOID, Rule, strikes_dead
-from benchmarks.verdicts.year import Change, Check, UrlYear, Year, live
+from benchmarks.verdicts.year import UrlYear, Year, live
 from benchmarks.worlds.sight import Sight
 from benchmarks.worlds.worldfile import read_world, world_in
 from weboid.core.record.reasons import Outcome, Reason
@@ -122,12 +123,12 @@ def test_what_is_hidden_counts_as_away_but_not_as_a_death() -> None:
 
 def test_deaths_are_told_in_time_late_or_never() -> None:
     sights = [SEEN] * 10 + [GONE] * 90
-    for day, recall in ((38, 1.0), (39, 0.0)):
+    for day, recall in ((45, 1.0), (46, 0.0)):
         found = figures(sights, range(day, 100))
-        assert (took(found.deaths), found.recall(28)) == ([day - 10], recall)
+        assert (took(found.deaths), found.recall(35)) == ([day - 10], recall)
     assert took(figures(sights).deaths) == [None]
-    assert figures([SEEN] * 10 + [GONE] * 28 + [SEEN] * 62).deaths == []
-    assert len(figures([SEEN] * 10 + [GONE] * 29 + [SEEN] * 61).deaths) == 1
+    assert figures([SEEN] * 10 + [GONE] * 35 + [SEEN] * 55).deaths == []
+    assert len(figures([SEEN] * 10 + [GONE] * 36 + [SEEN] * 54).deaths) == 1
 
 
 def test_deaths_behind_a_wall_are_nobody_s_fault() -> None:

@@ -9,13 +9,13 @@ import logging
 from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
-from urllib.parse import urlsplit
 
 from weboid.checking.stop_list import StopList
 from weboid.checking.turns import NotAsked, Turns
 from weboid.config import CrawlConfig
 from weboid.core.document.document import Document
-from weboid.core.document.likeness import is_replaced, is_same_page, portrait_of, sibling_of
+from weboid.core.document.likeness import is_same_page, sibling_of
+from weboid.core.document.portrait import BLANK, is_replaced, portrait_of
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.content import document_in
 from weboid.core.observe.observation import Observation, RawResponse
@@ -25,7 +25,7 @@ from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
 from weboid.core.record.status import Status
 from weboid.core.url.archives import BARRED_HOSTS
-from weboid.core.url.urls import Url, parse
+from weboid.core.url.urls import Url, front_page, parse
 from weboid.net.fetch import fetch_answer
 from weboid.net.ftp import fetch_ftp
 from weboid.net.guard import NotPublic
@@ -110,9 +110,9 @@ class Checker:
         if other and need in question.needs:
             there = await self._with_referrer(other, question)
             if there.seen.outcome is Outcome.WORKING:
-                return replace(there, seen=as_switched(None, there.seen, need))
+                return replace(there, seen=as_switched(None, there.seen, need, question.warned))
         here = await self._with_referrer(url, question)
-        if other and need not in question.needs and calls_for_switch(here.seen, thorough=question.thorough):
+        if other and need not in question.needs and calls_for_switch(here.seen, thorough=question.tries(need)):
             there = await self._with_referrer(other, question)
             if there.seen.outcome is Outcome.WORKING:
                 return replace(there, seen=as_switched(here.seen, there.seen, need))
@@ -129,11 +129,11 @@ class Checker:
     async def _with_referrer(self, url: Url, question: CheckRequest) -> CheckResult:
         """The result without a Referer or, if that helps, with the site's own front page as Referer (C-7)."""
         if Special.NEEDS_REFERRER in question.needs:
-            answer = await self._answer(url, question, _front_page(url))
+            answer = await self._answer(url, question, str(front_page(url)))
             return await self._looked_at(url, question, answer)
         finding = await self._looked_at(url, question, await self._answer(url, question))
-        if question.thorough and finding.seen.reason is Reason.FORBIDDEN:
-            inside = await self._optional(self._answer(url, question, _front_page(url)))
+        if question.tries(Special.NEEDS_REFERRER) and finding.seen.reason is Reason.FORBIDDEN:
+            inside = await self._optional(self._answer(url, question, str(front_page(url))))
             if inside and (seen := observation_of(inside)).outcome is Outcome.WORKING:
                 needs = seen.needs | {Special.NEEDS_REFERRER}
                 seen = replace(seen, status=Status.CORRECTED, reason=Reason.NEEDS_REFERRER, needs=needs)
@@ -159,7 +159,7 @@ class Checker:
             case Outcome.DOUBTFUL if seen != observation_of(answer, read_body=False):
                 if not await self._may_look(answer.final):
                     seen = observation_of(answer, read_body=False)
-            case Outcome.WORKING if question.looks and (question.sampled or Special.HONEST not in question.needs):
+            case Outcome.WORKING if question.examines:
                 if (document := document_in(answer)).is_page and await self._may_look(answer.final):
                     seen = await self._compared(url, question, document, seen)
         return CheckResult(seen, answer)
@@ -170,11 +170,13 @@ class Checker:
 
     async def _compared(self, url: Url, question: CheckRequest, document: Document, seen: Observation) -> Observation:
         """The observation after comparing the document with its earlier portrait and with a made-up sibling."""
-        if question.sampled:
-            portrait = portrait_of(document)
-            if question.earlier and is_replaced(question.earlier, portrait):
+        if question.portrays or question.compares:
+            portrait, earlier = portrait_of(document), question.earlier
+            is_other = earlier is not None and is_replaced(earlier, portrait)
+            if is_other and question.compares:
                 return replace(seen, reason=Reason.REPLACED)
-            seen = replace(seen, portrait=portrait)
+            if question.portrays and not is_other and (earlier is None or portrait != BLANK):
+                seen = replace(seen, portrait=portrait)
         if Special.HONEST in question.needs or (sibling := sibling_of(url, 0)) is None:
             return seen
         made_up = await self._optional(fetch_answer(self._session, str(sibling), turn=self.turn, get_only=True))
@@ -196,7 +198,3 @@ class Checker:
         except Exception as error:
             log.info("an additional request of a check failed: %r", error)
             return None
-
-
-def _front_page(url: Url) -> str:
-    return "{0.scheme}://{0.netloc}/".format(urlsplit(str(url)))

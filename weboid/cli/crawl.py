@@ -7,71 +7,116 @@ import platform
 import secrets
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import click
 from rich.console import Console
 
 from weboid.archive.suggestions import Suggestions
 from weboid.checking.checker import Checker
+from weboid.checking.date_witnesses import is_witnessed
 from weboid.checking.second_opinion import CommandOpinion, SecondOpinion
-from weboid.checking.turns import SharedTurns
+from weboid.checking.turns import SharedTurns, Turns
 from weboid.cli.console import bar
-from weboid.cli.runtime import clock, day_option, open_store, raise_open_files, run_async, stop_signals
-from weboid.config import Config
+from weboid.cli.runtime import day_option, moments, open_store, raise_open_files, run_async, stop_signals
+from weboid.config import Config, NetConfig
+from weboid.core.record.moment import Moment
+from weboid.crawl.losses import Losses
 from weboid.crawl.round import Round, RoundProgress
 from weboid.crawl.work import StoreWork
-from weboid.errors import WeboidError
-from weboid.net.outbound import open_session
+from weboid.crawl.worker_day import WorkerDay
+from weboid.errors import DayRefused, WeboidError
+from weboid.net.outbound import Outbound, open_session
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Pool
 from weboid.store.results.record import Tally
 from weboid.store.schedule.lease import is_due
-from weboid.store.urls.url import count_due
+from weboid.store.urls.url import count_due, list_canaries
 
 _IDLE_S = 5.0
 """The pause before due links are searched for again, when a round has found no more."""
 _CUT_OFF_S = 60.0
-"""The pause before another try, when our own connection is down (C-16)."""
+"""The pause before another try, when our own connection is down, or the day cannot be right (C-16)."""
+_CANARIES: Final = 64
+"""URLs of which some are asked for the day, if none are configured."""
 _COUNTED = 1_000_000
 """The most due URLs that are counted for the progress bar; if there are more, no total is shown."""
 
 
 @click.command("crawl")
 @click.option("--once", is_flag=True, help="End when nothing is due any more.")
+@click.option("--confirm-day", is_flag=True, help="The clock is right, although it has jumped.")
 @day_option
+@click.option("--hour", type=click.IntRange(0, 23), help="Use this hour (UTC); what is due later that day is left.")
 @click.pass_obj
-def command(config: Config, once: bool, day: int | None) -> None:
+def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour: int | None) -> None:
     """Checks the links that are due, hosts in random order and the oldest links of each first, and writes the results.
 
-    Ctrl-C or SIGTERM ends it in order: results so far are written. Several workers share the links.
+    Each host has its hour of the day, another one each day. With --once all hosts of the day are visited, whatever
+    their hours; nothing is called dead that only fails at one hour, so do not run it always at the same one.
+    The day is that of the database's clock; one that has jumped is refused without --confirm-day, but a --day is meant
+    as it is given. Ctrl-C or SIGTERM ends it in order: results so far are written. Several workers share the links.
     """
+    waits = not once or hour is not None
+    confirmed = confirm_day or day is not None
 
     async def main() -> None:
         async with open_store(config, size=4, part="crawl", idle_s=config.crawl.lease_s) as pool:
-            await crawl(config, pool, clock(day), once=once, console=Console(stderr=True, soft_wrap=True))
+            console = Console(stderr=True, soft_wrap=True)
+            now = None if day is None else moments(day, hour)
+            await crawl(config, pool, now, once=once, waits=waits, console=console, hour=hour, confirmed=confirmed)
 
     run_async(main())
 
 
-async def crawl(config: Config, pool: Pool, today: Callable[[], int], *, once: bool, console: Console) -> None:
-    """Runs rounds until a signal to stop, or one round, and prints what each has done.
+async def crawl(
+    config: Config,
+    pool: Pool,
+    now: Callable[[], Moment] | None,
+    *,
+    once: bool,
+    console: Console,
+    waits: bool = False,
+    hour: int | None = None,
+    confirmed: bool = False,
+    open_outbound: Callable[[NetConfig], AbstractAsyncContextManager[Outbound]] = open_session,
+    open_turns: Callable[[Pool, float], Turns] = SharedTurns,
+) -> bool:
+    """Runs rounds until a signal to stop, or one round, and prints what each has done; returns whether it was stopped.
 
-    Raises WeboidError if one round was to be run and our own connection is down.
+    `now` = None: the moment is that of the database's clock, but for `hour` if that is given. `confirmed`: the day is
+    right, however far the clock has jumped. With `waits` only hosts whose hour has come are visited, otherwise all that
+    are due that day. The last two parameters are for simulations.
+    Raises WeboidError if one round was to be run and our own connection is down, or the day is refused (C-16).
     """
     connections = raise_open_files(config.net.connections)
     if not config.contact:
         console.print("no contact is configured: set WEBOID_CONTACT, so that site owners can reach you", style="yellow")
-    turns = SharedTurns(pool, config.crawl.delay)
+    turns = open_turns(pool, config.crawl.delay)
     second = CommandOpinion(shlex.split(config.crawl.vantage)) if config.crawl.vantage else None
-    async with open_session(replace(config.net, connections=connections)) as session:
+    async with open_outbound(replace(config.net, connections=connections)) as session:
         checker = Checker(session, turns, config.crawl)
-        crawler = _Crawler(config, pool, checker, second, today, connections, console)
+
+        async def witnessed(day: int) -> bool:
+            return await is_witnessed(checker.check, await _canaries(config, pool), day)
+
+        # A given day was meant so by whoever gave it: other hosts have nothing to say about it.
+        days = WorkerDay(pool, now, None if now else witnessed, hour=hour)
+        losses = Losses(pool, days.today, addresses=session.addresses, name_servers=session.name_servers)
+        crawler = _Crawler(config, pool, checker, second, days, losses, connections, console, waits)
         suggestions = Suggestions(
-            pool, checker.ask, today=today, stopped=crawler.stopped, canaries=config.crawl.canaries
+            pool, checker.ask, today=days.today, stopped=crawler.stopped, canaries=config.crawl.canaries
         )
         with stop_signals(crawler.stop):
+            if confirmed:
+                await days.confirm()
+            await crawler.await_day(once=once)
+            if crawler.stopped.is_set():
+                return True
+            keeping = asyncio.create_task(days.keep())
             alongside = asyncio.create_task(suggestions.sweep() if once else suggestions.run())
             try:
                 while not crawler.stopped.is_set():
@@ -83,10 +128,21 @@ async def crawl(config: Config, pool: Pool, today: Callable[[], int], *, once: b
                     if once:
                         break
                     await crawler.pause(_CUT_OFF_S if is_cut_off else _IDLE_S)
+                    await crawler.await_day(once=once)
                 await alongside
             finally:
+                keeping.cancel()
                 alongside.cancel()
-                await asyncio.gather(alongside, return_exceptions=True)
+                await asyncio.gather(keeping, alongside, return_exceptions=True)
+    return crawler.stopped.is_set()
+
+
+async def _canaries(config: Config, pool: Pool) -> Sequence[str]:
+    """URLs that answer, as far as we know."""
+    if config.crawl.canaries:
+        return config.crawl.canaries
+    async with pool.connection() as conn:
+        return await list_canaries(conn, limit=_CANARIES)
 
 
 @dataclass(slots=True)
@@ -97,19 +153,21 @@ class _Crawler:
     pool: Pool
     checker: Checker
     second: SecondOpinion | None
-    today: Callable[[], int]
+    days: WorkerDay
+    losses: Losses
     connections: int
     console: Console
+    waits: bool
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
     work: Round | None = None
     name: str = field(default_factory=lambda: f"{platform.node()}:{os.getpid()}:{secrets.token_hex(4)}")
 
     async def round(self) -> bool:
         """One round, if anything is due; returns whether it ended because we are cut off."""
-        day = self.today()
+        day, hour = self.days.now()
         async with self.pool.connection() as conn:
             await require_scheme(conn)  # There may have been a rekey since the last round (O-10).
-            if not await is_due(conn, day):
+            if not await is_due(conn, Moment(day, hour if self.waits else None)):
                 return False
             due = await count_due(conn, day, limit=_COUNTED)
         start = time.monotonic()
@@ -124,9 +182,24 @@ class _Crawler:
             work = self.work = self._new_round(show)
             if self.stopped.is_set():
                 work.stop()
-            tally = await work.run()
+            async with self.losses.open():
+                tally = await work.run()
         self.console.print(f"day {day}: {_summary(tally, time.monotonic() - start)}", highlight=False)
         return work.is_cut_off
+
+    async def await_day(self, *, once: bool) -> None:
+        """Waits until the day can be right, or a signal to stop; raises DayRefused at once if `once` (C-16)."""
+        told = ""
+        while not self.stopped.is_set():
+            try:
+                return await self.days.require()
+            except DayRefused as refused:
+                if once:
+                    raise
+                if told != (told := str(refused)):
+                    self.console.print(told, style="red", markup=False, highlight=False)
+            await self.pause(_CUT_OFF_S)
+        return None
 
     def stop(self) -> None:
         """Ends the round that is under way, and begins no other."""
@@ -143,11 +216,13 @@ class _Crawler:
         return Round(
             StoreWork(self.pool, self.name, self.config.crawl, self.config.policy),
             self.checker.ask,
-            today=self.today,
+            now=self.days.now,
             config=self.config.crawl,
             connections=self.connections,
             policy=self.config.policy,
             second_opinion=self.second.outcome if self.second else None,
+            losses=self.losses,
+            waits=self.waits,
             show=show,
         )
 

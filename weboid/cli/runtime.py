@@ -17,6 +17,7 @@ import click
 
 from weboid.config import Config
 from weboid.core.record.days import day_of
+from weboid.core.record.moment import Moment
 from weboid.errors import StoreError
 
 if TYPE_CHECKING:
@@ -44,6 +45,19 @@ def moment_now() -> datetime:
 def clock(day: int | None) -> Callable[[], int]:
     """A function that returns the day for a command: always the given one, or the current one."""
     return today if day is None else lambda: day
+
+
+def moments(day: int | None, hour: int | None) -> Callable[[], Moment]:
+    """A function that returns the moment for a command: the current one, but for what is given.
+
+    With a day but no hour the hour is None: the time of the day does not matter.
+    """
+
+    def moment() -> Moment:
+        now = moment_now()
+        return Moment(day_of(now), now.hour if hour is None else hour)
+
+    return moment if day is None else lambda: Moment(day, hour)
 
 
 class DayType(click.ParamType[int]):

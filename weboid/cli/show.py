@@ -17,6 +17,7 @@ from weboid.core.record.days import iso
 from weboid.core.url.classify import classify
 from weboid.core.url.farms import farm_named, parse_wiki_name
 from weboid.core.url.keys import key_of
+from weboid.core.verdict.grounds import Grounds
 from weboid.core.verdict.link_report import LinkReport, link_as_json, link_report, link_reports, state_word
 from weboid.errors import NotFound
 from weboid.store.db.pool import Connection
@@ -96,9 +97,23 @@ def _print_table(links: Sequence[LinkReport]) -> None:
             _day(link.record.checked),
             _day(link.due),
             str(link.record.streak.strikes),
-            Text(plain(link.normal or link.given[0])).append(f"{host_line(link.url)}\n{history}", style="dim"),
+            Text(plain(link.normal or link.given[0])).append(
+                f"{host_line(link.url)}\n{history}{_evidence(link.grounds)}", style="dim"
+            ),
         )
     Console().print(table)
+
+
+def _evidence(grounds: Grounds | None) -> str:
+    """A line with what the streak that counts proves so far; nothing where there is none."""
+    if grounds is None:
+        return ""
+    streak, known = grounds.streak, grounds.streak.evidence
+    return (
+        f"\nevidence{' of the host' if grounds.of_host else ''} {_day(streak.since)} to {_day(streak.until)}:"
+        f" {streak.strikes} strikes, {grounds.missing} missing, {grounds.days} of {grounds.needs_days} days"
+        f"{'' if known.weekdays else ', on one weekday'}{'' if known.hours else ', at one hour'}"
+    )
 
 
 def _day(day: int | None) -> str:

@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection
 
+from weboid.core.record.moment import Moment
 from weboid.crawl.work import Work
 from weboid.errors import StoreError
 from weboid.store.schedule.lease import Held
@@ -28,9 +29,9 @@ class Leases:
         """The buckets held now, with their epochs; the same mapping changes during the round."""
         return self._held
 
-    async def add(self, day: int) -> bool:
-        """Leases more buckets with hosts due by `day`; returns whether there were any. Raises StoreError."""
-        leased = await self._work.lease(day)
+    async def add(self, until: Moment) -> bool:
+        """Leases more buckets with hosts due by then; returns whether there were any. Raises StoreError."""
+        leased = await self._work.lease(until)
         self._held.update(leased)
         return bool(leased)
 

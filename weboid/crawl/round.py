@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -16,12 +16,12 @@ from typing import Final
 
 from weboid.checking.connectivity import CANARIES, Ask, Connectivity
 from weboid.config import CrawlConfig
-from weboid.core.document.likeness import Portrait
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
+from weboid.core.record.moment import Moment
 from weboid.core.record.policy import Policy
-from weboid.core.url.keys import UrlKey
 from weboid.crawl.leases import Leases
+from weboid.crawl.losses import Losses
 from weboid.crawl.recorder import Recorder
 from weboid.crawl.visit import SecondOutcome, Visit
 from weboid.crawl.work import Work
@@ -52,23 +52,30 @@ class RoundProgress:
 
 
 class Round:
-    """One worker's round. `today` is called at every check, so that a round may go on past midnight."""
+    """One worker's round. `now` is called at every check, so that a round may go on past midnight.
+
+    With `waits` only hosts whose hour has come are visited; otherwise all that are due that day.
+    """
 
     def __init__(
         self,
         work: Work,
         ask: Ask,
         *,
-        today: Callable[[], int],
+        now: Callable[[], Moment],
         config: CrawlConfig,
         connections: int,
         policy: Policy,
         second_opinion: SecondOutcome | None = None,
+        losses: Losses | None = None,
+        waits: bool = False,
         show: Callable[[RoundProgress], None] = lambda progress: None,
     ) -> None:
         self._work = work
         self._second_opinion = second_opinion
-        self._today = today
+        self._losses = losses
+        self._now = now
+        self._waits = waits
         self._config = config
         self._policy = policy
         self._show = show
@@ -82,6 +89,8 @@ class Round:
         self._news = asyncio.Event()
         """Set whenever a visit or the recorder has ended, or the round is stopped."""
         self._ended: list[HostKey] = []
+        self._down: dict[HostKey, tuple[int, Observation]] = {}
+        """Hosts found failing that have more due URLs than a visit takes: these need no contact on the same day."""
         self._connectivity = Connectivity(ask)
         self._progress = RoundProgress(self._recorder.tally)
 
@@ -146,14 +155,14 @@ class Round:
         room = self._window - len(self._open)
         if room <= self._window // 4:
             return False
-        day = self._today()
+        until = self._until()
         if len(self._read) < room:
-            await self._read_more(day)
+            await self._read_more(until)
         hosts = list(islice(self._unread(), room))
-        due = await self._work.list_urls([host.key for host in hosts], day)
+        due = await self._work.list_urls([host.key for host in hosts], until.day)
         for host in hosts:
-            if urls := due.urls[host.key]:
-                task = self._open[host.key] = asyncio.create_task(self._visit(host, urls, due.portraits))
+            if urls := due[host.key]:
+                task = self._open[host.key] = asyncio.create_task(self._visit(host, urls))
                 task.add_done_callback(partial(self._end, host.key))
         if len(hosts) == room:
             return False
@@ -161,13 +170,18 @@ class Round:
         await self._leases.release_all_but(
             {key.bucket for key in self._open} | {host.key.bucket for host, _ in self._read}
         )
-        return await self._leases.add(day)
+        return await self._leases.add(until)
 
-    async def _read_more(self, day: int) -> None:
+    def _until(self) -> Moment:
+        """The moment until which hosts must be due: now, or at any hour of the day."""
+        moment = self._now()
+        return moment if self._waits else Moment(moment.day)
+
+    async def _read_more(self, until: Moment) -> None:
         """Reads due hosts for several windows at once: passing the list of open hosts costs more than reading them."""
         but = [*self._open, *(host.key for host, _ in self._read)]
         held = self._leases.held
-        hosts = await self._work.list_hosts(held, day=day, but=but, limit=_WINDOWS * self._window)
+        hosts = await self._work.list_hosts(held, until=until, but=but, limit=_WINDOWS * self._window)
         self._read.extend((host, held[host.key.bucket]) for host in hosts)
 
     def _unread(self) -> Iterator[StoredHost]:
@@ -177,19 +191,28 @@ class Round:
             if self._leases.held.get(host.key.bucket) == epoch:
                 yield host
 
-    async def _visit(self, host: StoredHost, urls: list[StoredUrl], portraits: Mapping[UrlKey, Portrait]) -> None:
+    async def _visit(self, host: StoredHost, urls: list[StoredUrl]) -> None:
         visit = Visit(
             host,
             urls,
-            portraits,
-            check=self._check,
+            check=self._losses.watched(host, urls, self._check) if self._losses else self._check,
             second_opinion=self._second_opinion,
             report=self._recorder.record,
-            today=self._today,
+            now=self._now,
             policy=self._policy,
             stopping=lambda: self._stopping,
+            found_down=self._found_down(host.key),
         )
         await visit.run()
+        if visit.found_down and len(urls) >= self._config.per_host:
+            self._down[host.key] = self._now().day, visit.found_down
+        else:
+            self._down.pop(host.key, None)
+
+    def _found_down(self, host: HostKey) -> Observation | None:
+        """The failure of a host as an earlier visit of the same day found it."""
+        day, found = self._down.get(host, (None, None))
+        return found if day == self._now().day else None
 
     async def _check(self, request: CheckRequest) -> Observation | None:
         """One check; None if the failure may be our own. Stops the round if our connection is found to be down."""
@@ -213,7 +236,7 @@ class Round:
 
     async def _others_are_busy(self) -> bool:
         """Whether other workers hold buckets with due hosts: these are finished there, or taken over by us later."""
-        self._progress.busy = await self._work.count_busy(self._today())
+        self._progress.busy = await self._work.count_busy(self._until())
         return self._progress.busy > 0
 
     def _give_up(self, bucket: int) -> None:

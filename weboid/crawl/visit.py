@@ -7,22 +7,25 @@ strike.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from math import ceil
 from typing import Final
 
-from weboid.core.document.likeness import Portrait
-from weboid.core.observe.check_request import CheckRequest, disproved, is_sampled, is_thorough, looks
+from weboid.core.observe.check_request import CheckRequest, compares, disproved, is_thorough, looks, portrays
 from weboid.core.observe.observation import Observation
+from weboid.core.observe.scheme_switch import BAD_CERTIFICATES
+from weboid.core.record.moment import Moment, shuffled
 from weboid.core.record.policy import Policy
+from weboid.core.record.proof import proven
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import HostRecord
 from weboid.core.record.specials import Special, believed
 from weboid.core.record.status import HOST_FAILURES, NO_CODE, Status
-from weboid.core.url.keys import UrlKey
-from weboid.core.verdict.judge import is_host_failure, judge, judge_host
-from weboid.core.verdict.verdict import proven
+from weboid.core.url.urls import front_page
+from weboid.core.verdict.judge import answered, is_host_failure, judge, judge_host
+from weboid.core.verdict.returns import has_returned, is_away, is_since_return
 from weboid.store.db.rows import StoredHost, StoredUrl
 from weboid.store.results.record import Checked
 
@@ -36,105 +39,166 @@ _CALM_S: Final = 5.0
 _DAY_S: Final = 86_400.0
 _LIMITED: Final = 3
 """Answers "too many requests" in a row, after which the host's other URLs are checked on another day."""
-_CONTACTS: Final = 2
-"""Network failures of different URLs without any answer, before the others count as failing; DNS needs one (C-5)."""
+_CONTACTS: Final = 3
+"""Different URLs that must fail without any answer before the host counts as failing, its front page besides (C-5)."""
+_CONTACTS_PROVEN: Final = 4
+"""The same for a host that is proven dead: it must have every chance to come back."""
 _POSTPONED: Final = 1
 """Days until a URL that could not be requested at all is tried again."""
 _POSTPONED_LIMIT: Final = 28
+_NAMES: Final = frozenset({Status.DNS_ERROR, Status.DNS_GONE})
+"""A name without addresses needs no second URL: all of its URLs have that name."""
 
 
 class Visit:
     """Checks the URLs of a host, the next one when `report` has written the last. Those left by `stopping` stay due.
 
     URLs that answered the last time come first: one that does so again shows that the host is up, whatever its other
-    URLs do. A URL whose last check found its host failing, while the host's own record has no failure, is no evidence
-    against the host (C-5).
+    URLs do. Of the others those come first that have not been contacted themselves for the longest time. The host
+    counts as failing when `_CONTACTS` of its URLs (or all that are due) and its front page fail without any answer;
+    502 and 504 are no answer as long as nothing else is (C-5). `found_down`: this was found earlier in the same round.
     """
 
     def __init__(
         self,
         host: StoredHost,
         urls: Sequence[StoredUrl],
-        portraits: Mapping[UrlKey, Portrait],
         *,
         check: Check,
         second_opinion: SecondOutcome | None,
         report: Callable[[Checked], Awaitable[None]],
-        today: Callable[[], int],
+        now: Callable[[], Moment],
         policy: Policy,
         stopping: Callable[[], bool],
+        found_down: Observation | None = None,
     ) -> None:
         self._host = host
-        self._queue = deque(sorted(urls, key=_hung))
-        self._portraits = portraits
+        self._queue = deque(sorted(urls, key=partial(_turn, now().day)))
         self._check = check
         self._second_opinion = second_opinion
         self._report = report
-        self._today = today
+        self._now = now
         self._policy = policy
         self._stopping = stopping
         self._state = host.record
+        self._was_away = is_away(host.record, policy)
+        self._has_returned = False
         self._is_up = False
         self._failures = 0
         self._limited = 0
+        self._elsewhere: Outcome | None = None
+        self.found_down = found_down
+        """The failure of the host as it stands for all of its URLs, once it is found."""
         self._shown: set[Special] = set()
+        self._asked: set[str] = set()
 
     async def run(self) -> None:
         """Returns when all URLs are checked or put off, or when stopping."""
+        if self.found_down:
+            await self._take_over(self.found_down, self._now().day)
         while self._queue and not self._stopping():
             url = self._queue.popleft()
             question = self._question(url)
             seen = await self._check(question)
-            day = self._today()
             if seen is None:
                 if not self._stopping():
-                    await self._put_off([url], day, _POSTPONED)
+                    await self._put_off([url], self._now().day, _POSTPONED)
                 continue
-            seen = await self._confirmed(url, seen, day)
-            self._shown |= seen.needs
-            failed = is_host_failure(seen)
-            self._is_up = self._is_up or not (failed or seen.not_http)
-            before = self._state
-            if not (self._is_up and failed):
-                self._state = judge_host(before, seen, day)
-            gone = disproved(self._host.sights, question, seen)
-            await self._report(self._checked(url, seen, day, before, gone))
-            self._failures += not self._is_up and (not _hung(url) or self._host.record.streak.strikes > 0)
-            if self._failures >= _CONTACTS or (self._failures and seen.status in (Status.DNS_ERROR, Status.DNS_GONE)):
-                await self._take_over(Observation(seen.status, seen.reason, http=NO_CODE, inferred=True), day)
-            elif days := self._rest_days(seen):
-                await self._put_off(self._queue, day, days)
-                self._queue.clear()
+            await self._conclude(url, question, seen)
+
+    async def _conclude(self, url: StoredUrl, question: CheckRequest, seen: Observation) -> None:
+        """Judges one check, and the host if it was the last that this takes."""
+        self._shown |= seen.needs
+        failed = is_host_failure(seen)
+        self._is_up = self._is_up or not (failed or seen.not_http)
+        self._failures += failed and not self._is_up
+        is_down = failed and not self._is_up and await self._is_down(url, seen)
+        moment = self._now()
+        seen = await self._confirmed(url, seen, moment, of_host=is_down)
+        before = self._state
+        if is_down or not is_host_failure(seen):
+            self._state = judge_host(
+                before, seen, moment.day, self._policy, hour=moment.hour, host_key=self._host.key.host_key
+            )
+        elif self._is_up:
+            # The URL has failed, but the front page has answered, which ends the host's streak as any answer does.
+            self._state = answered(before)
+        gone = disproved(self._host.sights, question, seen)
+        if not self._has_returned and has_returned(self._host.record, seen, self._policy):
+            self._has_returned = True
+            seen, gone = replace(seen, needs=seen.needs | {Special.RETURNED}), gone | {Special.HONEST}
+        await self._report(self._checked(url, seen, moment, before, gone))
+        if is_down:
+            self.found_down = Observation(seen.status, seen.reason, http=NO_CODE, inferred=True)
+            await self._take_over(self.found_down, moment.day)
+        elif days := self._rest_days(seen):
+            await self._put_off(self._queue, moment.day, days)
+            self._queue.clear()
+
+    async def _is_down(self, url: StoredUrl, seen: Observation) -> bool:
+        """Whether the host counts as failing after one more failure: its front page is asked at last."""
+        if seen.status in _NAMES:
+            return True
+        wanted = _CONTACTS_PROVEN if proven(self._host.record.streak, self._policy) else _CONTACTS
+        if self._queue and self._failures < wanted:
+            return False
+        front = str(front_page(url.url))
+        if front in self._asked:
+            return True
+        self._asked.add(front)
+        found = await self._check(CheckRequest(front, self._believed()))
+        self._is_up = found is not None and not is_host_failure(found)
+        return found is not None and not self._is_up
+
+    def _believed(self) -> frozenset[Special]:
+        known = believed(self._host.sights, self._now().day, self._host.key.host_key)
+        return (known - {Special.HONEST} if self._was_away else known) | self._shown
 
     def _question(self, url: StoredUrl) -> CheckRequest:
-        day = self._today()
-        key = url.key.url_key
+        day, record, key = self._now().day, url.record, url.key.url_key
+        needs, earlier = self._believed(), url.portrait
+        returned = self._was_away or is_since_return(record, self._host.sights)
+        self._asked.add(text := str(url.url))
         return CheckRequest(
-            str(url.url),
-            believed(self._host.sights, day, url.key.host_key) | self._shown,
-            looks=looks(url.record, key, day),
-            thorough=is_thorough(url.record, key, day, self._policy.dead_strikes),
-            sampled=is_sampled(key),
-            earlier=self._portraits.get(url.key),
+            text,
+            needs,
+            known=frozenset(self._host.sights.keys() - needs),
+            looks=looks(record, key, day, earlier=earlier, returned=returned),
+            # What is wrong with the host itself, the first of its URLs has shown in every way.
+            thorough=(self._is_up or not self._failures) and is_thorough(record, key, day, self._policy),
+            earlier=earlier,
+            compares=compares(record, key, returned=returned),
+            portrays=portrays(record, key, day, earlier=earlier, returned=returned),
             follows=self._is_up,
+            warned=record.reason if record.reason in BAD_CERTIFICATES else None,
         )
 
-    async def _confirmed(self, url: StoredUrl, seen: Observation, day: int) -> Observation:
-        """The observation; a doubt if it would make the URL or its host dead and the second opinion differs (C-14)."""
+    async def _confirmed(self, url: StoredUrl, seen: Observation, moment: Moment, *, of_host: bool) -> Observation:
+        """The observation; a doubt if it would make the URL or its host dead and the second opinion differs (C-14).
+
+        Failures of the host are asked for once a visit.
+        """
         if self._second_opinion is None or seen.outcome is not Outcome.FAILING:
             return seen
-        after = judge(url.record, seen, day, self._policy).record.streak, judge_host(self._state, seen, day).streak
-        before = url.record.streak, self._state.streak
+        hour, key = moment.hour, self._host.key.host_key
+        after = [judge(url.record, seen, moment.day, self._policy, hour=hour, host_key=key).record.streak]
+        before = [url.record.streak]
+        if of_host:
+            after.append(judge_host(self._state, seen, moment.day, self._policy, hour=hour, host_key=key).streak)
+            before.append(self._state.streak)
         if not any(
             proven(new, self._policy) and not proven(old, self._policy) for new, old in zip(after, before, strict=True)
         ):
             return seen
-        outcome = await self._second_opinion(str(url.url))
+        outcome = self._elsewhere if is_host_failure(seen) else None
+        outcome = outcome or await self._second_opinion(str(url.url))
+        if is_host_failure(seen):
+            self._elsewhere = outcome
         return seen if outcome in (None, Outcome.FAILING) else replace(seen, reason=Reason.DISPUTED)
 
     async def _take_over(self, hearsay: Observation, day: int) -> None:
         """Records the host's failure for its remaining URLs without contact (C-5)."""
-        rest = [self._checked(url, hearsay, day, self._state) for url in self._queue]
+        rest = [self._checked(url, hearsay, Moment(day), self._state) for url in self._queue]
         self._queue.clear()
         await asyncio.gather(*map(self._report, rest))
 
@@ -155,14 +219,24 @@ class Visit:
         self,
         url: StoredUrl,
         seen: Observation,
-        day: int,
+        moment: Moment,
         before: HostRecord,
         gone: frozenset[Special] = frozenset(),
     ) -> Checked:
-        record, due = judge(url.record, seen, day, self._policy, self._state)
+        day, hour = moment
+        key = self._host.key.host_key
+        record, due = judge(url.record, seen, day, self._policy, self._state, hour=hour, host_key=key)
         return Checked(url, self._host, day, seen, record, due, before, self._state, gone)
 
 
-def _hung(url: StoredUrl) -> bool:
-    """Whether the newest check of a URL found its host failing."""
-    return bool(url.record.history) and url.record.history[0].status in HOST_FAILURES
+def _turn(day: int, url: StoredUrl) -> tuple[bool, int, int]:
+    """When it is the turn of a URL: those that answered last first, then by the day of their own newest contact.
+
+    Among equals the order is another one each day.
+    """
+    history, chance = url.record.history, shuffled(url.key.url_key, day)
+    if not history or history[0].status not in HOST_FAILURES:
+        return False, 0, chance
+    # A check without contact adds no strike; whatever answered before is an older entry of the history.
+    answered = history[1].last if len(history) > 1 else 0
+    return True, max(answered, url.record.streak.until or 0), chance

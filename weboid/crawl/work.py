@@ -5,31 +5,19 @@ together, and in which order, is decided in ``store/results``.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from weboid.config import CrawlConfig
-from weboid.core.document.likeness import Portrait
-from weboid.core.observe.check_request import is_sampled
+from weboid.core.record.moment import Moment
 from weboid.core.record.policy import Policy
-from weboid.core.url.keys import UrlKey
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally, record_batch
 from weboid.store.schedule.lease import Held, count_busy, lease_buckets, record_release, record_renewal
 from weboid.store.urls.check import record_next_days
-from weboid.store.urls.portrait import list_portraits
 from weboid.store.urls.url import list_canaries, list_due_hosts, list_due_urls
 
 _LEASED_AT_ONCE: Final = 512
-
-
-@dataclass(frozen=True, slots=True)
-class DueUrls:
-    """The due URLs of some hosts, and the portraits of those in the sample (C-11)."""
-
-    urls: Mapping[HostKey, list[StoredUrl]]
-    portraits: Mapping[UrlKey, Portrait]
 
 
 class Work(Protocol):
@@ -39,8 +27,8 @@ class Work(Protocol):
         """URLs that were fine when they were last checked (C-16)."""
         ...
 
-    async def lease(self, day: int) -> Held:
-        """Some buckets with hosts due by `day`, from now on this worker's; none = there are no more."""
+    async def lease(self, until: Moment) -> Held:
+        """Some buckets with hosts due by then, from now on this worker's; none = there are no more."""
         ...
 
     async def renew(self, held: Held) -> set[int]:
@@ -51,17 +39,17 @@ class Work(Protocol):
         """Gives buckets back."""
         ...
 
-    async def count_busy(self, day: int) -> int:
-        """How many buckets with hosts due by `day` are in the hands of others."""
+    async def count_busy(self, until: Moment) -> int:
+        """How many buckets with hosts due by then are in the hands of others."""
         ...
 
     async def list_hosts(
-        self, buckets: Collection[int], *, day: int, but: Sequence[HostKey], limit: int
+        self, buckets: Collection[int], *, until: Moment, but: Sequence[HostKey], limit: int
     ) -> Sequence[StoredHost]:
-        """Hosts of these buckets that are due by `day`, in random order, without those in `but` (C-3)."""
+        """Hosts of these buckets that are due by then, in random order, without those in `but` (C-3)."""
         ...
 
-    async def list_urls(self, hosts: Sequence[HostKey], day: int) -> DueUrls:
+    async def list_urls(self, hosts: Sequence[HostKey], day: int) -> Mapping[HostKey, list[StoredUrl]]:
         """The URLs of these hosts that are due by `day`, so many a host as one visit may have."""
         ...
 
@@ -84,12 +72,12 @@ class StoreWork:
         async with self._pool.connection() as conn:
             return await list_canaries(conn, limit=limit)
 
-    async def lease(self, day: int) -> Held:
-        """Some buckets with hosts due by `day`, from now on this worker's; none = there are no more."""
+    async def lease(self, until: Moment) -> Held:
+        """Some buckets with hosts due by then, from now on this worker's; none = there are no more."""
         lease_s, rest_s = self._config.lease_s, self._config.delay
         async with self._pool.connection() as conn:
             return await lease_buckets(
-                conn, self._worker, day=day, limit=_LEASED_AT_ONCE, lease_s=lease_s, rest_s=rest_s
+                conn, self._worker, until=until, limit=_LEASED_AT_ONCE, lease_s=lease_s, rest_s=rest_s
             )
 
     async def renew(self, held: Held) -> set[int]:
@@ -102,27 +90,25 @@ class StoreWork:
         async with self._pool.connection() as conn:
             await record_release(conn, held)
 
-    async def count_busy(self, day: int) -> int:
-        """How many buckets with hosts due by `day` are in the hands of others."""
+    async def count_busy(self, until: Moment) -> int:
+        """How many buckets with hosts due by then are in the hands of others."""
         async with self._pool.connection() as conn:
-            return await count_busy(conn, day, rest_s=self._config.delay)
+            return await count_busy(conn, until, rest_s=self._config.delay)
 
     async def list_hosts(
-        self, buckets: Collection[int], *, day: int, but: Sequence[HostKey], limit: int
+        self, buckets: Collection[int], *, until: Moment, but: Sequence[HostKey], limit: int
     ) -> Sequence[StoredHost]:
-        """Hosts of these buckets that are due by `day`, in random order, without those in `but` (C-3)."""
+        """Hosts of these buckets that are due by then, in random order, without those in `but` (C-3)."""
         async with self._pool.connection() as conn:
-            return await list_due_hosts(conn, list(buckets), day=day, beside=but, limit=limit)
+            return await list_due_hosts(conn, list(buckets), until=until, beside=but, limit=limit)
 
-    async def list_urls(self, hosts: Sequence[HostKey], day: int) -> DueUrls:
+    async def list_urls(self, hosts: Sequence[HostKey], day: int) -> Mapping[HostKey, list[StoredUrl]]:
         """The URLs of these hosts that are due by `day`, so many a host as one visit may have."""
         async with self._pool.connection() as conn:
             urls = await list_due_urls(conn, hosts, day=day, per_host=self._config.per_host)
-            sampled = [url.key for due in urls.values() for url in due if is_sampled(url.key.url_key)]
-            portraits = await list_portraits(conn, sampled)
             # Their last due URL was orphaned: there is nothing to check, but their next day must be computed anew.
             await record_next_days(conn, [host for host, due in urls.items() if not due])
-        return DueUrls(urls, portraits)
+        return urls
 
     async def record(self, batch: Sequence[Checked], held: Held) -> Tally:
         """Takes the results of checks, but for buckets that are no longer this worker's."""

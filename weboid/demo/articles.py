@@ -109,7 +109,7 @@ _MILL = Article(
             "http://tidalmill.demo/restoration",
             "The restoration of the wheel",
             (24, Code(404)),
-            (60, Page(title="The restoration of the wheel")),
+            (50, Page(title="The restoration of the wheel")),
             was_dead=True,
         ),
         works(
@@ -140,7 +140,7 @@ _FERRY = Article(
         _TIMETABLE,
         dead_with_host("http://ferryline.demo/fares", "Fares", Reason.DNS_GONE),
         dead_with_host("http://ferryline.demo/ships/gannet", "The ship Gannet", Reason.DNS_GONE),
-        dead_with_host("http://skarvey.demo/landing", "The landing stage of Skarvey", Reason.TIMEOUT),
+        dead_with_host("http://skarvey.demo/", "The landing stage of Skarvey", Reason.TIMEOUT),
         _HISTORY,
     ),
 )

@@ -84,4 +84,5 @@ UP: Final[HostBehaviour] = HostState.UP
 
 def host_life(*turns: tuple[int, HostBehaviour]) -> Life[HostBehaviour]:
     """A host that is up until its first turn."""
-    return (Spell(0, UP), *(Spell(day, behaviour) for day, behaviour in turns))
+    later: list[Spell[HostBehaviour]] = [Spell(day, behaviour) for day, behaviour in turns]
+    return (Spell(0, UP), *later)

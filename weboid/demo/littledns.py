@@ -1,4 +1,4 @@
-"""The little web's name server (UDP, dnslib): a host of the world has one loopback address, or fails as its life says.
+"""The little web's name server (UDP, dnslib): a host of the world has a loopback address, or fails as its life says.
 
 One law: names that are not in the world do not exist; in an outage of our own network no name is resolved.
 """
@@ -11,10 +11,7 @@ from typing import Final, NamedTuple, assert_never, cast
 
 from dnslib import QTYPE, RCODE, RR, A, DNSError, DNSRecord
 
-from weboid.demo.world import HostState, Lost, World, host_state, lost_on
-
-NOBODY: Final = "127.0.0.2"
-"""An address on which nothing listens: the little web binds one address only."""
+from weboid.demo.world import HostState, Lost, World, address_of, host_state, lost_on
 
 QUESTIONS_KEPT: Final = 200_000
 
@@ -31,11 +28,11 @@ class DnsQuestion(NamedTuple):
 class LittleDns(asyncio.DatagramProtocol):
     """Answers with TTL 0, so that a correct resolver does not cache today's answer until tomorrow."""
 
-    def __init__(self, world: World, day: Callable[[], int], ip: str) -> None:
+    def __init__(self, world: World, day: Callable[[], int], hour: Callable[[str], int]) -> None:
         self.questions: deque[DnsQuestion] = deque(maxlen=QUESTIONS_KEPT)
         self._world = world
         self._day = day
-        self._ip = ip
+        self._hour = hour
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keeps the transport for the answers."""
@@ -51,10 +48,11 @@ class LittleDns(asyncio.DatagramProtocol):
         day = self._day()
         self.questions.append(DnsQuestion(monotonic(), day, kind, name))
         answer = query.reply()
-        lost = lost_on(self._world, day)
+        lost = lost_on(self._world, name, day)
         if lost in (Lost.ALL, Lost.NAMES):
             return
-        match HostState.DNS_SERVFAIL if lost is Lost.NAMES_FAIL else host_state(self._world, name, day):
+        state = host_state(self._world, name, day, self._hour(name))
+        match HostState.DNS_SERVFAIL if lost is Lost.NAMES_FAIL else state:
             case HostState.DNS_SILENT:
                 return
             case None | HostState.DNS_GONE:
@@ -63,9 +61,9 @@ class LittleDns(asyncio.DatagramProtocol):
                 answer.header.rcode = RCODE.SERVFAIL
             case HostState.DNS_EMPTY:
                 pass
-            case HostState.UP | HostState.TLS_BROKEN | HostState.NO_HTTP | HostState.REFUSED as state:
+            case HostState.UP | HostState.TLS_BROKEN | HostState.NO_HTTP | HostState.REFUSED:
                 if kind == "A":
-                    ip = NOBODY if state is HostState.REFUSED else self._ip
+                    ip = address_of(self._world, name, refusing=state is HostState.REFUSED)
                     answer.add_answer(RR(query.q.qname, QTYPE.A, rdata=A(ip), ttl=0))
             case _ as never:
                 assert_never(never)

@@ -26,14 +26,14 @@ async def open_tls_port(
     *,
     tls: ssl.SSLContext | None,
     broken: Callable[[str], bool],
-    silent: Callable[[], bool],
+    silent: Callable[[str], bool],
     connected: Connected,
     stream_bytes: int,
 ) -> AsyncIterator[int]:
     """Listens until the block ends; gives the port. `broken` is called with the name in the ClientHello, or "".
 
-    Where it returns true (as it must without `tls`) the answer is plain HTTP, which no client takes as TLS. While
-    `silent` returns true no ClientHello is answered. Raises OSError if the port is taken.
+    Where it returns true (as it must without `tls`) the answer is plain HTTP, which no client takes as TLS. Where
+    `silent` does, the ClientHello is not answered. Raises OSError if the port is taken.
     """
     with closing(socket.create_server((ip, port), backlog=_BACKLOG)) as listener:
         listener.setblocking(False)
@@ -54,7 +54,7 @@ class _Front:
         self,
         tls: ssl.SSLContext | None,
         broken: Callable[[str], bool],
-        silent: Callable[[], bool],
+        silent: Callable[[str], bool],
         connected: Connected,
         stream_bytes: int,
     ) -> None:
@@ -83,10 +83,10 @@ class _Front:
         try:
             async with asyncio.timeout(_HELLO_S):
                 hello = await _peeked(connection)
-                if self._silent():
+                host = server_name(hello)
+                if self._silent(host):
                     await _ignore(connection)
                     return
-                host = server_name(hello)
                 if self._broken(host) or self._tls is None:
                     await _refuse(connection)
                 else:

@@ -27,6 +27,7 @@ from weboid.demo.world import (
     Redirect,
     Trouble,
     World,
+    address_of,
     answer_of,
     host_state,
     located,
@@ -84,34 +85,39 @@ async def open_littleweb(
     world: World,
     *,
     day: Callable[[], int],
+    hour: Callable[[str], int] = lambda host: 0,
     tls: ssl.SSLContext | None = None,
     http_port: int = 0,
     https_port: int = 0,
     dns_port: int = 0,
     pace: float = 1.0,
 ) -> AsyncIterator[LittleWeb]:
-    """Plays a world on 127.0.0.1 until the block ends; `day` is called at every request. Port 0 = any free one.
+    """Plays a world on 127.0.0.1, and on one address a network, until the block ends. Port 0 = any free one.
+
+    `day`, and `hour` with the name of a host, are called at every request.
 
     A second of the world takes `pace` seconds, which shortens the pauses of slow servers. Without `tls` every handshake
     at the https port fails; its `sni_callback` may choose among several certificates.
     Raises OSError if a port is taken.
     """
-    dns = LittleDns(world, day, _IP)
+    dns = LittleDns(world, day, hour)
     little = LittleWeb(world, deque(maxlen=REQUESTS_KEPT), dns.questions)
-    player = _Player(little, day, tls=tls is not None, pace=pace)
+    player = _Player(little, day, hour, tls=tls is not None, pace=pace)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(player.close)
-        little.http_port = await _listen(stack, player.play, http_port)
-        secure = open_tls_port(
-            _IP,
-            https_port,
-            tls=tls,
-            broken=player.refuses_tls,
-            silent=player.is_silent,
-            connected=player.play_secure,
-            stream_bytes=_HEAD_BYTES,
-        )
-        little.https_port = await stack.enter_async_context(secure)
+        little.http_port, little.https_port = http_port, https_port
+        for ip in sorted({_IP, *(address_of(world, host) for host in world.hosts)}):
+            little.http_port = await _listen(stack, player.play, ip, little.http_port)
+            secure = open_tls_port(
+                ip,
+                little.https_port,
+                tls=tls,
+                broken=player.refuses_tls,
+                silent=player.is_silent,
+                connected=player.play_secure,
+                stream_bytes=_HEAD_BYTES,
+            )
+            little.https_port = await stack.enter_async_context(secure)
         loop = asyncio.get_running_loop()
         transport, _ = await loop.create_datagram_endpoint(lambda: dns, local_addr=(_IP, dns_port))
         stack.callback(transport.close)
@@ -119,9 +125,9 @@ async def open_littleweb(
         yield little
 
 
-async def _listen(stack: contextlib.AsyncExitStack, connected: Connected, port: int) -> int:
+async def _listen(stack: contextlib.AsyncExitStack, connected: Connected, ip: str, port: int) -> int:
     """Opens a server that the stack closes; returns its port."""
-    server = await asyncio.start_server(connected, _IP, port, limit=_HEAD_BYTES, backlog=_BACKLOG)
+    server = await asyncio.start_server(connected, ip, port, limit=_HEAD_BYTES, backlog=_BACKLOG)
     stack.callback(server.close)
     bound: int = server.sockets[0].getsockname()[1]
     return bound
@@ -130,9 +136,12 @@ async def _listen(stack: contextlib.AsyncExitStack, connected: Connected, port: 
 class _Player:
     """The connections of one little web."""
 
-    def __init__(self, little: LittleWeb, day: Callable[[], int], *, tls: bool, pace: float) -> None:
+    def __init__(
+        self, little: LittleWeb, day: Callable[[], int], hour: Callable[[str], int], *, tls: bool, pace: float
+    ) -> None:
         self._little = little
         self._day = day
+        self._hour = hour
         self._tls = tls
         self._pace = pace
         self._tasks: set[asyncio.Task[None]] = set()
@@ -158,14 +167,15 @@ class _Player:
 
     def refuses_tls(self, host: str) -> bool:
         """Whether a handshake for a host must fail now; if so, it is logged."""
-        broken = not self._tls or host_state(self._little.world, host, self._day()) is HostState.TLS_BROKEN
+        state = host_state(self._little.world, host, self._day(), self._hour(host))
+        broken = not self._tls or state is HostState.TLS_BROKEN
         if broken:
             self._note("TLS", host)
         return broken
 
-    def is_silent(self) -> bool:
-        """Whether no server is reached today, because of an outage of our own."""
-        return lost_on(self._little.world, self._day()) in (Lost.ALL, Lost.SERVERS)
+    def is_silent(self, host: str) -> bool:
+        """Whether a host's server is not reached today, because of an outage of our own."""
+        return lost_on(self._little.world, host, self._day()) in (Lost.ALL, Lost.SERVERS)
 
     async def close(self) -> None:
         """Ends all connections."""
@@ -199,9 +209,9 @@ class _Player:
         """The behaviour that a request gets today, after the time that it takes."""
         world = self._little.world
         day = self._note(request.method, request.host, request.target, request.headers)
-        if self.is_silent():
+        if self.is_silent(request.host):
             return Trouble.SILENCE
-        behaviour = answer_of(world, request.host, request.target, day, secure=secure)
+        behaviour = answer_of(world, request.host, request.target, day, self._hour(request.host), secure=secure)
         plain, waits_s = plain_of(behaviour, request)
         if waits_s:
             await asyncio.sleep(waits_s * self._pace)

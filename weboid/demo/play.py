@@ -12,6 +12,7 @@ from typing import Final
 from weboid.checking.checker import Checker
 from weboid.checking.turns import LocalTurns
 from weboid.config import Config
+from weboid.core.record.moment import Moment
 from weboid.core.url.farms import WMFLABS, parse_wiki_name
 from weboid.crawl.round import Round
 from weboid.crawl.work import StoreWork
@@ -93,7 +94,7 @@ async def _round(stage: Stage, pool: Pool, day: int) -> Tally:
         work = Round(
             StoreWork(pool, "demo", stage.config.crawl, stage.config.policy),
             checker.ask,
-            today=lambda: day,
+            now=lambda: Moment(day),
             config=stage.config.crawl,
             connections=stage.config.net.connections,
             policy=stage.config.policy,

@@ -1,39 +1,24 @@
-"""Worlds: hosts and their addresses, each with a scripted life of behaviours by day; pure data that fit into JSON.
+"""Worlds: hosts and their addresses, each with a scripted life (``life``) of behaviours; pure data that fit into JSON.
 
 A world is played on sockets by ``littleweb``; reading one from a file, and what a person sees of it, belong to
 ``benchmarks/worlds``.
-One law: what a world answers follows from the day and the request alone.
+One law: what a world answers follows from the day, the hour and the request alone.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from itertools import pairwise
 from types import MappingProxyType
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 from urllib.parse import unquote
 
+from weboid.demo.life import Hours as Hours
+from weboid.demo.life import Life as Life
+from weboid.demo.life import Spell as Spell
+from weboid.demo.life import behaviour_on as behaviour_on
+
 B = TypeVar("B")
-
-
-class Spell(NamedTuple, Generic[B]):
-    """A behaviour and the day on which it begins."""
-
-    from_day: int
-    behaviour: B
-
-
-Life = tuple[Spell[B], ...]
-"""Spells in the order of their days; the first one also holds for all days before it."""
-
-
-def behaviour_on(life: Life[B], day: int) -> B:
-    """The behaviour of a life on a day; raises ValueError if the life is empty or its days do not rise."""
-    if not life or any(one.from_day >= other.from_day for one, other in pairwise(life)):
-        raise ValueError("a life needs at least one spell, and each must begin after the one before")
-    begun = [spell.behaviour for spell in life if spell.from_day <= day]
-    return begun[-1] if begun else life[0].behaviour
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,13 +178,15 @@ class Host:
     """One host: its own life, those of its paths (with the query if it matters, not percent-encoded), and its
     certificate's.
 
-    `others` is what all other paths do; None = they are not found, but ``/`` is a page.
+    `others` is what all other paths do; None = they are not found, but ``/`` is a page. Hosts of the same `network`
+    have their addresses in one /24.
     """
 
     life: Life[HostBehaviour] = (Spell(0, HostState.UP),)
     paths: Mapping[str, Life[Behaviour]] = field(default_factory=lambda: MappingProxyType({}))
     others: Life[Behaviour] | None = None
     certificate: Life[Certificate] = (Spell(0, Certificate.FINE),)
+    network: int = 0
 
 
 class Lost(Enum):
@@ -212,11 +199,18 @@ class Lost(Enum):
 
 
 class Outage(NamedTuple):
-    """Days of an outage of our own, both included."""
+    """Days of an outage of our own, both included. With `hosts` or `networks` only these are lost to us."""
 
     first: int
     last: int
     lost: Lost = Lost.ALL
+    hosts: frozenset[str] = frozenset()
+    networks: frozenset[int] = frozenset()
+
+    @property
+    def is_total(self) -> bool:
+        """Whether all hosts are lost."""
+        return not (self.hosts or self.networks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,42 +221,61 @@ class World:
     outages: tuple[Outage, ...] = ()
 
 
-def host_state(world: World, host: str, day: int) -> HostState | None:
+def host_state(world: World, host: str, day: int, hour: int = 0) -> HostState | None:
     """The state of a host on a day, for DNS and TLS; None for a host that is not in the world."""
     if (known := world.hosts.get(host.lower())) is None:
         return None
-    state = behaviour_on(known.life, day)
+    state = behaviour_on(known.life, day, hour)
     return state if isinstance(state, HostState) else HostState.UP
 
 
-def certificate_on(world: World, host: str, day: int) -> Certificate:
+def certificate_on(world: World, host: str, day: int, hour: int = 0) -> Certificate:
     """The certificate that a host shows on a day; hosts outside the world have a valid one."""
     known = world.hosts.get(host.lower())
-    return behaviour_on(known.certificate, day) if known else Certificate.FINE
+    return behaviour_on(known.certificate, day, hour) if known else Certificate.FINE
 
 
-def lost_on(world: World, day: int) -> Lost | None:
-    """What fails in our own network on a day; None if nothing does."""
-    return next((outage.lost for outage in world.outages if outage.first <= day <= outage.last), None)
+def outage_on(world: World, host: str, day: int) -> Outage | None:
+    """The outage of our own network that a host is lost to us by on a day; None if there is none."""
+    for outage in world.outages:
+        if outage.first <= day <= outage.last:
+            if outage.is_total or host.lower() in outage.hosts:
+                return outage
+            known = world.hosts.get(host.lower())
+            if known is not None and known.network in outage.networks:
+                return outage
+    return None
 
 
-def answer_of(world: World, host: str, target: str, day: int, *, secure: bool = False) -> Behaviour:
-    """The behaviour for a request of a path and query on a day, once it has reached a server; `secure` = over TLS.
+def lost_on(world: World, host: str, day: int) -> Lost | None:
+    """What of a host fails in our own network on a day; None if nothing does."""
+    outage = outage_on(world, host, day)
+    return outage.lost if outage else None
+
+
+def address_of(world: World, host: str, *, refusing: bool = False) -> str:
+    """The loopback address of a host; `refusing` = one on which nothing listens, in the same network."""
+    known = world.hosts.get(host.lower())
+    return f"127.{known.network if known else 0}.0.{2 if refusing else 1}"
+
+
+def answer_of(world: World, host: str, target: str, day: int, hour: int = 0, *, secure: bool = False) -> Behaviour:
+    """The behaviour for a request of a path and query at a moment, once it has reached a server; `secure` = over TLS.
 
     Outages of our own are ignored: they do not change the world for others.
     """
     if (known := world.hosts.get(host.lower())) is None:
         return Code(421)
-    state = behaviour_on(known.life, day)
+    state = behaviour_on(known.life, day, hour)
     if isinstance(state, Wrapper) and state.inside is None:
-        return replace(state, inside=_answer_of_path(known, host, target, day))
+        return replace(state, inside=_answer_of_path(known, host, target, day, hour))
     if not isinstance(state, HostState):
         return state
     match state:
         case HostState.NO_HTTP if not secure:
             return Trouble.RESET
         case HostState.UP | HostState.TLS_BROKEN | HostState.NO_HTTP:
-            return _answer_of_path(known, host, target, day)
+            return _answer_of_path(known, host, target, day, hour)
         case _:
             # Only a client with a cached address from before gets here.
             return Trouble.RESET
@@ -272,28 +285,29 @@ HOP: Final = re.compile(r"[?&]hop=([0-9]{1,3})$")
 """What redirects in a row append to the same path."""
 
 
-def _answer_of_path(host: Host, name: str, target: str, day: int) -> Behaviour:
+def _answer_of_path(host: Host, name: str, target: str, day: int, hour: int) -> Behaviour:
     target = HOP.sub("", target)
     for key in (unquote(target), unquote(target.partition("?")[0])):
         if life := host.paths.get(key):
-            return behaviour_on(life, day)
+            return behaviour_on(life, day, hour)
     if host.others:
-        return behaviour_on(host.others, day)
+        return behaviour_on(host.others, day, hour)
     return Page(title=name) if target.partition("?")[0] == "/" else Code(404)
 
 
 def shifted(world: World, days: int) -> World:
     """The same world with all its days later by `days`."""
     hosts = {
-        name: Host(
-            _later(host.life, days),
-            {path: _later(life, days) for path, life in host.paths.items()},
-            _later(host.others, days) if host.others else None,
-            _later(host.certificate, days),
+        name: replace(
+            host,
+            life=_later(host.life, days),
+            paths={path: _later(life, days) for path, life in host.paths.items()},
+            others=_later(host.others, days) if host.others else None,
+            certificate=_later(host.certificate, days),
         )
         for name, host in world.hosts.items()
     }
-    outages = (Outage(outage.first + days, outage.last + days, outage.lost) for outage in world.outages)
+    outages = (outage._replace(first=outage.first + days, last=outage.last + days) for outage in world.outages)
     return World(hosts, tuple(outages))
 
 

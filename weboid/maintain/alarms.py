@@ -1,15 +1,15 @@
 """The conditions of alarms: passes and rounds over four weeks, events that lag, spam lines that cannot be run (P-7).
 
-Storing alarms belongs to ``store/upkeep/alarm``; `AlarmKind` says what raises those that follow from no table.
-One law: the values of the kinds are stable; status page and metrics name them.
+Storing alarms belongs to ``store/upkeep/alarm``, where `AlarmKind` says what raises those that follow from no table.
+One law: an alarm whose condition has gone is lowered by the next `watch`.
 """
 
-from enum import StrEnum
 from typing import Final
 
 from weboid.core.record.days import iso
 from weboid.store.db.pool import Connection
 from weboid.store.upkeep.alarm import (
+    AlarmKind,
     find_overdue,
     list_slow_passes,
     list_streams_behind,
@@ -21,16 +21,6 @@ SLOW_DAYS: Final = 28
 """A pass or a round that takes over so many days is too slow (P-7)."""
 BEHIND_S: Final = 3_600.0
 """Events that are over so many seconds old are too late (P-6)."""
-
-
-class AlarmKind(StrEnum):
-    """The kinds of alarms; EXPIRY_STOPPED is raised and lowered by `expiry` (U-8), the others by `watch`."""
-
-    PASS_SLOW = "pass-slow"
-    ROUND_SLOW = "round-slow"
-    EXPIRY_STOPPED = "expiry-stopped"
-    STREAM_BEHIND = "stream-behind"
-    SPAM_LINES = "spam-lines"
 
 
 async def watch(conn: Connection, day: int) -> None:

@@ -8,13 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from weboid.maintain.alarms import AlarmKind
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.people.audit import expire_audit
 from weboid.store.people.report import expire_reports
 from weboid.store.people.throttle import delete_past as delete_past_limits
 from weboid.store.schedule.turn import delete_past
-from weboid.store.upkeep.alarm import lower_alarm, raise_alarm
+from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
 from weboid.store.upkeep.expiry import (
     BEFORE_ALL,
     WikiPass,

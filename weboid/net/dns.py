@@ -14,9 +14,10 @@ from typing import Final, NamedTuple
 
 import pycares
 from aiohttp.abc import AbstractResolver, ResolveResult
-from pycares import AAAARecordData, ARecordData, AresError, DNSResult
+from pycares import AAAARecordData, ARecordData, AresError, DNSResult, NSRecordData
 from pycares import errno as ares
 
+from weboid.core.url.hosts import is_ip
 from weboid.errors import ConfigError
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.single_flight import SingleFlight
@@ -28,6 +29,8 @@ SHORTEST_TTL_S: Final = 5
 LONGEST_TTL_S: Final = 3600
 NO_NAME_TTL_S: Final = 300
 ERROR_TTL_S: Final = 30
+NAME_SERVERS: Final = 4
+"""Name servers of a domain that tell it from others, at most."""
 ADDRESSES: Final = 4
 """Addresses of each family that are tried, at most."""
 LOOKUPS_A_CHANNEL: Final = 20_000
@@ -101,7 +104,10 @@ class Resolver(AbstractResolver):
         self._name_servers = name_servers
         self._loop = asyncio.get_running_loop()
         self._known: BoundedMap[str, _Known] = BoundedMap(NAMES)
+        self._addresses: BoundedMap[str, str] = BoundedMap(NAMES)
+        """The last address of each name, also while it has none any more."""
         self._lookups: SingleFlight[_Known] = SingleFlight()
+        self._served_by: BoundedMap[str, tuple[float, str]] = BoundedMap(NAMES)
         self._answered_at = self._silent_at = float("-inf")
         self._probing = asyncio.Lock()
         self._room = asyncio.Semaphore(_BURST)
@@ -119,6 +125,25 @@ class Resolver(AbstractResolver):
         """The IPv6 addresses of a name of which `addresses` returned those of IPv4; never fails."""
         known = await self._known_of(host, whole=True)
         return tuple(each for each in known.addresses if ":" in each)
+
+    def address_of(self, host: str) -> str | None:
+        """The first address that a host had when one was last found, without a new look-up; None if none is known.
+
+        One that is out of date counts, too: it tells in which network the host is.
+        """
+        host = host.lower().rstrip(".")
+        return host if is_ip(host) else self._addresses.get(host)
+
+    async def name_servers_of(self, domain: str) -> str | None:
+        """The first of a domain's name servers by name, with a space between them; None if they are not told."""
+        kept = self._served_by.use(domain)
+        if kept is None or kept[0] < monotonic():
+            found = await self._queried(domain, pycares.QUERY_TYPE_NS, self.lookup_s)
+            data = [] if isinstance(found, int) else [record.data for record in found.answer]
+            names = sorted({each.nsdname.lower().rstrip(".") for each in data if isinstance(each, NSRecordData)})
+            kept = monotonic() + LONGEST_TTL_S, " ".join(names[:NAME_SERVERS])
+            self._served_by[domain] = kept
+        return kept[1] or None
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
@@ -153,6 +178,8 @@ class Resolver(AbstractResolver):
             return _Known(begun, code=ares.ARES_ECONNREFUSED)
         if known.code not in NO_SERVER:
             self._known[host] = known
+        if known.addresses:
+            self._addresses[host] = known.addresses[0]
         return known
 
     async def _queried(self, host: str, kind: int, limit_s: float) -> _Found:

@@ -149,7 +149,7 @@ class SocketEngine:
                 self._keep(exchange.place.origin, line)
             else:
                 line.close()
-        return _reply(coming, settings.body_bytes)
+        return reply_from(coming, settings.body_bytes)
 
     async def _addresses(self, host: str, end_at: float) -> tuple[Sequence[str], _More | None]:
         """The addresses to try first, and a function that finds more (None if there are no more)."""
@@ -244,7 +244,8 @@ def _is_out_of_files(error: Exception) -> bool:
     return isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
 
 
-def _reply(coming: ResponseParser, limit: int) -> Reply:
+def reply_from(coming: ResponseParser, limit: int) -> Reply:
+    """The reply that a parser has read, bounded; of its body at most `limit` bytes."""
     headers = {_clean(name): _clean(value) for name, value in islice(coming.headers.items(), HEADERS)}
     return Reply(
         code=coming.code,

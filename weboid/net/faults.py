@@ -36,6 +36,9 @@ def fault_of(exc: BaseException) -> Fault | None:
             return Fault(Reason.PROTOCOL, reached=True)
         case ssl.SSLCertVerificationError():
             return _certificate_fault(exc)
+        case ssl.SSLEOFError() | ssl.SSLZeroReturnError():
+            # The other side hung up during the handshake; Python 3.11.2 says so in this way, later ones by a reset.
+            return Fault(Reason.RESET, reached=True)
         case ssl.SSLError():
             return Fault(Reason.TLS, reached=True)
         case TimeoutError() if exc.errno is None:

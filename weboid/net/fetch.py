@@ -6,7 +6,6 @@ One law: nothing is called failing because of the way we requested it.
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from time import monotonic
 from typing import Final, NamedTuple
 from urllib.parse import quote_from_bytes
 
@@ -148,7 +147,7 @@ class _Walk:
         if self._referrer:
             headers["Referer"] = self._referrer
         async with self._session.seats:
-            begun = monotonic()
+            begun = self._session.now()
             try:
                 reply = await self._session.engine.send(
                     Request(method, self._url, headers, self._trusting), min(left_s, settings.answer_s)
@@ -159,7 +158,7 @@ class _Walk:
                     raise
                 return fault
             finally:
-                self.seconds += monotonic() - begun
+                self.seconds += self._session.now() - begun
         if reply.code < 200:
             return Fault(Reason.PROTOCOL, reached=True)
         for line in reply.cookies:

@@ -4,9 +4,10 @@ One law: everything opened here is closed here.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from time import monotonic
 
 import aiohttp
 
@@ -19,6 +20,16 @@ from weboid.net.guard import Guard
 from weboid.net.tcp import Dialer
 
 
+def no_address(host: str) -> None:
+    """The address of a host as far as a way out without a resolver knows it."""
+    return
+
+
+async def no_name_servers(domain: str) -> None:
+    """The name servers of a domain as far as a way out without a resolver knows them."""
+    return
+
+
 @dataclass(frozen=True, slots=True)
 class Outbound:
     """What ``net/fetch`` needs. A request holds one of the `seats`; waiting for one does not count as server time."""
@@ -28,6 +39,12 @@ class Outbound:
     seats: asyncio.Semaphore
     dialer: Dialer
     """For protocols other than HTTP (C-10)."""
+    now: Callable[[], float] = monotonic
+    """The seconds by which the time of servers is measured; others than the system's only where it is simulated."""
+    addresses: Callable[[str], str | None] = no_address
+    """The address of a host that was last tried, without a new look-up; None if unknown (C-16)."""
+    name_servers: Callable[[str], Awaitable[str | None]] = no_name_servers
+    """The name servers of a registrable domain in one text, None if unknown; never raises for a server's failure."""
 
 
 @asynccontextmanager
@@ -37,7 +54,15 @@ async def open_session(settings: NetConfig) -> AsyncIterator[Outbound]:
         engine = SocketEngine(settings, guard, resolver, tls_context(settings.ca))
         dialer = Dialer(settings, guard, resolver)
         try:
-            yield Outbound(settings, engine, asyncio.Semaphore(settings.connections), dialer)
+            seats = asyncio.Semaphore(settings.connections)
+            yield Outbound(
+                settings,
+                engine,
+                seats,
+                dialer,
+                addresses=resolver.address_of,
+                name_servers=resolver.name_servers_of,
+            )
         finally:
             engine.close()
 

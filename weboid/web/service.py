@@ -28,7 +28,7 @@ from weboid.web.request.parameters import Parameters, parameters_of, wiki_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import Route, format_of, route_of
 from weboid.web.words.messages import Messages, messages_in
-from weboid.web.words.phrases import sentence
+from weboid.web.words.phrases import explanation, sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +133,8 @@ def machine_words(given: Parameters) -> Messages:
 
 
 def link_payload(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
-    """A link as payloads have it, with its summary."""
-    return {**link_as_json(link), "summary": sentence(link, day, say)}
+    """A link as payloads have it, with its words for people."""
+    return {**link_as_json(link), "summary": sentence(link, day, say), "explanation": explanation(link, day, say)}
 
 
 def _route(request: web.Request) -> Route:

@@ -31,10 +31,15 @@ FROM (
                 WHEN urls.reason = ANY(%(working_reasons)s::smallint[]) THEN %(working)s::smallint
                 WHEN urls.reason = ANY(%(failing_reasons)s::smallint[])
                     AND (urls.status = ANY(%(host_failures)s::smallint[])
-                        AND hosts.strikes >= %(dead_strikes)s
-                        AND hosts.failing_until - hosts.failing_since >= %(dead_span)s
-                    OR urls.strikes >= %(dead_strikes)s
-                        AND urls.failing_until - urls.failing_since >= %(dead_span)s)
+                        AND hosts.strikes >= %(dead_strikes)s AND hosts.evidence & 3 = 3
+                        AND hosts.evidence >> 7 & 127
+                            >= %(dead_span)s * CASE hosts.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
+                    OR urls.strikes >= %(dead_strikes)s AND urls.evidence & 3 = 3
+                        AND (urls.evidence >> 7 & 127
+                            >= %(dead_span)s * CASE urls.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
+                            OR urls.evidence >> 14 & 15 >= %(dead_strikes)s
+                            AND urls.evidence >> 18 & 63
+                            >= %(missing_span)s * CASE urls.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END))
                     AND NOT EXISTS (SELECT FROM domain_report AS assumed
                         WHERE assumed.bucket = hosts.bucket AND assumed.subject IS NULL
                             AND right('.' || hosts.host, length(assumed.domain) + 1) = '.' || assumed.domain)
@@ -42,11 +47,11 @@ FROM (
                 ELSE %(doubtful)s::smallint
             END) AS fits
         FROM (
-            SELECT reversed, bucket, host_key, host, strikes, failing_since, failing_until FROM host
+            SELECT reversed, bucket, host_key, host, strikes, evidence FROM host
             WHERE reversed >= %(first)s AND reversed < %(end)s AND host LIKE ANY(%(hosts)s::text[])
         ) AS hosts
         CROSS JOIN LATERAL (
-            SELECT url_key, scheme, port, path, status, asked, reason, strikes, failing_since, failing_until,
+            SELECT url_key, scheme, port, path, status, asked, reason, strikes, evidence,
                 row_number() OVER (ORDER BY url_key) AS nth
             FROM url
             WHERE url.bucket = hosts.bucket AND url.host_key = hosts.host_key

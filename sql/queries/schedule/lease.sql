@@ -1,4 +1,5 @@
--- Leases of buckets (architecture §3). All times are by the clock of the database.
+-- Leases of buckets (architecture §3). All times are by the clock of the database. The hour from which on a host is
+-- visited is that of core/record/moment.py; a test compares them.
 
 -- name: lease_buckets
 -- There is a pause before a bucket is leased again: the last worker may just have sent a request to one of its hosts.
@@ -6,7 +7,8 @@ UPDATE lease SET worker = %(worker)s, epoch = epoch + 1, until = now() + make_in
 FROM (
     SELECT bucket FROM lease
     WHERE until < now() - make_interval(secs => %(rest)s)
-        AND EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s)
+        AND EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
+            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s))
     ORDER BY random()
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
@@ -16,7 +18,8 @@ RETURNING lease.bucket, lease.epoch
 
 -- name: find_due
 SELECT EXISTS (
-    SELECT FROM lease WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s)
+    SELECT FROM lease WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
+            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s))
 )
 
 -- name: record_renewal
@@ -42,4 +45,5 @@ FOR SHARE OF lease
 -- Buckets with due hosts that are leased, or in the pause after a lease.
 SELECT count(*) FROM lease
 WHERE until >= now() - make_interval(secs => %(rest)s)
-    AND EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s)
+    AND EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
+            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s))

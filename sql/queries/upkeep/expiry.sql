@@ -51,11 +51,6 @@ UPDATE url SET orphaned = NULL
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS used (bucket, host_key, url_key)
 WHERE url.bucket = used.bucket AND url.host_key = used.host_key AND url.url_key = used.url_key
 
--- name: delete_portraits
-DELETE FROM portrait
-USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
-WHERE portrait.bucket = gone.bucket AND portrait.host_key = gone.host_key AND portrait.url_key = gone.url_key
-
 -- name: delete_changes
 DELETE FROM change
 USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)

@@ -97,13 +97,6 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[
     AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
 WHERE change.bucket = given.bucket AND change.host_key = given.host_key AND change.url_key = given.url_key
 
--- name: record_moved_portraits
-UPDATE portrait SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
-    %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
-    AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
-WHERE portrait.bucket = given.bucket AND portrait.host_key = given.host_key AND portrait.url_key = given.url_key
-
 -- name: record_moved_reports
 UPDATE report SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
@@ -136,16 +129,17 @@ WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_ke
     AND url.orphaned IS DISTINCT FROM given.orphaned
 
 -- name: list_hosts
-SELECT bucket, host_key, host, strikes, failing_since, failing_until, reason FROM host
+SELECT bucket, host_key, host, strikes, failing_since, failing_until, evidence, reason FROM host
 JOIN unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key) USING (bucket, host_key)
 
 -- name: record_hosts
-INSERT INTO host (bucket, host_key, host, reversed, strikes, failing_since, failing_until, reason)
+INSERT INTO host (bucket, host_key, host, reversed, strikes, failing_since, failing_until, evidence, reason)
 SELECT * FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(host)s::text[], %(reversed)s::text[],
-    %(strikes)s::smallint[], %(failing_since)s::smallint[], %(failing_until)s::smallint[], %(reason)s::smallint[])
+    %(strikes)s::smallint[], %(failing_since)s::smallint[], %(failing_until)s::smallint[], %(evidence)s::integer[],
+    %(reason)s::smallint[])
 ON CONFLICT (bucket, host_key) DO UPDATE
 SET strikes = excluded.strikes, failing_since = excluded.failing_since, failing_until = excluded.failing_until,
-    reason = excluded.reason
+    evidence = excluded.evidence, reason = excluded.reason
 
 -- name: record_copied_specials
 INSERT INTO special (bucket, host_key, kind, since, until)

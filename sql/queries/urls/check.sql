@@ -3,8 +3,8 @@
 -- name: list_silent_urls
 -- The URLs of one host whose newest check found the host itself failing (C-5), in batches by key.
 SELECT url.bucket, url.host_key, url.url_key, url.scheme, '', url.port, url.path,
-    url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.reason,
-    url.target, url.mime, url.size_kib, url.http
+    url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.evidence,
+    url.reason, url.target, url.mime, url.size_kib, url.http, url.portrait
 FROM url
 WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key > %(after)s
     AND status = ANY(%(statuses)s::smallint[])
@@ -14,22 +14,23 @@ LIMIT %(limit)s
 -- name: record_checks
 UPDATE url SET status = given.status, since = given.since, asked = given.asked, older = given.older,
     strikes = given.strikes, failing_since = given.failing_since, failing_until = given.failing_until,
-    reason = given.reason, target = given.target, mime = given.mime, size_kib = given.size_kib,
-    http = given.http, due = given.due
+    evidence = given.evidence, reason = given.reason, target = given.target, mime = given.mime, size_kib = given.size_kib,
+    http = given.http, due = given.due, portrait = coalesce(given.portrait, url.portrait)
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(status)s::smallint[],
     %(since)s::smallint[], %(asked)s::smallint[], %(older)s::bytea[], %(strikes)s::smallint[],
-    %(failing_since)s::smallint[], %(failing_until)s::smallint[], %(reason)s::smallint[], %(target)s::text[],
-    %(mime)s::smallint[], %(size_kib)s::integer[], %(http)s::smallint[], %(due)s::smallint[])
-    AS given (bucket, host_key, url_key, status, since, asked, older, strikes, failing_since, failing_until, reason,
-        target, mime, size_kib, http, due)
+    %(failing_since)s::smallint[], %(failing_until)s::smallint[], %(evidence)s::integer[], %(reason)s::smallint[],
+    %(target)s::text[], %(mime)s::smallint[], %(size_kib)s::integer[], %(http)s::smallint[], %(due)s::smallint[],
+    %(portrait)s::bytea[])
+    AS given (bucket, host_key, url_key, status, since, asked, older, strikes, failing_since, failing_until,
+        evidence, reason, target, mime, size_kib, http, due, portrait)
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
 
 -- name: record_host_rows
 UPDATE host SET strikes = given.strikes, failing_since = given.failing_since, failing_until = given.failing_until,
-    reason = given.reason
+    evidence = given.evidence, reason = given.reason
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(strikes)s::smallint[], %(failing_since)s::smallint[],
-    %(failing_until)s::smallint[], %(reason)s::smallint[])
-    AS given (bucket, host_key, strikes, failing_since, failing_until, reason)
+    %(failing_until)s::smallint[], %(evidence)s::integer[], %(reason)s::smallint[])
+    AS given (bucket, host_key, strikes, failing_since, failing_until, evidence, reason)
 WHERE host.bucket = given.bucket AND host.host_key = given.host_key
     AND (host.strikes, host.failing_until) IS DISTINCT FROM (given.strikes, given.failing_until)
 

@@ -53,16 +53,17 @@ WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_ke
         AND link.url_key = given.url_key)
 
 -- name: list_due_hosts
-SELECT bucket, host_key, host, strikes, failing_since, failing_until, reason
+SELECT bucket, host_key, host, strikes, failing_since, failing_until, evidence, reason
 FROM host
 WHERE bucket = ANY(%(buckets)s::smallint[]) AND next_day <= %(day)s AND host_key <> ALL(%(open)s::bigint[])
+    AND (next_day < %(day)s OR mod(mod(host_key, 24) + 5 * next_day + 24, 24) <= %(hour)s)
 ORDER BY random()
 LIMIT %(limit)s
 
 -- name: list_due_urls
 SELECT url.bucket, url.host_key, url.url_key, url.scheme, host.host, url.port, url.path,
-    url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.reason,
-    url.target, url.mime, url.size_kib, url.http
+    url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.evidence,
+    url.reason, url.target, url.mime, url.size_kib, url.http, url.portrait
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS wanted (bucket, host_key)
 JOIN host USING (bucket, host_key)
 CROSS JOIN LATERAL (
@@ -75,9 +76,9 @@ CROSS JOIN LATERAL (
 -- name: find_urls
 -- LIMIT, so that each is found by its full key: a join might go through all URLs of a host instead.
 SELECT url.bucket, url.host_key, url.url_key, url.scheme, host.host, url.port, url.path,
-    url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.reason,
-    url.target, url.mime, url.size_kib, url.http, url.due, url.orphaned,
-    host.strikes, host.failing_since, host.failing_until, host.reason
+    url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until, url.evidence,
+    url.reason, url.target, url.mime, url.size_kib, url.http, url.portrait, url.due, url.orphaned,
+    host.strikes, host.failing_since, host.failing_until, host.evidence, host.reason
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (bucket, host_key, url_key)
 CROSS JOIN LATERAL (

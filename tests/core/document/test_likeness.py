@@ -1,7 +1,6 @@
-"""Comparison of documents: the same, a replaced one, and the made-up sibling (C-11)."""
+"""The made-up sibling of a document, and whether both are the same (C-11)."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,7 +8,7 @@ from hypothesis import strategies as st
 from support.pages import page, prose
 
 from weboid.core.document.document import Document, document_of
-from weboid.core.document.likeness import is_replaced, is_same_page, portrait_of, sibling_of
+from weboid.core.document.likeness import is_same_page, sibling_of
 from weboid.core.url.urls import parse
 
 ONE = "http://site.test/news/old-story.html"
@@ -106,37 +105,3 @@ def test_both_on_one_url_are_the_same_page() -> None:
 )
 def test_what_could_be_two_pages_is_not_the_same(one: Document, other: Document) -> None:
     assert not is_same_page(one, other)
-
-
-def test_a_page_with_other_text_under_another_name_is_replaced() -> None:
-    earlier = portrait_of(read("The press museum", prose(300)))
-    now = portrait_of(read("Best online casino", prose(300, start=40_000)))
-    assert is_replaced(earlier, now)
-
-
-@pytest.mark.parametrize(
-    ("title", "words", "start"),
-    [
-        ("The press museum", 300, 40_000),
-        ("Museum of printing", 300, 40_000),
-        ("Something else", 300, 0),
-        ("Something else", 20, 40_000),
-        ("", 300, 40_000),
-        ("2026", 300, 40_000),
-    ],
-)
-def test_a_page_that_kept_its_title_or_text_is_not_replaced(title: str, words: int, start: int) -> None:
-    earlier = portrait_of(read("The press museum", prose(300)))
-    assert not is_replaced(earlier, portrait_of(read(title, prose(words, start))))
-
-
-def test_a_page_that_kept_its_author_is_not_replaced() -> None:
-    earlier = replace(portrait_of(read("The press museum", prose(300))), author="A. Writer")
-    now = replace(portrait_of(read("Das Druckhaus", prose(300, start=40_000))), author="A. Writer")
-    assert not is_replaced(earlier, now)
-
-
-@given(st.integers(0, 60_000), st.integers(0, 400))
-def test_no_page_replaces_itself(start: int, words: int) -> None:
-    seen = portrait_of(read("A title", prose(words, start)))
-    assert not is_replaced(seen, seen)

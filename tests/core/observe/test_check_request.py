@@ -6,13 +6,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.core.observe.check_request import LOOK_DAYS, CheckRequest, disproved, is_sampled, is_thorough, looks
+from weboid.core.document.portrait import BLANK
+from weboid.core.observe.check_request import (
+    LOOK_DAYS,
+    CheckRequest,
+    compares,
+    disproved,
+    is_sampled,
+    is_thorough,
+    looks,
+    portrays,
+)
 from weboid.core.observe.observation import Observation
 from weboid.core.record.history import Entry
+from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
-from weboid.core.record.record import Streak, UrlRecord
+from weboid.core.record.record import UrlRecord
 from weboid.core.record.specials import Sight, Special
 from weboid.core.record.status import Status
+from weboid.core.record.streak import Streak
 
 FINE = Observation(Status.FINE, Reason.OK)
 
@@ -38,13 +50,39 @@ def test_a_page_that_did_not_work_before_is_always_looked_at() -> None:
 
 def test_a_url_never_asked_is_not_looked_at_but_asked_thoroughly() -> None:
     assert not looks(UrlRecord(), 5, 100)
-    assert is_thorough(UrlRecord(), 5, 100, 3)
+    assert is_thorough(UrlRecord(), 5, 100, DEFAULT)
 
 
 def test_before_the_strike_that_may_be_the_last_every_way_is_tried() -> None:
     key, day = 0, 29  # not its turn otherwise: 28 and 29 lie in the same fortnight
-    assert not is_thorough(asked(28, Reason.NOT_FOUND, strikes=1), key, day, 3)
-    assert is_thorough(asked(28, Reason.NOT_FOUND, strikes=2), key, day, 3)
+    assert not is_thorough(asked(28, Reason.NOT_FOUND, strikes=1), key, day, DEFAULT)
+    assert is_thorough(asked(28, Reason.NOT_FOUND, strikes=2), key, day, DEFAULT)
+
+
+def test_the_second_good_check_of_a_url_without_portrait_is_a_look_and_no_later_one() -> None:
+    key, day = 8, 113  # not its turn otherwise
+    assert not looks(asked(106), key, day)
+    assert looks(asked(106), key, day, earlier=None)
+    assert portrays(asked(106), key, day, earlier=None, returned=False)
+    third = UrlRecord(history=(Entry(Status.FINE, 99, 106),), reason=Reason.OK)
+    assert not looks(third, key, day, earlier=None)
+
+
+def test_of_what_may_be_a_stranger_no_portrait_is_taken_and_it_is_compared() -> None:
+    for key in range(1, 16):
+        for record, returned in ((asked(106), True), (asked(106, Reason.NOT_FOUND), False)):
+            assert looks(record, key, 108, returned=returned)
+            assert compares(record, key, returned=returned)
+            assert not portrays(record, key, 108, earlier=None, returned=returned)
+        assert not compares(asked(106), key, returned=False)
+
+
+def test_a_portrait_is_renewed_twice_a_year_at_looks_that_are_made_anyway() -> None:
+    for key in (1, 2, 5, -7):
+        days = range(1000, 1000 + 7 * 104, 7)
+        renewed = [day for day in days if portrays(asked(day - 7), key, day, earlier=BLANK, returned=False)]
+        assert 3 <= len(renewed) <= 5
+        assert all(looks(asked(day - 7), key, day) for day in renewed)
 
 
 def test_one_url_of_sixteen_belongs_to_the_sample() -> None:

@@ -1,16 +1,21 @@
 """The judgement over simulated days: what is dead, what is not yet, and what never is."""
 
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from weboid.core.observe.ftp_replies import fault_observation
 from weboid.core.observe.observation import Observation
+from weboid.core.record.moment import planned_hour
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.reasons import Outcome, Reason
-from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, Streak, UrlRecord
+from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
 from weboid.core.record.status import Status
-from weboid.core.verdict.judge import Judgement, judge, judge_host
+from weboid.core.record.streak import WHOLE, Streak
+from weboid.core.verdict.judge import judge, judge_host
 from weboid.core.verdict.verdict import Verdict, finding_of
 
 FINE = Observation(Status.FINE, Reason.OK)
@@ -18,9 +23,16 @@ LOST = Observation(Status.NOT_FOUND, Reason.NOT_FOUND)
 WALL = Observation(Status.NO_ACCESS, Reason.FORBIDDEN)
 BUSY = Observation(Status.TOO_MANY_REQUESTS, Reason.RATE_LIMIT)
 SILENT = Observation(Status.NETWORK, Reason.TIMEOUT)
+UNAVAILABLE = Observation(Status.UNAVAILABLE, Reason.UNAVAILABLE)
 SILENT_BY_HEARSAY = Observation(Status.NETWORK, Reason.TIMEOUT, inferred=True)
 
+HELD = Observation(Status.NETWORK, Reason.TIMEOUT, held=True)
+
+Strike = tuple[int, Observation]
+"""The hour and what was seen."""
 observations = st.sampled_from([FINE, LOST, WALL, BUSY, SILENT, SILENT_BY_HEARSAY])
+FORTNIGHT = ((100, LOST), (104, LOST), (109, LOST), (114, LOST))
+"""Fourteen days without too long a gap, on four weekdays and at the planned hours: 20, 16, 17 and 18 o'clock."""
 lives = st.lists(st.tuples(st.integers(1, 40), observations), max_size=30)
 
 
@@ -46,13 +58,29 @@ def test_two_failures_a_month_apart_are_not_dead_yet() -> None:
     assert verdict(lived((100, LOST), (130, LOST))) is Verdict.DOUBTFUL
 
 
-def test_three_failures_over_fourteen_days_are_dead_since_the_first() -> None:
-    finding = finding_of(lived((90, FINE), (100, LOST), (107, SILENT), (114, LOST)))
+def test_a_page_that_is_missing_for_fourteen_days_is_dead_since_the_first() -> None:
+    finding = finding_of(lived((90, FINE), *FORTNIGHT))
     assert (finding.verdict, finding.reason, finding.since) == (Verdict.DEAD, Reason.NOT_FOUND, 100)
 
 
+def test_held_failures_are_remembered_and_no_strike_against_url_or_host() -> None:
+    held = replace(SILENT, held=True)
+    record = lived((90, FINE), *((day, held) for day in range(100, 130, 3)))
+    assert (record.streak.strikes, record.history[0].status) == (0, Status.NETWORK)
+    assert verdict(record) is Verdict.DOUBTFUL
+    host = HostRecord(Streak(2, 90, 97), Reason.TIMEOUT)
+    assert judge_host(host, held, 100) == host
+
+
 def test_thirteen_days_are_not_enough() -> None:
-    assert verdict(lived((100, LOST), (107, LOST), (113, LOST))) is Verdict.DOUBTFUL
+    assert verdict(lived((100, LOST), (105, LOST), (110, LOST), (113, LOST))) is Verdict.DOUBTFUL
+
+
+def test_any_other_failure_takes_twenty_eight_days() -> None:
+    days = (100, 105, 110, 115, 120, 125)
+    assert verdict(lived(*((day, SILENT) for day in (*days, 127)))) is Verdict.DOUBTFUL
+    finding = finding_of(lived(*((day, SILENT) for day in (*days, 128))))
+    assert (finding.verdict, finding.reason, finding.since) == (Verdict.DEAD, Reason.TIMEOUT, 100)
 
 
 def test_three_checks_on_one_day_are_one_strike() -> None:
@@ -65,7 +93,7 @@ def test_one_success_resets_everything() -> None:
 
 
 def test_a_revival_is_told_at_the_next_check() -> None:
-    dead = lived((100, LOST), (107, LOST), (114, LOST))
+    dead = lived(*FORTNIGHT)
     assert verdict(dead) is Verdict.DEAD
     assert verdict(lived((121, FINE), record=dead)) is Verdict.WORKING
 
@@ -82,16 +110,48 @@ def test_a_wall_ends_the_streak_so_that_two_failures_around_years_of_it_prove_no
 
 
 def test_a_wall_before_a_dead_page_makes_it_doubtful_until_it_is_proven_anew() -> None:
-    dead = lived((100, LOST), (107, LOST), (114, LOST))
+    dead = lived(*FORTNIGHT)
     walled = lived((121, WALL), record=dead)
     assert verdict(walled) is Verdict.DOUBTFUL
-    assert verdict(lived((128, LOST), (135, LOST), record=walled)) is Verdict.DOUBTFUL
-    assert verdict(lived((128, LOST), (135, LOST), (142, LOST), record=walled)) is Verdict.DEAD
+    again = [(day, LOST) for day in range(128, 157, 4)]
+    assert verdict(lived(*again[:-1], record=walled)) is Verdict.DOUBTFUL
+    assert verdict(lived(*again, record=walled)) is Verdict.DEAD
+
+
+def test_what_failed_and_came_back_within_sixty_days_takes_twice_the_days() -> None:
+    for came_back, needed in ((160, 28), (161, 14)):
+        record = lived((100, LOST), (103, FINE), *((day, LOST) for day in range(came_back, came_back + needed, 4)))
+        assert verdict(record) is Verdict.DOUBTFUL
+        assert verdict(lived((came_back + needed, LOST), record=record)) is Verdict.DEAD
+    for before, needed in (
+        ([(100, SILENT)], 28),
+        ([(99, SILENT), (100, SILENT)], 56),
+        ([(60, SILENT), (80, FINE), (100, SILENT)], 56),
+        ([(60, SILENT), (80, FINE), (170, SILENT)], 28),
+    ):
+        start = before[-1][0] + 10
+        days = range(start, start + needed, 4)
+        silent = lived(*before, (start - 5, FINE), *((day, SILENT) for day in days))
+        assert verdict(silent) is Verdict.DOUBTFUL
+        assert verdict(lived((start + needed, SILENT), record=silent)) is Verdict.DEAD
+
+
+def test_a_url_that_fails_with_its_host_for_the_first_time_relapses_with_it() -> None:
+    host = UNKNOWN_HOST
+    for day, seen in ((99, SILENT), (100, SILENT), (103, FINE), (110, SILENT)):
+        host = judge_host(host, seen, day)
+    assert judge(UNTRIED, SILENT, 110, host=host).record.streak.evidence.relapse
+    assert not judge(UNTRIED, LOST, 110, host=host).record.streak.evidence.relapse
+
+
+def test_too_many_requests_are_an_answer_and_end_a_row_of_silence() -> None:
+    assert lived((100, SILENT), (103, BUSY)).streak.strikes == 0
+    assert lived((100, LOST), (103, SILENT_BY_HEARSAY), (106, BUSY)).streak.strikes == 0
 
 
 def test_too_many_requests_neither_add_to_a_streak_nor_end_it() -> None:
-    record = lived((100, LOST), (107, BUSY), (110, LOST), (112, BUSY))
-    assert (record.streak.strikes, record.streak.since, verdict(record)) == (2, 100, Verdict.DOUBTFUL)
+    record = lived((100, LOST), (102, BUSY), (104, LOST), (107, BUSY), (109, LOST), (112, BUSY))
+    assert (record.streak.strikes, record.streak.since, verdict(record)) == (3, 100, Verdict.DOUBTFUL)
     assert verdict(lived((114, LOST), record=record)) is Verdict.DEAD
 
 
@@ -100,15 +160,19 @@ def test_hearsay_moves_the_history_but_never_strikes() -> None:
     assert (record.streak.strikes, record.checked, verdict(record)) == (1, 199, Verdict.DOUBTFUL)
 
 
-def test_hearsay_does_not_stretch_a_row_of_strikes_to_fourteen_days() -> None:
-    record = lived((100, SILENT), (103, SILENT), (106, SILENT), (120, SILENT_BY_HEARSAY))
-    assert verdict(record) is Verdict.DOUBTFUL
+def test_hearsay_does_not_stretch_a_row_of_strikes_to_the_proof() -> None:
+    strikes = [(day, SILENT) for day in range(100, 128, 3)]
+    record = lived(*strikes, (140, SILENT_BY_HEARSAY))
+    assert (record.streak.evidence.width, verdict(record)) == (27, Verdict.DOUBTFUL)
+    assert verdict(lived(*strikes, (140, SILENT))) is Verdict.DEAD
 
 
 def test_a_dead_host_makes_its_silent_urls_dead_as_one_fact() -> None:
     host = UNKNOWN_HOST
-    for day in (100, 107, 114):
+    for day in (100, 105, 110, 115, 120, 125, 127):
         host = judge_host(host, SILENT, day)
+    assert verdict(lived((107, SILENT_BY_HEARSAY)), host) is Verdict.DOUBTFUL
+    host = judge_host(host, SILENT, 128)
     finding = finding_of(lived((107, SILENT_BY_HEARSAY)), host)
     assert (finding.verdict, finding.reason, finding.since) == (Verdict.DEAD, Reason.HOST_DOWN, 100)
     assert verdict(lived((107, LOST)), host) is Verdict.DOUBTFUL
@@ -117,12 +181,12 @@ def test_a_dead_host_makes_its_silent_urls_dead_as_one_fact() -> None:
 
 def test_any_http_answer_ends_the_row_of_its_host() -> None:
     host = judge_host(judge_host(UNKNOWN_HOST, SILENT, 100), LOST, 103)
-    assert host == UNKNOWN_HOST
+    assert (host.streak.strikes, host.streak.since, host.reason) == (0, None, None)
 
 
 def test_a_failure_of_another_host_behind_a_redirect_does_not_strike_this_one() -> None:
     on_other_host = Observation(Status.NETWORK, Reason.TIMEOUT, on_other_host=True)
-    assert judge_host(judge_host(UNKNOWN_HOST, SILENT, 100), on_other_host, 103) == UNKNOWN_HOST
+    assert judge_host(judge_host(UNKNOWN_HOST, SILENT, 100), on_other_host, 103).streak.strikes == 0
     assert judge(UNTRIED, on_other_host, 103).record.streak.strikes == 1
 
 
@@ -139,20 +203,46 @@ def test_hearsay_says_nothing_about_the_host() -> None:
 
 
 def test_intervals_follow_the_state() -> None:
-    def due_after(record: UrlRecord, seen: Observation, day: int) -> Judgement:
-        return judge(record, seen, day)
+    def days_after(record: UrlRecord, seen: Observation, day: int) -> set[int]:
+        return {judge(record, seen, day, host_key=key).due - day for key in range(64)}
 
-    assert due_after(UNTRIED, FINE, 100).due == 107
-    assert due_after(UNTRIED, WALL, 100).due == 107
-    assert due_after(UNTRIED, LOST, 100).due == 103
-    record = lived((100, LOST), (107, LOST))
-    steps = []
-    day = 114
+    a_week = {6, 7}
+    assert days_after(UNTRIED, FINE, 100) == days_after(UNTRIED, WALL, 100) == a_week
+    assert days_after(UNTRIED, LOST, 100) == days_after(UNTRIED, SILENT, 100) == {3}
+    record = lived(*FORTNIGHT[:3])
+    steps, day = [], 114
     for _ in range(4):
         record, due = judge(record, LOST, day)
-        steps.append(due - day)
-        day = due
+        steps.append(_round_days(due - day))
+        day += steps[-1]
     assert steps == [7, 14, 28, 28]
+
+
+def _round_days(interval: int) -> int:
+    """An interval of whole weeks, as it was before it was varied by a day."""
+    days = round(interval / 7) * 7
+    assert days - 1 <= interval <= days
+    return days
+
+
+@pytest.mark.parametrize(("seen", "span"), [(LOST, 14), (SILENT, 28)])
+def test_what_fails_is_checked_every_third_day_and_daily_before_it_may_be_dead(seen: Observation, span: int) -> None:
+    record, days = UNTRIED, [100]
+    while verdict(record) is not Verdict.DEAD:
+        record, due = judge(record, seen, days[-1])
+        days.append(due)
+    checks = [day - 100 for day in days[:-1]]
+    assert checks == [*range(0, span - 6, 3), *range(span - 6, span + 1)]
+
+
+def test_what_never_becomes_a_proof_is_checked_as_rarely_as_a_doubt_in_the_end() -> None:
+    record, day, gaps = UNTRIED, 100, []
+    while day < 300:
+        record, due = judge(record, UNAVAILABLE, day)
+        gaps.append((day - 100, due - day))
+        day = due
+    assert {gap for elapsed, gap in gaps if 28 <= elapsed < 56} == {3}
+    assert {gap for elapsed, gap in gaps if elapsed >= 56} <= {6, 7}
 
 
 @pytest.mark.parametrize("period", [2, 3, 4, 5])
@@ -165,12 +255,12 @@ def test_what_is_up_one_day_in_five_or_more_is_never_called_dead(period: int) ->
 
 
 def test_urls_of_a_dead_host_are_written_less_and_less_often_though_they_never_struck() -> None:
-    dead = HostRecord(Streak(3, 100, 120), Reason.TIMEOUT)
-    record, steps, day = UNTRIED, [], 123
+    dead = HostRecord(Streak(9, 100, 128, WHOLE), Reason.TIMEOUT)
+    record, steps, day = UNTRIED, [], 131
     for _ in range(5):
         record, due = judge(record, SILENT_BY_HEARSAY, day, DEFAULT, dead)
-        steps.append(due - day)
-        day = due
+        steps.append(_round_days(due - day))
+        day += steps[-1]
     assert steps == [7, 14, 28, 28, 28]
     assert judge(UNTRIED, SILENT_BY_HEARSAY, 123).due == 126
 
@@ -181,32 +271,121 @@ def test_a_clock_set_back_counts_as_the_newest_day() -> None:
 
 
 def test_a_policy_laxer_than_nine_days_is_refused() -> None:
-    for strikes, span in ((2, 14), (3, 8)):
-        try:
-            Policy(dead_strikes=strikes, dead_span=span)
-        except ValueError:
-            continue
-        raise AssertionError((strikes, span))
+    assert Policy(missing_span=9, dead_span=9).dead_span == 9
+    for values in ({"dead_strikes": 2}, {"missing_span": 8}, {"missing_span": 20, "dead_span": 19}):
+        with pytest.raises(ValueError):
+            Policy(**values)
+
+
+def test_a_policy_that_no_evidence_could_fulfil_is_refused() -> None:
+    for values in (
+        {"dead_strikes": 16},
+        {"missing_span": 32, "dead_span": 40},
+        {"dead_span": 64},
+        {"relapse_factor": 0},
+    ):
+        with pytest.raises(ValueError):
+            Policy(**values)
 
 
 @given(lives)
-def test_dead_always_has_three_own_failing_days_over_a_fortnight_without_an_arrival_or_a_wall(
+def test_dead_always_has_three_own_failing_days_over_weeks_without_an_arrival_or_a_wall(
     life: list[tuple[int, Observation]],
 ) -> None:
-    record, day, failing_days = UNTRIED, 100, set[int]()
+    record, day, failing, was_silent = UNTRIED, 100, dict[int, Strike](), False
+    memory = Memory()
     for gap, seen in life:
         day += gap
         record, due = judge(record, seen, day)
         assert day < due <= day + 28
-        if seen in (FINE, WALL):
-            failing_days.clear()
+        if seen in (FINE, WALL) or (seen == BUSY and was_silent):
+            memory.end(failing)
+            failing.clear()
         elif seen.outcome is Outcome.FAILING and not seen.inferred:
-            failing_days.add(day)
-        proof = len(failing_days) >= 3 and max(failing_days) - min(failing_days) >= 14
+            memory.begin(failing, day)
+            # No hour is given, so each check counts as made at the planned one.
+            failing.setdefault(day, (planned_hour(0, day), seen))
+        was_silent = seen in (SILENT, SILENT_BY_HEARSAY)
+        proof = _is_proof(failing, relapse=memory.earlier == 2)
         assert (verdict(record) is Verdict.DEAD) == (proof and seen.outcome is Outcome.FAILING)
         assert 1 <= len(record.history) <= 5
-        assert record.streak.strikes == len(failing_days)
+        assert record.streak.strikes == len(failing)
 
 
-def test_the_default_policy_is_the_rule_of_the_german_wikipedia() -> None:
-    assert (DEFAULT.dead_strikes, DEFAULT.dead_span) == (3, 14)
+@dataclass
+class Memory:
+    """What is remembered of a row that has ended: 0 nothing, 1 a chance failure, 2 a plain one; and its last day."""
+
+    ended: int = -100
+    grade: int = 0
+    earlier: int = 0
+
+    def begin(self, failing: dict[int, Strike], day: int, *, relapse: bool = False) -> None:
+        """A strike: of the first of a row it is known what was before."""
+        if not failing:
+            self.earlier = 2 if relapse else self.grade if day - self.ended <= 60 else 0
+
+    def end(self, failing: dict[int, Strike]) -> None:
+        """The end of a row."""
+        if failing:
+            is_plain = len(failing) > 1 or self.earlier or any(seen == LOST for _, seen in failing.values())
+            self.ended, self.grade = max(failing), 2 if is_plain else 1
+
+
+def _is_proof(failing: dict[int, Strike], *, relapse: bool) -> bool:
+    """The rule of U-7, written down in another way than the program's: from all strikes of a row, by their days."""
+    days = sorted(failing)
+    steps = [min(after - before, 5) for before, after in pairwise(days)]
+    missing = [day for day in days if failing[day][1] == LOST]
+    missing_steps = [step for step, day in zip(steps, days[1:], strict=True) if missing and missing[0] < day in missing]
+    hours = any(4 <= (failing[day][0] - failing[days[0]][0]) % 24 <= 20 for day in days)
+    weekdays = len({day % 7 for day in days}) > 1
+    times = 2 if relapse else 1
+    enough = (len(missing) >= 3 and sum(missing_steps) >= 14 * times) or sum(steps) >= 28 * times
+    return len(days) >= 3 and hours and weekdays and enough
+
+
+def _hard_lives(*seen: Observation) -> st.SearchStrategy[list[tuple[int, int, Observation]]]:
+    """Checks with the days since the one before and the hour, most of them failures."""
+    return st.lists(st.tuples(st.integers(1, 8), st.integers(0, 23), st.sampled_from(seen)), max_size=40)
+
+
+@given(
+    _hard_lives(LOST, LOST, LOST, LOST, SILENT, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, HELD, BUSY, FINE)
+    | _hard_lives(*(10 * [SILENT]), SILENT_BY_HEARSAY, HELD, LOST)
+)
+@example([*((1, hour, LOST) for hour in range(16)), (1, 0, SILENT_BY_HEARSAY), (1, 0, BUSY), (1, 0, LOST)])
+def test_dead_always_has_the_proof_of_the_url_or_of_its_host_whatever_the_hours_of_the_checks(
+    life: list[tuple[int, int, Observation]],
+) -> None:
+    record, host, day = UNTRIED, UNKNOWN_HOST, 100
+    failing, silent = dict[int, Strike](), dict[int, Strike]()
+    memory, host_memory, was_silent = Memory(), Memory(), False
+    for gap, hour, seen in life:
+        day += gap
+        host = judge_host(host, seen, day, hour=hour)
+        record = judge(record, seen, day, host=host, hour=hour).record
+        if seen == SILENT:
+            host_memory.begin(silent, day)
+            silent[day] = hour, seen
+        elif seen not in (SILENT_BY_HEARSAY, HELD):
+            host_memory.end(silent)
+            silent.clear()
+        if seen in (LOST, SILENT):
+            memory.begin(failing, day, relapse=seen == SILENT and host_memory.earlier == 2)
+            failing[day] = hour, seen
+        if seen == FINE or (seen == BUSY and was_silent):
+            memory.end(failing)
+            failing.clear()
+        found = finding_of(record, host)
+        was_silent = seen in (SILENT, SILENT_BY_HEARSAY, HELD)
+        by_host = was_silent and _is_proof(silent, relapse=host_memory.earlier == 2)
+        by_itself = seen.outcome is Outcome.FAILING and _is_proof(failing, relapse=memory.earlier == 2)
+        assert (found.verdict is Verdict.DEAD) == (by_host or by_itself)
+        assert (found.reason is Reason.HOST_DOWN) == by_host
+        if found.verdict is Verdict.DEAD:
+            assert found.since == min(silent if by_host else failing)
+
+
+def test_the_default_policy_is_fourteen_days_for_missing_pages_and_twenty_eight_for_all_else() -> None:
+    assert (DEFAULT.dead_strikes, DEFAULT.missing_span, DEFAULT.dead_span, DEFAULT.gap) == (3, 14, 28, 5)

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from weboid.core.record.days import iso
 from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
-from weboid.core.record.record import UNKNOWN_HOST, HostRecord, Streak, UrlRecord
+from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.record.status import NO_CODE, Status
+from weboid.core.record.streak import WHOLE, Streak
 from weboid.core.url.classify import classify
 from weboid.core.url.farms import WMF, WikiName
 from weboid.core.url.keys import key_of
@@ -40,7 +41,9 @@ class Stored:
 
 
 DEAD = Stored(
-    UrlRecord((Entry(Status.NOT_FOUND, 100, 120), Entry(Status.FINE, 90, 97)), Streak(5, 100, 120), Reason.NOT_FOUND)
+    UrlRecord(
+        (Entry(Status.NOT_FOUND, 100, 120), Entry(Status.FINE, 90, 97)), Streak(5, 100, 120, WHOLE), Reason.NOT_FOUND
+    )
 )
 WALL = Stored(UrlRecord((Entry(Status.NO_ACCESS, 100, 120),), reason=Reason.FORBIDDEN))
 MOVED = Stored(UrlRecord((Entry(Status.MOVED_PERMANENTLY, 1, 2),), reason=Reason.MOVED, target="http://b.demo/"))
@@ -118,6 +121,17 @@ def test_a_dead_link_as_json() -> None:
         "assumed": None,
         "replacement": None,
         "archives": [],
+        "evidence": {
+            "strikes": 5,
+            "missing": 5,
+            "since": "2017-04-11",
+            "until": "2017-05-01",
+            "days": 63,
+            "needs_days": 14,
+            "weekdays": True,
+            "hours": True,
+            "of_host": False,
+        },
         "history": [
             {"status": 18, "http": 404, "state": "not-found", "first": "2017-04-11", "last": "2017-05-01"},
             {"status": 1, "http": 200, "state": "fine", "first": "2017-04-01", "last": "2017-04-08"},
@@ -143,7 +157,7 @@ def test_an_invalid_link_says_what_is_wrong_and_a_new_one_that_nobody_asked() ->
 def test_a_dead_host_is_told_as_the_reason() -> None:
     silent = Stored(
         UrlRecord((Entry(Status.DNS_GONE, 119, 120),), Streak(), Reason.DNS_GONE),
-        HostRecord(Streak(4, 100, 120), Reason.DNS_GONE),
+        HostRecord(Streak(4, 100, 120, WHOLE), Reason.DNS_GONE),
     )
     told = link_as_json(report("http://a.demo/", silent))
     assert (told["verdict"], told["reason"], told["status"], told["http"]) == ("dead", "host-down", 66, None)

@@ -13,8 +13,9 @@ from support.stored import LOST, WikiInStore, key, open_wiki
 from weboid.core.record.history import Entry
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.reasons import Reason
-from weboid.core.record.record import HostRecord, Streak, UrlRecord
+from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.status import Status
+from weboid.core.record.streak import MOST_MISSING, NO_EVIDENCE, WIDEST, WIDEST_MISSING, Earlier, Evidence, Streak
 from weboid.core.url.farms import WMF, WMFLABS, WikiName
 from weboid.core.url.keys import key_of
 from weboid.core.url.patterns import parse_pattern
@@ -129,7 +130,22 @@ def _record(chance: random.Random) -> UrlRecord:
     since = chance.choice([None, chance.randrange(200)])
     until = None if since is None else since + chance.choice([0, 13, 14, 40])
     reason = chance.choice([None, *(reason for reason in Reason if reason is not Reason.REPORTED)])
-    return UrlRecord((entry,), Streak(chance.choice([0, 2, 3, 9]), since, until), reason)
+    # Without a first day there is no strike that could be evidence.
+    evidence = NO_EVIDENCE if since is None else _evidence(chance)
+    return UrlRecord((entry,), Streak(chance.choice([0, 2, 3, 9]), since, until, evidence), reason)
+
+
+def _evidence(chance: random.Random) -> Evidence:
+    """Any evidence, often one that only just is a proof or just not."""
+    return Evidence(
+        width=chance.choice([0, 27, 28, 29, 30, 55, 56, WIDEST, chance.randrange(WIDEST)]),
+        missing=chance.choice([0, 2, 3, 4, MOST_MISSING]),
+        missing_width=chance.choice([0, 13, 14, 20, 27, 28, WIDEST_MISSING, chance.randrange(WIDEST_MISSING)]),
+        hours=chance.random() < 0.8,
+        weekdays=chance.random() < 0.8,
+        first_hour=chance.randrange(24),
+        earlier=chance.choice(list(Earlier)),
+    )
 
 
 async def _judge(wiki: WikiInStore, chance: random.Random) -> None:
@@ -150,7 +166,7 @@ _examples = itertools.count()
 @given(
     seed=st.integers(0, 10**6),
     sizes=st.sampled_from([(50, 500, 20, 1_000, 500), (7, 2, 3, 4, 9), (1, 1, 1, 1, 2), (100, 3, 50, 20, 500)]),
-    policy=st.sampled_from([DEFAULT, Policy(dead_strikes=4, dead_span=30)]),
+    policy=st.sampled_from([DEFAULT, Policy(dead_strikes=4, dead_span=30), Policy(missing_span=20)]),
 )
 async def test_the_search_finds_just_what_a_filter_over_all_urls_finds(
     database: str, seed: int, sizes: tuple[int, ...], policy: Policy

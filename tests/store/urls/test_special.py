@@ -1,11 +1,9 @@
-"""What hosts need, as the store remembers it (C-6), and what pages looked like (C-11)."""
+"""What hosts need, as the store remembers it (C-6)."""
 
-from weboid.core.document.likeness import Portrait
 from weboid.core.record.specials import Sight, Special
-from weboid.core.url.keys import UrlKey, bucket, host_key
+from weboid.core.url.keys import bucket, host_key
 from weboid.store.db.pool import open_pool
 from weboid.store.db.rows import HostKey
-from weboid.store.urls.portrait import DatedPortrait, list_portraits, record_portraits
 from weboid.store.urls.special import HostSpecial, delete_specials, list_specials, record_specials
 
 
@@ -24,13 +22,14 @@ async def test_what_a_host_needs_holds_for_its_subdomains_which_may_have_their_o
                 HostSpecial(host(ABOVE), Special.NEEDS_GET): 100,
                 HostSpecial(host(ABOVE), Special.NEEDS_HTTPS): 100,
                 HostSpecial(host(ABOVE), Special.HONEST): 100,
+                HostSpecial(host(ABOVE), Special.RETURNED): 100,
                 HostSpecial(host(WWW), Special.NEEDS_HTTPS): 120,
             },
         )
         names = {host(name): name for name in (WWW, ABOVE, "other.example")}
         found = await list_specials(conn, names)
         assert found[host(WWW)] == {Special.NEEDS_GET: Sight(100, 100), Special.NEEDS_HTTPS: Sight(120, 120)}
-        assert found[host(ABOVE)].keys() == {Special.NEEDS_GET, Special.NEEDS_HTTPS, Special.HONEST}
+        assert found[host(ABOVE)].keys() == set(Special) - {Special.NEEDS_HTTP, Special.NEEDS_REFERRER}
         assert found[host("other.example")] == {}
 
 
@@ -42,20 +41,3 @@ async def test_a_special_keeps_its_first_day_unless_it_was_not_seen_for_a_hundre
             assert (await list_specials(conn, {host(ABOVE): ABOVE}))[host(ABOVE)] == {Special.NEEDS_HTTP: sight}
         await delete_specials(conn, {special})
         assert (await list_specials(conn, {host(ABOVE): ABOVE}))[host(ABOVE)] == {}
-
-
-async def test_a_portrait_comes_back_as_it_was(database: str) -> None:
-    key = UrlKey(1, -2, -3)
-    whole = Portrait("A title", "de", "An author", 2**64 - 1, 2_000)
-    bare = Portrait("", None, None, None, 0)
-    async with open_pool(database, size=2, part="test") as pool, pool.connection() as conn:
-        for portrait in (whole, bare):
-            await record_portraits(conn, {key: DatedPortrait(100, portrait)})
-            assert await list_portraits(conn, [key, UrlKey(1, 1, 1)]) == {key: portrait}
-
-
-async def test_a_title_that_is_no_text_does_no_harm(database: str) -> None:
-    key = UrlKey(1, 2, 3)
-    async with open_pool(database, size=2, part="test") as pool, pool.connection() as conn:
-        await record_portraits(conn, {key: DatedPortrait(1, Portrait("a\0b\udc80", None, "\0", 1, 1))})
-        assert (await list_portraits(conn, [key]))[key].title == "ab?"

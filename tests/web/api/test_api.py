@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 
 import pytest
 from lxml import etree
@@ -28,6 +29,19 @@ def links_of(document: object) -> list[dict[str, object]]:
         case {"pages": [{"links": list(links)}]}:
             return links
     raise AssertionError(document)
+
+
+def attributes_of(element: etree._Element) -> dict[str, str]:
+    return {str(key): str(value) for key, value in element.attrib.items()}
+
+
+def in_xml(values: Mapping[str, object]) -> dict[str, str]:
+    """Single values as attributes have them; what is null, a list or an element of its own is none."""
+    return {
+        key: str(value).lower() if isinstance(value, bool) else str(value)
+        for key, value in values.items()
+        if value is not None and not isinstance(value, list | dict)
+    }
 
 
 async def test_json_tells_dead_links_only_unless_all_are_asked_for(site: Site) -> None:
@@ -67,9 +81,9 @@ async def test_xml_has_the_findings_that_the_page_has_and_says_what_json_says(si
     _, body, _ = await site.fetch(f"{API}&pageid=1&format=xml&all=1")
     tree = etree.fromstring(body.encode())
     for element, link in zip(tree.iter("link"), links_of(await json_of(site, f"{API}&pageid=1&all=1")), strict=True):
-        single = {key: value for key, value in link.items() if value is not None and not isinstance(value, list)}
-        told = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in single.items()}
-        assert {str(key): str(value) for key, value in element.attrib.items()} == told
+        assert attributes_of(element) == in_xml(link)
+        evidence = [link["evidence"]] if isinstance(link["evidence"], dict) else []
+        assert [attributes_of(each) for each in element.iter("evidence")] == [in_xml(each) for each in evidence]
         assert [given.text for given in element.iter("given")] == link["given"]
         assert len(list(element.iter("entry"))) == len(link["history"])  # type: ignore[arg-type]
 

@@ -15,14 +15,13 @@ from support.webservice import TODAY, Site
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.spam_lines import parse_lines
 from weboid.errors import StoreError
-from weboid.maintain.alarms import AlarmKind
 from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.page_pass import PassPosition, record_end, record_place, record_start
 from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
 from weboid.store.pages.stream import Position, record_position
 from weboid.store.pages.wiki import record_wiki
-from weboid.store.upkeep.alarm import raise_alarm
+from weboid.store.upkeep.alarm import AlarmKind, raise_alarm
 from weboid.web.health import pages
 from weboid.web.health.metrics import KINDS, Metrics
 from weboid.web.health.reader import HealthReader, answer_within

@@ -17,7 +17,9 @@ async def test_a_page_that_explains_is_there_without_a_cookie(site: Site, path: 
 
 async def test_help_tells_the_rule_by_which_links_are_called_dead(site: Site) -> None:
     _, body, _ = await site.fetch("/help")
-    assert "at least 3 in a row, over at least 14 days" in body
+    assert "at least 3 in a row, on different weekdays" in body
+    assert "at least 14 days if the server reports" in body
+    assert "at least 28 days if it cannot be reached" in body
 
 
 async def test_the_policy_tells_the_limits_that_are_configured(site: Site) -> None:

@@ -53,7 +53,8 @@ async def test_all_that_is_known_is_told_in_words_and_as_a_picture(site: Site) -
         "the page does not exist",
         "page not found (HTTP 404)",
         "Next check:",
-        "the last 7 checks",
+        "Not found on 7 days (Apr 11",
+        "The host answers otherwise.",
     ):
         assert words in body
     assert texts(body, "//svg/rect/@class") == ["failing"]

@@ -249,7 +249,8 @@ async def test_what_is_dead_itself_is_no_replacement(anna: Scene) -> None:
     # As dead as the other one: what is known of it is the same.
     await anna.site.wiki.rows(
         "UPDATE url SET status = dead.status, since = dead.since, asked = dead.asked, strikes = dead.strikes,"
-        " failing_since = dead.failing_since, failing_until = dead.failing_until, reason = dead.reason"
+        " failing_since = dead.failing_since, failing_until = dead.failing_until, evidence = dead.evidence,"
+        " reason = dead.reason"
         " FROM url AS dead WHERE url.path = '/other' AND dead.path LIKE '/gone%' RETURNING 1"
     )
     seen = await anna.suggest(other)

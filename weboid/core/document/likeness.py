@@ -1,18 +1,15 @@
-"""Compares documents: whether two are the same, and whether one has been replaced by another (C-11).
+"""Compares a document with the answer for a made-up sibling URL, which shows how its host answers for nothing (C-11).
 
-It also makes up the sibling URLs that show how a host answers for documents that it does not have.
-If the comparison is uncertain, the document counts as genuine and unchanged.
+If the comparison is uncertain, the document counts as genuine.
 """
 
 import re
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from weboid.core.document.document import Document
 from weboid.core.document.fingerprint import distance, fingerprint, words
-from weboid.core.document.folding import folded
 from weboid.core.url.urls import MAX_URL, Url
 
 _NAME_LETTERS: Final = 16
@@ -21,43 +18,8 @@ _ROOT: Final = re.compile(r"/(?:(?:index|default|home)\.[a-z]{2,5})?", re.IGNORE
 
 SAME_BITS: Final = 3
 """Two responses with the same document differ by at most so many bits, because times and counters change."""
-FAR_BITS: Final = 24
-"""Two documents that differ by so many bits have nothing in common; 32 is the average of unrelated ones."""
 _COMPARABLE_WORDS: Final = 8
 _SHORT_WORDS: Final = 25
-_REPLACED_WORDS: Final = 40
-"""A shorter document has too little text to be called a different one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Portrait:
-    """What is remembered of a document to recognise it; `words` is the number of words in the fingerprint."""
-
-    title: str
-    language: str | None
-    author: str | None
-    fingerprint: int | None
-    words: int
-
-
-def portrait_of(document: Document) -> Portrait:
-    """The portrait of a document as it is now."""
-    return Portrait(document.title, document.language, document.author, document.fingerprint, len(document.words))
-
-
-def is_replaced(earlier: Portrait, now: Portrait) -> bool:
-    """Whether another document is now at the same URL: its text is far from the earlier and its title shares no word.
-
-    A document that was updated (a newer issue, a new design) keeps some of its title, a translated one its author.
-    """
-    if earlier.fingerprint is None or now.fingerprint is None or min(earlier.words, now.words) < _REPLACED_WORDS:
-        return False
-    before, after = set(words(folded(earlier.title))), set(words(folded(now.title)))
-    if not before or not after or before & after:
-        return False
-    if earlier.author is not None and earlier.author == now.author:
-        return False
-    return distance(earlier.fingerprint, now.fingerprint) >= FAR_BITS
 
 
 def is_same_page(page: Document, sibling: Document) -> bool:

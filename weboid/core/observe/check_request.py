@@ -6,54 +6,102 @@
 from dataclasses import dataclass
 from typing import Final
 
-from weboid.core.document.likeness import Portrait
+from weboid.core.document.portrait import BLANK, Portrait
 from weboid.core.observe.observation import Observation
-from weboid.core.record.reasons import Outcome
+from weboid.core.record.policy import Policy
+from weboid.core.record.proof import may_prove
+from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UrlRecord
 from weboid.core.record.specials import Sights, Special
 
 LOOK_DAYS: Final = 14
 """Once in so many days the document itself is examined, not only headers: nothing else shows a soft 404 (C-11)."""
+_RENEWAL_DAYS: Final = 13 * LOOK_DAYS
+"""Once in so many days the portrait is taken anew, for documents change."""
 _SAMPLE: Final = 16
-"""Of one in so many URLs a portrait is kept."""
+"""One in so many URLs is compared with its portrait at every look."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest:
     """One check of a URL in normal form.
 
-    `needs` are the specials to rely on. `looks`: the document itself is examined. `thorough`: all other ways are tried
-    before a failure is reported. `sampled`: a portrait is wanted if there is a document; `earlier` is the stored one.
-    `follows`: other URLs of its host have just answered.
+    `needs` are the specials to rely on, `known` those that were seen before and are tried anew. `looks`: the document
+    itself is examined. `thorough`: all other ways are tried before a failure is reported. `earlier` is the stored
+    portrait; `compares`: another document than that one is a doubt; `portrays`: a portrait is wanted of what is there.
+    `follows`: other URLs of its host have just answered. `warned` is the certificate's fault that the newest check
+    found.
     """
 
     url: str
     needs: frozenset[Special] = frozenset()
+    known: frozenset[Special] = frozenset()
     looks: bool = False
     thorough: bool = False
-    sampled: bool = False
     earlier: Portrait | None = None
+    compares: bool = False
+    portrays: bool = False
     follows: bool = False
+    warned: Reason | None = None
+
+    @property
+    def examines(self) -> bool:
+        """Whether a document that seems to be fine is examined all the same (C-11)."""
+        needed = self.portrays or (self.compares and self.earlier is not None)
+        return self.looks and (needed or Special.HONEST not in self.needs)
+
+    def tries(self, special: Special) -> bool:
+        """Whether a failure is checked in the way that the special calls for, too (C-6).
+
+        A special that was known explains the failure; without trying it, the verdict would change at each retry.
+        """
+        return self.thorough or special in self.known
 
 
 def is_sampled(url_key: int) -> bool:
-    """Whether a URL belongs to the sample for which portraits are kept."""
+    """Whether a URL belongs to the sample that is compared with its portrait at every look."""
     return url_key % _SAMPLE == 0
 
 
-def looks(record: UrlRecord, url_key: int, day: int) -> bool:
-    """Whether the document itself is examined: always if the last check was not plainly working, else now and then.
+def looks(
+    record: UrlRecord, url_key: int, day: int, *, earlier: Portrait | None = BLANK, returned: bool = False
+) -> bool:
+    """Whether the document itself is examined: always if who answers may be a stranger, else now and then.
 
-    Never at the first check.
+    Never at the first check; but at the second one that finds it working, if there is no portrait `earlier`.
     """
     if record.reason is None:
         return False
-    return record.reason.outcome is not Outcome.WORKING or _is_turn(record, url_key, day)
+    return may_be_strange(record, returned=returned) or (
+        (earlier is None and record.history[0].first == record.history[0].last)
+        or _is_turn(record, url_key, day, LOOK_DAYS)
+    )
 
 
-def is_thorough(record: UrlRecord, url_key: int, day: int, dead_strikes: int) -> bool:
-    """Whether other ways are tried, too: now and then, and always if one more failure may make the URL dead."""
-    return _is_turn(record, url_key, day) or record.streak.strikes + 1 >= dead_strikes
+def may_be_strange(record: UrlRecord, *, returned: bool) -> bool:
+    """Whether another document than the known one may be there now: the newest check did not find it plainly working.
+
+    `returned`: the host has come back since that check.
+    """
+    return returned or record.reason is None or record.reason.outcome is not Outcome.WORKING
+
+
+def compares(record: UrlRecord, url_key: int, *, returned: bool) -> bool:
+    """Whether another document than the known one is a doubt."""
+    return is_sampled(url_key) or may_be_strange(record, returned=returned)
+
+
+def portrays(record: UrlRecord, url_key: int, day: int, *, earlier: Portrait | None, returned: bool) -> bool:
+    """Whether a portrait is to be taken of what is there: the first one, then now and then. Never of a stranger."""
+    if may_be_strange(record, returned=returned):
+        return False
+    return earlier is None or is_sampled(url_key) or _is_turn(record, url_key, day, _RENEWAL_DAYS)
+
+
+def is_thorough(record: UrlRecord, url_key: int, day: int, policy: Policy) -> bool:
+    """Whether other ways are tried, too: now and then, at the third failure, and always before the URL may be dead."""
+    third = record.streak.strikes == policy.dead_strikes - 1
+    return third or _is_turn(record, url_key, day, LOOK_DAYS) or may_prove(record.streak, day, policy)
 
 
 def disproved(sights: Sights, question: CheckRequest, seen: Observation) -> frozenset[Special]:
@@ -70,7 +118,7 @@ def disproved(sights: Sights, question: CheckRequest, seen: Observation) -> froz
     return frozenset(kind for kind in sights.keys() - question.needs - seen.needs if tried.get(kind))
 
 
-def _is_turn(record: UrlRecord, url_key: int, day: int) -> bool:
-    """Whether the URL's day of the fortnight is after its newest check, up to `day`. Nothing is stored for it."""
-    phase = url_key % LOOK_DAYS
-    return record.checked is None or (day + phase) // LOOK_DAYS > (record.checked + phase) // LOOK_DAYS
+def _is_turn(record: UrlRecord, url_key: int, day: int, period: int) -> bool:
+    """Whether the URL's day of the period is after its newest check, up to `day`. Nothing is stored for it."""
+    phase = url_key % period
+    return record.checked is None or (day + phase) // period > (record.checked + phase) // period

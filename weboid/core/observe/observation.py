@@ -6,7 +6,7 @@ A server's failure is a value here, not an exception.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from weboid.core.document.likeness import Portrait
+from weboid.core.document.portrait import Portrait
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
 from weboid.core.record.status import Status
@@ -56,6 +56,8 @@ class Observation:
     http: int | None = None
     """The exact code at the end of the check; NO_CODE if no HTTP answer stands there, None if that is not known."""
     inferred: bool = False
+    held: bool = False
+    """A failure that may be ours, since a part of the net is lost to us: it proves nothing (C-16)."""
     needs: frozenset[Special] = frozenset()
     """Specials of the host that the check has shown (C-1, C-6)."""
     on_other_host: bool = False

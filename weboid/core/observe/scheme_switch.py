@@ -50,8 +50,14 @@ def calls_for_switch(seen: Observation, *, thorough: bool) -> bool:
     return seen.reason in _AT_ONCE or (thorough and seen.outcome is Outcome.FAILING)
 
 
-def as_switched(here: Observation | None, there: Observation, need: Special) -> Observation:
-    """The observation of a URL that works under the other scheme. A bad certificate under its own remains a doubt."""
-    reason = here.reason if here and here.reason in BAD_CERTIFICATES else _REASONS[need]
+def as_switched(
+    here: Observation | None, there: Observation, need: Special, warned: Reason | None = None
+) -> Observation:
+    """The observation of a URL that works under the other scheme. A bad certificate under its own remains a doubt.
+
+    `here` is None if its own scheme was not tried; then the certificate is as the newest check found it (`warned`).
+    """
+    own = here.reason if here else warned
+    reason = own if own in BAD_CERTIFICATES else _REASONS[need]
     found = there.needs | ({need} if here else frozenset())
     return replace(there, status=Status.SCHEME_SWITCHED, reason=reason, needs=found)

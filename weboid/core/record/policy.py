@@ -6,14 +6,26 @@ Every number that decides about "dead" or the day of the next check is defined h
 from dataclasses import dataclass
 from typing import Final
 
+from weboid.core.record.reasons import Reason
+from weboid.core.record.streak import MOST_MISSING, WIDEST, WIDEST_MISSING
+
+MISSING: Final = frozenset({Reason.NOT_FOUND, Reason.GONE})
+"""A host that answers says itself that the page is missing: the proof of these is the shorter one."""
+NO_PROOF: Final = frozenset({Reason.UNAVAILABLE})
+"""Failures that prove nothing however long they last: walls answer a bare 503 for months."""
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Days and counts. The defaults are the German Wikipedia's; a wiki may choose others within U-7's bounds."""
+    """Days and counts. A wiki may choose others within U-7's bounds."""
 
     dead_strikes: int = 3
-    dead_span: int = 14
-    """Days from the first failing check of the streak to its newest."""
+    missing_span: int = 14
+    """Days from the first to the newest strike of those that say that the page is missing (404, 410)."""
+    dead_span: int = 28
+    """The same for all strikes: outages of names, networks and servers end after one to three weeks."""
+    relapse_factor: int = 2
+    """So many times as long must a streak be that is a relapse: what flaps will come back."""
     working_interval: int = 7
     doubtful_interval: int = 7
     failing_interval: int = 3
@@ -23,20 +35,43 @@ class Policy:
     dead_interval_limit: int = 28
 
     def __post_init__(self) -> None:
-        if self.dead_strikes < 3 or self.dead_span < 9:
-            raise ValueError("dead takes at least three strikes over at least nine days (U-7)")
+        if not 3 <= self.dead_strikes <= MOST_MISSING or self.missing_span < 9:
+            raise ValueError("dead takes three to 15 strikes over at least nine days (U-7)")
+        times = self.relapse_factor
+        if times < 1 or times * self.missing_span > WIDEST_MISSING or times * self.dead_span > WIDEST:
+            raise ValueError(
+                f"relapse_factor is at least 1, and at most {WIDEST_MISSING} / missing_span and {WIDEST} / dead_span"
+            )
+        if self.missing_span > self.dead_span:
+            raise ValueError("dead_span is not less than missing_span")
         if min(self.working_interval, self.doubtful_interval, self.failing_interval, self.dead_interval) < 1:
             raise ValueError("an interval is at least one day")
 
-    def failing_interval_after(self, elapsed: int) -> int:
-        """Days to the next check of a URL that has been failing for `elapsed` days and is not dead yet.
+    @property
+    def gap(self) -> int:
+        """The most days between two strikes that count: days on which nobody checked are no evidence."""
+        return self.failing_interval + _LATE
+
+    def span_of(self, reason: Reason, *, relapse: bool = False) -> int:
+        """The days of proof that a failure for this reason needs."""
+        return (self.missing_span if reason in MISSING else self.dead_span) * (self.relapse_factor if relapse else 1)
+
+    def failing_interval_after(self, elapsed: int, span: int) -> int:
+        """Days to the next check of a URL that has been failing for `elapsed` days and needs `span` days of proof.
 
         Daily near the end of the span, so that a URL that works now and then has chances just before it is called dead:
-        the checks of a fortnight (days 0, 3, 6, 9, 10 … 14) meet every day of a cycle of up to six days.
+        the checks of a fortnight (days 0, 3, 6, 8, 9 … 14) meet every weekday, and every day of a shorter cycle. A
+        failure that has long passed the span without being proven is as rarely checked as a doubt.
         """
-        return max(1, min(self.failing_interval, self.dead_span - _DAILY - elapsed))
+        if elapsed >= 2 * span:
+            return max(self.failing_interval, self.doubtful_interval)
+        if elapsed >= span:
+            return self.failing_interval
+        return max(1, min(self.failing_interval, span - _DAILY - elapsed))
 
 
-_DAILY: Final = 4
+_LATE: Final = 2
+"""Days by which a check may be late."""
+_DAILY: Final = 6
 """Days before the end of the span in which a failing URL is checked every day."""
 DEFAULT = Policy()

@@ -7,28 +7,7 @@ from dataclasses import dataclass
 
 from weboid.core.record.history import History
 from weboid.core.record.reasons import Reason
-
-
-@dataclass(frozen=True, slots=True)
-class Streak:
-    """Consecutive failing checks: the number of days with one, the first such day and the newest (U-7)."""
-
-    strikes: int = 0
-    since: int | None = None
-    until: int | None = None
-
-    def struck(self, day: int) -> "Streak":
-        """One more failing day; a second failure on the same day is the same evidence and adds nothing."""
-        if self.until is not None and day <= self.until:
-            return self
-        return Streak(self.strikes + 1, day if self.since is None else self.since, day)
-
-    def elapsed(self, day: int) -> int:
-        """Days from the first failing day until `day`."""
-        return 0 if self.since is None else max(0, day - self.since)
-
-
-NO_STRIKES = Streak()
+from weboid.core.record.streak import NO_STRIKES, Streak
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,18 @@ from typing import Final, NamedTuple
 
 
 class Special(IntEnum):
-    """A kind of special. HONEST = the host reported a made-up URL as missing (C-11)."""
+    """A kind of special. HONEST = the host reported a made-up URL as missing (C-11).
+
+    RETURNED = it came back after its name or it itself had been gone; until its URLs have been looked at, who answers
+    may be a stranger.
+    """
 
     NEEDS_GET = 1
     NEEDS_HTTPS = 2
     NEEDS_HTTP = 3
     NEEDS_REFERRER = 4
     HONEST = 5
+    RETURNED = 6
 
 
 class Sight(NamedTuple):
@@ -27,7 +32,7 @@ class Sight(NamedTuple):
 
 Sights = Mapping[Special, Sight]
 
-INHERITED: Final = frozenset(Special) - {Special.HONEST}
+INHERITED: Final = frozenset(Special) - {Special.HONEST, Special.RETURNED}
 """Specials that apply to subdomains, too (C-0)."""
 KEPT_DAYS: Final = 100
 """If a special is seen again after so many days, its first day is set anew (C-6)."""
@@ -52,5 +57,7 @@ def _believed_days(kind: Special, spread: int) -> int:
             return NEEDS_GET_DAYS
         case Special.HONEST:
             return _HONEST_DAYS
+        case Special.RETURNED:
+            return 0  # An event, and nothing to rely on.
         case Special.NEEDS_HTTPS | Special.NEEDS_HTTP | Special.NEEDS_REFERRER:
             return _RETRIED_FROM + spread % (_RETRIED_UNTIL - _RETRIED_FROM + 1)

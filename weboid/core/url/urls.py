@@ -6,7 +6,7 @@ One law: ``normal(normal(x)) == normal(x)``, and a link as MediaWiki stores it h
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import quote, unquote, unquote_to_bytes
 
@@ -178,6 +178,11 @@ _CONTROL: Final = re.compile(rb"[\x00-\x1f\x7f]")
 _MISLEADING: Final = re.compile(
     "[\x80-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
+
+
+def front_page(url: Url) -> Url:
+    """The front page of a URL's site."""
+    return replace(url, path="/")
 
 
 def suspicious(path: str) -> bool:

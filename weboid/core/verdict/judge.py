@@ -3,16 +3,17 @@
 One law: pure and total. Any observations in any order give a result, and it depends on nothing else.
 """
 
-from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.history import extended
-from weboid.core.record.policy import DEFAULT, Policy
+from weboid.core.record.moment import planned_hour, shuffled
+from weboid.core.record.policy import DEFAULT, MISSING, NO_PROOF, Policy
+from weboid.core.record.proof import proven
 from weboid.core.record.reasons import Outcome, Reason
-from weboid.core.record.record import NO_STRIKES, UNKNOWN_HOST, HostRecord, Streak, UrlRecord
+from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.record.status import HOST_FAILURES
-from weboid.core.verdict.verdict import proven
+from weboid.core.record.streak import Streak
 
 
 class Judgement(NamedTuple):
@@ -23,15 +24,22 @@ class Judgement(NamedTuple):
 
 
 def judge(
-    record: UrlRecord, seen: Observation, day: int, policy: Policy = DEFAULT, host: HostRecord = UNKNOWN_HOST
+    record: UrlRecord,
+    seen: Observation,
+    day: int,
+    policy: Policy = DEFAULT,
+    host: HostRecord = UNKNOWN_HOST,
+    *,
+    hour: int | None = None,
+    host_key: int = 0,
 ) -> Judgement:
     """The judgement on one more check of a URL, `host` being its host after the check.
 
-    A day before the newest check's counts as that day.
+    A day before the newest check's counts as that day. Hour None = the `planned_hour` of the host.
     """
     if record.checked is not None:
         day = max(day, record.checked)
-    streak = _streak_after(record.streak, seen, day)
+    streak = _streak_after(record, seen, day, _hour(hour, host_key, day), policy, host)
     after = UrlRecord(
         history=extended(record.history, seen.status, day),
         streak=streak,
@@ -41,19 +49,33 @@ def judge(
         size_kib=seen.size_kib,
         http=seen.http,
     )
-    return Judgement(after, day + _interval(record, after, seen, day, policy, host))
+    return Judgement(after, day + _varied(_interval(record, after, seen, day, policy, host), host_key, day))
 
 
-def judge_host(host: HostRecord, seen: Observation, day: int) -> HostRecord:
-    """The host record after one more contact with the host (C-5): any HTTP answer ends its streak.
+def judge_host(
+    host: HostRecord,
+    seen: Observation,
+    day: int,
+    policy: Policy = DEFAULT,
+    *,
+    hour: int | None = None,
+    host_key: int = 0,
+) -> HostRecord:
+    """The host record after one more visit to the host (C-5): any HTTP answer ends its streak.
 
-    Inferred observations and failures of other services change nothing.
+    Inferred and held observations and failures of other services change nothing.
     """
-    if seen.inferred or seen.not_http:
+    if seen.inferred or seen.held or seen.not_http:
         return host
     if is_host_failure(seen):
-        return HostRecord(host.streak.struck(day), seen.reason)
-    return replace(host, streak=NO_STRIKES, reason=None)
+        streak = host.streak.struck(day, _hour(hour, host_key, day), missing=False, gap=policy.gap)
+        return HostRecord(streak, seen.reason)
+    return answered(host)
+
+
+def answered(host: HostRecord) -> HostRecord:
+    """The host record after any HTTP answer, also of a URL that nobody watches."""
+    return HostRecord(host.streak.ended())
 
 
 def is_host_failure(seen: Observation) -> bool:
@@ -63,18 +85,31 @@ def is_host_failure(seen: Observation) -> bool:
     )
 
 
-def _streak_after(streak: Streak, seen: Observation, day: int) -> Streak:
-    """The streak after a check: an inferred failure adds no strike; an arrival, a wall or a login ends it (U-7).
+def _hour(hour: int | None, host_key: int, day: int) -> int:
+    return planned_hour(host_key, day) if hour is None else hour
 
-    "Too many requests" and Retry-After are neutral: they say when to come again, nothing of the document.
+
+def _streak_after(
+    record: UrlRecord, seen: Observation, day: int, hour: int, policy: Policy, host: HostRecord
+) -> Streak:
+    """The streak after a check: an arrival, a wall or a login ends it (U-7).
+
+    What is inferred or held adds no strike, nor does a bare 503. "Too many requests" and Retry-After are neutral: they
+    say when to come again, nothing of the document; but they are answers, and end a row of failures without any. A URL
+    that fails with its host relapses with it.
     """
+    streak = record.streak
     match seen.outcome:
-        case Outcome.FAILING:
-            return streak if seen.inferred else streak.struck(day)
-        case Outcome.REFUSED if seen.reason is Reason.RATE_LIMIT:
+        case Outcome.FAILING if seen.inferred or seen.held or seen.reason in NO_PROOF:
             return streak
+        case Outcome.FAILING:
+            relapse = is_host_failure(seen) and host.streak.evidence.relapse
+            return streak.struck(day, hour, missing=seen.reason in MISSING, gap=policy.gap, relapse=relapse)
+        case Outcome.REFUSED if seen.reason is Reason.RATE_LIMIT:
+            was_silent = bool(record.history) and record.history[0].status in HOST_FAILURES
+            return streak.ended() if was_silent else streak
         case Outcome.REFUSED | Outcome.WORKING | Outcome.DOUBTFUL:
-            return NO_STRIKES
+            return streak.ended()
 
 
 def _interval(
@@ -91,12 +126,39 @@ def _interval(
                 # It is dead because of its host; when the host answers again, all its URLs become due at once.
                 return _dead_interval(before, day, policy)
             if not proven(after.streak, policy):
-                # If the host fails, all its URLs follow its rhythm, so that one visit serves them all.
-                return policy.failing_interval_after(max(after.streak.elapsed(day), host.streak.elapsed(day)))
+                return _failing_interval(after, seen, day, policy, host)
             return _dead_interval(before, day, policy) if proven(before.streak, policy) else policy.dead_interval
+
+
+def _failing_interval(after: UrlRecord, seen: Observation, day: int, policy: Policy, host: HostRecord) -> int:
+    """Days until the next check of what is not proven yet.
+
+    If the host fails, all its URLs follow its rhythm, too, so that one visit serves them all.
+    """
+    elapsed = after.streak.elapsed(day) if after.streak.strikes else day - after.history[0].first
+    span = policy.span_of(seen.reason, relapse=after.streak.evidence.relapse)
+    interval = policy.failing_interval_after(elapsed, span)
+    if not is_host_failure(seen):
+        return interval
+    span = policy.span_of(seen.reason, relapse=host.streak.evidence.relapse)
+    return min(interval, policy.failing_interval_after(host.streak.elapsed(day), span))
 
 
 def _dead_interval(before: UrlRecord, day: int, policy: Policy) -> int:
     """Twice the days since the last check, within the policy's bounds."""
     last = 0 if before.checked is None else day - before.checked
     return min(max(policy.dead_interval, 2 * last), policy.dead_interval_limit)
+
+
+def _varied(interval: int, host_key: int, day: int) -> int:
+    """An interval of a week or more, shorter by a day or not, by a hash of host and day.
+
+    Otherwise 7, 14 and 28 days would always meet the same weekday. It is the same for all URLs of a host, so that one
+    visit still serves those that were checked together.
+    """
+    if interval < _WEEK:
+        return interval
+    return interval - (shuffled(host_key, day) >> 60)
+
+
+_WEEK: Final = 7

@@ -23,6 +23,7 @@ from weboid.core.url.hosts import InvalidReason, reversed_name
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.urls import DEFAULT_PORTS, Url
 from weboid.core.verdict.claims import NONE, Claims, with_claims
+from weboid.core.verdict.grounds import Grounds, grounds_of
 from weboid.core.verdict.verdict import Finding, Verdict, finding_of
 
 VERSION: Final = 2
@@ -82,6 +83,7 @@ class LinkReport(NamedTuple):
     invalid: InvalidReason | None = None
     suspicious: bool = False
     claims: Claims = NONE
+    grounds: Grounds | None = None
 
     @property
     def status(self) -> Status:
@@ -154,9 +156,14 @@ def _link_report(
         finding = with_claims(finding_of(known.record, known.host, policy), known.claims)
     else:
         finding = _UNKNOWN
-    record, due, claims = (UNTRIED, None, NONE) if known is None else (known.record, known.due, known.claims)
+    record, due, claims, grounds = UNTRIED, None, NONE, None
+    if known is not None:
+        record, due, claims = known.record, known.due, known.claims
+        grounds = grounds_of(record, known.host, policy)
     # Positional arguments are faster, and there are hundreds of links on a page.
-    return LinkReport(given, link.kind, link.url, keyed.normal, finding, record, due, link.reason, link.note, claims)
+    return LinkReport(
+        given, link.kind, link.url, keyed.normal, finding, record, due, link.reason, link.note, claims, grounds
+    )
 
 
 def link_reports(
@@ -224,6 +231,7 @@ def link_as_json(link: LinkReport) -> dict[str, Any]:
         "checked": _iso(record.checked),
         "next_check": _iso(link.due),
         "strikes": record.streak.strikes,
+        "evidence": None if link.grounds is None else _grounds_as_json(link.grounds),
         "target": record.target,
         "mime": record.mime,
         "size_kib": record.size_kib,
@@ -266,6 +274,21 @@ def _status_as_json(status: Status) -> dict[str, Any]:
     To be copied: it is the same for all.
     """
     return {"status": int(status), "http": http_code(status), "state": state_word(status)}
+
+
+def _grounds_as_json(grounds: Grounds) -> dict[str, Any]:
+    streak = grounds.streak
+    return {
+        "strikes": streak.strikes,
+        "missing": grounds.missing,
+        "since": _iso(streak.since),
+        "until": _iso(streak.until),
+        "days": grounds.days,
+        "needs_days": grounds.needs_days,
+        "weekdays": streak.evidence.weekdays,
+        "hours": streak.evidence.hours,
+        "of_host": grounds.of_host,
+    }
 
 
 def _entry_as_json(entry: Entry) -> dict[str, Any]:

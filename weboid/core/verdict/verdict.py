@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from weboid.core.record.policy import DEFAULT, Policy
+from weboid.core.record.proof import proven
 from weboid.core.record.reasons import Outcome, Reason
-from weboid.core.record.record import UNKNOWN_HOST, HostRecord, Streak, UrlRecord
+from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.record.status import HOST_FAILURES
 
 
@@ -36,13 +37,6 @@ class Finding:
     verdict: Verdict
     reason: Reason | None = None
     since: int | None = None
-
-
-def proven(streak: Streak, policy: Policy = DEFAULT) -> bool:
-    """Whether a streak of failures is long enough and spread over enough days (U-7)."""
-    if streak.since is None or streak.until is None:
-        return False
-    return streak.strikes >= policy.dead_strikes and streak.until - streak.since >= policy.dead_span
 
 
 def finding_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Policy = DEFAULT) -> Finding:

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from weboid.core.document.portrait import Portrait, unpacked_portrait
 from weboid.core.record import mime
 from weboid.core.record.history import Entry, History, packed, unpacked
 from weboid.core.record.reasons import BY_NUMBER, Reason
-from weboid.core.record.record import NO_STRIKES, UNKNOWN_HOST, HostRecord, Streak, UrlRecord
+from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.record.specials import Sights
 from weboid.core.record.status import BY_NUMBER as STATUSES
+from weboid.core.record.streak import NO_STRIKES, Streak, packed_evidence, unpacked_evidence
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.core.verdict.claims import NONE, Claims
@@ -49,6 +51,8 @@ class StoredUrl:
     key: UrlKey
     url: Url
     record: UrlRecord
+    portrait: Portrait | None = None
+    """What its document looked like when it worked; None = not known (C-11)."""
 
 
 class KnownUrl(NamedTuple):
@@ -63,13 +67,16 @@ class KnownUrl(NamedTuple):
     claims: Claims = NONE
 
 
-RECORD_COLUMNS: Final = 19
+RECORD_COLUMNS: Final = 21
 """How many columns `stored_url` takes, in the order of the statements `list_due_urls` and `find_urls`."""
 
 
 def stored_url(row: Sequence[Any]) -> StoredUrl:
-    """The URL in the first 19 columns of a row."""
-    return StoredUrl(UrlKey(*row[0:3]), url_of(row[3:7]), _url_record(row))
+    """The URL in the first RECORD_COLUMNS columns of a row."""
+    portrait = row[RECORD_COLUMNS - 1]
+    return StoredUrl(
+        UrlKey(*row[0:3]), url_of(row[3:7]), _url_record(row), None if portrait is None else unpacked_portrait(portrait)
+    )
 
 
 def known_url(row: Sequence[Any]) -> KnownUrl:
@@ -80,7 +87,7 @@ def known_url(row: Sequence[Any]) -> KnownUrl:
 
 def stored_host(row: Sequence[Any]) -> StoredHost:
     """The host in a row of `list_due_hosts`, without its sights."""
-    return StoredHost(HostKey(row[0], row[1]), row[2], _host_record(row[3:7]))
+    return StoredHost(HostKey(row[0], row[1]), row[2], _host_record(row[3:8]))
 
 
 def key_columns(keys: Iterable[UrlKey]) -> Columns:
@@ -130,6 +137,7 @@ def _strike_columns(streaks: list[Streak]) -> Columns:
         "strikes": [streak.strikes for streak in streaks],
         "failing_since": [streak.since for streak in streaks],
         "failing_until": [streak.until for streak in streaks],
+        "evidence": [None if streak.until is None else packed_evidence(streak.evidence) for streak in streaks],
     }
 
 
@@ -144,14 +152,28 @@ def url_of(columns: Sequence[Any]) -> Url:
 
 
 def _url_record(row: Sequence[Any]) -> UrlRecord:
-    status, since, asked, older, strikes, failing_since, failing_until, reason, target, kind, size_kib, http = row[7:19]
+    (
+        status,
+        since,
+        asked,
+        older,
+        strikes,
+        failing_since,
+        failing_until,
+        evidence,
+        reason,
+        target,
+        kind,
+        size_kib,
+        http,
+    ) = row[7 : RECORD_COLUMNS - 1]
     history: History = ()
     if asked is not None:
         newest = Entry(STATUSES[status], since, asked)
         history = (newest, *unpacked(older)) if older else (newest,)
     return UrlRecord(
         history=history,
-        streak=NO_STRIKES if failing_since is None and not strikes else Streak(strikes, failing_since, failing_until),
+        streak=_streak(strikes, failing_since, failing_until, evidence),
         reason=BY_NUMBER[reason] if reason is not None else None,
         target=target,
         mime=None if kind is None else mime.KEYWORDS[kind],
@@ -161,7 +183,13 @@ def _url_record(row: Sequence[Any]) -> UrlRecord:
 
 
 def _host_record(columns: Sequence[Any]) -> HostRecord:
-    strikes, since, until, reason = columns
-    if since is None and not strikes and reason is None:
+    strikes, since, until, evidence, reason = columns
+    if until is None and not strikes and reason is None:
         return UNKNOWN_HOST
-    return HostRecord(Streak(strikes, since, until), BY_NUMBER[reason] if reason is not None else None)
+    return HostRecord(_streak(strikes, since, until, evidence), BY_NUMBER[reason] if reason is not None else None)
+
+
+def _streak(strikes: int, since: int | None, until: int | None, evidence: int | None) -> Streak:
+    if until is None:
+        return NO_STRIKES
+    return Streak(strikes, since, until, unpacked_evidence(evidence or 0))

@@ -21,6 +21,8 @@ def verdict_values(policy: Policy) -> dict[str, int | list[int]]:
         "host_failures": sorted(map(int, HOST_FAILURES)),
         "dead_strikes": policy.dead_strikes,
         "dead_span": policy.dead_span,
+        "missing_span": policy.missing_span,
+        "relapse_factor": policy.relapse_factor,
     }
 
 

@@ -125,6 +125,7 @@ async def _record_urls(conn: Connection, urls: Mapping[UrlKey, Url], day: int) -
 
 
 async def _record_hosts(conn: Connection, hosts: Mapping[HostKey, str], day: int) -> None:
+    """Writes hosts with something to check now: since the day before, so that no hour of this day is waited for."""
     if not hosts:
         return
     rows = sorted(hosts.items())
@@ -132,7 +133,7 @@ async def _record_hosts(conn: Connection, hosts: Mapping[HostKey, str], day: int
         **host_key_columns(key for key, _ in rows),
         "host": [host for _, host in rows],
         "reversed": [reversed_name(host) for _, host in rows],
-        "day": day,
+        "day": day - 1,
     }
     await conn.execute(URL_SQL["record_hosts"], columns)
 

@@ -1,4 +1,4 @@
-"""Writing a batch of checks: records, hosts, the verdict log, dead links, specials and portraits (O-7, U-10).
+"""Writing a batch of checks: records, portraits, hosts, the verdict log, dead links, specials (O-7, U-10).
 
 The single statements belong to ``store/urls``.
 One law: a check is written as a whole, with its host, its change and its dead links, or not at all.
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import Policy
+from weboid.core.record.proof import proven
 from weboid.core.record.reasons import Outcome
 from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.specials import Special
-from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.change_of import Change, change_of
-from weboid.core.verdict.verdict import finding_of, proven
+from weboid.core.verdict.verdict import finding_of
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import StoredHost, StoredUrl
 from weboid.store.people.report import delete_reports
@@ -27,7 +27,6 @@ from weboid.store.urls.check import (
     record_due,
     record_hosts,
 )
-from weboid.store.urls.portrait import DatedPortrait, record_portraits
 from weboid.store.urls.special import HostSpecial, delete_specials, record_specials
 
 
@@ -84,11 +83,18 @@ async def _record_part(conn: Connection, part: Sequence[Checked], tally: Tally, 
     done = [checked for checked in part if checked.seen is not None]
     postponed = [checked for checked in part if checked.seen is None]
     if done:
-        await record_checks(conn, [CheckedUrl(checked.url.key, checked.record, checked.due) for checked in done])
+        await record_checks(
+            conn,
+            [
+                CheckedUrl(checked.url.key, checked.record, checked.due, checked.seen.portrait)
+                for checked in done
+                if checked.seen
+            ],
+        )
     if postponed:
         await record_due(conn, {checked.url.key: checked.due for checked in postponed})
     await record_hosts(conn, {checked.host.key: checked.host_after for checked in part})
-    await _record_specials_and_portraits(conn, done)
+    await _record_specials(conn, done)
     changes = [change for checked in done if (change := _change_of_check(checked, policy))]
     await record_changes(conn, changes)
     tally.changes += len(changes)
@@ -99,20 +105,16 @@ async def _record_part(conn: Connection, part: Sequence[Checked], tally: Tally, 
     tally.inferred += sum(1 for checked in done if checked.seen and checked.seen.inferred)
 
 
-async def _record_specials_and_portraits(conn: Connection, done: Sequence[Checked]) -> None:
-    """Writes what checks found apart from the state of their URLs: what hosts need, what documents look like."""
+async def _record_specials(conn: Connection, done: Sequence[Checked]) -> None:
+    """Writes what checks found apart from the state of their URLs: what hosts need."""
     shown: dict[HostSpecial, int] = {}
     gone: set[HostSpecial] = set()
-    portraits: dict[UrlKey, DatedPortrait] = {}
     for checked in done:
         if checked.seen:
             shown |= {HostSpecial(checked.host.key, kind): checked.day for kind in checked.seen.needs}
             gone |= {HostSpecial(checked.host.key, kind) for kind in checked.disproved}
-            if checked.seen.portrait:
-                portraits[checked.url.key] = DatedPortrait(checked.day, checked.seen.portrait)
     await delete_specials(conn, gone - shown.keys())
     await record_specials(conn, shown)
-    await record_portraits(conn, portraits)
 
 
 async def _record_host_turn(conn: Connection, checked: Checked, policy: Policy) -> int:

@@ -6,6 +6,7 @@ One law: the epoch decides. A worker whose lease was taken over finds it raised 
 from collections.abc import Mapping
 from typing import Final
 
+from weboid.core.record.moment import HOURS, Moment
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
 
@@ -16,19 +17,19 @@ Held = Mapping[int, int]
 
 
 async def lease_buckets(
-    conn: Connection, worker: str, *, day: int, limit: int, lease_s: float, rest_s: float
+    conn: Connection, worker: str, *, until: Moment, limit: int, lease_s: float, rest_s: float
 ) -> dict[int, int]:
-    """Leases at most `limit` buckets with hosts due by `day`, free for at least `rest_s` seconds, for `lease_s`.
+    """Leases at most `limit` buckets with hosts due by then, free for at least `rest_s` seconds, for `lease_s`.
 
     Returns the epoch of each.
     """
-    row = {"worker": worker, "day": day, "limit": limit, "seconds": lease_s, "rest": rest_s}
+    row = {"worker": worker, **due_values(until), "limit": limit, "seconds": lease_s, "rest": rest_s}
     return {bucket: epoch async for bucket, epoch in await conn.execute(SQL["lease_buckets"], row)}
 
 
-async def is_due(conn: Connection, day: int) -> bool:
-    """Whether any bucket, leased or not, has a host due by `day`."""
-    row = await (await conn.execute(SQL["find_due"], {"day": day})).fetchone()
+async def is_due(conn: Connection, until: Moment) -> bool:
+    """Whether any bucket, leased or not, has a host due by then."""
+    row = await (await conn.execute(SQL["find_due"], due_values(until))).fetchone()
     return bool(row and row[0])
 
 
@@ -48,10 +49,15 @@ async def list_held(conn: Connection, held: Held) -> set[int]:
     return {bucket async for (bucket,) in await conn.execute(SQL["list_held"], _columns(held))}
 
 
-async def count_busy(conn: Connection, day: int, *, rest_s: float) -> int:
+async def count_busy(conn: Connection, until: Moment, *, rest_s: float) -> int:
     """How many buckets with due hosts are leased, or were less than `rest_s` seconds ago."""
-    row = await (await conn.execute(SQL["count_busy"], {"day": day, "rest": rest_s})).fetchone()
+    row = await (await conn.execute(SQL["count_busy"], {**due_values(until), "rest": rest_s})).fetchone()
     return int(row[0]) if row else 0
+
+
+def due_values(until: Moment) -> dict[str, int]:
+    """The parameters of a statement that finds the hosts due by then; hour None = at any hour of the day."""
+    return {"day": until.day, "hour": HOURS if until.hour is None else until.hour}
 
 
 def _columns(held: Held) -> dict[str, list[int]]:

@@ -1,16 +1,33 @@
 """Alarms: what an operator has to know, raised once and lowered when it is over (P-7, U-8).
 
-When an alarm is raised is decided by ``maintain/alarms``. One law: an alarm that is raised again keeps its first day.
+When an alarm is raised is decided elsewhere (`AlarmKind`). One law: an alarm that is raised again keeps its first day.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
 
 SQL: Final = statements("upkeep/alarm")
+
+
+class AlarmKind(StrEnum):
+    """The kinds of alarms, by stable words that status page and metrics name.
+
+    EXPIRY_STOPPED is raised and lowered by ``maintain/expiry`` (U-8), PARTIAL_LOSS and CLOCK by crawlers (C-16), the
+    others by ``maintain/alarms``.
+    """
+
+    PASS_SLOW = "pass-slow"
+    ROUND_SLOW = "round-slow"
+    EXPIRY_STOPPED = "expiry-stopped"
+    STREAM_BEHIND = "stream-behind"
+    SPAM_LINES = "spam-lines"
+    PARTIAL_LOSS = "partial-loss"
+    CLOCK = "clock"
 
 
 @dataclass(frozen=True, slots=True)

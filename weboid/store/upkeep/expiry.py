@@ -78,7 +78,7 @@ async def expire_urls(conn: Connection, keys: Sequence[UrlKey], until: int) -> E
     if used:
         await conn.execute(SQL["record_used"], key_columns(sorted(used)))
     await delete_with_urls(conn, gone)
-    for name in ("delete_portraits", "delete_changes", "delete_urls"):
+    for name in ("delete_changes", "delete_urls"):
         await conn.execute(SQL[name], key_columns(gone))
     hosts = sorted({HostKey(*key[:2]) for key in (*gone, *used)})
     await conn.execute(SQL["list_locked_hosts"], host_key_columns(hosts))

@@ -80,7 +80,7 @@ async def record_moves(conn: Connection, moves: Moves, day: int) -> int:
     hosts = await _record_hosts(conn, moves, known)
     await _record_uses(conn, moves, dropped)
     gone = key_columns([*losers, *dropped])
-    for name in ("delete_portraits", "delete_changes", "delete_urls"):
+    for name in ("delete_changes", "delete_urls"):
         await conn.execute(EXPIRY_SQL[name], gone)
     await delete_with_urls(conn, [*losers, *dropped])
     await _record_urls(conn, moves, winners)
@@ -144,12 +144,11 @@ def _moved_keys(packed: bytes, to: Mapping[UrlKey, UrlKey | None]) -> bytes:
 
 
 async def _record_urls(conn: Connection, moves: Moves, winners: Mapping[UrlKey, UrlKey]) -> None:
-    """Moves the records that are kept to their new keys, with their logs, portraits and people's claims."""
+    """Moves the records that are kept to their new keys, with their logs and people's claims."""
     moved = {old: new for new, old in winners.items() if old != new}
     urls = [moves.urls[new] for new in moved.values()]
     columns = _move_columns(moved)
     await conn.execute(SQL["record_moved_changes"], columns)
-    await conn.execute(SQL["record_moved_portraits"], columns)
     await conn.execute(SQL["record_moved_reports"], columns)
     await conn.execute(SQL["record_moved_replacements"], columns)
     url_columns: Columns = {

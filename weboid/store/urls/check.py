@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from weboid.core.document.portrait import Portrait, packed_portrait
 from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.status import HOST_FAILURES
 from weboid.core.url.keys import UrlKey
@@ -32,11 +33,12 @@ PAGE: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class CheckedUrl:
-    """A URL's record after a check, and the day on which it is due again."""
+    """A URL's record after a check, the day on which it is due again, and a new portrait if one was taken (C-11)."""
 
     key: UrlKey
     record: UrlRecord
     due: int
+    portrait: Portrait | None = None
 
 
 async def record_checks(conn: Connection, checks: Sequence[CheckedUrl]) -> None:
@@ -46,6 +48,7 @@ async def record_checks(conn: Connection, checks: Sequence[CheckedUrl]) -> None:
         **key_columns(check.key for check in ordered),
         **record_columns(check.record for check in ordered),
         "due": [check.due for check in ordered],
+        "portrait": [check.portrait and packed_portrait(check.portrait) for check in ordered],
     }
     await conn.execute(SQL["record_checks"], columns)
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from weboid.core.record.moment import Moment
 from weboid.core.url.keys import BUCKETS, UrlKey
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import (
@@ -20,6 +21,7 @@ from weboid.store.db.rows import (
     url_of,
 )
 from weboid.store.db.statements import statements
+from weboid.store.schedule.lease import due_values
 from weboid.store.urls.claims import noted
 from weboid.store.urls.special import list_specials
 
@@ -27,12 +29,12 @@ SQL: Final = statements("urls/url")
 
 
 async def list_due_hosts(
-    conn: Connection, buckets: Sequence[int], *, day: int, beside: Sequence[HostKey], limit: int
+    conn: Connection, buckets: Sequence[int], *, until: Moment, beside: Sequence[HostKey], limit: int
 ) -> list[StoredHost]:
-    """At most `limit` hosts of these buckets that are due by `day`, at random, without those in `beside` (C-3)."""
+    """At most `limit` hosts of these buckets that are due by then, at random, without those in `beside` (C-3)."""
     row = {
         "buckets": list(buckets),
-        "day": day,
+        **due_values(until),
         "limit": limit,
         "open": [key.host_key for key in beside],
     }

@@ -13,7 +13,7 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.web.answer.answers import PageAnswer
 from weboid.web.request.problem import Problem
 from weboid.web.words.messages import Messages
-from weboid.web.words.phrases import sentence
+from weboid.web.words.phrases import explanation, sentence
 
 
 def payload_of(
@@ -53,5 +53,6 @@ def _page(page: PageReport, extent: Extent, verdicts: Collection[Verdict], day: 
     pairs = [(link, report) for link, report in zip(shown["links"], reports, strict=True) if fits(report, verdicts)]
     for link, report in pairs:
         link["summary"] = sentence(report, day, say)
+        link["explanation"] = explanation(report, day, say)
     shown["links"] = [link for link, _ in pairs]
     return shown

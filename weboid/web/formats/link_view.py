@@ -26,6 +26,8 @@ class LinkView(NamedTuple):
     normal: str | None
     href: str | None
     reason: str | None
+    evidence: Sequence[str]
+    """Sentences: what proves the verdict, or which proof is missing yet."""
     suspicious: bool
     details: Sequence[str]
     """The target, the file type, the claims of people."""
@@ -51,6 +53,7 @@ def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
         normal=link.normal,
         href=phrases.href_of(link),
         reason=phrases.reason_words(link, say),
+        evidence=phrases.evidence_words(link, day, say),
         suspicious=link.suspicious,
         details=[*filter(None, details), *_instead(link, say)],
         checked=None if record.checked is None else _checked_html(record.checked, day, say),

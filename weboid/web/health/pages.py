@@ -48,6 +48,8 @@ _ALARMS: Final = {
     "expiry-stopped": "weboid-status-alarm-expiry-stopped",
     "stream-behind": "weboid-status-alarm-stream-behind",
     "spam-lines": "weboid-status-alarm-spam-lines",
+    "partial-loss": "weboid-status-alarm-partial-loss",
+    "clock": "weboid-status-alarm-clock",
 }
 _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-status-white"}
 

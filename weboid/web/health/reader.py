@@ -26,7 +26,9 @@ PATIENCE_S: Final = 10.0
 HEALTH_S: Final = 1.0
 """A database that takes longer to lend a connection counts as not healthy."""
 
-PUBLIC_DETAILS: Final = frozenset({"pass-slow", "round-slow", "stream-behind", "expiry-stopped"})
+PUBLIC_DETAILS: Final = frozenset(
+    {"pass-slow", "round-slow", "stream-behind", "expiry-stopped", "partial-loss", "clock"}
+)
 """Kinds of alarms whose details hold only what is public anyway."""
 
 Answer = TypeVar("Answer")

@@ -66,6 +66,7 @@ class Messages:
         # markup and text are equal.
         self._text = lru_cache(_KEPT)(self._formatted)
         self._plain_html = lru_cache(_KEPT)(self._formatted_html)
+        self._date = lru_cache(_KEPT)(self._formatted_date)
         self._dates = lru_cache(_KEPT)(self._formatted_dates)
 
     def text(self, key: str, *parameters: Parameter) -> str:
@@ -136,6 +137,9 @@ class Messages:
 
     def date(self, day: int) -> str:
         """A calendar date as people write it."""
+        return self._date(day)
+
+    def _formatted_date(self, day: int) -> str:
         return _own_digits(format_date(date_of(day), "long", locale=self._locale), self._locale)
 
     def dates(self, first: int, last: int) -> str:

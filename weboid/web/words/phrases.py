@@ -1,4 +1,4 @@
-"""The words about a link: verdict, duration, reason, status of the server, file type (U-2, U-4, U-7).
+"""The words about a link: verdict, duration, reason, evidence, status of the server, file type (U-2, U-4, U-7).
 
 One law: every enumeration of the core has a message for each of its members; a test compares them.
 """
@@ -8,11 +8,13 @@ from functools import lru_cache
 from typing import Final
 
 from weboid.core.record.history import Entry
-from weboid.core.record.reasons import Reason
-from weboid.core.record.status import Status, http_codes, message_key, status_of
+from weboid.core.record.policy import MISSING, NO_PROOF
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.status import HOST_FAILURES, Status, http_codes, message_key, status_of
 from weboid.core.url.classify import UrlClass
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse
+from weboid.core.verdict.grounds import Grounds
 from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.verdict import Verdict
 from weboid.web.words.messages import Messages
@@ -74,6 +76,64 @@ def reason_key(reason: Reason) -> str:
     return f"weboid-reason-{reason.word}"
 
 
+def evidence_words(link: LinkReport, day: int, say: Messages) -> list[str]:
+    """What proves that a link is dead, or which proof is missing yet, as sentences; none where no failure counts."""
+    reason, grounds = link.record.reason, link.grounds
+    if link.finding.verdict not in (Verdict.DEAD, Verdict.DOUBTFUL):
+        return []
+    if reason is None or reason.outcome is not Outcome.FAILING:
+        return []
+    if grounds is not None and grounds.is_proof:
+        return _proof_words(grounds, say)
+    if reason in NO_PROOF:
+        return [say.text("weboid-evidence-unavailable", say.date(link.record.history[0].first))]
+    if grounds is None:
+        return []
+    failing = _failing_words(grounds, reason, link.status, say)
+    # What was reported to work is not called dead at all (H-3).
+    return [failing] if link.claims.assumed is not None else [failing, _needed_words(grounds, reason, day, say)]
+
+
+def _proof_words(grounds: Grounds, say: Messages) -> list[str]:
+    streak = grounds.streak
+    assert streak.since is not None
+    assert streak.until is not None
+    if grounds.of_host:
+        key = "weboid-evidence-host"
+    elif grounds.is_all_missing:
+        key = "weboid-evidence-missing"
+    else:
+        key = "weboid-evidence-failing"
+    words = [say.text(key, streak.strikes, say.dates(streak.since, streak.until))]
+    if grounds.host_answers:
+        words.append(say.text("weboid-evidence-host-answers"))
+    return words
+
+
+def _failing_words(grounds: Grounds, reason: Reason, status: Status, say: Messages) -> str:
+    """Since when it has been failing, by how many checks."""
+    if grounds.of_host:
+        key = "weboid-evidence-host-since"
+    elif grounds.is_all_missing and reason in MISSING:
+        key = "weboid-evidence-missing-since"
+    elif status in HOST_FAILURES:
+        key = "weboid-evidence-unreachable-since"
+    else:
+        key = "weboid-evidence-failing-since"
+    assert grounds.streak.since is not None
+    return say.text(key, say.date(grounds.streak.since), grounds.streak.strikes)
+
+
+def _needed_words(grounds: Grounds, reason: Reason, day: int, say: Messages) -> str:
+    """When it will be called dead; no number of days where days alone are not enough any more."""
+    is_missing = reason in MISSING and not grounds.of_host
+    if grounds.streak.elapsed(day) >= grounds.needs_days or (is_missing and not grounds.is_all_missing):
+        return say.text("weboid-evidence-needs-more")
+    if grounds.streak.evidence.relapse:
+        return say.text("weboid-evidence-needs-relapse", grounds.needs_days)
+    return say.text("weboid-evidence-needs-missing" if is_missing else "weboid-evidence-needs", grounds.needs_days)
+
+
 def report_words(link: LinkReport, day: int, say: Messages) -> str | None:
     """That somebody reported it to work by hand, and when (H-1): a claim, shown of dead and doubtful links only."""
     if link.claims.reported is None or link.finding.verdict not in (Verdict.DEAD, Verdict.DOUBTFUL):
@@ -114,6 +174,11 @@ def sentence(link: LinkReport, day: int, say: Messages) -> str:
     """Verdict and reason in one line, for programs that show it to people."""
     verdict, reason = verdict_words(link, day, say), reason_words(link, say)
     return verdict if reason is None else say.text("weboid-words", verdict, reason)
+
+
+def explanation(link: LinkReport, day: int, say: Messages) -> str | None:
+    """The evidence in one line, for programs that show it to people; None where there is none."""
+    return " ".join(evidence_words(link, day, say)) or None
 
 
 def other_forms(link: LinkReport) -> list[str]:

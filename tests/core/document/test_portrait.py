@@ -1,0 +1,124 @@
+"""Portraits: what is kept of a document in twenty bytes, and what it still tells (C-11)."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.pages import page, prose
+
+from benchmarks.worlds.stockpages import STOCK
+from weboid.core.document.document import document_of
+from weboid.core.document.portrait import BLANK, Portrait, is_replaced, packed_portrait, portrait_of, unpacked_portrait
+
+MOST_BYTES = 19
+
+
+def portrait(title: str, text: str, author: str = "", more: str = "") -> Portrait:
+    """The portrait of a page, as it is stored."""
+    head = f'<meta name="author" content="{author}">' if author else ""
+    seen = portrait_of(document_of(page(title, body=f"<p>{text}</p>{more}", head=head), "text/html"))
+    assert unpacked_portrait(packed_portrait(seen)) == seen
+    assert len(packed_portrait(seen)) <= MOST_BYTES
+    return seen
+
+
+MUSEUM = portrait("The press museum", prose(300))
+
+
+def test_a_page_with_other_text_under_another_name_is_replaced() -> None:
+    assert is_replaced(MUSEUM, portrait("Best online casino", prose(300, start=40_000)))
+
+
+@pytest.mark.parametrize(
+    ("title", "words", "start"),
+    [
+        ("The press museum", 300, 40_000),
+        ("Museum of printing", 300, 40_000),
+        ("Pr\u00e9ss and print", 300, 40_000),
+        ("Something else", 300, 0),
+        ("Something else", 20, 40_000),
+        ("", 300, 40_000),
+        ("2026", 300, 40_000),
+        ("On the", 300, 40_000),
+    ],
+)
+def test_a_page_that_kept_its_title_or_text_or_shows_too_little_is_not_replaced(
+    title: str, words: int, start: int
+) -> None:
+    now = portrait(title, prose(words, start))
+    assert not is_replaced(MUSEUM, now)
+    assert not is_replaced(now, MUSEUM)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("The history of the sea and the shore", "Lucky Harbour Casino: free spins and a welcome bonus"),
+        ("Die Geschichte der M\u00fchle", "Kredit ohne Auskunft: die Banken der Region"),
+        ("\u6771\u4eac\u306e\u535a\u7269\u9928", "\u65e5\u672c\u306e\u30ab\u30b8\u30ce"),
+    ],
+    ids=["English", "German", "Japanese"],
+)
+def test_words_that_every_title_has_are_no_likeness(before: str, after: str) -> None:
+    assert is_replaced(portrait(before, prose(300)), portrait(after, prose(300, start=40_000)))
+
+
+def test_a_long_title_is_known_by_both_of_its_ends() -> None:
+    """The name of a site stands at one end, and it is what stays."""
+    long = "How nine old windmills near quiet rivers were moved by hand during summer, Evening Post"
+    before = portrait(long, prose(300))
+    for title in ("Evening Post: the whole story", "Old and new", "Nine more pages"):
+        assert not is_replaced(before, portrait(title, prose(300, start=40_000)))
+
+
+def test_a_page_that_kept_its_author_is_not_replaced() -> None:
+    earlier = portrait("The press museum", prose(300), author="A. Writer")
+    there, gone = (portrait("Das Druckhaus", prose(300, start=40_000), author) for author in ("A. Writer", "B. Writer"))
+    assert not is_replaced(earlier, there)
+    assert is_replaced(earlier, gone)
+
+
+def test_a_page_that_scripts_fill_in_is_known_by_nothing() -> None:
+    assert portrait("An application", prose(300), more="<div id=root></div>") == BLANK
+    assert not is_replaced(MUSEUM, BLANK)
+    assert not is_replaced(BLANK, MUSEUM)
+
+
+@pytest.mark.parametrize("kind", ["sold", "redesign"])
+def test_who_fills_a_domain_with_a_site_of_his_own_is_known_for_a_stranger(kind: str) -> None:
+    for there in STOCK[kind].values():
+        assert is_replaced(MUSEUM, portrait(there.title, there.text, more=f"<h1>{there.title}</h1>"))
+
+
+def test_of_unrelated_pages_nearly_all_are_told_apart() -> None:
+    """Hashes of twelve bits: two titles share one by chance in less than a hundredth of all cases."""
+    chance = random.Random(1)
+    pages = [portrait(prose(6, chance.randrange(90_000)), prose(120, chance.randrange(90_000))) for _ in range(60)]
+    pairs = [(one, other) for one in pages for other in pages if one is not other]
+    assert sum(is_replaced(one, other) for one, other in pairs) >= 0.95 * len(pairs)
+
+
+@given(st.integers(0, 60_000), st.integers(0, 400))
+def test_no_page_replaces_itself(start: int, words: int) -> None:
+    seen = portrait("A title", prose(words, start))
+    assert not is_replaced(seen, seen)
+
+
+@given(
+    st.lists(st.integers(0, 4095), min_size=1, max_size=6),
+    st.integers(0, 255),
+    st.integers(0, 2**64 - 1),
+    st.integers(5, 250),
+)
+def test_a_portrait_comes_back_as_it_was(title: list[int], author: int, fingerprint: int, eighths: int) -> None:
+    seen = Portrait(tuple(title), author, fingerprint, 8 * eighths)
+    assert unpacked_portrait(packed_portrait(seen)) == seen
+
+
+def test_portraits_in_stores_stay_readable() -> None:
+    """Stored ones are compared with new ones for years: the hashes and the form never change."""
+    assert packed_portrait(portrait("The press museum", prose(300), author="A. Writer")).hex() == STORED
+
+
+STORED = "251c60ca7c1119374b1e3d9a39"

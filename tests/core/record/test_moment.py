@@ -1,0 +1,39 @@
+"""The hours at which hosts are visited: which checks of one host meet the same hour, and which cannot."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weboid.core.record.moment import HOURS, planned_hour
+
+host_keys = st.integers(-(2**63), 2**63 - 1)
+days = st.integers(0, 32_767)
+
+
+@given(host_keys, days)
+def test_an_hour_is_one_of_the_day_s(host_key: int, day: int) -> None:
+    assert 0 <= planned_hour(host_key, day) < HOURS
+
+
+@given(host_keys, days)
+def test_within_twenty_four_days_a_host_is_visited_at_every_hour(host_key: int, day: int) -> None:
+    assert len({planned_hour(host_key, each) for each in range(day, day + HOURS)}) == HOURS
+
+
+@given(host_keys, days)
+def test_any_five_days_in_a_row_leave_no_six_hours_out(host_key: int, day: int) -> None:
+    hours = sorted(planned_hour(host_key, each) for each in range(day, day + 5))
+    gaps = [(after - before) % HOURS for before, after in zip(hours, [*hours[1:], hours[0]], strict=True)]
+    assert max(gaps) <= 5
+
+
+@given(host_keys, days)
+def test_three_days_and_a_week_later_it_is_another_time_of_the_day(host_key: int, day: int) -> None:
+    hour = planned_hour(host_key, day)
+    for later in (3, 6, 8):
+        apart = (planned_hour(host_key, day + later) - hour) % HOURS
+        assert 4 <= apart <= 20, later
+
+
+def test_the_hosts_of_a_day_are_spread_over_all_of_it() -> None:
+    for day in (0, 100, 101):
+        assert {planned_hour(host_key, day) for host_key in range(HOURS)} == set(range(HOURS))

@@ -1,0 +1,70 @@
+"""The proof: which evidence is enough to call something dead, and which is not quite."""
+
+from dataclasses import replace
+from itertools import product
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weboid.core.record.policy import DEFAULT
+from weboid.core.record.proof import may_prove, proven
+from weboid.core.record.streak import NO_STRIKES, WHOLE, Evidence, Streak
+
+BARELY_MISSING = Evidence(width=14, missing=3, missing_width=14, hours=True, weekdays=True)
+BARELY_SILENT = Evidence(width=28, hours=True, weekdays=True)
+
+
+def with_evidence(evidence: Evidence, strikes: int = 3) -> Streak:
+    return Streak(strikes, 100, 200, evidence)
+
+
+def test_what_only_just_proves_proves() -> None:
+    assert proven(with_evidence(BARELY_MISSING))
+    assert proven(with_evidence(BARELY_SILENT))
+
+
+def test_two_strikes_prove_nothing_however_much_they_say() -> None:
+    assert not proven(with_evidence(WHOLE, strikes=2))
+    assert not proven(NO_STRIKES)
+
+
+def test_without_any_one_part_of_it_there_is_no_proof() -> None:
+    for lacking in (
+        replace(BARELY_MISSING, missing_width=13),
+        replace(BARELY_MISSING, missing=2),
+        replace(BARELY_MISSING, hours=False),
+        replace(BARELY_MISSING, weekdays=False),
+        replace(BARELY_SILENT, width=27),
+        replace(BARELY_SILENT, hours=False),
+        replace(BARELY_SILENT, weekdays=False),
+    ):
+        assert not proven(with_evidence(lacking)), lacking
+
+
+def test_a_host_that_is_silent_for_twenty_seven_days_is_not_proven_by_a_page_that_was_missing_once() -> None:
+    assert not proven(with_evidence(replace(BARELY_SILENT, width=27, missing=1, missing_width=0)))
+
+
+@given(
+    st.integers(0, 5),
+    st.builds(
+        Evidence,
+        width=st.integers(0, 40),
+        missing=st.integers(0, 5),
+        missing_width=st.integers(0, 20),
+        hours=st.booleans(),
+        weekdays=st.booleans(),
+        first_hour=st.integers(0, 23),
+    ),
+    st.integers(1, 30),
+)
+def test_before_a_failure_that_is_the_last_it_is_known_that_it_may_be(
+    strikes: int, evidence: Evidence, later: int
+) -> None:
+    streak = Streak(strikes, 100, 120, evidence) if strikes else NO_STRIKES
+    after = [
+        streak.struck(120 + later, hour, missing=missing, gap=DEFAULT.gap)
+        for hour, missing in product(range(24), (False, True))
+    ]
+    turns = not proven(streak) and any(map(proven, after))
+    assert may_prove(streak, 120 + later) == turns

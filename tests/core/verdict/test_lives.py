@@ -1,0 +1,231 @@
+"""The judgement over months and years, at the days and hours that it plans itself: what is told dead, and when.
+
+Each life says what a URL answers on a day at an hour; it is checked as a round would, whenever it is due.
+"""
+
+import random
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import pytest
+
+from weboid.core.observe.observation import Observation
+from weboid.core.record.moment import HOURS, planned_hour
+from weboid.core.record.reasons import Reason
+from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, UrlRecord
+from weboid.core.record.status import Status
+from weboid.core.verdict.judge import judge, judge_host
+from weboid.core.verdict.verdict import Finding, Verdict, finding_of
+
+FINE = Observation(Status.FINE, Reason.OK)
+LOST = Observation(Status.NOT_FOUND, Reason.NOT_FOUND)
+GONE = Observation(Status.GONE, Reason.GONE)
+WALL = Observation(Status.NO_ACCESS, Reason.FORBIDDEN)
+SILENT = Observation(Status.NETWORK, Reason.TIMEOUT)
+BROKEN = Observation(Status.SYNTAX_OR_SERVER_ERROR, Reason.SERVER_ERROR)
+NO_NAME = Observation(Status.DNS_GONE, Reason.DNS_GONE)
+UNAVAILABLE = Observation(Status.UNAVAILABLE, Reason.UNAVAILABLE)
+PAUSE = Observation(Status.UNAVAILABLE, Reason.RATE_LIMIT, retry_after_s=3_600)
+
+KEYS = range(1_000_000, 1_000_000 + HOURS)
+"""One host for each hour of the day."""
+START = 1_000
+
+Life = Callable[[int, int], Observation]
+"""What a URL answers, by days since the beginning and by the hour."""
+
+
+class Check(NamedTuple):
+    """A check, with what it is followed by. `day` counts from the beginning."""
+
+    day: int
+    hour: int
+    record: UrlRecord
+    finding: Finding
+
+
+def checks(life: Life, days: int, host_key: int = KEYS[0]) -> Iterator[Check]:
+    """The checks of a URL, alone on its host, that is due on the first day."""
+    record, host, day = UNTRIED, UNKNOWN_HOST, START
+    while day < START + days:
+        hour = planned_hour(host_key, day)
+        seen = life(day - START, hour)
+        host = judge_host(host, seen, day, hour=hour, host_key=host_key)
+        record, due = judge(record, seen, day, host=host, hour=hour, host_key=host_key)
+        yield Check(day - START, hour, record, finding_of(record, host))
+        day = due
+
+
+def deaths(life: Life, days: int, host_key: int = KEYS[0]) -> list[int]:
+    """The days of the checks after which the URL counts as dead."""
+    return [check.day for check in checks(life, days, host_key=host_key) if check.finding.verdict is Verdict.DEAD]
+
+
+def during(seen: Observation, first: int, days: int) -> Life:
+    """A life that fails for so many days: it is fine again on the day after the last."""
+    return lambda day, hour: seen if first <= day < first + days else FINE
+
+
+# --- outages ---
+
+
+@pytest.mark.parametrize("seen", [SILENT, NO_NAME, BROKEN], ids=lambda seen: seen.reason.word)
+def test_an_outage_of_up_to_four_weeks_is_never_dead(seen: Observation) -> None:
+    for host_key in KEYS:
+        for days in range(1, 29):  # the last failure of 28 days is 27 days after the first
+            for first in (0, 20):
+                assert deaths(during(seen, first, days), 120, host_key) == [], (host_key, days)
+
+
+@pytest.mark.parametrize("seen", [SILENT, NO_NAME, BROKEN], ids=lambda seen: seen.reason.word)
+def test_what_fails_for_more_than_five_weeks_is_dead_until_it_comes_back(seen: Observation) -> None:
+    for host_key in KEYS:
+        # The first failing check is up to eight days after the beginning.
+        dead = deaths(during(seen, 20, 37), 120, host_key)
+        assert 20 + 28 <= dead[0] <= 20 + 28 + 8
+        assert max(dead) < 20 + 37
+
+
+@pytest.mark.parametrize("seen", [SILENT, NO_NAME, BROKEN], ids=lambda seen: seen.reason.word)
+def test_what_fails_from_its_first_check_on_is_dead_after_twenty_eight_days(seen: Observation) -> None:
+    for host_key in KEYS:
+        assert deaths(during(seen, 0, 60), 60, host_key)[0] == 28
+
+
+@pytest.mark.parametrize("seen", [LOST, GONE], ids=lambda seen: seen.reason.word)
+def test_a_page_that_its_host_says_is_missing_is_dead_after_fourteen_days(seen: Observation) -> None:
+    for host_key in KEYS:
+        assert deaths(during(seen, 0, 60), 60, host_key)[0] == 14
+        assert deaths(during(seen, 0, 14), 60, host_key) == []
+        assert deaths(during(seen, 20, 14), 90, host_key) == []
+
+
+def test_a_bare_503_for_a_year_is_doubtful_since_its_first_day() -> None:
+    for host_key in KEYS:
+        found = [check.finding for check in checks(lambda day, hour: UNAVAILABLE, 365, host_key)]
+        assert set(found) == {Finding(Verdict.DOUBTFUL, Reason.UNAVAILABLE, START)}
+
+
+def test_an_outage_is_unreachable_since_its_first_failing_check() -> None:
+    since = {check.finding for check in checks(during(SILENT, 0, 28), 28)}
+    assert since == {Finding(Verdict.DOUBTFUL, Reason.TIMEOUT, START)}
+
+
+def test_a_bare_503_between_failures_neither_proves_nor_excuses() -> None:
+    for host_key in KEYS:
+        assert deaths(lambda day, hour: UNAVAILABLE if day < 100 else LOST, 100, host_key) == []
+        turned = deaths(lambda day, hour: UNAVAILABLE if day < 100 else LOST, 200, host_key)
+        assert 114 <= turned[0] <= 100 + 8 + 14 + 9, host_key
+        assert 14 <= deaths(lambda day, hour: UNAVAILABLE if day == 9 else LOST, 60, host_key)[0] <= 17
+
+
+# --- mixed rows ---
+
+
+def test_a_missing_page_that_times_out_now_and_then_is_dead_soon_after_a_fortnight() -> None:
+    for host_key in KEYS:
+        for silent in (3, 6, 11):
+            dead = deaths(lambda day, hour, silent=silent: SILENT if day == silent else LOST, 60, host_key)  # type: ignore[misc]
+            assert 14 <= dead[0] <= 17, (host_key, silent)
+
+
+def test_timeouts_do_not_count_for_a_page_that_turns_out_to_be_missing() -> None:
+    for host_key in KEYS:
+        # The page says that it is missing from day 6 on: fourteen days of that are over on day 20.
+        assert 20 <= deaths(lambda day, hour: SILENT if day < 6 else LOST, 60, host_key)[0] <= 23
+        # Fourteen days of it are not over on day 28, but all failures together are 28 days wide.
+        assert 28 <= deaths(lambda day, hour: SILENT if day < 18 else LOST, 60, host_key)[0] <= 30
+
+
+def test_a_page_that_was_missing_twice_and_is_silent_since_takes_the_long_proof() -> None:
+    for host_key in KEYS:
+        assert deaths(lambda day, hour: LOST if day < 5 else SILENT, 60, host_key)[0] == 28
+
+
+def test_days_on_which_nobody_checked_do_not_widen_a_row() -> None:
+    record = UNTRIED
+    for day in (100, 103, 123, 124):
+        record = judge(record, LOST, day).record
+    assert record.streak.elapsed(124) == 24
+    assert (record.streak.evidence.width, finding_of(record).verdict) == (9, Verdict.DOUBTFUL)
+    for day in (125, 128):
+        record = judge(record, LOST, day).record
+        assert finding_of(record).verdict is Verdict.DOUBTFUL
+    assert finding_of(judge(record, LOST, 129).record).verdict is Verdict.DEAD
+
+
+def test_two_failures_on_both_sides_of_a_year_without_checks_prove_nothing() -> None:
+    for seen in (LOST, SILENT):
+        record = UNTRIED
+        for day in (100, 103, 465, 468):
+            record = judge(record, seen, day).record
+        assert (record.streak.strikes, finding_of(record).verdict) == (4, Verdict.DOUBTFUL)
+
+
+# --- walls ---
+
+
+def test_two_failures_before_and_one_after_two_years_of_a_wall_are_not_dead() -> None:
+    for host_key in KEYS:
+        life: Life = lambda day, hour: WALL if 10 <= day < 740 else LOST  # noqa: E731
+        assert deaths(life, 745, host_key) == []
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_wall_that_fails_once_in_a_hundred_times_is_never_dead_in_five_years(seed: int) -> None:
+    for host_key in KEYS:
+        chance = random.Random(f"{seed} {host_key}")
+        faults = {day: chance.choice([SILENT, LOST, BROKEN]) for day in range(1_826) if chance.random() < 0.01}
+        assert deaths(lambda day, hour: faults.get(day, WALL), 1_826, host_key) == []  # noqa: B023
+
+
+def test_a_pause_that_is_asked_for_neither_proves_nor_ends_a_row() -> None:
+    for host_key in KEYS:
+        assert deaths(lambda day, hour: PAUSE, 365, host_key) == []
+        assert 14 <= deaths(lambda day, hour: PAUSE if day == 6 else LOST, 60, host_key)[0] <= 14 + 8
+
+
+# --- hours and weekdays ---
+
+
+@pytest.mark.parametrize("seen", [SILENT, LOST, BROKEN], ids=lambda seen: seen.reason.word)
+def test_what_is_down_from_midnight_to_four_every_night_is_never_dead(seen: Observation) -> None:
+    for host_key in KEYS:
+        life: Life = lambda day, hour: seen if hour < 4 else FINE  # noqa: E731
+        assert {hour < 4 for _, hour, _, _ in checks(life, 365, host_key)} == {False, True}
+        assert deaths(life, 365, host_key) == []
+
+
+@pytest.mark.parametrize("weekday", range(7))
+def test_what_is_up_on_one_weekday_only_is_never_dead(weekday: int) -> None:
+    for host_key in KEYS:
+        life: Life = lambda day, hour: FINE if day % 7 == weekday else SILENT  # noqa: E731
+        assert deaths(life, 365, host_key) == []
+
+
+@pytest.mark.parametrize("opens", range(0, 24, 3))
+def test_what_is_up_six_hours_a_day_only_is_never_dead(opens: int) -> None:
+    for host_key in KEYS:
+        life: Life = lambda day, hour: FINE if (hour - opens) % 24 < 6 else SILENT  # noqa: E731
+        assert deaths(life, 365, host_key) == []
+
+
+@pytest.mark.parametrize("seen", [FINE, WALL, LOST, SILENT], ids=lambda seen: seen.reason.word)
+def test_the_days_between_checks_are_not_all_multiples_of_seven(seen: Observation) -> None:
+    for host_key in KEYS:
+        days = [check.day for check in checks(lambda day, hour: seen, 730, host_key)]
+        weeks = [after - before for before, after in pairwise(days) if after - before >= 6]
+        assert weeks
+        assert any(days % 7 for days in weeks)
+        assert len({day % 7 for day in days}) == 7
+
+
+def test_a_host_is_found_down_by_the_same_rule_as_a_url() -> None:
+    host, day = UNKNOWN_HOST, 100
+    for day in (100, 103, 106, 109, 112, 115, 118, 121, 124, 127):
+        host = judge_host(host, SILENT, day)
+    silent = judge(UNTRIED, SILENT, day).record
+    assert finding_of(silent, host).verdict is Verdict.DOUBTFUL
+    assert finding_of(silent, judge_host(host, SILENT, 128)).reason is Reason.HOST_DOWN
+    assert judge_host(host, LOST, 128).streak.strikes == 0

@@ -1,0 +1,145 @@
+"""Hours of the day: which hosts a crawler visits when it waits for their hour, and when it does not."""
+
+import random
+
+import pytest
+from support.stored import FINE, LOST, SILENT, WikiInStore, key, open_wiki
+
+from weboid.core.observe.observation import Observation
+from weboid.core.record.moment import HOURS, Moment, planned_hour
+from weboid.store.db.pool import Connection
+from weboid.store.schedule.lease import count_busy, is_due, lease_buckets
+from weboid.store.urls.url import list_due_hosts
+
+HOSTS = [f"http://h{number}.demo/" for number in range(40)]
+
+
+def fine(url: str, day: int) -> Observation:
+    return FINE
+
+
+def planned(url: str, day: int) -> int:
+    return planned_hour(key(url).host_key, day)
+
+
+async def put_hosts(conn: Connection, bucket: int, host_keys: list[int], day: int) -> None:
+    """Hosts that are due on a day, with keys by choice."""
+    await conn.execute(b"DELETE FROM host")
+    names = [f"h{number}.demo" for number in range(len(host_keys))]
+    await conn.execute(
+        b"INSERT INTO host (bucket, host_key, host, reversed, next_day)"
+        b" SELECT %(bucket)s, host_key, host, host, %(day)s"
+        b" FROM unnest(%(keys)s::bigint[], %(names)s::text[]) AS given (host_key, host)",
+        {"bucket": bucket, "keys": host_keys, "names": names, "day": day},
+    )
+
+
+async def test_the_database_and_the_program_agree_on_the_hour_of_every_host(database: str) -> None:
+    chance = random.Random(4)
+    async with open_wiki(database, {}) as wiki, wiki.pool.connection() as conn:
+        for day in (0, 1, 32_766, 32_767, *(chance.randrange(32_768) for _ in range(12))):
+            keys = [
+                -(2**63),
+                -(2**63) + 1,
+                -1,
+                0,
+                1,
+                2**63 - 1,
+                *(chance.randrange(-(2**63), 2**63) for _ in range(60)),
+            ]
+            await put_hosts(conn, 5, keys, day)
+            for hour in chance.sample(range(HOURS), 6):
+                due = await list_due_hosts(conn, [5], until=Moment(day, hour), beside=[], limit=100)
+                assert {host.key.host_key for host in due} == {each for each in keys if planned_hour(each, day) <= hour}
+            everything = await list_due_hosts(conn, [5], until=Moment(day), beside=[], limit=100)
+            assert len(everything) == len(keys)
+            # What was due on an earlier day waits for no hour.
+            late = await list_due_hosts(conn, [5], until=Moment(day + 1, 0), beside=[], limit=100)
+            assert len(late) == len(keys)
+
+
+async def test_a_bucket_is_leased_and_counted_only_when_the_hour_of_a_host_in_it_has_come(database: str) -> None:
+    chance = random.Random(5)
+    async with open_wiki(database, {}) as wiki, wiki.pool.connection() as conn:
+        for _ in range(30):
+            host_key, day, hour = chance.randrange(-(2**63), 2**63), chance.randrange(32_768), chance.randrange(HOURS)
+            await put_hosts(conn, 5, [host_key], day)
+            has_come = planned_hour(host_key, day) <= hour
+            until = Moment(day, hour)
+            assert await is_due(conn, until) == has_come
+            leased = await lease_buckets(conn, "one", until=until, limit=10, lease_s=60, rest_s=0)
+            assert set(leased) == ({5} if has_come else set())
+            assert await count_busy(conn, until, rest_s=0) == int(has_come)
+            await conn.execute(b"UPDATE lease SET until = '-infinity'")
+
+
+async def first_round(wiki: WikiInStore) -> int:
+    """Everything is checked once; returns a day on which many of the hosts are due."""
+    await wiki.round(100, fine)
+    wiki.asked.clear()
+    return 106
+
+
+async def due_on(wiki: WikiInStore, day: int) -> set[str]:
+    return {url for url in HOSTS if (await wiki.known(url)).due == day}
+
+
+async def test_a_crawler_that_waits_visits_each_host_in_its_hour(database: str) -> None:
+    async with open_wiki(database, {1: HOSTS}) as wiki:
+        day = await first_round(wiki)
+        due = await due_on(wiki, day)
+        assert len(due) >= 10
+        hours: dict[str, int] = {}
+        for hour in range(HOURS):
+            await wiki.new_round(day, lambda url, day: LOST, hour=hour, waits=True).run()
+            hours |= {url: hour for _, url in wiki.asked}
+            wiki.asked.clear()
+        assert hours == {url: planned(url, day) for url in due}
+        for url, hour in hours.items():
+            assert (await wiki.known(url)).record.streak.evidence.first_hour == hour
+
+
+async def test_a_round_at_an_hour_asks_all_whose_hour_has_come_and_the_next_day_the_rest(database: str) -> None:
+    async with open_wiki(database, {1: HOSTS}) as wiki:
+        day = await first_round(wiki)
+        due = await due_on(wiki, day)
+        await wiki.new_round(day, fine, hour=11, waits=True).run()
+        assert {url for _, url in wiki.asked} == {url for url in due if planned(url, day) <= 11}
+        wiki.asked.clear()
+        await wiki.new_round(day + 1, fine, hour=0, waits=True).run()
+        asked, rest = {url for _, url in wiki.asked}, {url for url in due if planned(url, day) > 11}
+        assert rest <= asked
+        assert {planned(url, day + 1) for url in asked - rest} <= {0}
+
+
+@pytest.mark.parametrize("hour", [None, 0])
+async def test_a_round_that_does_not_wait_asks_all_of_the_day(database: str, hour: int | None) -> None:
+    async with open_wiki(database, {1: HOSTS}) as wiki:
+        day = await first_round(wiki)
+        due = await due_on(wiki, day)
+        await wiki.new_round(day, fine, hour=hour).run()
+        assert {url for _, url in wiki.asked} == due
+
+
+async def test_what_an_intake_has_just_brought_in_is_asked_at_once(database: str) -> None:
+    async with open_wiki(database, {1: HOSTS[:20]}) as wiki:
+        await wiki.new_round(100, fine, hour=0, waits=True).run()
+        assert {url for _, url in wiki.asked} == set(HOSTS[:20])
+        # A URL that comes to a known host brings the visit of that host forward.
+        wiki.asked.clear()
+        news = [*HOSTS[20:], f"{HOSTS[0]}new"]
+        await wiki.take_in({2: news}, 102)
+        await wiki.new_round(102, fine, hour=0, waits=True).run()
+        assert {url for _, url in wiki.asked} == set(news)
+
+
+async def test_the_urls_of_a_host_that_comes_back_to_life_are_asked_on_the_same_day(database: str) -> None:
+    urls = [f"http://a.demo/{number}" for number in range(6)]
+    async with open_wiki(database, {1: urls}) as wiki:
+        for day in range(100, 130):
+            await wiki.round(day, lambda url, day: SILENT)
+        assert len(await wiki.dead()) == len(urls)
+        day = min([(await wiki.known(url)).due for url in urls])
+        hour = planned(urls[0], day)
+        await wiki.new_round(day, fine, hour=hour, waits=True).run()
+        assert not await wiki.dead()

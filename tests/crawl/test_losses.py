@@ -1,0 +1,179 @@
+"""A part of the net that is lost to us alone: no strike after it is recognised, an alarm, and an end (C-16)."""
+
+from collections.abc import Callable
+
+import pytest
+from support.stored import FINE, LOST, NO_NAME, SILENT, WikiInStore, open_wiki
+
+from weboid.core.observe.observation import Observation
+from weboid.core.record.reasons import Reason
+from weboid.core.record.status import Status
+from weboid.core.verdict.partial_loss import HOLD_DAYS, GroupKind, HostGroup, Past
+from weboid.core.verdict.verdict import Verdict
+from weboid.crawl.losses import Losses
+from weboid.errors import StoreError
+from weboid.store.upkeep.alarm import Alarm, list_alarms
+
+HOSTS = [f"h{number}.demo" for number in range(60)]
+URLS = [f"http://{host}/{path}" for host in HOSTS for path in range(2)]
+BLOCKED = HOSTS[:20]
+FAILING_NAME = Observation(Status.DNS_ERROR, Reason.DNS_ERROR)
+
+
+def address_of(host: str) -> str | None:
+    return "192.0.2.9" if host in BLOCKED else f"127.{host[1:].partition('.')[0]}.0.1"
+
+
+async def name_servers_of(domain: str) -> str | None:
+    return "ns1.hoster.demo ns2.hoster.demo" if domain in BLOCKED else "ns.else.demo"
+
+
+async def live(
+    wiki: WikiInStore,
+    days: range,
+    script: Callable[[str, int], Observation],
+    addresses: Callable[[str], str | None] = address_of,
+) -> list[list[Alarm]]:
+    """A round a day, each by a new process; the alarms after each."""
+    alarms = []
+    for day in days:
+        losses = Losses(wiki.pool, lambda day=day: day, addresses=addresses, name_servers=name_servers_of)  # type: ignore[misc]
+        async with losses.open():
+            await wiki.new_round(day, script, losses=losses).run()
+        async with wiki.pool.connection() as conn:
+            alarms.append(await list_alarms(conn))
+    return alarms
+
+
+def host_of(url: str) -> str:
+    return url.split("/")[2]
+
+
+def blocking(first: int, last: int, seen: Observation = SILENT) -> Callable[[str, int], Observation]:
+    return lambda url, day: seen if host_of(url) in BLOCKED and first <= day <= last else FINE
+
+
+async def strikes(wiki: WikiInStore, hosts: list[str]) -> list[int]:
+    return [(await wiki.known(f"http://{host}/0")).host.streak.strikes for host in hosts]
+
+
+@pytest.mark.parametrize(
+    ("seen", "addresses", "subject"),
+    [
+        (SILENT, address_of, "network 192.0.2.0/24"),
+        (FAILING_NAME, address_of, "network 192.0.2.0/24"),
+        (FAILING_NAME, lambda host: None, "name-servers ns1.hoster.demo ns2.hoster.demo"),
+    ],
+)
+async def test_a_block_of_seventeen_days_kills_nothing_is_an_alarm_and_is_over_when_it_is_over(
+    database: str, seen: Observation, addresses: Callable[[str], str | None], subject: str
+) -> None:
+    async with open_wiki(database, {1: URLS}) as wiki:
+        alarms = await live(wiki, range(100, 145), blocking(107, 123, seen), addresses)
+        raised = [100 + number for number, each in enumerate(alarms) if each]
+        assert raised == list(range(107, raised[-1] + 1))
+        assert 123 <= raised[-1] <= 126
+        assert {alarm.subject for each in alarms for alarm in each} == {subject}
+        assert alarms[7][0].since == 107
+        assert "hosts that had answered before" in alarms[7][0].detail
+        assert await wiki.rows("SELECT after FROM change WHERE after = 3") == []
+        assert {(await wiki.finding(url)).verdict for url in URLS} == {Verdict.WORKING}
+        assert sum(await strikes(wiki, HOSTS)) == 0
+
+
+async def test_after_it_is_recognised_no_failure_is_a_strike_not_even_by_another_worker(database: str) -> None:
+    async with open_wiki(database, {1: URLS}) as wiki:
+        await live(wiki, range(100, 118), blocking(107, 140))
+        assert max(await strikes(wiki, BLOCKED)) <= 1
+        # Eight until it is recognised, and the visits that were under way then.
+        assert sum(await strikes(wiki, BLOCKED)) <= 8 + 16
+        assert {(await wiki.finding(f"http://{host}/0")).verdict for host in BLOCKED} == {Verdict.DOUBTFUL}
+
+
+async def test_hosts_that_do_not_come_back_are_dead_in_the_end(database: str) -> None:
+    async with open_wiki(database, {1: URLS}) as wiki:
+        alarms = await live(wiki, range(100, 175), blocking(107, 300))
+        assert [100 + number for number, each in enumerate(alarms) if each][-1] == 107 + HOLD_DAYS
+        assert {(await wiki.finding(url)).verdict for url in URLS if host_of(url) in BLOCKED} == {Verdict.DEAD}
+
+
+async def test_hosts_that_die_on_days_of_their_own_are_never_held_even_on_one_network(database: str) -> None:
+    def script(url: str, day: int) -> Observation:
+        number = int(host_of(url)[1:].partition(".")[0])
+        if number < 12 and day >= 107 + 3 * number:
+            return NO_NAME if number % 2 else SILENT
+        return LOST if number == 30 else FINE
+
+    async with open_wiki(database, {1: URLS}) as wiki:
+        assert not any(await live(wiki, range(100, 185), script, addresses=lambda host: "127.0.0.1"))
+        dead = {url for url in URLS if (await wiki.finding(url)).verdict is Verdict.DEAD}
+        assert {host_of(url) for url in dead} == {*HOSTS[:12], HOSTS[30]}
+
+
+async def test_a_store_of_a_few_hosts_has_no_parts_to_lose(database: str) -> None:
+    few = [f"http://h{number}.demo/" for number in range(8)]
+    async with open_wiki(database, {1: few}) as wiki:
+
+        def script(url: str, day: int) -> Observation:
+            return SILENT if day >= 107 and url != few[0] else FINE
+
+        assert not any(await live(wiki, range(100, 147), script, addresses=lambda host: "127.0.0.1"))
+        assert {(await wiki.finding(url)).verdict for url in few[1:]} == {Verdict.DEAD}
+
+
+async def test_a_path_that_hangs_on_a_living_host_is_no_failing_host(database: str) -> None:
+    def script(url: str, day: int) -> Observation:
+        return SILENT if day >= 107 and url.endswith("/0") and host_of(url) in BLOCKED else FINE
+
+    async with open_wiki(database, {1: URLS}) as wiki:
+        assert not any(await live(wiki, range(100, 125), script))
+
+
+async def test_what_two_workers_see_adds_up_and_each_is_told(database: str) -> None:
+    async with open_wiki(database, {1: URLS}) as wiki:
+        workers = [Losses(wiki.pool, lambda: 107, addresses=address_of, name_servers=name_servers_of) for _ in range(2)]
+        for number, losses in enumerate(workers):
+            for host in BLOCKED[4 * number : 4 * number + 4]:
+                losses.count(host, Past(True), await losses.groups(host, Past(True), SILENT), failed=True)
+        assert not any(losses.lost for losses in workers)
+        for losses in (*workers, workers[0]):
+            await losses.exchange()
+        assert [losses.lost for losses in workers] == [{HostGroup(GroupKind.NETWORK, "192.0.2.0/24")}] * 2
+
+
+async def test_a_database_that_fails_in_between_loses_no_count(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_wiki(database, {1: URLS}) as wiki:
+        losses = Losses(wiki.pool, lambda: 107, addresses=address_of, name_servers=name_servers_of)
+        for host in BLOCKED[:9]:
+            losses.count(host, Past(True), await losses.groups(host, Past(True), SILENT), failed=True)
+
+        async def broken(conn: object) -> None:
+            raise StoreError("gone")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("weboid.crawl.losses.lock_losses", broken)
+            with pytest.raises(StoreError):
+                await losses.exchange()
+        assert losses.lost
+        async with losses.open():
+            pass
+        async with wiki.pool.connection() as conn:
+            [alarm] = await list_alarms(conn)
+        assert alarm.detail.startswith("9 of 9 hosts")
+
+
+async def test_name_servers_are_not_asked_for_every_day_of_a_dead_name(database: str) -> None:
+    asked: list[str] = []
+
+    async def name_servers(domain: str) -> str | None:
+        asked.append(domain)
+        return await name_servers_of(domain)
+
+    async with open_wiki(database, {1: URLS}) as wiki:
+        losses = Losses(wiki.pool, lambda: 107, addresses=address_of, name_servers=name_servers)
+        await losses.groups(HOSTS[0], Past(False, 90), FAILING_NAME)
+        await losses.groups(HOSTS[0], Past(True), SILENT)
+        await losses.groups(HOSTS[0], Past(True), FINE)
+        assert asked == []
+        await losses.groups(HOSTS[0], Past(True), FAILING_NAME)
+        assert asked == [HOSTS[0]]

@@ -1,0 +1,122 @@
+"""Domains that go and come back, seen by the real crawler: with their own pages or with a stranger's (C-11)."""
+
+import json
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.verdicts.year import UrlYear, Year, live
+from benchmarks.worlds.worldfile import read_world
+from weboid.core.record.reasons import Reason
+from weboid.core.verdict.verdict import Verdict
+
+pytestmark = [pytest.mark.alone, pytest.mark.long]
+
+GONE, BACK, DEATH, DAYS = 40, 70, 80, 180
+"""When hosts go, when they come back, after 30 days or, if they were proven dead meanwhile, 40; the end."""
+LATEST = 28
+"""Days until a URL is checked again after its host has come back, at most."""
+DOUBTS = {Reason.REPLACED, Reason.PARKED, Reason.FOR_SALE, Reason.SOFT_404}
+STRANGERS = {
+    "casino": {"sold": "en"},
+    "loans": {"sold": "de"},
+    "for-sale": {"for-sale": "de"},
+    "parked": {"parked": "en"},
+    "builder": {"redesign": "en"},
+}
+
+Json = dict[str, Any]
+
+
+def article(topic: str, number: int) -> Json:
+    """A page of a site, with a text of its own."""
+    lines = [
+        f"The {topic} of the {place} was built when the old {thing} had been given up by its {people}."
+        for place, thing, people in (
+            ("harbour", "ropewalk", "fishermen"),
+            ("monastery", "brewery", "monks"),
+            ("market", "weighing house", "merchants"),
+            ("valley", f"water wheel number {number}", "farmers"),
+        )
+    ]
+    return {"page": {"title": f"The {topic} and its history, part {number}", "text": "\n".join(lines), "lang": "en"}}
+
+
+def paths(topic: str, count: int = 4) -> Json:
+    """The linked pages of a site."""
+    return {f"/{topic}/{number}.html": article(topic, number) for number in range(count)}
+
+
+async def lived(hosts: Json, database: str, folder: Path) -> dict[str, list[UrlYear]]:
+    """What became of the URLs of these hosts, and of some that are always there, by host."""
+    # The sound ones show the crawler that it is not cut off itself.
+    sound = {f"sound-{number}.demo": {"paths": paths("tower", 2)} for number in range(6)}
+    file = folder / "world.json"
+    file.write_text(json.dumps({"weboid-world": 1, "days": DAYS, "hosts": hosts | sound}), encoding="utf-8")
+    year: Year = await live(read_world(file), database, folder, lambda day: None, answer_s=0.1)
+    assert not year.cut_off
+    found: dict[str, list[UrlYear]] = {}
+    for url in year.urls:
+        found.setdefault(url.url.split("/")[2], []).append(url)
+    for host in sound:
+        told = {change.verdict for url in found[host] for change in url.changes}
+        assert told <= {Verdict.UNKNOWN, Verdict.WORKING}
+    return found
+
+
+def amiss(urls: list[UrlYear], back: int, verdict: Verdict, reasons: Collection[Reason]) -> list[str]:
+    """What was told or found otherwise, from the first check after a host's return on."""
+    wrong = []
+    for url in urls:
+        checks = [check for check in url.checks if check.day >= back]
+        told = [change for change in url.changes if change.day <= checks[0].day][-1:]
+        told += [change for change in url.changes if change.day > checks[0].day]
+        wrong += [f"{url.url}: {change}" for change in told if change.verdict is not verdict]
+        wrong += [f"{url.url}: {check}" for check in checks if check.reason not in reasons]
+        wrong += [f"{url.url}: too late: {checks[0]}"] if checks[0].day > back + LATEST else []
+    return wrong
+
+
+async def test_who_comes_after_a_name_was_gone_is_never_told_working_and_who_comes_back_is(
+    database: str, tmp_path: Path
+) -> None:
+    life = [[0, "up"], [GONE, "dns-gone"], [BACK, "up"]]
+    hosts: Json = {
+        f"{name}.demo": {"life": [*life[:2], [BACK, page]], "paths": paths("windmill")}
+        for name, page in STRANGERS.items()
+    }
+    # A stranger who fills just the old addresses, and says of all others that they are missing.
+    chapel = {path: [[0, page], [BACK, {"sold": "en"}]] for path, page in paths("chapel").items()}
+    hosts |= {
+        "rebuilt.demo": {"life": life, "paths": chapel},
+        "own.demo": {"life": life, "paths": paths("aqueduct")},
+        "hiccup.demo": {"life": [*life[:2], [GONE + 1, "up"]], "paths": paths("bridge")},
+    }
+    urls = await lived(hosts, database, tmp_path)
+    for name in STRANGERS:
+        assert amiss(urls[f"{name}.demo"], BACK, Verdict.DOUBTFUL, DOUBTS) == []
+    assert amiss(urls["rebuilt.demo"], BACK, Verdict.DOUBTFUL, {Reason.REPLACED}) == []
+    assert amiss(urls["own.demo"], BACK, Verdict.WORKING, {Reason.OK}) == []
+    assert amiss(urls["hiccup.demo"], GONE + 1, Verdict.WORKING, {Reason.OK}) == []
+
+
+async def test_who_comes_after_a_dead_host_is_never_told_working_and_who_comes_back_is(
+    database: str, tmp_path: Path
+) -> None:
+    life = [[0, "up"], [GONE, "silence"], [DEATH, "up"]]
+    chapel = {path: [[0, page], [DEATH, {"sold": "pl"}]] for path, page in paths("chapel", 3).items()}
+    hosts: Json = {
+        "casino.demo": {"life": [*life[:2], [DEATH, {"sold": "en"}]], "paths": paths("windmill", 3)},
+        "parked.demo": {"life": [*life[:2], [DEATH, {"parked": "en"}]], "paths": paths("windmill", 3)},
+        "rebuilt.demo": {"life": life, "paths": chapel},
+        "own.demo": {"life": life, "paths": paths("granary", 3)},
+    }
+    urls = await lived(hosts, database, tmp_path)
+    for host in hosts:
+        assert any(change.verdict is Verdict.DEAD for url in urls[host] for change in url.changes)
+    assert amiss(urls["casino.demo"], DEATH, Verdict.DOUBTFUL, DOUBTS) == []
+    assert amiss(urls["parked.demo"], DEATH, Verdict.DOUBTFUL, DOUBTS) == []
+    assert amiss(urls["rebuilt.demo"], DEATH, Verdict.DOUBTFUL, {Reason.REPLACED}) == []
+    assert amiss(urls["own.demo"], DEATH, Verdict.WORKING, {Reason.OK}) == []

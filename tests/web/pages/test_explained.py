@@ -1,0 +1,66 @@
+"""The pages for people explain each verdict by its evidence (U-7)."""
+
+import pytest
+from support.listed import texts
+from support.oauthprovider import open_browser
+from support.stored import key
+from support.webservice import DEAD, PDF, TODAY, WALLED, Site
+
+from weboid.core.observe.observation import Observation
+from weboid.core.record.reasons import Reason
+from weboid.core.record.record import UNTRIED
+from weboid.core.record.status import Status
+from weboid.core.verdict.judge import judge
+from weboid.store.urls.check import CheckedUrl, record_checks
+
+PAGE = "/externalLinkInfo?dbname=testwiki@wmflabs&pageid=1&lang=en"
+EVIDENCE = '//p[@class="evidence"]'
+SILENT = Observation(Status.NETWORK, Reason.TIMEOUT)
+BUSY = Observation(Status.UNAVAILABLE, Reason.UNAVAILABLE)
+
+
+async def fail(site: Site, url: str, seen: Observation) -> None:
+    """Lets a URL fail on three days until the day before TODAY."""
+    record, due = UNTRIED, TODAY
+    for day in (TODAY - 7, TODAY - 4, TODAY - 1):
+        record, due = judge(record, seen, day)
+    async with site.wiki.pool.connection() as conn:
+        await record_checks(conn, [CheckedUrl(key(url), record, due)])
+
+
+async def test_a_page_s_findings_have_it_in_their_details(site: Site) -> None:
+    await fail(site, WALLED, SILENT)
+    _, body, _ = await site.fetch(PAGE)
+    assert texts(body, f'//li[@class="link dead"]/details{EVIDENCE.replace("//", "/")}/bdi') == [
+        "Not found on 7 days (Apr 11\u2009–\u200929, 2017), on different weekdays and at different hours.",
+        "The host answers otherwise.",
+    ]
+    (words,) = texts(body, f'//li[@class="link doubtful"]/details{EVIDENCE.replace("//", "/")}')
+    assert words.startswith("Unreachable since April 24, 2017 (3 failing checks). It is called dead when")
+
+
+@pytest.mark.parametrize(
+    ("seen", "beginning"),
+    [
+        (SILENT, "Unreachable since April 24, 2017 (3 failing checks). It is called dead when this has lasted for 28"),
+        (BUSY, "Unavailable since April 24, 2017. This alone is never"),
+    ],
+    ids=["unreachable", "503"],
+)
+async def test_the_page_of_a_url_tells_it_below_the_reason(site: Site, seen: Observation, beginning: str) -> None:
+    await fail(site, PDF, seen)
+    async with open_browser(site.url) as browser:
+        await browser.send_form("/url?url=http://a.demo/old", "/url")
+        site.client = browser.client
+        _, body, _ = await site.fetch(f"/url?url={PDF}&lang=en")
+        (words,) = texts(body, '//p[bdi]/following-sibling::*[1][@class="evidence"]')
+        assert words.startswith(beginning)
+        assert "each on another day" not in body
+        _, body, _ = await site.fetch(f"/url?url={WALLED}&lang=en")
+        assert texts(body, EVIDENCE) == []
+
+
+async def test_programs_have_the_same_words(site: Site) -> None:
+    _, body, _ = await site.fetch("/externalLinkProblem?dbname=testwiki@wmflabs&pageid=1&lang=de")
+    assert DEAD.partition("?")[0] in body
+    assert '"explanation":"An 7 Tagen nicht gefunden (11.' in body

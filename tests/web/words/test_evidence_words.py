@@ -1,0 +1,208 @@
+"""The sentences that explain a verdict: what proves it, or which proof is missing yet (U-7)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from weboid.core.observe.observation import Observation
+from weboid.core.record.reasons import Reason
+from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
+from weboid.core.record.status import Status
+from weboid.core.url.classify import classify
+from weboid.core.verdict.claims import NONE, Claims
+from weboid.core.verdict.judge import judge, judge_host
+from weboid.core.verdict.link_report import LinkReport, link_report
+from weboid.core.verdict.verdict import Verdict
+from weboid.web.words.language import languages
+from weboid.web.words.messages import Messages, messages_in
+from weboid.web.words.phrases import evidence_words, explanation
+
+MISSING = Observation(Status.NOT_FOUND, Reason.NOT_FOUND)
+SILENT = Observation(Status.NETWORK, Reason.TIMEOUT)
+TAKEN_OVER = Observation(Status.NETWORK, Reason.TIMEOUT, inferred=True)
+BROKEN = Observation(Status.SYNTAX_OR_SERVER_ERROR, Reason.SERVER_ERROR)
+BUSY = Observation(Status.UNAVAILABLE, Reason.UNAVAILABLE)
+LIMITED = Observation(Status.TOO_MANY_REQUESTS, Reason.RATE_LIMIT)
+WALL = Observation(Status.NO_ACCESS, Reason.FORBIDDEN)
+FINE = Observation(Status.FINE, Reason.OK)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A URL as the store has it."""
+
+    record: UrlRecord
+    host: HostRecord = UNKNOWN_HOST
+    due: int = 200
+    claims: Claims = NONE
+
+
+def say(code: str = "en") -> Messages:
+    return messages_in(languages()[code])
+
+
+def checked(*seen: tuple[int, Observation], host_days: Sequence[int] = (), claims: Claims = NONE) -> LinkReport:
+    """A link after checks on these days, its host after contacts that failed on those days, at any hours."""
+    record, host = UNTRIED, UNKNOWN_HOST
+    for day, observation in seen:
+        record, _ = judge(record, observation, day)
+    for day in host_days:
+        host = judge_host(host, SILENT, day)
+    return link_report(classify("http://a.demo/", None), Stored(record, host, claims=claims))
+
+
+def failing(seen: Observation, last: int, step: int = 3, claims: Claims = NONE) -> LinkReport:
+    """The same after checks that all failed so, from day 100 on."""
+    return checked(*((day, seen) for day in range(100, last + 1, step)), claims=claims)
+
+
+def told(link: LinkReport, day: int | None = None, code: str = "en") -> list[str]:
+    """The sentences, by default on the day of the newest check, with plain spaces in ranges of dates."""
+    asked = (link.record.checked or 0) if day is None else day
+    return [" ".join(words.split()) for words in evidence_words(link, asked, say(code))]
+
+
+@pytest.mark.parametrize(
+    ("link", "sentences"),
+    [
+        (
+            failing(MISSING, 115),
+            [
+                "Not found on 6 days (Apr 11 – 26, 2017), on different weekdays and at different hours.",
+                "The host answers otherwise.",
+            ],
+        ),
+        (
+            failing(BROKEN, 130),
+            [
+                "Not working on 11 days (Apr 11 – May 11, 2017), on different weekdays and at different hours.",
+                "The host answers otherwise.",
+            ],
+        ),
+        (
+            checked((100, TAKEN_OVER), (130, TAKEN_OVER), host_days=range(100, 131, 3)),
+            [
+                "The host could not be reached on 11 days (Apr 11 – May 11, 2017),"
+                " on different weekdays and at different hours."
+            ],
+        ),
+        (
+            checked(*((day, MISSING) for day in range(100, 116, 3)), (118, SILENT), host_days=[118]),
+            ["Not working on 7 days (Apr 11 – 29, 2017), on different weekdays and at different hours."],
+        ),
+    ],
+    ids=["missing", "failing", "host", "missing, then the host is down"],
+)
+def test_what_proves_that_a_link_is_dead(link: LinkReport, sentences: list[str]) -> None:
+    assert link.finding.verdict is Verdict.DEAD
+    assert told(link) == sentences
+    assert explanation(link, 130, say()) is not None
+
+
+_LONG = "because many outages end after one to three weeks."
+
+
+@pytest.mark.parametrize(
+    ("link", "sentences"),
+    [
+        (
+            failing(MISSING, 109),
+            [
+                "Not found since April 11, 2017 (4 failing checks).",
+                "It is called dead when this has lasted for 14 days.",
+            ],
+        ),
+        (
+            failing(SILENT, 100),
+            [
+                "Unreachable since April 11, 2017 (one failing check).",
+                f"It is called dead when this has lasted for 28 days, {_LONG}",
+            ],
+        ),
+        (
+            failing(BROKEN, 103),
+            [
+                "Not working since April 11, 2017 (2 failing checks).",
+                f"It is called dead when this has lasted for 28 days, {_LONG}",
+            ],
+        ),
+        (
+            checked((100, TAKEN_OVER), (106, TAKEN_OVER), host_days=[100, 103, 106]),
+            [
+                "The host has been unreachable since April 11, 2017 (3 failing checks).",
+                f"It is called dead when this has lasted for 28 days, {_LONG}",
+            ],
+        ),
+        (
+            checked((90, MISSING), (93, FINE), (100, MISSING), (103, MISSING)),
+            [
+                "Not found since April 11, 2017 (2 failing checks).",
+                "It is called dead when this has lasted for 28 days,"
+                " because not long before it had failed and come back.",
+            ],
+        ),
+        (
+            checked((100, SILENT), (103, MISSING), (106, MISSING)),
+            [
+                "Not working since April 11, 2017 (3 failing checks).",
+                "It is called dead only when more checks have failed, on different days and weekdays"
+                " and at different hours.",
+            ],
+        ),
+        (
+            failing(BUSY, 190),
+            ["Unavailable since April 11, 2017. This alone is never taken as proof that a link is dead."],
+        ),
+    ],
+    ids=["missing", "unreachable", "failing", "host", "relapse", "missing at last", "503"],
+)
+def test_until_then_since_when_it_fails_is_told_with_what_is_missing_yet(
+    link: LinkReport, sentences: list[str]
+) -> None:
+    assert link.finding.verdict is Verdict.DOUBTFUL
+    assert told(link) == sentences
+
+
+def test_where_the_days_are_over_no_number_of_days_is_promised() -> None:
+    rare = failing(MISSING, 114, step=7)
+    assert rare.finding.verdict is Verdict.DOUBTFUL
+    assert "when this has lasted" in told(rare, 113)[1]
+    assert told(rare)[1].startswith("It is called dead only when more checks have failed")
+
+
+def test_what_is_reported_to_work_is_not_announced_as_dead() -> None:
+    claims = Claims(assumed=100)
+    assert told(failing(MISSING, 109, claims=claims)) == ["Not found since April 11, 2017 (4 failing checks)."]
+    proven = failing(MISSING, 115, claims=claims)
+    assert proven.finding.verdict is Verdict.DOUBTFUL
+    assert told(proven)[0].startswith("Not found on 6 days")
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        checked(),
+        checked((100, FINE)),
+        checked((100, WALL)),
+        checked((100, MISSING), (103, LIMITED)),
+        checked((100, TAKEN_OVER)),
+        link_report(classify("http://no-dot/", None)),
+        link_report(classify("http://a.demo/", None), Stored(failing(MISSING, 115).record), spam=True),
+    ],
+    ids=["new", "fine", "wall", "limited", "taken over", "invalid", "spam"],
+)
+def test_elsewhere_there_is_nothing_to_explain(link: LinkReport) -> None:
+    assert told(link) == []
+    assert explanation(link, 120, say()) is None
+
+
+def test_the_sentences_are_in_the_reader_s_language() -> None:
+    assert told(failing(MISSING, 115), code="de") == [
+        "An 6 Tagen nicht gefunden (11.–26. Apr. 2017), an verschiedenen Wochentagen und zu verschiedenen Uhrzeiten.",
+        "Der Host antwortet sonst.",
+    ]
+    assert told(failing(SILENT, 100), code="de")[0] == (
+        "Nicht erreichbar seit dem 11. April 2017 (eine fehlgeschlagene Prüfung)."
+    )
+    assert "6 أيام (11–26 أبريل 2017)" in told(failing(MISSING, 115), code="ar")[0]

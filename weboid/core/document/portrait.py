@@ -1,0 +1,124 @@
+"""Portraits: what is kept of a document, in twenty bytes at most, to know whether another one has replaced it (C-11).
+
+If the comparison is uncertain, the document counts as unchanged. Stored portraits must stay comparable, so the hashes
+and the packed form never change their meaning.
+One law: a portrait holds no text, and nothing outside it is needed to compare it with another.
+"""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Final
+
+from weboid.core.document.document import Document
+from weboid.core.document.fingerprint import distance, words
+from weboid.core.document.folding import folded, words_of
+
+FAR_BITS: Final = 24
+"""Two documents that differ by so many bits have nothing in common; 32 is the average of unrelated ones."""
+REPLACED_WORDS: Final = 40
+"""A shorter document has too little text to be called a different one."""
+TITLE_WORDS: Final = 6
+"""So many words of a title are kept: from a longer one half of them from its beginning, half from its end."""
+
+_WORD_BITS: Final = 12
+_STEP: Final = 8
+"""Words are counted in steps: 2,000 are counted at most, so that a byte is enough."""
+_HEAD: Final = 10
+"""Bytes of the packed form before the title."""
+_SPACELESS: Final = ("\u0e00", "\uac00")
+"""The first letters of scripts whose words are single letters (``fingerprint.words``), and of Hangul after them."""
+# Words that unrelated titles share, and that say nothing. Those of one or two letters are left out anyway.
+_COMMON: Final = words_of(
+    "and are but for from has how not our out that the this was with you your "
+    "aus das dem den der des die ein eine fur mit und vom von zum zur "
+    "aux ces dans les par pas pour qui sur une con del las los por que una "
+    "alla che col dal della delle gli nel per sul com das dos nas nos para pelo uma "
+    "een het met van voor att det ett for och som till der til og "
+    "dla jest nie oraz pod przez как для или над под при что это"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Portrait:
+    """What is remembered of a document: hashes of its title's words and of its author (0 = none), its fingerprint.
+
+    `words` is the number of words behind the fingerprint, rounded down.
+    """
+
+    title: tuple[int, ...] = ()
+    author: int = 0
+    fingerprint: int = 0
+    words: int = 0
+
+
+BLANK: Final = Portrait()
+"""The portrait of a document that cannot be compared: too short, without a title, or filled in by scripts."""
+
+
+def portrait_of(document: Document) -> Portrait:
+    """The portrait of a document as it is now."""
+    fingerprint, title = document.fingerprint, _telling(document.title)
+    if document.is_shell or fingerprint is None or not title or len(document.words) < REPLACED_WORDS:
+        return BLANK
+    if len(title) > TITLE_WORDS:
+        title = title[: TITLE_WORDS // 2] + title[-TITLE_WORDS // 2 :]
+    hashes = tuple(_hash(word) % (1 << _WORD_BITS) for word in title)
+    author = 0 if document.author is None else 1 + _hash(document.author) % 255
+    return Portrait(hashes, author, fingerprint, len(document.words) // _STEP * _STEP)
+
+
+def is_replaced(earlier: Portrait, now: Portrait) -> bool:
+    """Whether another document is now at the same URL: its text is far from the earlier and its title shares no word.
+
+    A document that was updated (a newer issue, a new design) keeps some of its title, a translated one its author.
+    """
+    if BLANK in (earlier, now) or set(earlier.title) & set(now.title):
+        return False
+    if earlier.author and earlier.author == now.author:
+        return False
+    return distance(earlier.fingerprint, now.fingerprint) >= FAR_BITS
+
+
+def packed_portrait(portrait: Portrait) -> bytes:
+    """The stored form: words, author, fingerprint, 12 bits for a word of the title; none if BLANK."""
+    if portrait == BLANK:
+        return b""
+    title = 0
+    for number in portrait.title:
+        title = title << _WORD_BITS | number
+    bits = _WORD_BITS * len(portrait.title)
+    # Filled up at the end: the length tells how many words there are.
+    title <<= -bits % 8
+    return (
+        bytes((portrait.words // _STEP, portrait.author))
+        + portrait.fingerprint.to_bytes(8, "big")
+        + title.to_bytes((bits + 7) // 8, "big")
+    )
+
+
+def unpacked_portrait(packed: bytes) -> Portrait:
+    """The inverse of `packed_portrait`."""
+    if not packed:
+        return BLANK
+    bits = 8 * (len(packed) - _HEAD)
+    title = int.from_bytes(packed[_HEAD:], "big") >> bits % _WORD_BITS
+    count = bits // _WORD_BITS
+    hashes = tuple(title >> _WORD_BITS * (count - 1 - place) & ((1 << _WORD_BITS) - 1) for place in range(count))
+    return Portrait(hashes, packed[1], int.from_bytes(packed[2:_HEAD], "big"), packed[0] * _STEP)
+
+
+def _telling(title: str) -> list[str]:
+    """The words of a title that two unrelated ones do not share; in scripts without spaces, pairs of letters."""
+    found = words(folded(title))
+    telling = [word for word in found if len(word) > 2 and word not in _COMMON]
+    pairs = [one + other for one, other in pairwise(found) if _is_letter(one) and _is_letter(other)]
+    return list(dict.fromkeys(telling + pairs))
+
+
+def _is_letter(word: str) -> bool:
+    return len(word) == 1 and _SPACELESS[0] <= word < _SPACELESS[1]
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(errors="replace"), digest_size=8).digest(), "big")

@@ -1,0 +1,281 @@
+"""Watches for parts of the net that are lost to us alone, and holds the failures there (C-16).
+
+What makes a loss, and what ends it, is decided in ``core/verdict/partial_loss``; all workers share what they have seen,
+through ``store/upkeep/loss``.
+One law: a visit counts once in each group of its host, and its failure is held from the moment a group is lost.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from time import monotonic
+from typing import Final
+
+from weboid.core.observe.check_request import CheckRequest
+from weboid.core.observe.observation import Observation
+from weboid.core.record.days import iso
+from weboid.core.url.hosts import registrable_domain
+from weboid.core.url.keys import host_key
+from weboid.core.verdict.judge import is_host_failure
+from weboid.core.verdict.partial_loss import (
+    DOMAINS_KEPT,
+    HOLD_DAYS,
+    NO_CONTACTS,
+    SUSPECTED,
+    WINDOW_DAYS,
+    Contacts,
+    Failing,
+    GroupKind,
+    HostGroup,
+    Past,
+    began_in,
+    groups_of,
+    is_over,
+    loss_in,
+    names_fail,
+    past_of,
+)
+from weboid.crawl.visit import Check
+from weboid.errors import StoreError
+from weboid.mechanism.bounded import BoundedMap
+from weboid.store.db.pool import Connection, Pool
+from weboid.store.db.rows import StoredHost, StoredUrl
+from weboid.store.upkeep.alarm import AlarmKind, raise_alarm
+from weboid.store.upkeep.loss import (
+    ContactsByDay,
+    delete_loss,
+    delete_past_contacts,
+    list_contacts,
+    list_losses,
+    lock_losses,
+    record_contacts,
+)
+
+log = logging.getLogger(__name__)
+
+EXCHANGE_S: Final = 60.0
+"""Seconds between two exchanges with the other workers."""
+_GROUPS: Final = 100_000
+"""Groups and days that wait for an exchange, at most."""
+_CONTACTS: Final = 2
+"""Contacts in a visit that fail before its host counts as failing, if it has so many due URLs; names need one (C-5)."""
+
+
+class Losses:
+    """What one worker knows of partial losses; `addresses` and `name_servers` as in ``net/outbound``."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        today: Callable[[], int],
+        *,
+        addresses: Callable[[str], str | None],
+        name_servers: Callable[[str], Awaitable[str | None]],
+    ) -> None:
+        self._pool = pool
+        self._today = today
+        self._addresses = addresses
+        self._name_servers = name_servers
+        self._lost: dict[HostGroup, int] = {}
+        self._found: dict[HostGroup, Failing] = {}
+        """Lost groups of which the other workers do not know yet."""
+        self._stored: ContactsByDay = {}
+        self._new: BoundedMap[tuple[HostGroup, int], Contacts] = BoundedMap(_GROUPS)
+        self._has_news = False
+        self._exchanged_at = float("-inf")
+
+    @property
+    def lost(self) -> frozenset[HostGroup]:
+        """The groups that are lost, as far as this worker knows."""
+        return frozenset(self._lost)
+
+    def watched(self, host: StoredHost, urls: Sequence[StoredUrl], check: Check) -> Check:
+        """`check` for one visit to a host with these due URLs: counts the visit, and holds failures of lost groups."""
+        past = past_of(host.record, [url.record for url in urls], self._today())
+        return _WatchedVisit(self, host.host, past, len(urls), check).check
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Exchanges with the other workers now and then while a round is under way."""
+        if monotonic() - self._exchanged_at >= EXCHANGE_S:
+            await self._try_exchange()
+        keeping = asyncio.create_task(self._keep())
+        try:
+            yield
+        finally:
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
+            if self._has_news:
+                await self._try_exchange()
+
+    async def exchange(self) -> None:
+        """Writes what was seen, reads what the others have seen, raises alarms and lowers them. Raises StoreError."""
+        day = self._today()
+        self._exchanged_at = monotonic()
+        self._has_news = False
+        written = self._take_written()
+        found, self._found = self._found, {}
+        try:
+            async with self._pool.connection() as conn:
+                lost, stored = await _exchanged(conn, day, written, found)
+        except BaseException:
+            for (group, seen_on), contacts in written.items():
+                self._add(group, seen_on, contacts)
+            self._found = found | self._found
+            self._has_news = True
+            raise
+        for group in lost.keys() - self._lost.keys() - found.keys():
+            log.warning("a part of the net is lost, as other workers say: %s", group.subject)
+        for group in self._lost.keys() - lost.keys() - self._found.keys():
+            log.warning("a part of the net is no longer lost: %s", group.subject)
+        self._lost = {**dict.fromkeys(self._found, day), **lost}
+        self._stored = stored
+
+    async def _try_exchange(self) -> None:
+        try:
+            await self.exchange()
+        except StoreError as error:
+            log.warning("partial losses were not exchanged with other workers: %s", error)
+
+    async def _keep(self) -> None:
+        while True:
+            await asyncio.sleep(EXCHANGE_S)
+            await self._try_exchange()
+
+    def _take_written(self) -> dict[tuple[HostGroup, int], Contacts]:
+        """Takes what is worth writing: of most groups there is nothing but answers, which stay here."""
+        taken = {
+            (group, day): contacts
+            for (group, day), contacts in self._new.items()
+            if contacts.domains or group in self._stored or group in self._lost
+        }
+        for key in taken:
+            self._new.take(key)
+        return taken
+
+    async def groups(self, host: str, past: Past, seen: Observation) -> list[HostGroup]:
+        """The groups for which a result of a host is evidence, the narrowest first.
+
+        Name servers are asked for where the names of steady hosts fail, and of others only while some are suspected.
+        """
+        fails_by_name = names_fail(seen)
+        names = None
+        if (past.is_steady and fails_by_name) or (
+            (fails_by_name or not is_host_failure(seen)) and self._suspects_name_servers()
+        ):
+            names = await self._name_servers(registrable_domain(host))
+        return groups_of(host, self._addresses(host), names)
+
+    def is_lost(self, groups: Sequence[HostGroup]) -> bool:
+        """Whether one of these groups is lost."""
+        return any(group in self._lost for group in groups)
+
+    def count(self, host: str, past: Past, groups: Sequence[HostGroup], *, failed: bool) -> None:
+        """Counts one visit. What a lost group explains says nothing of wider groups that are not lost."""
+        day = self._today()
+        is_explained = False
+        for group in groups:
+            since = self._lost.get(group)
+            if since is None and is_explained:
+                continue
+            if past.is_steady:
+                self._add(group, day, self._failure(group, day, host) if failed else Contacts(answered=1))
+            elif since is not None and began_in(since, past.failing_since):
+                self._add(group, day, Contacts(still=1) if failed else Contacts(back=1))
+            if failed and past.is_steady and since is None and (failing := loss_in(group, self._daily(group), day)):
+                log.error("a part of the net is lost: %s, %d hosts fail", group.subject, failing.domains)
+                self._lost[group] = day
+                self._found[group] = failing
+            is_explained = is_explained or group in self._lost
+            self._has_news = self._has_news or failed or group in self._lost
+
+    def _failure(self, group: HostGroup, day: int, host: str) -> Contacts:
+        domain = host_key(registrable_domain(host))
+        known = self._daily(group).get(day, NO_CONTACTS).failed
+        return (
+            Contacts(failed=frozenset({domain})) if len(known) < DOMAINS_KEPT or domain in known else Contacts(more=1)
+        )
+
+    def _daily(self, group: HostGroup) -> dict[int, Contacts]:
+        """What all workers have seen of a group, and what this one has not written yet."""
+        daily = dict(self._stored.get(group, {}))
+        for day in range(self._today(), self._today() - WINDOW_DAYS, -1):
+            if (new := self._new.get((group, day))) is not None:
+                daily[day] = daily.get(day, NO_CONTACTS) + new
+        return daily
+
+    def _add(self, group: HostGroup, day: int, contacts: Contacts) -> None:
+        self._new[group, day] = (self._new.get((group, day)) or NO_CONTACTS) + contacts
+        if group.kind is GroupKind.NAME_SERVERS and self._new_domains(group, day) >= SUSPECTED:
+            self._stored.setdefault(group, {})
+
+    def _new_domains(self, group: HostGroup, day: int) -> int:
+        return (self._new.get((group, day)) or NO_CONTACTS).domains
+
+    def _suspects_name_servers(self) -> bool:
+        return any(group.kind is GroupKind.NAME_SERVERS for group in (*self._stored, *self._lost))
+
+
+class _WatchedVisit:
+    """One visit: its host counts as answering with its first answer, as failing when its contacts have failed."""
+
+    def __init__(self, losses: Losses, host: str, past: Past, urls: int, check: Check) -> None:
+        self._losses = losses
+        self._host = host
+        self._past = past
+        self._contacts = min(urls, _CONTACTS) if past.is_steady else 1
+        self._check = check
+        self._failures = 0
+        self._is_counted = False
+
+    async def check(self, request: CheckRequest) -> Observation | None:
+        """The observation of one check, held if its host is in a group that is lost."""
+        seen = await self._check(request)
+        if seen is None or seen.not_http:
+            return seen
+        failed = is_host_failure(seen)
+        self._failures += failed
+        is_known = not failed or names_fail(seen) or self._failures >= self._contacts
+        if self._is_counted and not failed:
+            return seen
+        groups = await self._losses.groups(self._host, self._past, seen)
+        if is_known and not self._is_counted:
+            self._is_counted = True
+            self._losses.count(self._host, self._past, groups, failed=failed)
+        return replace(seen, held=True) if failed and self._losses.is_lost(groups) else seen
+
+
+async def _exchanged(
+    conn: Connection, day: int, written: dict[tuple[HostGroup, int], Contacts], found: dict[HostGroup, Failing]
+) -> tuple[dict[HostGroup, int], ContactsByDay]:
+    """What is lost since when, and what all workers have seen, after one worker has added its part."""
+    await lock_losses(conn)
+    lost = await list_losses(conn)
+    if written:
+        await record_contacts(conn, written)
+    await delete_past_contacts(conn, day)
+    for group, failing in found.items():
+        await _raise(conn, group, lost.setdefault(group, day), failing)
+    stored = await list_contacts(conn, day, lost)
+    for group, since in list(lost.items()):
+        if is_over(stored.get(group, {}), since, day):
+            await delete_loss(conn, group)
+            del lost[group]
+            stored.pop(group, None)
+    for group, contacts in stored.items():
+        if now_failing := loss_in(group, contacts, day):
+            await _raise(conn, group, lost.setdefault(group, day), now_failing)
+    return lost, stored
+
+
+async def _raise(conn: Connection, group: HostGroup, since: int, failing: Failing) -> None:
+    """Raises the alarm of a lost group; while its hosts go on failing, its numbers are brought up to date."""
+    detail = (
+        f"{failing.domains} of {failing.contacted} hosts that had answered before fail together; until "
+        f"{iso(since + HOLD_DAYS)} at most their failures count against no link. Look at some of them from another "
+        "address: if they answer there, ask the hoster whether our address is blocked; WEBOID_CRAWL_VANTAGE sets a "
+        "second vantage point"
+    )
+    await raise_alarm(conn, AlarmKind.PARTIAL_LOSS, group.subject, since, detail)

@@ -1,0 +1,143 @@
+"""Which day it is for a crawler, and whether that can be right (C-16).
+
+The day is that of the database's clock, so that all workers agree, or a given one (simulation).
+One law: no day is worked on that lies more than JUMP_DAYS from the newest day on which a crawler worked, unless an
+operator confirms it or, for the real clock, other hosts do.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import Final
+
+from weboid.core.record.days import day_of, iso
+from weboid.core.record.moment import Moment
+from weboid.errors import DayRefused, StoreError
+from weboid.store.db.pool import Connection, Pool
+from weboid.store.schedule.clock import find_lived, find_moment, record_confirmed_day, record_lived
+from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
+
+log = logging.getLogger(__name__)
+
+JUMP_DAYS: Final = 2
+"""Days without a worker, or back, that need no confirmation."""
+READ_S: Final = 60.0
+"""Seconds for which this machine's own monotonic clock is believed before the database's is read again."""
+
+Witnessed = Callable[[int], Awaitable[bool]]
+"""Whether other hosts say that it is this day."""
+
+
+class WorkerDay:
+    """The day of one worker, known after `require` or `confirm`.
+
+    `given` names it instead of the database's clock, `hour` the hour alone.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        given: Callable[[], Moment] | None = None,
+        witnessed: Witnessed | None = None,
+        *,
+        hour: int | None = None,
+    ) -> None:
+        self._pool = pool
+        self._given = given
+        self._witnessed = witnessed
+        self._hour = hour
+        self._moment: datetime | None = None
+        self._read_at = float("-inf")
+        self._accepted: int | None = None
+
+    def now(self) -> Moment:
+        """The day and hour."""
+        if self._given:
+            return self._given()
+        if self._moment is None:
+            raise RuntimeError("the day was not read yet")
+        moment = self._moment + timedelta(seconds=monotonic() - self._read_at)
+        return Moment(day_of(moment), moment.hour if self._hour is None else self._hour)
+
+    def today(self) -> int:
+        """The day alone."""
+        return self.now().day
+
+    async def require(self) -> None:
+        """Finds out the day, unless it was just found out, and records it as lived.
+
+        Raises DayRefused if it cannot be right: the alarm is raised, and `now` goes on as before. Raises StoreError.
+        """
+        if self._given:
+            if self._accepted != (day := self._given().day):
+                await self._accept(day)
+        elif monotonic() - self._read_at >= READ_S:
+            moment, read_at, day = await self._read()
+            await self._accept(day)
+            self._moment, self._read_at = moment, read_at
+
+    async def confirm(self) -> None:
+        """Takes the day as right, whatever was lived before. Raises StoreError, and DayRefused for no day of ours."""
+        if self._given:
+            day = self._given().day
+        else:
+            self._moment, self._read_at, day = await self._read()
+        async with self._pool.connection() as conn:
+            await confirm_day(conn, day)
+        self._accepted = day
+
+    async def keep(self) -> None:
+        """Follows the database's clock until cancelled; a day that cannot be right is left to the next `require`."""
+        while True:
+            await asyncio.sleep(READ_S)
+            try:
+                await self.require()
+            except (DayRefused, StoreError) as error:
+                log.warning("the clock is not followed: %s", error)
+
+    async def _read(self) -> tuple[datetime, float, int]:
+        async with self._pool.connection() as conn:
+            moment = await find_moment(conn)
+        read_at = monotonic()
+        try:
+            return moment, read_at, day_of(moment)
+        except ValueError as error:
+            what = f"the clock of the database's server is wrong: {error}"
+            async with self._pool.connection() as conn:
+                await raise_alarm(conn, AlarmKind.CLOCK, "", await find_lived(conn) or 0, what)
+            self._accepted = None
+            raise DayRefused(what) from error
+
+    async def _accept(self, day: int) -> None:
+        async with self._pool.connection() as conn:
+            lived = await find_lived(conn)
+        if (
+            lived is not None
+            and abs(day - lived) > JUMP_DAYS
+            and not (day > lived and self._witnessed and await self._witnessed(day))
+        ):
+            await self._refuse(day, lived)
+        async with self._pool.connection() as conn:
+            await record_lived(conn, day)
+            if self._accepted is None:
+                await lower_alarm(conn, AlarmKind.CLOCK, "")
+        self._accepted = day
+
+    async def _refuse(self, day: int, lived: int) -> None:
+        self._accepted = None
+        what = f"it would be {iso(day)}, but crawlers last worked on {iso(lived)}"
+        todo = (
+            f"if {iso(day)} is right, run `weboid crawl --once --confirm-day`; else set right the clock of the "
+            "database's server"
+        )
+        async with self._pool.connection() as conn:
+            await raise_alarm(conn, AlarmKind.CLOCK, "", lived, f"{what}; {todo}")
+        raise DayRefused(f"{what}; nothing is checked: {todo}")
+
+
+async def confirm_day(conn: Connection, day: int) -> None:
+    """Takes a day as right, once: it is the newest lived day, and the alarm is over."""
+    await record_confirmed_day(conn, day)
+    await lower_alarm(conn, AlarmKind.CLOCK, "")
