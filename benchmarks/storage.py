@@ -8,16 +8,19 @@ import asyncio
 import random
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
 import psycopg
 
 from weboid.config import CrawlConfig
+from weboid.core.document.portrait import TITLE_WORDS, Portrait
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
+from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT
-from weboid.core.record.reasons import Reason
+from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.crawl.round import Round
@@ -47,7 +50,10 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
 
     async def ask(question: CheckRequest) -> Observation:
         throw = chance.random()
-        return next(seen for share, seen in _SEEN if throw <= share)
+        seen = next(seen for share, seen in _SEEN if throw <= share)
+        return (
+            replace(seen, portrait=_portrait(chance)) if question.portrays and seen.outcome is Outcome.WORKING else seen
+        )
 
     async with open_pool(dsn, size=4, part="benchmark") as pool:
         async with pool.connection() as conn:
@@ -61,7 +67,7 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
             work = Round(
                 StoreWork(pool, "benchmark", config, DEFAULT),
                 ask,
-                today=lambda day=day: day,  # type: ignore[misc]
+                now=lambda day=day: Moment(day),  # type: ignore[misc]
                 config=config,
                 connections=1000,
                 policy=DEFAULT,
@@ -70,6 +76,12 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
             rate = written / (perf_counter() - begun)
             await asyncio.to_thread(_vacuum, dsn)
             await _print_sizes(pool, f"after round {number}, {rate:,.0f} checks/s without network", urls, links)
+
+
+def _portrait(chance: random.Random) -> Portrait:
+    """A portrait of the usual size: of a title with three to all of the words that are kept."""
+    title = tuple(chance.randrange(1 << 12) for _ in range(chance.randint(3, TITLE_WORDS)))
+    return Portrait(title, chance.randrange(256), chance.getrandbits(64), 800)
 
 
 def _vacuum(dsn: str) -> None:

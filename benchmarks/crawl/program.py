@@ -45,7 +45,7 @@ class Program:
 
     def crawl(self) -> list[str]:
         """A round on the current day."""
-        return self.command("crawl", "--once", "--day", str(self.day))
+        return self.command("crawl", "--once", "--confirm-day", "--day", str(self.day))
 
     def environ(self) -> dict[str, str]:
         """The environment of a command: nobody's own settings, then ours."""

@@ -18,6 +18,7 @@ import psycopg
 from benchmarks.crawl.machine import used
 from weboid.cli.runtime import run_async
 from weboid.core.observe.observation import Observation
+from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
@@ -58,7 +59,9 @@ async def write(dsn: str, day: int, seconds: float, rate: float) -> dict[str, fl
         begun = perf_counter()
         while len(due) < wanted:
             async with pool.connection() as conn:
-                more = await lease_buckets(conn, "benchmark", day=day, limit=_LEASED, lease_s=_LEASE_S, rest_s=0.0)
+                more = await lease_buckets(
+                    conn, "benchmark", until=Moment(day), limit=_LEASED, lease_s=_LEASE_S, rest_s=0.0
+                )
             if not more:
                 break
             held |= more
@@ -82,7 +85,7 @@ async def write(dsn: str, day: int, seconds: float, rate: float) -> dict[str, fl
 async def _due(pool: Pool, held: Held, day: int, wanted: int) -> list[tuple[StoredHost, StoredUrl]]:
     """Due URLs of these buckets with their hosts, in the order in which a round would take them."""
     async with pool.connection() as conn:
-        hosts = await list_due_hosts(conn, list(held), day=day, beside=[], limit=wanted)
+        hosts = await list_due_hosts(conn, list(held), until=Moment(day), beside=[], limit=wanted)
         urls = await list_due_urls(conn, [host.key for host in hosts], day=day, per_host=60)
     return [(host, url) for host in hosts for url in urls[host.key]]
 

@@ -1,6 +1,6 @@
 """The simulated year: ``python -m benchmarks.verdicts --world FILE``, any file as ``docs/worlds.md`` describes it.
 
-Prints how right "dead" was beside the truth of the world, for Weboid and for simple rules on the same checks.
+Prints how right "dead" was beside the truth of the world, for Weboid and for its peers at their own pace.
 Exit status 0, or 2 for a world that cannot be read.
 """
 
@@ -13,9 +13,12 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.verdicts.figures import figures_of
+from benchmarks.verdicts.hurry import run_hurried
 from benchmarks.verdicts.rules import PEERS, WEBOID
-from benchmarks.verdicts.told import as_json, explain, tell
-from benchmarks.verdicts.year import ANSWER_S, live, new_database
+from benchmarks.verdicts.stage import ANSWER_S
+from benchmarks.verdicts.told import as_json, explain, tell, tell_head
+from benchmarks.verdicts.worth import tell_worth, worth_as_json, worths_of
+from benchmarks.verdicts.year import daily_as_json, live, new_database
 from benchmarks.worlds.worldfile import WorldFile, read_world
 from benchmarks.worlds.worldwords import WorldError
 from weboid.cli.console import bar
@@ -43,15 +46,28 @@ def main() -> int:
 def _run(given: argparse.Namespace, file: WorldFile, errors: Console) -> None:
     with new_database() as (dsn, folder), bar(errors) as shown:
         task = shown.add_task(f"{file.name or given.world.name}, day", total=file.days)
-        year = run_async(
-            live(file, dsn, folder, lambda day: shown.update(task, completed=day + 1), answer_s=given.answer)
+        year = (run_hurried if given.simulated else run_async)(
+            live(
+                file,
+                dsn,
+                folder,
+                lambda day: shown.update(task, completed=day + 1),
+                answer_s=given.answer,
+                simulated=given.simulated,
+            )
         )
+    if given.daily:
+        lines = ",\n".join(f"{json.dumps(url)}: {json.dumps(told)}" for url, told in daily_as_json(year).items())
+        given.daily.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
     figures = {rule.name: figures_of(year, rule) for rule in (WEBOID, *PEERS)}
+    worths = worths_of(year, peers=not given.alone)
     if given.json:
-        sys.stdout.write(json.dumps(as_json(year, figures), indent=1) + "\n")
+        sys.stdout.write(json.dumps({**as_json(year, figures), **worth_as_json(year, worths)}, indent=1) + "\n")
         return
     console = Console(soft_wrap=True, highlight=False)
-    tell(console, year, figures)
+    tell_head(console, year)
+    tell_worth(console, year, worths)
+    tell(console, year, figures[WEBOID.name])
     if given.explain:
         explain(console, year, figures[WEBOID.name], given.explain)
 
@@ -62,13 +78,18 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--explain", type=int, nargs="?", const=10, default=0, metavar="N", help="the worst cases by URL"
     )
+    parser.add_argument("--alone", action="store_true", help="without the peers")
     parser.add_argument("--json", action="store_true", help="the figures for programs")
     parser.add_argument(
         "--answer",
         type=float,
-        default=ANSWER_S,
         metavar="SECONDS",
-        help="how long a server is waited for, instead of a minute; all seconds of the world shrink with it",
+        help=f"how long a server is waited for, instead of a minute; all seconds of the world shrink with it "
+        f"(on sockets: {ANSWER_S} if not given)",
+    )
+    parser.add_argument("--simulated", action="store_true", help="without sockets: the same verdicts much sooner")
+    parser.add_argument(
+        "--daily", type=Path, metavar="FILE", help="write what was shown of every URL on each day on which it changed"
     )
     parser.add_argument("--log", action="store_true", help="what the crawler logs")
     return parser

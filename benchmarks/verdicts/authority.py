@@ -37,12 +37,12 @@ class Authority:
         self.ca_file.write_bytes(root.public_bytes(serialization.Encoding.PEM))
         self.context_of = lru_cache(maxsize=_CONTEXTS)(self._new_context)
 
-    def server_context(self, world: World, day: Callable[[], int]) -> ssl.SSLContext:
-        """A context that shows every client the certificate of the host it asks for, as it is that day."""
+    def server_context(self, world: World, day: Callable[[], int], hour: Callable[[str], int]) -> ssl.SSLContext:
+        """A context that shows every client the certificate of the host it asks for, as it is at that moment."""
 
         def choose(connection: ssl.SSLObject, name: str | None, _: ssl.SSLContext) -> None:
             host = (name or "").lower()
-            connection.context = self.context_of(host, certificate_on(world, host, day()))
+            connection.context = self.context_of(host, certificate_on(world, host, day(), hour(host)))
 
         context = self._new_context(_STRANGER, Certificate.FINE)
         context.sni_callback = choose

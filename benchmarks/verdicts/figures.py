@@ -20,7 +20,7 @@ from weboid.core.verdict.verdict import Verdict
 
 FRESH_DAYS: Final = 14
 """A "dead" is false if people saw the content on one of so many days, the day of telling included."""
-TELL_DAYS: Final = 21
+TELL_DAYS: Final = 28
 """A death must be told so many days after the first check that could find it."""
 
 
@@ -65,7 +65,7 @@ class Figures:
 
 
 def limit_of(year: Year) -> int:
-    """Days within which a death must be told: the interval of checks, and three weeks."""
+    """Days within which a death must be told: the interval of checks, and four weeks."""
     return year.interval + TELL_DAYS
 
 

@@ -1,33 +1,26 @@
-"""Makes a world at random: ``python -m benchmarks.verdicts.generate --hosts N --seed S [--mix usual|rough] > FILE``."""
+"""Makes a world at random: ``python -m benchmarks.verdicts.generate --hosts N --seed S [--mix NAME] > FILE``."""
 
 import argparse
 import json
 import sys
 from random import Random
-from typing import Any, Final
+from typing import Final
 
-from benchmarks.verdicts.lives import DAYS, MIXES, Json
+from benchmarks.verdicts.lives import Json
+from benchmarks.verdicts.mixes import MIXES
 
 _FIRST: Final = (
     "amber birch cedar coral delta ember fjord granite harbour iris juniper kelp larch marble north ochre pebble "
     "quartz reed saffron tarn umber violet willow yarrow zephyr"
 )
 _SECOND: Final = "archive club council courier forum guild house institute library museum press school society union"
-_OUTAGES: Final[dict[str, list[dict[str, Any]]]] = {
-    "usual": [{"from": 133, "to": 135}, {"from": 250, "to": 250, "lost": "names-fail"}],
-    "rough": [
-        {"from": 60, "to": 61, "lost": "servers"},
-        {"from": 133, "to": 136},
-        {"from": 222, "to": 222, "lost": "names"},
-        {"from": 300, "to": 301, "lost": "names-fail"},
-    ],
-}
 
 
 def world(hosts: int, seed: int, mix: str) -> Json:
     """A world of so many hosts, as a file has it."""
     chance = Random(f"{mix} {seed}")
-    kinds = MIXES[mix]
+    whole = MIXES[mix]
+    kinds = whole.kinds
     made: Json = {}
     for number in range(hosts):
         kind = chance.choices(list(kinds), list(kinds.values()))[0]
@@ -35,12 +28,14 @@ def world(hosts: int, seed: int, mix: str) -> Json:
         host = kind(chance)
         if "scheme" not in host and chance.random() < 0.35:
             host["scheme"] = "https"
+        whole.finish(chance, number, host)
         made[name] = {"note": kind.__name__.replace("_", " "), **host}
     return {
         "weboid-world": 1,
         "name": f"{mix}, {hosts} hosts, seed {seed}",
-        "days": DAYS,
-        "own-outages": _OUTAGES[mix],
+        **({"note": whole.note} if whole.note else {}),
+        "days": whole.days,
+        **whole.own,
         "hosts": made,
     }
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from benchmarks.verdicts.year import Check, UrlYear
+from benchmarks.verdicts.daily import Check
+from benchmarks.verdicts.year import UrlYear
 from weboid.core.record.reasons import Outcome
 from weboid.core.verdict.verdict import Verdict
 

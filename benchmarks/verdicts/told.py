@@ -4,14 +4,14 @@ One law: nothing is computed here that `figures` does not know.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from rich.console import Console
 from rich.text import Text
 
+from benchmarks.verdicts.daily import Check
 from benchmarks.verdicts.figures import (
-    FRESH_DAYS,
     Case,
     Figures,
     days_in_doubt,
@@ -21,31 +21,29 @@ from benchmarks.verdicts.figures import (
     quantiles,
     runs,
 )
-from benchmarks.verdicts.year import Check, UrlYear, Year
+from benchmarks.verdicts.year import UrlYear, Year
 
-Named = tuple[str, Figures]
-
-_RECALL = 0.99
 _AROUND_DAYS = 60
 """Checks shown before and after the day that a case is about."""
 
 
-def tell(console: Console, year: Year, figures: dict[str, Figures]) -> None:
-    """The table of all rules, and what belongs to the crawler alone."""
-    checks = sum(len(url.checks) for url in year.urls)
+def tell_head(console: Console, year: Year) -> None:
+    """What was lived through, and in what time."""
     console.print(
         f"{year.file.name or 'A world'}: {len(year.file.world.hosts)} hosts, {len(year.urls)} URLs, "
         f"{year.file.days} days in {year.seconds:.0f} s"
     )
-    _tell_table(console, year, figures)
-    weeks = sum(year.file.days - url.since for url in year.urls) / 28
+
+
+def tell(console: Console, year: Year, own: Figures) -> None:
+    """What belongs to the crawler alone."""
+    checks = sum(len(url.checks) for url in year.urls)
+    _tell_revivals(console, own)
     console.print(
-        f"Requests spent: {year.requests:,} over HTTP for {checks:,} checks ({year.requests / max(checks, 1):.2f} a "
-        f"check, {year.requests / weeks:.1f} a URL in four weeks), {year.questions:,} questions to name servers. "
-        "All rules go by the same checks."
+        f"Spent: {year.requests:,} requests over HTTP for {checks:,} checks ({year.requests / max(checks, 1):.2f} a "
+        f"check), {year.questions:,} questions to name servers"
     )
     _tell_hidings(console, year)
-    _tell_goals(console, year, *figures.items())
     if year.cut_off:
         console.print(f"Rounds given up because we were cut off: days {_days(year.cut_off)}")
     if year.strained:
@@ -56,64 +54,12 @@ def tell(console: Console, year: Year, figures: dict[str, Figures]) -> None:
         )
 
 
-def _tell_table(console: Console, year: Year, figures: dict[str, Figures]) -> None:
-    limit = limit_of(year)
-    rows: tuple[tuple[str, Callable[[Figures], str]], ...] = (
-        ('"dead" told', lambda found: f"{found.told:,}"),
-        (
-            f'false "dead": seen within {FRESH_DAYS} days',
-            lambda found: f"{len(found.wrong) + len(found.premature):,}",
-        ),
-        ("… of what did not stay away", lambda found: f"{len(found.wrong):,}"),
-        ("… of what did, told too soon", lambda found: f"{len(found.premature):,}"),
-        ('precision of "dead"', lambda found: _percent(found.precision)),
-        (f"deaths of over {limit} days", lambda found: f"{len(found.deaths):,}"),
-        (f"recall: told within {limit} days", lambda found: _percent(found.recall(limit))),
-        ("… after days: median / 99 % / most", lambda found: _quantiles(found.deaths)),
-        ('revivals while told "dead"', lambda found: f"{len(found.revivals):,}"),
-        ("… not told at the next check", lambda found: f"{len(found.missed_revivals):,}"),
-        ("… after days: median / 99 % / most", lambda found: _quantiles(found.revivals)),
-        ('days of "dead" on which it was seen', lambda found: _share(found.seen_days, found.dead_days)),
+def _tell_revivals(console: Console, own: Figures) -> None:
+    console.print(
+        f'Revivals while told "dead": {len(own.revivals)}, not told at the next check: {len(own.missed_revivals)}; '
+        f'after days (median / 99 % / most): {_quantiles(own.revivals)}; days of "dead" on which it was seen: '
+        f"{_share(own.seen_days, own.dead_days)}"
     )
-    lines = [("", *figures), *((title, *map(told, figures.values())) for title, told in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for first, *rest in lines:
-        cells = (cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
-        console.print(f"  {first.ljust(widths[0])}   {'   '.join(cells)}")
-
-
-def _tell_goals(console: Console, year: Year, ours: Named, *peers: Named) -> None:
-    """Which goals are met, and on which figures the peers are behind."""
-    _, own = ours
-    limit = limit_of(year)
-    recall = own.recall(limit)
-    false = len(own.wrong) + len(own.premature)
-    for goal, met in (
-        (f'no false "dead": {false}', not false),
-        (f"99 % of deaths told within {limit} days: {_percent(recall)}", recall is None or recall >= _RECALL),
-        (f"revivals told at the next check, all but: {len(own.missed_revivals)}", not own.missed_revivals),
-    ):
-        console.print(f"  {'met   ' if met else 'MISSED'}  {goal}", style="" if met else "red")
-    for name, peer in peers:
-        pairs = {
-            "precision": (own.precision, peer.precision),
-            "recall": (recall, peer.recall(limit)),
-            "days until a death is told": (_median(own.deaths), _median(peer.deaths)),
-            "days until a revival is told": (_median(own.revivals), _median(peer.revivals)),
-        }
-        words = [f"{title} {_compared(*pair, more='days' not in title)}" for title, pair in pairs.items()]
-        console.print(f"  than {name}: {', '.join(words)}; requests: the same")
-
-
-def _median(cases: Sequence[Case]) -> float | None:
-    found = quantiles(cases)
-    return None if found is None else -found[0]
-
-
-def _compared(own: float | None, peer: float | None, *, more: bool) -> str:
-    if own is None or peer is None or own == peer:
-        return "the same"
-    return ("better" if more else "sooner") if own > peer else ("worse" if more else "later")
 
 
 def _tell_hidings(console: Console, year: Year) -> None:

@@ -1,80 +1,50 @@
 """Living through a world: its links are taken in, then one round of the real crawler a day; and what came of it.
 
 One law: the crawler knows of none of this. It is given a day and a way out; all that is known of what it did is what
-stands in its store, and what the little web was asked.
+stands in its store, and what the servers were asked.
 """
 
 import asyncio
+import os
 import shutil
-import socket
+import signal
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
-from ipaddress import ip_network
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import Final
 
 from rich.console import Console
 
-from benchmarks.verdicts.authority import new_authority
-from benchmarks.worlds.sight import PATIENCE_S, Sight, is_walled, sight_of
+from benchmarks.verdicts.daily import Change, Check, Diary
+from benchmarks.verdicts.stage import ANSWER_S, FIRST_DAY, PORTS, Stage, open_simulated_stage, open_socket_stage
+from benchmarks.worlds.onlooker import Onlooker
+from benchmarks.worlds.sight import Sight
 from benchmarks.worlds.worldfile import WorldFile
 from weboid.cli.crawl import crawl
 from weboid.cli.runtime import stop_signals
-from weboid.config import Config, load_config
-from weboid.core.record.reasons import Outcome, Reason
-from weboid.core.record.status import Status
+from weboid.core.record.moment import Moment
+from weboid.core.record.reasons import Reason
 from weboid.core.url.farms import WMFLABS, WikiName
-from weboid.core.url.keys import UrlKey, key_of
-from weboid.core.url.urls import parse
-from weboid.core.verdict.verdict import Verdict
-from weboid.demo.littleweb import LittleWeb, open_littleweb
-from weboid.demo.world import behaviour_on
-from weboid.errors import WeboidError
+from weboid.crawl.worker_day import confirm_day
+from weboid.demo.world import outage_on
+from weboid.errors import DayRefused, WeboidError
 from weboid.feed.intake import page_urls
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.embedded.server import open_server
 from weboid.store.pages.page import record_pages
 from weboid.store.pages.wiki import record_wiki
-from weboid.store.schedule.lease import is_due
-from weboid.store.urls.url import find_urls
-from weboid.store.urls.verdict_log import list_changes
+from weboid.store.urls.url import count_due
 from weboid.wiki.source import PageLinks
 
-FIRST_DAY: Final = 3_000
-"""The day of the store on which the world's day 0 is."""
-ANSWER_S: Final = 0.4
-"""How long a server is waited for, instead of a minute: the world's seconds are as much shorter."""
-PORTS: Final = (28_080, 28_443)
-"""Of http and https, if they are free. They are part of the URLs, by which some of what a crawler does is spread over
-its days: with the same ports a year is the same again."""
-_CONNECTIONS: Final = 40
-"""Few: the little web lives in the same process, and what waits for its turn there looks slow."""
 _LINKS_A_PAGE: Final = 20
 _INTAKE_DAYS: Final = 7
 """Pages come in over so many days, as the rounds of a store that has lived for a while are spread over the week."""
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One check as it was written into the store, on a day of the world."""
-
-    day: int
-    outcome: Outcome
-    reason: Reason
-    status: Status
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One change of verdict, told on a day of the world."""
-
-    day: int
-    verdict: Verdict
-    reason: Reason | None
+_LOOK_S: Final = 0.005
+_MOST_COUNTED: Final = 100_000
 
 
 @dataclass(slots=True)
@@ -95,7 +65,8 @@ class Year:
     """What became of a world. `strained` checks ran out of time though the world did not make them: ours is the fault.
 
     `interval` is the longest between two checks of what works, in days; `cut_off` are the days on which a round ended
-    because the crawler took itself to be cut off.
+    because the crawler took itself to be cut off, `refused` those on which it took the clock to be wrong. `gap_s` is
+    the shortest time between two requests to one host as its server saw it, None where it is not measured.
     """
 
     file: WorldFile
@@ -105,6 +76,9 @@ class Year:
     questions: int = 0
     strained: int = 0
     cut_off: list[int] = field(default_factory=list)
+    refused: list[int] = field(default_factory=list)
+    gap_s: float | None = None
+    ports: tuple[int, int] = PORTS
     seconds: float = 0.0
 
 
@@ -112,25 +86,55 @@ Show = Callable[[int], None]
 """Hears of every day that is over."""
 
 
-async def live(file: WorldFile, dsn: str, folder: Path, show: Show, *, answer_s: float = ANSWER_S) -> Year:
-    """Lives through all days of a world in a fresh database; `folder` is for certificates. Raises WeboidError."""
+async def live(
+    file: WorldFile,
+    dsn: str,
+    folder: Path,
+    show: Show,
+    *,
+    answer_s: float | None = None,
+    simulated: bool = False,
+    ports: tuple[int, int] = PORTS,
+) -> Year:
+    """Lives through all days of a world in a fresh database; `folder` is for certificates. Raises WeboidError.
+
+    `simulated` = without sockets and in no time; `answer_s` is for sockets alone. `ports` stand in the URLs that the
+    crawler gets; on sockets others are taken if these are in use.
+    """
     begun = perf_counter()
-    async with open_pool(dsn, size=8, part="benchmark") as pool, _open_stage(file, folder, answer_s) as stage:
+    opened = (
+        open_simulated_stage(file, folder, ports)
+        if simulated
+        else open_socket_stage(file, folder, answer_s or ANSWER_S, ports)
+    )
+    async with open_pool(dsn, size=8, part="benchmark") as pool, opened as stage:
         with _interruptible():
             async with pool.connection() as conn:
                 await migrate(conn)
-            year = Year(file, stage.config.policy.working_interval)
-            keys = await _taken_in(pool, stage, year)
+            year = Year(file, stage.config.policy.working_interval, ports=stage.config.net.web_ports)
+            await _taken_in(pool, stage, year)
+            diary = Diary(stage.config, [stage.located(url) for url in file.links])
+        for url, kept in zip(year.urls, diary.urls, strict=True):
+            url.checks, url.changes = kept.checks, kept.changes
         for day in range(file.days):
             stage.day = day
-            if not await _round(pool, stage):
-                year.cut_off.append(day)
+            await _lived(pool, stage, year)
             with _interruptible():
-                await _note_checks(pool, stage, year, keys)
+                checks = await diary.note(pool, day, file.troubles.day_told(day))
+                if not simulated:
+                    year.strained += sum(_is_strained(file, year.urls[number], check) for number, check in checks)
+                stage.count()
                 show(day)
-        await _note_changes(pool, year, keys)
+        year.requests, year.questions, year.gap_s = stage.requests, stage.questions, stage.gap_s
     year.seconds = perf_counter() - begun
     return year
+
+
+def _is_strained(file: WorldFile, url: UrlYear, check: Check) -> bool:
+    """Whether a check ran out of time though neither the world nor an outage of our own made it."""
+    is_open = url.sights[check.day] is Sight.SEEN and check.day not in url.walled
+    host = url.url.split("/")[2]
+    return is_open and check.reason is Reason.TIMEOUT and not outage_on(file.world, host, check.day)
 
 
 @contextmanager
@@ -143,70 +147,88 @@ def _interruptible() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-async def _round(pool: Pool, stage: "_Stage") -> bool:
-    """One day's round of the crawler as ``weboid crawl --once`` runs it; False if it took itself to be cut off."""
-    day = FIRST_DAY + stage.day
+async def _lived(pool: Pool, stage: Stage, year: Year) -> None:
+    """One day of the crawler, with what befalls our machine on it."""
+    day, troubles = stage.day, stage.file.troubles
+    if day in troubles.paused:
+        return
+    told = troubles.day_told(day)
     try:
-        await crawl(stage.config, pool, lambda: day, once=True, console=Console(quiet=True))
+        if day in troubles.killed:
+            await _killed(pool, stage, told)
+        is_whole = await _round(pool, stage, told)
+    except DayRefused:
+        year.refused.append(day)
+        if told != day:
+            return
+        await _confirmed(pool, FIRST_DAY + day)
+        is_whole = await _round(pool, stage, told)
+    if not is_whole:
+        year.cut_off.append(day)
+
+
+async def _confirmed(pool: Pool, day: int) -> None:
+    """What an operator does who confirms a day that was refused though it is right."""
+    async with pool.connection() as conn:
+        await confirm_day(conn, day)
+
+
+async def _round(pool: Pool, stage: Stage, told: int) -> bool:
+    """One day's round of the crawler as ``weboid crawl --once`` runs it; False if it took itself to be cut off.
+
+    Raises KeyboardInterrupt if a signal stopped it.
+    """
+    is_whole, was_stopped = await _crawled(pool, stage, told)
+    if was_stopped:
+        raise KeyboardInterrupt
+    return is_whole
+
+
+async def _crawled(pool: Pool, stage: Stage, told: int) -> tuple[bool, bool]:
+    """Whether a round was not cut off, and whether a signal stopped it."""
+    try:
+        was_stopped = await crawl(
+            stage.config,
+            pool,
+            lambda: Moment(FIRST_DAY + told),
+            once=True,
+            console=Console(quiet=True),
+            open_outbound=stage.open_outbound,
+            open_turns=stage.open_turns,
+        )
     except WeboidError as error:
         if "cut off" not in str(error):
             raise
-        return False
+        return False, False
+    return True, was_stopped
+
+
+async def _killed(pool: Pool, stage: Stage, told: int) -> None:
+    """A round that a signal stops when about half of its checks are made."""
     async with pool.connection() as conn:
-        if await is_due(conn, day):
-            raise KeyboardInterrupt  # what ends with something still due was ended by a signal
-    return True
-
-
-@dataclass(slots=True)
-class _Stage:
-    file: WorldFile
-    web: LittleWeb
-    config: Config
-    day: int = 0
-
-
-@asynccontextmanager
-async def _open_stage(file: WorldFile, folder: Path, answer_s: float) -> AsyncIterator[_Stage]:
-    stage: _Stage | None = None
-
-    def today() -> int:
-        return stage.day if stage else 0
-
-    authority = new_authority(folder)
-    tls = authority.server_context(file.world, today)
-    http, https = PORTS if all(map(_is_free, PORTS)) else (0, 0)
-    async with open_littleweb(
-        file.world, day=today, tls=tls, http_port=http, https_port=https, pace=answer_s / PATIENCE_S
-    ) as web:
-        config = load_config(None, {}, data=folder)
-        net = replace(
-            config.net,
-            permit=(ip_network("127.0.0.0/8"),),
-            dns=(web.name_server,),
-            web_ports=(web.http_port, web.https_port),
-            ca=authority.ca_file,
-            answer_s=answer_s,
-            connect_s=2 * answer_s,
-            connections=_CONNECTIONS,
-        )
-        crawl_config = replace(config.crawl, delay=0.0)
-        stage = _Stage(file, web, replace(config, contact="nobody@example.org", net=net, crawl=crawl_config))
-        yield stage
-
-
-def _is_free(port: int) -> bool:
+        half = await count_due(conn, FIRST_DAY + told, limit=_MOST_COUNTED) // 2
+    stopping = asyncio.create_task(_stop_at(stage, half))
     try:
-        socket.create_server(("127.0.0.1", port)).close()
-    except OSError:
-        return False
-    return True
+        await _crawled(pool, stage, told)
+    finally:
+        stopping.cancel()
+        await asyncio.gather(stopping, return_exceptions=True)
 
 
-async def _taken_in(pool: Pool, stage: _Stage, year: Year) -> list[UrlKey]:
-    """Takes in the links as pages of a wiki; the keys of the URLs in the order of the year's."""
+async def _stop_at(stage: Stage, requests: int) -> None:
+    """Sends this process the signal to stop once servers got so many requests."""
+    while stage.asked() < requests:  # noqa: ASYNC110 (sockets tell nobody that they were asked)
+        await asyncio.sleep(0 if stage.simulated else _LOOK_S)
+    # Without the handler of a round under way the signal would end this process.
+    if requests and signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+async def _taken_in(pool: Pool, stage: Stage, year: Year) -> None:
+    """Takes in the links as pages of a wiki."""
     file = stage.file
-    located = [stage.web.located(url) for url in file.links]
+    onlooker = Onlooker(file)
+    located = [stage.located(url) for url in file.links]
     async with pool.connection() as conn:
         wiki = await record_wiki(conn, WMFLABS, WikiName("yearwiki", "wmflabs"))
         for number, start in enumerate(range(0, len(located), _LINKS_A_PAGE)):
@@ -214,41 +236,13 @@ async def _taken_in(pool: Pool, stage: _Stage, year: Year) -> list[UrlKey]:
             texts = tuple(located[start : start + _LINKS_A_PAGE])
             page = PageLinks(number + 1, 0, f"Page {number + 1}", 1, None, texts)
             await record_pages(conn, wiki.wiki, [page_urls(page, WMFLABS)], FIRST_DAY + since)
-            year.urls += [_new_url(file, url, since) for url in file.links[start : start + _LINKS_A_PAGE]]
-    return [key_of(parse(url)) for url in located]
+            for url in file.links[start : start + _LINKS_A_PAGE]:
+                year.urls.append(UrlYear(url, since, onlooker.sights(url), onlooker.walled(url)))
 
 
-def _new_url(file: WorldFile, url: str, since: int) -> UrlYear:
-    days = range(file.days)
-    if life := file.truth.get(url):
-        sights = tuple(behaviour_on(life, day) for day in days)
-    else:
-        sights = tuple(sight_of(file.world, url, day) for day in days)
-    return UrlYear(url, since, sights, frozenset(day for day in days if is_walled(file.world, url, day)))
-
-
-async def _note_checks(pool: Pool, stage: _Stage, year: Year, keys: Sequence[UrlKey]) -> None:
-    """Reads from the store what was checked today."""
-    async with pool.connection() as conn:
-        known = await find_urls(conn, list(keys))
-    for url, key in zip(year.urls, keys, strict=True):
-        record = known[key].record
-        if record.checked == FIRST_DAY + stage.day and record.reason:
-            check = Check(stage.day, record.reason.outcome, record.reason, record.history[0].status)
-            url.checks.append(check)
-            was_there = url.sights[stage.day] is Sight.SEEN and stage.day not in url.walled
-            year.strained += was_there and check.reason is Reason.TIMEOUT
-    year.requests += len(stage.web.requests)
-    year.questions += len(stage.web.questions)
-    stage.web.requests.clear()
-    stage.web.questions.clear()
-
-
-async def _note_changes(pool: Pool, year: Year, keys: Sequence[UrlKey]) -> None:
-    async with pool.connection() as conn:
-        for url, key in zip(year.urls, keys, strict=True):
-            log = await list_changes(conn, key, limit=10_000)
-            url.changes = [Change(each.day - FIRST_DAY, each.after, each.reason) for each in reversed(log)]
+def daily_as_json(year: Year) -> dict[str, list[list[object]]]:
+    """What was shown of each URL, ``[day, verdict, reason, since]`` for each day on which one of these changed."""
+    return {url.url: [each.as_json() for each in url.changes] for url in year.urls}
 
 
 @contextmanager

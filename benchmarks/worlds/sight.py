@@ -58,27 +58,34 @@ _NO_SERVER: Final = frozenset(
 _NO_PORT: Final = {"http": HostState.NO_HTTP, "https": HostState.TLS_BROKEN}
 
 
-def sight_of(world: World, url: str, day: int) -> Sight:
-    """What a person sees who follows a link to a URL, without a port, of the world; outages of our own are not hers.
+def sight_of(world: World, url: str, day: int, hour: int = 0) -> Sight:
+    """What a person sees at a moment who follows a link to a URL, without a port, of the world; outages of our own are
+    not hers.
 
     Where a scheme does not work at all she tries the other one; warnings of certificates she passes; a redirect from a
     page to the root of a site does not lead to the content.
     """
+    return sight_and_hosts(world, url, day, hour)[0]
+
+
+def sight_and_hosts(world: World, url: str, day: int, hour: int) -> tuple[Sight, frozenset[str]]:
+    """What a person sees at a moment, and the hosts on whom that depends."""
     parts = urlsplit(url)
-    if host_state(world, parts.netloc, day) is _NO_PORT.get(parts.scheme):
+    if host_state(world, parts.netloc, day, hour) is _NO_PORT.get(parts.scheme):
         parts = parts._replace(scheme="http" if parts.scheme == "https" else "https")
-    sight, end = _followed(world, parts.geturl(), day)
+    sight, end, hosts = _followed(world, parts.geturl(), day, hour)
     if sight is Sight.SEEN and _is_root(end) and not _is_root(url):
-        return Sight.HIDDEN
-    return sight
+        return Sight.HIDDEN, hosts
+    return sight, hosts
 
 
-def is_walled(world: World, url: str, day: int) -> bool:
+def is_walled(world: World, url: str, day: int, hour: int = 0) -> bool:
     """Whether a machine meets a wall there, so that it cannot know what a person sees."""
     parts = urlsplit(url)
-    if host_state(world, parts.netloc, day) in _NO_SERVER:
+    if host_state(world, parts.netloc, day, hour) in _NO_SERVER:
         return False
-    behaviour: Behaviour | None = answer_of(world, parts.netloc, _target(parts), day, secure=parts.scheme == "https")
+    secure = parts.scheme == "https"
+    behaviour: Behaviour | None = answer_of(world, parts.netloc, _target(parts), day, hour, secure=secure)
     while isinstance(behaviour, Slow | NoHead):
         behaviour = behaviour.inside
     return isinstance(behaviour, BotWall)
@@ -93,26 +100,28 @@ def _is_root(url: str) -> bool:
     return parts.path in ("", "/") and not parts.query
 
 
-def _followed(world: World, url: str, day: int) -> tuple[Sight, str]:
-    """What stands at the end of a URL's redirects, and where that is."""
+def _followed(world: World, url: str, day: int, hour: int) -> tuple[Sight, str, frozenset[str]]:
+    """What stands at the end of a URL's redirects, where that is, and the hosts on the way."""
+    hosts: set[str] = set()
     for _ in range(REDIRECTS):
         parts = urlsplit(url)
         host = parts.netloc.lower()
-        state = host_state(world, host, day)
+        hosts.add(host)
+        state = host_state(world, host, day, hour)
         if state in _NO_SERVER or state is _NO_PORT.get(parts.scheme):
-            return Sight.GONE, url
+            return Sight.GONE, url, frozenset(hosts)
         target = _target(parts)
         person = ReceivedRequest(
             "GET", host, target, {"user-agent": "Mozilla/5.0", "referer": f"{parts.scheme}://{host}/"}, keeps=False
         )
-        behaviour = answer_of(world, host, target, day, secure=parts.scheme == "https")
+        behaviour = answer_of(world, host, target, day, hour, secure=parts.scheme == "https")
         plain, waits_s = plain_of(behaviour, person)
         if waits_s > PATIENCE_S:
-            return Sight.GONE, url
+            return Sight.GONE, url, frozenset(hosts)
         if not isinstance(plain, Redirect):
-            return _sight(plain), url
+            return _sight(plain), url, frozenset(hosts)
         url = urljoin(url, plain.to)
-    return Sight.GONE, url
+    return Sight.GONE, url, frozenset(hosts)
 
 
 def _sight(plain: Plain) -> Sight:

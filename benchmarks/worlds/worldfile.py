@@ -1,6 +1,6 @@
 """Worlds in files: JSON as described in ``docs/worlds.md``, read into a world, its links and what is said of them.
 
-The words of behaviours and lives are read by `worldwords`.
+Behaviours are read by `worldwords`, lives by `worldlives`, what befalls ourselves by `troubles`.
 One law: what is not understood is an error that names its place in the file; nothing is guessed, nothing passed over.
 """
 
@@ -12,13 +12,13 @@ from typing import Any, Final, NoReturn
 from urllib.parse import quote, unquote, urlsplit
 
 from benchmarks.worlds.sight import Sight
+from benchmarks.worlds.troubles import MOST_NETWORKS, OwnTroubles, outages, own_troubles
+from benchmarks.worlds.worldlives import life_of
 from benchmarks.worlds.worldwords import (
-    LAST_DAY,
     Place,
     WorldError,
     behaviour,
     host_behaviour,
-    life_of,
     one_of,
     table,
     text,
@@ -28,13 +28,16 @@ from benchmarks.worlds.worldwords import (
 from weboid.core.url.classify import UrlClass, classify
 from weboid.core.url.farms import WMFLABS
 from weboid.core.url.hosts import InvalidUrl, host_form
-from weboid.demo.world import Certificate, Host, HostState, Life, Lost, Outage, World
+from weboid.demo.world import Certificate, Host, HostState, Life, World
 
 FORMAT: Final = 1
 MOST_DAYS: Final = 4_000
 
-_KEYS: Final = frozenset({"weboid-world", "name", "note", "days", "named", "own-outages", "hosts", "links", "truth"})
-_HOST_KEYS: Final = frozenset({"scheme", "life", "certificate", "others", "paths", "unlinked", "note"})
+_KEYS: Final = frozenset(
+    {"weboid-world", "name", "note", "days", "named", "own-outages", "pauses", "kills", "clock", "delay", "hosts"}
+    | {"links", "truth"}
+)
+_HOST_KEYS: Final = frozenset({"scheme", "life", "certificate", "network", "others", "paths", "unlinked", "note"})
 _SCHEMES: Final = {"http": ("http",), "https": ("https",), "both": ("http", "https")}
 _SAFE: Final = "/?&=:@!$'()*+,;~%"
 
@@ -53,6 +56,7 @@ class WorldFile:
     truth: Mapping[str, Life[Sight]]
     notes: Mapping[str, str]
     """What the file says of hosts, for people."""
+    troubles: OwnTroubles
 
 
 def read_world(file: Path) -> WorldFile:
@@ -82,10 +86,12 @@ def world_in(content: str) -> WorldFile:
     links = _links(given["links"], place.at("links"), hosts) if "links" in given else tuple(linked)
     if not links:
         place.fail("there is no link to watch: no host has paths")
-    outages = _outages(given.get("own-outages", []), place.at("own-outages"))
+    lost = outages(given, place, hosts)
+    troubles = own_troubles(given, place)
     truth = _truth(given.get("truth", {}), place.at("truth"), links)
     notes = {name: text(host.get("note", ""), place.at("hosts").at(name)) for name, host in given["hosts"].items()}
-    return WorldFile(text(given.get("name", ""), place.at("name")), days, World(hosts, outages), links, truth, notes)
+    name = text(given.get("name", ""), place.at("name"))
+    return WorldFile(name, days, World(hosts, lost), links, truth, notes, troubles)
 
 
 def _json(content: str) -> Any:
@@ -167,6 +173,7 @@ def _host(given: Mapping[str, Any], place: Place) -> Host:
             place.at("certificate"),
             lambda word, here: one_of(word, here, certificates),
         ),
+        whole(given["network"], place.at("network"), 1, MOST_NETWORKS) if "network" in given else 0,
     )
 
 
@@ -190,19 +197,6 @@ def _links(given: Any, place: Place, hosts: Mapping[str, Host]) -> tuple[str, ..
             here.fail(f"{url!r} stands here twice")
         found[url] = None
     return tuple(found)
-
-
-def _outages(given: Any, place: Place) -> tuple[Outage, ...]:
-    if not isinstance(given, list):
-        place.fail("this must be a list of objects with from, to and lost")
-    outages = []
-    for index, each in enumerate(given):
-        here = place.at(index)
-        table(each, here, frozenset({"from", "to", "lost"}), ("from", "to"))
-        first = whole(each["from"], here.at("from"), 0, LAST_DAY)
-        last = whole(each["to"], here.at("to"), first, LAST_DAY)
-        outages.append(Outage(first, last, one_of(each.get("lost", "all"), here.at("lost"), words_of(Lost))))
-    return tuple(outages)
 
 
 def _truth(given: Any, place: Place, links: tuple[str, ...]) -> Mapping[str, Life[Sight]]:

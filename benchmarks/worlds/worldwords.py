@@ -1,6 +1,7 @@
-"""The words of a world's file: behaviours, lives and plain values, each read at a place that errors can name.
+"""The words of a world's file: behaviours, plain values, each read at a place that errors can name.
 
-What stands where in a file is the business of `worldfile`; how it is written for people, of ``docs/worlds.md``.
+Lives are read by `worldlives`; what stands where in a file is the business of `worldfile`; how it is written for
+people, of ``docs/worlds.md``.
 One law: whatever is not one of these words is an error.
 """
 
@@ -19,13 +20,11 @@ from weboid.demo.world import (
     Drip,
     HostBehaviour,
     HostState,
-    Life,
     Loop,
     NoHead,
     Page,
     Redirect,
     Slow,
-    Spell,
     Trouble,
 )
 
@@ -34,9 +33,6 @@ E = TypeVar("E", bound=Enum)
 
 _DEEPEST: Final = 8
 """Behaviours inside of behaviours and names behind names; a name that leads to itself is found by it."""
-_MOST_SPELLS: Final = 10_000
-LAST_DAY: Final = 10_000
-"""Of a spell; worlds may be cut short, so it can lie behind the end of the days that are told."""
 _SIMPLE: Final[Mapping[str, Behaviour]] = {
     "page": Page(),
     "loop": Loop(),
@@ -152,59 +148,6 @@ def words_of(kind: type[E]) -> Mapping[str, E]:
 def _shown(value: Any) -> str:
     shown = repr(value)
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
-
-
-def life_of(value: Any, place: Place, one: Callable[[Any, Place], B]) -> Life[B]:
-    """A life: one behaviour for ever, or a list of spells, each ``[day, behaviour]`` or a repetition."""
-    value, place = place.resolved(value)
-    if not isinstance(value, list):
-        return (Spell(0, one(value, place)),)
-    spells: list[Spell[B]] = []
-    for index, given in enumerate(value):
-        here = place.at(index)
-        found = _spells(given, here, one)
-        # What stays on after a repetition gives way to a spell that begins on that very day.
-        if spells and isinstance(value[index - 1], dict) and found[0].from_day == spells[-1].from_day:
-            spells.pop()
-        if not spells and found[0].from_day:
-            here.fail("a life begins on day 0")
-        if spells and found[0].from_day <= spells[-1].from_day:
-            here.fail(f"day {found[0].from_day} does not come after day {spells[-1].from_day} of the spell before")
-        spells += found
-        if len(spells) > _MOST_SPELLS:
-            place.fail(f"more than {_MOST_SPELLS} spells")
-    if not spells:
-        place.fail("a life needs at least one spell: [[0, …]]")
-    return tuple(spells)
-
-
-def _spells(given: Any, place: Place, one: Callable[[Any, Place], B]) -> list[Spell[B]]:
-    if isinstance(given, dict):
-        return _repeated(given, place, one)
-    if not isinstance(given, list) or len(given) != 2:
-        place.fail("a spell is [day, behaviour] or an object with from, until, repeat")
-    return [Spell(whole(given[0], place.at(0), 0, LAST_DAY), one(given[1], place.at(1)))]
-
-
-def _repeated(given: Mapping[str, Any], place: Place, one: Callable[[Any, Place], B]) -> list[Spell[B]]:
-    """A cycle of behaviours of so many days each; on the day `until` its first one begins and stays."""
-    table(given, place, frozenset({"from", "until", "repeat"}), ("from", "repeat"))
-    first = whole(given["from"], place.at("from"), 0, LAST_DAY)
-    until = whole(given.get("until", max(first, place.days)), place.at("until"), first, LAST_DAY)
-    place = place.at("repeat")
-    if not isinstance(given["repeat"], list) or not given["repeat"]:
-        place.fail("this must be a list of [number of days, behaviour]")
-    cycle = []
-    for index, part in enumerate(given["repeat"]):
-        if not isinstance(part, list) or len(part) != 2:
-            place.at(index).fail("this must be [number of days, behaviour]")
-        cycle.append((whole(part[0], place.at(index).at(0), 1, 10_000), one(part[1], place.at(index).at(1))))
-    spells, day, turn = [], first, 0
-    while day < until:
-        days, each = cycle[turn % len(cycle)]
-        spells.append(Spell(day, each))
-        day, turn = day + days, turn + 1
-    return [*spells, Spell(until, cycle[0][1])]
 
 
 def host_behaviour(value: Any, place: Place) -> HostBehaviour:

@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 
 from benchmarks.verdicts.generate import world as generated
 from benchmarks.verdicts.generate import written
-from benchmarks.verdicts.lives import MIXES
+from benchmarks.verdicts.mixes import MIXES
+from benchmarks.worlds.onlooker import Onlooker
 from benchmarks.worlds.sight import Sight, is_walled, sight_of
 from benchmarks.worlds.stockpages import STOCK
+from benchmarks.worlds.troubles import OwnTroubles
 from benchmarks.worlds.worldfile import WorldFile, read_world, world_in
 from benchmarks.worlds.worldwords import WorldError
+from weboid.demo.life import HourPart, Hours
 from weboid.demo.world import (
     BotWall,
     ByMethod,
@@ -176,6 +179,21 @@ PAGE: Any = {"a.demo": {"paths": {"/x": "page"}}}
         ({"hosts": PAGE, "own-outages": [{"from": 5, "to": 4}]}, "own-outages[0].to: 4"),
         ({"hosts": PAGE, "own-outages": [{"from": 5, "to": 6, "lost": "it"}]}, "own-outages[0].lost: 'it'"),
         ({"hosts": PAGE, "own-outages": {}}, "own-outages: "),
+        ({"hosts": PAGE, "own-outages": [{"from": 1, "to": 2, "hosts": []}]}, "own-outages[0].hosts: "),
+        ({"hosts": PAGE, "own-outages": [{"from": 1, "to": 2, "hosts": ["b.demo"]}]}, "own-outages[0].hosts[0]: "),
+        ({"hosts": PAGE, "own-outages": [{"from": 1, "to": 2, "networks": [3]}]}, "own-outages[0].networks[0]: "),
+        ({"hosts": PAGE, "pauses": [{"from": 5, "to": 4}]}, "pauses[0].to: 4"),
+        ({"hosts": PAGE, "pauses": [{"from": 5}]}, "pauses[0]: 'to'"),
+        ({"hosts": PAGE, "kills": [1, "2"]}, "kills[1]: '2'"),
+        ({"hosts": PAGE, "clock": [{"day": 1}]}, "clock[0]: 'by'"),
+        ({"hosts": PAGE, "clock": [{"day": 1, "by": 2001}]}, "clock[0].by: 2001"),
+        ({"hosts": PAGE, "delay": -1}, "delay: -1"),
+        ({"hosts": {"a.demo": {"network": 251, "paths": {"/": "page"}}}}, 'hosts["a.demo"].network: 251'),
+        ({"hosts": {"a.demo": {"life": {"hours": []}}}}, "'else' is missing"),
+        ({"hosts": {"a.demo": {"life": {"hours": [], "else": "up"}}}}, "life.hours: "),
+        ({"hosts": {"a.demo": {"life": {"hours": [[3, 3, "up"]], "else": "up"}}}}, "life.hours[0]: "),
+        ({"hosts": {"a.demo": {"life": {"hours": [[24, 3, "up"]], "else": "up"}}}}, "life.hours[0][0]: 24"),
+        ({"hosts": {"a.demo": {"life": {"hours": [[2, 3, "pu"]], "else": "up"}}}}, "life.hours[0][2]: 'pu'"),
         ({"hosts": PAGE, "links": ["ftp://a.demo/x"]}, "links[0]: "),
         ({"hosts": PAGE, "links": ["http://b.demo/x"]}, "the host 'b.demo' is not in the file"),
         ({"hosts": PAGE, "links": ["http://a.demo/x", "http://a.demo/x"]}, "links[1]: "),
@@ -358,6 +376,74 @@ def test_a_page_that_dies_behind_a_wall_is_gone_for_people_and_walled_for_machin
     assert not is_walled(read(PAGE).world, "http://a.demo/x", 5)
 
 
+def test_lives_change_by_the_hour() -> None:
+    nightly = {"hours": [[22, 3, "reset"], [12, 13, "loop"]], "else": "page"}
+    hours: Hours[Any] = Hours((HourPart(22, 3, Trouble.RESET), HourPart(12, 13, Loop())), Page())
+    assert read_life(nightly) == (Spell(0, hours),)
+    assert read_life([[0, "page"], [5, "@nightly"]], named={"nightly": nightly})[1] == Spell(5, hours)
+    week = read_life([[0, "page"], {"from": 2, "repeat": [[5, "page"], [2, nightly]]}])
+    assert [behaviour_on(week, 7, hour) for hour in (21, 22, 2, 3, 12)] == [
+        Page(),
+        Trouble.RESET,
+        Trouble.RESET,
+        Page(),
+        Loop(),
+    ]
+    assert behaviour_on(week, 9, 22) == Page()
+    whole = read_life({"hours": [[0, 24, "loop"]], "else": "page"})
+    assert {behaviour_on(whole, 0, hour) for hour in range(24)} == {Loop()}
+
+
+def test_people_see_what_is_there_at_some_hour() -> None:
+    hosts = {
+        "a.demo": {
+            "life": [[0, "up"], [10, {"hours": [[0, 23, "refused"]], "else": "up"}], [20, "refused"]],
+            "paths": {"/x": "page", "/y": {"redirect": "http://b.demo/z"}, "/z": {"redirect": "http://c.demo/z"}},
+        },
+        "b.demo": {"paths": {"/z": {"hours": [[5, 6, "page"]], "else": {"wall": {"inside": {"status": 404}}}}}},
+        "c.demo": {"paths": {"/z": {"hours": [[4, 9, {"login": "en"}]], "else": "reset"}}},
+    }
+    file = read(hosts)
+    onlooker = Onlooker(file)
+    seen, hidden, gone = Sight.SEEN, Sight.HIDDEN, Sight.GONE
+    assert onlooker.sights("http://a.demo/x") == (seen,) * 20 + (gone,) * 80
+    assert onlooker.sights("http://a.demo/y") == (seen,) * 10 + (gone,) * 90
+    assert onlooker.sights("http://a.demo/z") == (hidden,) * 10 + (gone,) * 90
+    assert onlooker.sights("http://b.demo/z") == (seen,) * 100
+    assert onlooker.walled("http://b.demo/z") == frozenset(range(100))
+    assert onlooker.walled("http://a.demo/y") == frozenset()
+
+
+@pytest.mark.parametrize("mix", ["rough", "cruel"])
+def test_what_is_seen_day_by_day_is_what_is_seen_at_some_hour(mix: str) -> None:
+    file = world_in(written(generated(25, 9, mix)))
+    onlooker = Onlooker(file)
+    for url in file.links[::3]:
+        sights, walled = onlooker.sights(url), onlooker.walled(url)
+        for day in range(0, file.days, 4):
+            of_day = {sight_of(file.world, url, day, hour) for hour in range(24)}
+            assert sights[day] is next(sight for sight in Sight if sight in of_day)
+            assert (day in walled) is any(is_walled(file.world, url, day, hour) for hour in range(24))
+
+
+def test_troubles_of_our_own_are_read() -> None:
+    hosts = {"a.demo": {"network": 7, "paths": {"/": "page"}}, "b.demo": {"paths": {"/": "page"}}}
+    troubles = {
+        "own-outages": [{"from": 1, "to": 2, "lost": "servers", "hosts": ["b.demo"], "networks": [7]}],
+        "pauses": [{"from": 3, "to": 5}],
+        "kills": [8, 9],
+        "clock": [{"day": 10, "by": 20}, {"day": 12, "days": 3, "by": -3}],
+        "delay": 1.5,
+    }
+    file = read(hosts, **troubles)
+    assert file.world.outages == (Outage(1, 2, Lost.SERVERS, frozenset({"b.demo"}), frozenset({7})),)
+    assert (file.world.hosts["a.demo"].network, file.world.hosts["b.demo"].network) == (7, 0)
+    assert (set(file.troubles.paused), set(file.troubles.killed)) == ({3, 4, 5}, {8, 9})
+    assert [file.troubles.day_told(day) for day in (9, 10, 11, 12, 14, 15)] == [9, 30, 11, 9, 11, 15]
+    assert file.troubles.delay_s == 1.5
+    assert read(hosts).troubles == OwnTroubles()
+
+
 @pytest.mark.parametrize("mix", sorted(MIXES))
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_generated_worlds_are_read_and_always_the_same(mix: str, seed: int) -> None:
@@ -373,7 +459,7 @@ def test_generated_worlds_are_read_and_always_the_same(mix: str, seed: int) -> N
 )
 def test_the_worlds_that_are_shipped_are_read(file: Path) -> None:
     world = read_world(file)
-    assert len(world.links) > len(world.world.hosts) >= 50
+    assert len(world.links) > len(world.world.hosts)
     assert file.stat().st_size < 300_000
 
 

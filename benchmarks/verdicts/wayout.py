@@ -1,0 +1,80 @@
+"""What a crawler needs beside an engine to get out into a simulated web: names, turns, and a time of its own.
+
+One law: nothing here waits.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import NoReturn, cast
+
+from pycares import errno as ares
+
+from benchmarks.verdicts.simulated import ERROR_OF_NAME, SimulatedEngine, SimulatedWeb, elapsed
+from weboid.checking.turns import QUEUE_S, NotAsked
+from weboid.config import NetConfig
+from weboid.demo.world import HostState, address_of, host_state
+from weboid.net.dns import LookupFailed, Resolver
+from weboid.net.guard import Guard
+from weboid.net.outbound import Outbound
+from weboid.net.tcp import Dialer
+
+
+class SimulatedNames:
+    """The addresses of hosts, for those who ask for nothing else."""
+
+    def __init__(self, web: SimulatedWeb) -> None:
+        self._web = web
+
+    async def addresses(self, host: str) -> tuple[str, ...]:
+        """The address of a host of the world; raises LookupFailed for one that has none now."""
+        state = host_state(self._web.world, host, self._web.day(), self._web.hour(host))
+        if state in ERROR_OF_NAME or state is HostState.DNS_SILENT:
+            raise LookupFailed(ERROR_OF_NAME.get(state, ares.ARES_ETIMEOUT))
+        return (address_of(self._web.world, host, refusing=state is HostState.REFUSED),)
+
+    async def resolve(self, host: str, port: int = 0) -> NoReturn:
+        """Nothing but HTTP is simulated."""
+        raise LookupFailed(ares.ARES_ENOTFOUND)
+
+
+@asynccontextmanager
+async def open_simulated(web: SimulatedWeb, settings: NetConfig) -> AsyncIterator[Outbound]:
+    """A way out into a simulated web, with a time of its own."""
+    dialer = Dialer(settings, Guard(settings.deny, settings.permit), cast(Resolver, SimulatedNames(web)))
+    engine = SimulatedEngine(web, settings)
+    seats = asyncio.Semaphore(settings.connections)
+    addresses = partial(address_of, web.world)
+    yield Outbound(settings, engine, seats, dialer, now=elapsed.get, addresses=addresses)
+
+
+class SimulatedTurns:
+    """Turns without waiting: each host has a clock of its own, which is as late as it must be."""
+
+    def __init__(self) -> None:
+        self._now: dict[str, float] = {}
+        self._free: dict[str, float] = {}
+        self._slow: dict[str, float] = {}
+
+    async def turn(self, host: str) -> None:
+        """Raises NotAsked if the wait would be too long."""
+        now = self._now.get(host, 0.0)
+        start = max(now, self._free.get(host, 0.0))
+        if start - now > QUEUE_S:
+            raise NotAsked(host)
+        self._now[host] = start
+        self._free[host] = start + self.delay_of(host)
+
+    async def rest(self, host: str, seconds: float) -> None:
+        """Sends no requests to the host for so many seconds."""
+        self._free[host] = max(self._free.get(host, 0.0), self._now.get(host, 0.0) + seconds)
+
+    def slow(self, host: str, delay_s: float) -> None:
+        """Sets a longer delay between requests to this host."""
+        if delay_s > 0:
+            self._slow[host] = delay_s
+
+    def delay_of(self, host: str) -> float:
+        """The seconds between two requests to a host."""
+        return self._slow.get(host, 0.0)

@@ -1,0 +1,241 @@
+"""The simulated mode: every request ends as it does over sockets, and so does a whole life."""
+
+import json
+from typing import Any, Final
+
+import pytest
+
+from benchmarks.verdicts import year
+from benchmarks.verdicts.looks import BROWSER, Look, Looks, Visitor
+from benchmarks.verdicts.stage import FIRST_DAY
+from benchmarks.verdicts.year import Year, daily_as_json, live, new_database
+from benchmarks.worlds.worldfile import WorldFile, world_in
+from weboid.cli.crawl import crawl
+from weboid.core.record.reasons import Reason
+from weboid.errors import DayRefused
+
+_STATES: Final[dict[str, Any]] = {
+    "page": "page",
+    "dns-gone": "dns-gone",
+    "dns-servfail": "dns-servfail",
+    "dns-empty": "dns-empty",
+    "dns-silent": "dns-silent",
+    "refused": "refused",
+    "silence": "silence",
+    "reset": "reset",
+    "hang-up": "hang-up",
+    "no-http": "no-http",
+    "tls-broken": "tls-broken",
+    "s404": {"status": 404},
+    "s410": {"status": 410},
+    "s500": {"status": 500},
+    "s503": {"status": 503},
+    "rest": {"status": {"code": 503, "retry_after_s": 86400}},
+    "pdf": {"status": {"code": 404, "kind": "application/pdf", "size_kib": 50}},
+    "wall": {"wall": 403},
+    "referrer": {"wall": {"code": 403, "referrer": True}},
+    "mute-wall": {"wall": {"how": "silence"}},
+    "challenge": {"wall": {"code": 503, "page": {"challenge": "en"}}},
+    "no-head": {"no-head": 405},
+    "no-head-0": {"no-head": 0},
+    "slow": {"slow": 20},
+    "too-slow": {"slow": 100},
+    "drip": {"drip": {"pause_s": 1}},
+    "tarpit": "tarpit",
+    "loop": "loop",
+    "chain": {"chain": 3},
+    "long-chain": {"chain": 30},
+    "moved": {"redirect": "/new"},
+    "away": {"redirect": "http://page.demo/x"},
+    "home": {"redirect": "/"},
+    "nowhere": {"redirect": "http://nobody.demo/"},
+    "soft-404": {"soft-404": "en"},
+    "for-sale": {"for-sale": "en"},
+    "login": {"login": "en"},
+    "by-method": {"by-method": {"head": "page", "get": {"status": 404}}},
+}
+
+
+def whole_world(days: int) -> WorldFile:
+    """A world with a host for every behaviour and state, with certificates, hours, networks and outages of our own."""
+    hosts: dict[str, Any] = {}
+    for number, (name, behaviour) in enumerate(_STATES.items()):
+        begins = 0 if number % 3 == 0 else 2
+        life = [[0, "up"], [begins, behaviour]] if begins else behaviour
+        scheme = "https" if name in ("tls-broken", "silence", "reset") or number % 4 == 1 else "http"
+        if name == "no-http":
+            scheme = "http"
+        hosts[f"{name}.demo"] = {"scheme": scheme, "life": "up" if name == "page" else life, "paths": {"/x": "page"}}
+    for fault in ("expired", "wrong-host", "self-signed", "unknown-issuer"):
+        hosts[f"{fault}.demo"] = {"scheme": "https", "certificate": [[0, "fine"], [3, fault]], "paths": {"/x": "page"}}
+    for number in range(6):
+        lost = {"hours": [[4 * number, 4 * number + 6 if number < 5 else 2, "refused"]], "else": "up"}
+        hosts[f"hours-{number}.demo"] = {"life": lost, "network": number % 2 + 1, "paths": {"/x": "page"}}
+    return world_in(
+        json.dumps(
+            {
+                "weboid-world": 1,
+                "days": days,
+                "own-outages": [
+                    {"from": 5, "to": 6, "lost": "servers", "networks": [1]},
+                    {"from": 9, "to": 9, "lost": "servers"},
+                    {"from": 12, "to": 13, "lost": "names", "hosts": ["page.demo", "wall.demo"]},
+                ],
+                "pauses": [{"from": 11, "to": 11}],
+                "hosts": hosts,
+            }
+        )
+    )
+
+
+async def lived(file: WorldFile, *, simulated: bool = True, **how: Any) -> Year:
+    """What became of a world in a database of its own."""
+    with new_database() as (dsn, folder):
+        return await live(file, dsn, folder, lambda day: None, simulated=simulated, **how)
+
+
+@pytest.mark.alone
+@pytest.mark.long
+@pytest.mark.timeout(600)
+async def test_a_life_without_sockets_is_told_as_one_on_sockets() -> None:
+    file = whole_world(18)
+    on_sockets = await lived(file, simulated=False, answer_s=2.0)
+    simulated = await lived(file, ports=on_sockets.ports)
+    assert simulated.cut_off == on_sockets.cut_off == [9]
+    told, expected = daily_as_json(simulated), daily_as_json(on_sockets)
+    other = [url for url in told if told[url] != expected[url]]
+    assert {url: told[url] for url in other} == {url: expected[url] for url in other}
+
+
+def looked(
+    host: Any, *, url: str = "http://a.demo/x", hour: int = 0, visitor: Visitor | None = None, **rest: Any
+) -> Look:
+    """What a program finds on day 0 at the one host of a world."""
+    content = {"weboid-world": 1, "days": 9, "hosts": {"a.demo": {"paths": {"/x": "page"}, **host}}, **rest}
+    return Looks(world_in(json.dumps(content))).look(url, 0, hour, visitor or Visitor())
+
+
+@pytest.mark.parametrize(
+    ("life", "code", "fault"),
+    [
+        ("up", 200, None),
+        ("dns-gone", 0, Reason.DNS_GONE),
+        ("dns-empty", 0, Reason.DNS_GONE),
+        ("dns-servfail", 0, Reason.DNS_ERROR),
+        ("dns-silent", 0, Reason.DNS_ERROR),
+        ("refused", 0, Reason.CONNECTION_REFUSED),
+        ("silence", 0, Reason.TIMEOUT),
+        ("reset", 0, Reason.RESET),
+        ("hang-up", 0, Reason.RESET),
+        ("no-http", 0, Reason.RESET),
+        ("tls-broken", 200, None),
+        ("tarpit", 0, Reason.TIMEOUT),
+        ({"drip": {"pause_s": 1}}, 200, None),
+        ({"slow": 59}, 200, None),
+        ({"slow": 61}, 0, Reason.TIMEOUT),
+        ({"status": 410}, 410, None),
+        ({"wall": 403}, 403, None),
+        ({"wall": {"how": "reset"}}, 0, Reason.RESET),
+        ({"chain": 3}, 200, None),
+        ("loop", 0, Reason.TOO_MANY_REDIRECTS),
+        ({"redirect": "http://b.demo/"}, 0, Reason.DNS_GONE),
+        ({"redirect": "http://10.0.0.1/"}, 0, Reason.NOT_PUBLIC),
+    ],
+)
+def test_a_request_ends_as_the_world_has_it(life: Any, code: int, fault: Reason | None) -> None:
+    look = looked({"life": life})
+    assert (look.code, look.fault) == (code, fault)
+
+
+@pytest.mark.parametrize(
+    ("host", "fault"),
+    [
+        ({}, None),
+        ({"life": "tls-broken"}, Reason.TLS),
+        ({"life": "no-http"}, None),
+        ({"certificate": "expired"}, Reason.CERTIFICATE_EXPIRED),
+        ({"certificate": "wrong-host"}, Reason.CERTIFICATE_WRONG_HOST),
+        ({"certificate": "self-signed"}, Reason.CERTIFICATE_SELF_SIGNED),
+        ({"certificate": "unknown-issuer"}, Reason.CERTIFICATE_UNKNOWN_ISSUER),
+    ],
+)
+def test_a_certificate_stops_those_who_go_by_it(host: Any, fault: Reason | None) -> None:
+    assert looked(host, url="https://a.demo/x").fault is fault
+    if "certificate" in host:
+        assert looked(host, url="https://a.demo/x", visitor=Visitor(verifies=False)).code == 200
+
+
+def test_browsers_pass_walls_and_hours_count() -> None:
+    assert looked({"life": {"wall": 403}}, visitor=Visitor(BROWSER)).code == 200
+    nightly = {"life": {"hours": [[22, 3, "refused"]], "else": "up"}}
+    assert [looked(nightly, hour=hour).code for hour in (21, 22, 2, 3)] == [200, 0, 0, 200]
+
+
+@pytest.mark.parametrize(
+    ("outage", "fault"),
+    [
+        ({}, Reason.DNS_ERROR),
+        ({"lost": "names-fail"}, Reason.DNS_ERROR),
+        ({"lost": "servers"}, Reason.TIMEOUT),
+        ({"lost": "servers", "networks": [4]}, Reason.TIMEOUT),
+        ({"lost": "servers", "networks": [5]}, None),
+        ({"lost": "servers", "hosts": ["a.demo"]}, Reason.TIMEOUT),
+        ({"lost": "names", "hosts": ["a.demo"]}, Reason.DNS_ERROR),
+        ({"lost": "servers", "hosts": ["b.demo"]}, None),
+    ],
+)
+def test_what_is_lost_to_us_is_lost_in_whole_or_in_part(outage: Any, fault: Reason | None) -> None:
+    hosts = {
+        "a.demo": {"network": 4, "paths": {"/x": "page"}},
+        "b.demo": {"network": 5, "paths": {"/x": "page"}},
+    }
+    content = {"weboid-world": 1, "days": 3, "own-outages": [{"from": 0, "to": 1, **outage}], "hosts": hosts}
+    looks = Looks(world_in(json.dumps(content)))
+    assert looks.look("http://a.demo/x", 0, 0, Visitor()).fault is fault
+    assert looks.look("http://a.demo/x", 0, 0, Visitor(), lost=False).code == 200
+    assert looks.look("http://a.demo/x", 2, 0, Visitor()).code == 200
+
+
+async def test_what_befalls_our_machine_is_lived_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[int] = []
+    confirmed: list[int] = []
+
+    async def noted(config: Any, pool: Any, now: Any, **how: Any) -> bool:
+        day = now().day - FIRST_DAY
+        given.append(day)
+        if day == 27 or (day == 9 and not confirmed):
+            raise DayRefused("this day jumps")
+        return await crawl(config, pool, now, confirmed=True, **how)
+
+    async def confirm(pool: Any, day: int) -> None:
+        confirmed.append(day - FIRST_DAY)
+
+    monkeypatch.setattr(year, "crawl", noted)
+    monkeypatch.setattr(year, "_confirmed", confirm)
+    paths = {f"/{number}": [[0, "page"], [4, {"status": 404}]] for number in range(30)}
+    content = {
+        "weboid-world": 1,
+        "days": 12,
+        "pauses": [{"from": 2, "to": 3}],
+        "kills": [0, 1],
+        "clock": [{"day": 7, "by": 20}, {"day": 10, "days": 1, "by": -3}],
+        "hosts": {"a.demo": {"paths": paths}, "b.demo": {"paths": {"/": "page"}}},
+    }
+    lives = await lived(world_in(json.dumps(content)))
+    assert given == [0, 0, 1, 1, 4, 5, 6, 27, 8, 9, 9, 7, 11]
+    assert (lives.refused, confirmed) == ([7, 9], [9])
+    told = daily_as_json(lives)
+    assert all(each[-1][1] == "doubtful" for url, each in told.items() if "a.demo" in url)
+    assert told["http://b.demo/"][0][:3] == [1, "working", "ok"] or told["http://b.demo/"][-1][1] == "working"
+    assert lives.gap_s is None
+
+
+@pytest.mark.long
+@pytest.mark.timeout(120)
+async def test_politeness_is_measured_at_the_servers() -> None:
+    hosts = {f"{name}.demo": {"paths": {f"/{number}": "page" for number in range(4)}} for name in "ab"}
+    content = {"weboid-world": 1, "days": 2, "delay": 0.3, "hosts": hosts}
+    lives = await lived(world_in(json.dumps(content)), simulated=False)
+    assert lives.requests >= 8
+    assert lives.gap_s is not None
+    assert 0.3 <= lives.gap_s < 3
