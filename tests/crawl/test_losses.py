@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from support.stored import FINE, LOST, NO_NAME, SILENT, WikiInStore, open_wiki
+from support.observations import FINE, LOST, NO_NAME, SILENT
+from support.stored import WikiInStore, open_wiki
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
