@@ -12,7 +12,7 @@ from support.misbehaving import reply, serve
 
 from weboid.net import dial
 from weboid.net.dial import Dial, NoIpv6, NotConnected
-from weboid.net.guard import Guard, NotPublic
+from weboid.net.guard import BadPort, Guard, NotPublic
 
 LOOPBACK = Guard(permit=(ip_network("127.0.0.0/8"),), deny=(ip_network("127.0.0.66/32"),))
 ONE, TWO, DENIED = "127.0.0.11", "127.0.0.12", "127.0.0.66"
@@ -91,7 +91,7 @@ async def test_nothing_is_dialled_that_is_no_plain_address() -> None:
 async def test_a_bad_port_is_not_dialled() -> None:
     failed = await dialled([ONE], 25)
     assert isinstance(failed, NotConnected)
-    assert [type(error) for error in failed.errors] == [NotPublic]
+    assert [type(error) for error in failed.errors] == [BadPort]
 
 
 async def test_why_each_address_failed_is_told() -> None:
