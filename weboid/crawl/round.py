@@ -192,10 +192,12 @@ class Round:
                 yield host
 
     async def _visit(self, host: StoredHost, urls: list[StoredUrl]) -> None:
+        watched = self._losses.watched(host, urls, self._check) if self._losses else None
         visit = Visit(
             host,
             urls,
-            check=self._losses.watched(host, urls, self._check) if self._losses else self._check,
+            check=watched.check if watched else self._check,
+            on_failing=watched.failing if watched else None,
             second_opinion=self._second_opinion,
             report=self._recorder.record,
             now=self._now,
