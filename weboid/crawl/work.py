@@ -15,6 +15,7 @@ from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally, record_batch
 from weboid.store.schedule.lease import Held, count_busy, lease_buckets, record_release, record_renewal
 from weboid.store.urls.check import record_next_days
+from weboid.store.urls.lock import lock_hosts
 from weboid.store.urls.url import list_canaries, list_due_hosts, list_due_urls
 
 _LEASED_AT_ONCE: Final = 512
@@ -106,8 +107,10 @@ class StoreWork:
         """The URLs of these hosts that are due by `day`, so many a host as one visit may have."""
         async with self._pool.connection() as conn:
             urls = await list_due_urls(conn, hosts, day=day, per_host=self._config.per_host)
-            # Their last due URL was orphaned: there is nothing to check, but their next day must be computed anew.
-            await record_next_days(conn, [host for host, due in urls.items() if not due])
+            # They are due without a due URL: there is nothing to check, but their next day must be computed anew.
+            idle = [host for host, due in urls.items() if not due]
+            await lock_hosts(conn, idle)
+            await record_next_days(conn, sorted(idle))
         return urls
 
     async def record(self, batch: Sequence[Checked], held: Held) -> Tally:

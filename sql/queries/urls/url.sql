@@ -14,8 +14,12 @@ ORDER BY url.bucket, url.host_key, url.url_key
 FOR NO KEY UPDATE OF url
 
 -- name: lock_hosts
-SELECT FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)
+-- Of hosts whose URLs' uses come or go, those that will be written and those that fail; the others are not locked.
+SELECT host.bucket, host.host_key, host.strikes > 0
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(written)s::boolean[])
+    AS given (bucket, host_key, written)
 JOIN host USING (bucket, host_key)
+WHERE given.written OR host.strikes > 0
 ORDER BY host.bucket, host.host_key
 FOR NO KEY UPDATE OF host
 
@@ -51,6 +55,7 @@ WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_ke
     AND url.orphaned IS NULL
     AND NOT EXISTS (SELECT FROM link WHERE link.bucket = given.bucket AND link.host_key = given.host_key
         AND link.url_key = given.url_key)
+RETURNING url.bucket, url.host_key, url.url_key
 
 -- name: list_due_hosts
 SELECT bucket, host_key, host, strikes, failing_since, failing_until, evidence, reason
