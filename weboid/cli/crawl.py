@@ -53,7 +53,7 @@ _COUNTED = 1_000_000
 @click.option("--hour", type=click.IntRange(0, 23), help="Use this hour (UTC); what is due later that day is left.")
 @click.pass_obj
 def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour: int | None) -> None:
-    """Checks the links that are due, hosts in random order and the oldest links of each first, and writes the results.
+    """Checks the links that are due, the oldest hosts and the oldest links of each first, and writes the results.
 
     Each host has its hour of the day, another one each day. With --once all hosts of the day are visited, whatever
     their hours; nothing is called dead that only fails at one hour, so do not run it always at the same one.

@@ -1,4 +1,4 @@
-"""A round: leases buckets and visits their due hosts in random order, until nothing is due or it is stopped (C-3).
+"""A round: leases buckets and visits their due hosts, oldest first, until nothing is due or it is stopped (C-3).
 
 One law: a host is visited by one task at a time, and its visit ends only when all its results are written.
 """
@@ -166,7 +166,7 @@ class Round:
                 task.add_done_callback(partial(self._end, host.key))
         if len(hosts) == room:
             return False
-        # The held buckets have no other due host.
+        # The held buckets have no other host that is due before those in other buckets.
         await self._leases.release_all_but(
             {key.bucket for key in self._open} | {host.key.bucket for host, _ in self._read}
         )
