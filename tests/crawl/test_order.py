@@ -4,7 +4,8 @@ import asyncio
 import random
 
 import pytest
-from support.stored import FINE, WikiInStore, key, open_wiki
+from support.observations import FINE
+from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
