@@ -18,17 +18,20 @@ from rich.console import Console
 from weboid.archive.suggestions import Suggestions
 from weboid.checking.checker import Checker
 from weboid.checking.date_witnesses import is_witnessed
+from weboid.checking.lagged import LaggedChecker
 from weboid.checking.second_opinion import CommandOpinion, SecondOpinion
 from weboid.checking.turns import SharedTurns, Turns
 from weboid.cli.console import bar
 from weboid.cli.runtime import day_option, moments, open_store, raise_open_files, run_async, stop_signals
 from weboid.config import Config, NetConfig
 from weboid.core.record.moment import Moment
+from weboid.crawl.lag_watch import LagWatch
 from weboid.crawl.losses import Losses
 from weboid.crawl.round import Round, RoundProgress
 from weboid.crawl.work import StoreWork
 from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import DayRefused, WeboidError
+from weboid.mechanism.loop_lag import LoopLag
 from weboid.net.outbound import Outbound, open_session
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Pool
@@ -98,7 +101,8 @@ async def crawl(
     turns = open_turns(pool, config.crawl.delay)
     second = CommandOpinion(shlex.split(config.crawl.vantage)) if config.crawl.vantage else None
     async with open_outbound(replace(config.net, connections=connections)) as session:
-        checker = Checker(session, turns, config.crawl)
+        lag = LoopLag()
+        checker = LaggedChecker(session, turns, config.crawl, lag)
 
         async def witnessed(day: int) -> bool:
             return await is_witnessed(checker.check, await _canaries(config, pool), day)
@@ -107,7 +111,8 @@ async def crawl(
         days = WorkerDay(pool, now, None if now else witnessed, hour=hour)
         losses = Losses(pool, days.today, addresses=session.addresses, name_servers=session.name_servers)
         crawler = _Crawler(config, pool, checker, second, days, losses, connections, console, waits)
-        with stop_signals(crawler.stop):
+        crawler.lags = LagWatch(pool, lag, days.today, connections)
+        with stop_signals(crawler.stop), lag.open():
             if confirmed:
                 await days.confirm()
             await crawler.run(once=once)
@@ -137,6 +142,7 @@ class _Crawler:
     waits: bool
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
     work: Round | None = None
+    lags: LagWatch = field(init=False)
     name: str = field(default_factory=lambda: f"{platform.node()}:{os.getpid()}:{secrets.token_hex(4)}")
 
     async def run(self, *, once: bool) -> None:
@@ -177,6 +183,7 @@ class _Crawler:
     async def round(self) -> bool:
         """One round, if anything is due; returns whether it ended because we are cut off."""
         day, hour = self.days.now()
+        await self.lags.look()
         async with self.pool.connection() as conn:
             await require_scheme(conn)  # There may have been a rekey since the last round (O-10).
             if not await is_due(conn, Moment(day, hour if self.waits else None)):
@@ -194,7 +201,7 @@ class _Crawler:
             work = self.work = self._new_round(show)
             if self.stopped.is_set():
                 work.stop()
-            async with self.losses.open():
+            async with self.losses.open(), self.lags.open():
                 tally = await work.run()
         self.console.print(f"day {day}: {_summary(tally, time.monotonic() - start)}", highlight=False)
         return work.is_cut_off

@@ -7,6 +7,7 @@ from aiohttp import ClientSession, web
 
 from weboid.config import PROJECT_URL, Config
 from weboid.errors import StoreError
+from weboid.mechanism.loop_lag import LoopLag
 from weboid.store.db.pool import Pool
 from weboid.web.answer.answers import Answers
 from weboid.web.answer.live_pages import LiveReader, Sources
@@ -62,14 +63,16 @@ def make_app(
         wikis.list_names,
         sessions,
     )
-    status, metrics = HealthReader(pool, today), Metrics()
+    lag = LoopLag()
+    status, metrics = HealthReader(pool, today), Metrics(lag)
     errors = Errors(_problem_page(wikis, service.source))
     app = web.Application(middlewares=[metrics.middleware, sessions.middleware, errors.middleware, limits.middleware])
     app.on_response_prepare.append(add_headers)
     add_routes(app, service, config, wikis, StatusPage(status, metrics, service.source), client)
 
     async def reads(_: web.Application) -> AsyncIterator[None]:
-        yield
+        with lag.open():
+            yield
         await live.close()
         await status.close()
 

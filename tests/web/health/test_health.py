@@ -15,6 +15,7 @@ from support.webservice import TODAY, Site
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.spam_lines import parse_lines
 from weboid.errors import StoreError
+from weboid.mechanism.loop_lag import LoopLag
 from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.page_pass import PassPosition, record_end, record_place, record_start
@@ -278,12 +279,13 @@ async def test_metrics_tell_what_this_process_has_answered(site: Site) -> None:
     assert told["weboid_web_requests_total", ("", "404")] == 2
     assert told["weboid_web_request_seconds_count", ("/bot",)] == 2
     assert told["process_start_time_seconds", ()] > 0
+    assert 0 <= told["weboid_web_loop_lag_seconds", ()] < 60
     assert not any("nothing" in label for _, labels in told for label in labels)
 
 
 async def test_two_services_in_one_process_do_not_share_their_numbers() -> None:
-    assert Metrics().text(None) != b""
-    assert Metrics().text(None) != b""
+    assert Metrics(LoopLag()).text(None) != b""
+    assert Metrics(LoopLag()).text(None) != b""
 
 
 async def test_a_flood_costs_one_look_into_the_database(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -324,7 +326,7 @@ async def test_an_empty_store_has_a_page_too(site: Site, second_database: str) -
     async with open_pool(second_database, size=1) as pool:
         status = await HealthReader(pool, lambda: TODAY).find_status()
     assert status.wikis == ()
-    assert b"weboid_urls 0.0" in Metrics().text(status)
+    assert b"weboid_urls 0.0" in Metrics(LoopLag()).text(status)
 
 
 async def test_a_database_that_is_gone_is_told_with_a_key_and_no_trace(site: Site) -> None:

@@ -7,6 +7,7 @@ its result and its time are kept.
 
 import asyncio
 from collections.abc import Iterator
+from time import monotonic
 from typing import Final
 
 from aiohttp import web
@@ -18,6 +19,7 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from weboid.core.verdict.verdict import Verdict
+from weboid.mechanism.loop_lag import LoopLag
 from weboid.store.lists.health import Amount, Health
 from weboid.web.health.reader import PUBLIC_DETAILS
 
@@ -25,13 +27,14 @@ CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 KINDS: Final = (*sorted(PUBLIC_DETAILS), "spam-lines")
 """Kinds of alarms that are reported with 0 while there is none."""
 
+_LAG_OF_S: Final = 60.0
 _BOUNDS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 class Metrics:
-    """What this process has answered since it started."""
+    """What this process has answered since it started, and how late its event loop is."""
 
-    def __init__(self) -> None:
+    def __init__(self, lag: LoopLag) -> None:
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
@@ -47,6 +50,12 @@ class Metrics:
             registry=self._registry,
         )
         self._open = Gauge("weboid_web_requests_open", "Requests under way.", registry=self._registry)
+        late = Gauge(
+            "weboid_web_loop_lag_seconds",
+            "By how much the event loop was late at most in the last minute.",
+            registry=self._registry,
+        )
+        late.set_function(lambda: lag.worst_since(monotonic() - _LAG_OF_S))
 
     @property
     def middleware(self) -> Middleware:

@@ -1,0 +1,90 @@
+"""Watches whether a crawler's event loop is late for most of a minute: an alarm, since failures by time do not count.
+
+``mechanism/loop_lag`` measures, ``checking/lagged`` holds the failures back.
+One law: the watcher ends itself when it is told to; it is never cancelled in the middle of a statement.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from time import monotonic
+from typing import Final
+
+from weboid.errors import StoreError
+from weboid.mechanism.loop_lag import LATE_S, LoopLag
+from weboid.store.db.pool import Pool
+from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
+
+log = logging.getLogger(__name__)
+
+LOOK_S: Final = 60.0
+"""Seconds between two looks, of which each is at the time since the last one."""
+MOST: Final = 0.5
+"""The share of that time in which the loop must have been late."""
+
+
+class LagWatch:
+    """Raises the alarm of one crawler and lowers it: its own, and once that of a crawler that was here before."""
+
+    def __init__(self, pool: Pool, lag: LoopLag, today: Callable[[], int], connections: int) -> None:
+        self._pool = pool
+        self._lag = lag
+        self._today = today
+        self._connections = connections
+        self._may_be_raised = True
+        self._is_raised = False
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Looks now and then while a round is under way, and at its end."""
+        ended = asyncio.Event()
+        watching = asyncio.create_task(self._keep(ended))
+        try:
+            yield
+        finally:
+            ended.set()
+            # Not awaited by itself: whoever is cancelled while it waits would cancel it, too.
+            await asyncio.wait([watching])
+            watching.result()
+
+    async def _keep(self, ended: asyncio.Event) -> None:
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(ended.wait(), LOOK_S)
+            await self.look()
+            if ended.is_set():
+                return
+
+    async def look(self) -> None:
+        """Raises the alarm if the loop was late for most of the last minute; lowers it if it was not late at all.
+
+        If the database does not answer, the next look does it.
+        """
+        worst_s = self._lag.worst_since(monotonic() - LOOK_S)
+        try:
+            if self._lag.late_share(LOOK_S) >= MOST:
+                await self._raise(worst_s)
+            elif self._may_be_raised and worst_s <= LATE_S:
+                await self._lower()
+        except StoreError as error:
+            log.warning("the alarm of a late event loop is not up to date: %s", error)
+
+    async def _raise(self, worst_s: float) -> None:
+        if not self._is_raised:
+            log.error("this program was up to %.0f s late: failures by time do not count", worst_s)
+        self._may_be_raised = self._is_raised = True
+        async with self._pool.connection() as conn:
+            await raise_alarm(conn, AlarmKind.LOOP_LAG, "", self._today(), self._detail(worst_s))
+
+    async def _lower(self) -> None:
+        async with self._pool.connection() as conn:
+            await lower_alarm(conn, AlarmKind.LOOP_LAG, "")
+        self._may_be_raised = self._is_raised = False
+
+    def _detail(self, worst_s: float) -> str:
+        return (
+            f"a crawler is up to {worst_s:.0f} s late, so that what fails by time is not counted, but checked another "
+            f"day. Set WEBOID_NET_CONNECTIONS lower (now {self._connections}), or give it more processor time and "
+            "memory: other programs may take them"
+        )
