@@ -50,6 +50,7 @@ _ALARMS: Final = {
     "spam-lines": "weboid-status-alarm-spam-lines",
     "partial-loss": "weboid-status-alarm-partial-loss",
     "clock": "weboid-status-alarm-clock",
+    "offline": "weboid-status-alarm-offline",
 }
 _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-status-white"}
 
