@@ -38,6 +38,8 @@ class SimulatedNames:
         """What the name servers of the world say of a name now."""
         web = self._web
         outage = outage_on(web.world, name, web.day())
+        if outage and outage.lost is Lost.CAPTIVE:
+            return NameAnswer.ADDRESSES
         if outage and outage.lost is not Lost.SERVERS:
             return NameAnswer.NOTHING
         if name == ".":

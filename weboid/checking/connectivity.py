@@ -177,7 +177,7 @@ class Connectivity:
         if not self.is_down:
             self.is_down = True
             self.reach = reach
-            log.error("nothing is concluded: %s", self.told)
+            log.info("nothing is concluded: %s", self.told)
             if reach is Reach.CAPTIVE:
                 self._settle(reach)
 

@@ -32,11 +32,10 @@ class Lookalikes:
     def suspected(self, host: str, seen: Observation) -> str | None:
         """The place that an answer makes suspicious, as in ``checking/online``; None if it does not."""
         place = _place(host, seen)
-        domain = registrable_domain(host)
         if place is None or place in self._cleared:
-            self._newest.append((domain, ""))
+            self._newest.append(("", ""))
             return None
-        self._newest.append((domain, place))
+        self._newest.append((registrable_domain(host), place))
         domains = {domain for domain, at in self._newest if at == place}
         return place if len(domains) >= ALIKE or seen.http == LOGIN_WANTED else None
 

@@ -202,8 +202,10 @@ class Online:
             heard: list[Heard] = []
             for witnesses in self._turns(lately):
                 heard += await self._heard(witnesses)
-                if any(each.voice is Voice.ITSELF and each.by_name for each in heard):
-                    return Reach.ONLINE
+                if found := [each for each in heard if each.voice is Voice.ITSELF]:
+                    if any(each.by_name for each in found):
+                        return Reach.ONLINE
+                    break
             names, is_wild = await asking
             stranger = await self._stranger(made_up) if is_wild else None
             return reach_of(heard, stranger, names, suspected)

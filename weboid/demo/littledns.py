@@ -51,6 +51,11 @@ class LittleDns(asyncio.DatagramProtocol):
         lost = lost_on(self._world, name, day)
         if lost in (Lost.ALL, Lost.NAMES):
             return
+        if lost is Lost.CAPTIVE:
+            if kind == "A":
+                answer.add_answer(RR(query.q.qname, QTYPE.A, rdata=A(address_of(self._world, "")), ttl=0))
+            self._transport.sendto(answer.pack(), addr)
+            return
         if not name:
             if lost is not Lost.NAMES_FAIL:
                 answer.add_answer(RR(query.q.qname, QTYPE.NS, rdata=NS("ns.weboid.demo"), ttl=0))
