@@ -7,10 +7,14 @@ import pytest
 from support.commands import Place, open_place
 from support.misbehaving import Zone, name_server
 
-from weboid.demo.world import Host, HostState, Page, Spell, World
+from weboid.demo.world import Host, HostState, Lost, Outage, Page, Spell, World
 
 NAMES = [f"host{number}.demo" for number in range(30)]
-WORLD = World({name: Host((Spell(0, HostState.REFUSED),), {"/": (Spell(0, Page()),)}) for name in NAMES})
+PORTAL_DAY = 108
+WORLD = World(
+    {name: Host((Spell(0, HostState.REFUSED),), {"/": (Spell(0, Page()),)}) for name in NAMES},
+    (Outage(PORTAL_DAY, PORTAL_DAY, Lost.CAPTIVE),),
+)
 PAGES = {"Harbour": [f"http://{name}/" for name in NAMES]}
 
 
@@ -77,3 +81,21 @@ async def test_a_round_without_network_is_an_alarm_that_the_next_good_one_lowers
     place.environ["WEBOID_NET_DNS"] = good
     assert (await place.run("crawl", "--once", "--day", "107")).status == 0
     assert "offline" not in (await place.run("maintain", "--day", "107")).err
+
+
+async def test_behind_a_portal_that_answers_for_all_hosts_nothing_is_said(place: Place, database: str) -> None:
+    place.environ["WEBOID_DATABASE"] = database
+    assert (await place.run("feed", "pass", "--day", "100")).status == 0
+    assert place.web
+    # Without the wiki: its API answers at an address, which no portal takes over here.
+    ports = f"[net]\nweb_ports = [{place.web.http_port}, {place.web.https_port}]\n"
+    (place.folder / "weboid.toml").write_text(ports, encoding="utf-8")
+    place.day = PORTAL_DAY
+    urls = [place.web.located(f"http://{name}/") for name in NAMES]
+    place.environ["WEBOID_CRAWL_CANARIES"] = urls[0]
+    ran = await place.run("check", "--json", *urls)
+    assert (ran.status, {line["reason"] for line in ran.lines()}) == (3, {"no-network"})
+    assert "login" in ran.err
+    ran = await place.run("crawl", "--once", "--day", str(PORTAL_DAY))
+    assert (ran.status, "login" in ran.err) == (2, True)
+    assert len(place.web.requests) < 20
