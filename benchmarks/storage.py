@@ -12,9 +12,11 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
+from typing import NoReturn
 
 import psycopg
 
+from weboid.checking.online import Online
 from weboid.config import CrawlConfig
 from weboid.core.document.portrait import TITLE_WORDS, Portrait
 from weboid.core.observe.check_request import CheckRequest
@@ -27,6 +29,7 @@ from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.crawl.round import Round
 from weboid.crawl.work import StoreWork
 from weboid.feed.intake import page_urls
+from weboid.net.outbound import no_answer
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.embedded.server import open_server
@@ -68,6 +71,7 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
             work = Round(
                 StoreWork(pool, "benchmark", config, DEFAULT),
                 ask,
+                Online(_not_asked, no_answer),
                 now=partial(Moment, day),
                 config=config,
                 connections=1000,
@@ -77,6 +81,10 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
             rate = written / (perf_counter() - begun)
             await asyncio.to_thread(_vacuum, dsn)
             await _print_sizes(pool, f"after round {number}, {rate:,.0f} checks/s without network", urls, links)
+
+
+async def _not_asked(url: str) -> NoReturn:
+    raise OSError("there is no network here")
 
 
 def _portrait(chance: random.Random) -> Portrait:

@@ -33,7 +33,9 @@ from weboid.demo.world import (
     certificate_on,
     host_state,
     located,
+    lost_on,
     outage_on,
+    portal_answer,
 )
 from weboid.net.connection import BODY_S
 from weboid.net.dial import NotConnected
@@ -150,6 +152,8 @@ class SimulatedEngine:
         state = host_state(web.world, host, day, web.hour(host))
         if outage and outage.lost is Lost.NAMES_FAIL:
             state = HostState.DNS_SERVFAIL
+        if outage and outage.lost is Lost.CAPTIVE:
+            return None
         is_silent = state is HostState.DNS_SILENT or (outage and outage.lost in (Lost.ALL, Lost.NAMES))
         code = ERROR_OF_NAME.get(state)
         if host not in self._names:
@@ -174,9 +178,11 @@ class SimulatedEngine:
                 return _Ended(_unmade(refused))
             return _Ended(_unmade(TimeoutError()), timeout_s)
         state = host_state(web.world, host, day, hour)
+        outage = outage_on(web.world, host, day)
+        if outage and outage.lost is Lost.CAPTIVE:
+            state = HostState.UP
         if state is HostState.REFUSED or port != web.ports[scheme == "https"]:
             return _Ended(_unmade(ConnectionRefusedError(errno.ECONNREFUSED, "refused")))
-        outage = outage_on(web.world, host, day)
         if outage and outage.lost in (Lost.ALL, Lost.SERVERS):
             # A plain connection is made over sockets, too; a handshake is never begun.
             lost: Exception = _unmade(TimeoutError()) if scheme == "https" else TimeoutError()
@@ -194,7 +200,10 @@ class SimulatedEngine:
 
     def _answered(self, request: ReceivedRequest, timeout_s: float, *, secure: bool) -> _Ended:
         web = self.web
-        behaviour = answer_of(web.world, request.host, request.target, web.day(), web.hour(request.host), secure=secure)
+        day = web.day()
+        if lost_on(web.world, request.host, day) is Lost.CAPTIVE:
+            return self._reply(plain_of(portal_answer(request.host, web.ports[0]), request)[0], request, timeout_s)
+        behaviour = answer_of(web.world, request.host, request.target, day, web.hour(request.host), secure=secure)
         plain, waits_s = plain_of(behaviour, request)
         waits_s *= self._pace
         if waits_s >= timeout_s:

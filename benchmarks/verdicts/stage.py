@@ -18,10 +18,12 @@ from benchmarks.verdicts.wayout import SimulatedTurns, open_simulated
 from benchmarks.worlds.sight import PATIENCE_S
 from benchmarks.worlds.worldfile import WorldFile
 from weboid.checking.turns import SharedTurns, Turns
-from weboid.config import Config, NetConfig, load_config
+from weboid.config import Config, NetConfig, WikiConfig, load_config
 from weboid.core.record.moment import planned_hour
+from weboid.core.url.farms import WikiName
 from weboid.core.url.keys import host_key
 from weboid.demo.littleweb import LittleWeb, open_littleweb
+from weboid.demo.world import Host, Page, Spell, World
 from weboid.net.outbound import Outbound, open_session
 from weboid.store.db.pool import Pool
 
@@ -35,6 +37,10 @@ its days: with the same ports a year is the same again."""
 _CONNECTIONS: Final = 40
 """Few: the little web lives in the same process, and what waits for its turn there looks slow."""
 _CONNECTIONS_SIMULATED: Final = 400
+WIKI: Final = WikiName("yearwiki", "wmflabs")
+"""The wiki whose links are watched."""
+_WIKI: Final = "yearwiki.weboid.wiki"
+_SITEINFO: Final = '{"batchcomplete":true,"query":{"general":{"generator":"MediaWiki 1.43.0"}}}'
 _OPENING: Final = 2.0
 """Times the limit of an answer: that of opening a connection. Here servers share our processor, so that nothing but
 the answer has a limit; a name server that is silent is therefore a timeout, not an error of names as in life."""
@@ -107,10 +113,10 @@ async def open_simulated_stage(file: WorldFile, folder: Path, ports: tuple[int, 
     """A stage without sockets, in the seconds of life."""
     config = _config(folder, file, PATIENCE_S, _CONNECTIONS_SIMULATED, ports)
     hour = hours_in(file)
-    web = SimulatedWeb(file.world, ports, lambda: stage.day, lambda host: hour(host, stage.day))
+    web = SimulatedWeb(_with_wiki(file), ports, lambda: stage.day, lambda host: hour(host, stage.day))
     stage = Stage(
         file,
-        replace(config, crawl=replace(config.crawl, delay=0.0)),
+        _watching(replace(config, crawl=replace(config.crawl, delay=0.0)), file, web.located),
         web.located,
         lambda settings: open_simulated(web, settings),
         lambda pool, delay: SimulatedTurns(),
@@ -138,12 +144,26 @@ async def open_socket_stage(
     tls = authority.server_context(file.world, today, hour)
     http, https = ports if all(map(_is_free, ports)) else (0, 0)
     async with open_littleweb(
-        file.world, day=today, hour=hour, tls=tls, http_port=http, https_port=https, pace=answer_s / PATIENCE_S
+        _with_wiki(file), day=today, hour=hour, tls=tls, http_port=http, https_port=https, pace=answer_s / PATIENCE_S
     ) as web:
         config = _config(folder, file, answer_s, _CONNECTIONS, (web.http_port, web.https_port))
         net = replace(config.net, dns=(web.name_server,), ca=authority.ca_file)
-        stage = Stage(file, replace(config, net=net), web.located, web=web)
+        stage = Stage(file, _watching(replace(config, net=net), file, web.located), web.located, web=web)
         yield stage
+
+
+def _with_wiki(file: WorldFile) -> World:
+    """The world of a file and the API of the wiki that is watched in it."""
+    if not file.has_wiki:
+        return file.world
+    api = Host(paths={"/w/api.php": (Spell(0, Page("application/json", text=_SITEINFO)),)})
+    return replace(file.world, hosts={**file.world.hosts, _WIKI: api})
+
+
+def _watching(config: Config, file: WorldFile, located: Callable[[str], str]) -> Config:
+    """The configuration of a crawler that watches the world's wiki."""
+    wiki = WikiConfig(WIKI, api=located(f"http://{_WIKI}/w/api.php"))
+    return replace(config, wikis=(wiki,) if file.has_wiki else ())
 
 
 def _config(folder: Path, file: WorldFile, answer_s: float, connections: int, ports: tuple[int, int]) -> Config:

@@ -14,8 +14,8 @@ from pycares import errno as ares
 from benchmarks.verdicts.simulated import ERROR_OF_NAME, SimulatedEngine, SimulatedWeb, elapsed
 from weboid.checking.turns import QUEUE_S, NotAsked
 from weboid.config import NetConfig
-from weboid.demo.world import HostState, address_of, host_state
-from weboid.net.dns import LookupFailed, Resolver
+from weboid.demo.world import HostState, Lost, address_of, host_state, outage_on
+from weboid.net.dns import LookupFailed, NameAnswer, Resolver
 from weboid.net.guard import Guard
 from weboid.net.outbound import Outbound
 from weboid.net.tcp import Dialer
@@ -34,6 +34,25 @@ class SimulatedNames:
             raise LookupFailed(ERROR_OF_NAME.get(state, ares.ARES_ETIMEOUT))
         return (address_of(self._web.world, host, refusing=state is HostState.REFUSED),)
 
+    async def look_up(self, name: str) -> NameAnswer:
+        """What the name servers of the world say of a name now."""
+        web = self._web
+        outage = outage_on(web.world, name, web.day())
+        if outage and outage.lost is Lost.CAPTIVE:
+            return NameAnswer.ADDRESSES
+        if outage and outage.lost is not Lost.SERVERS:
+            return NameAnswer.NOTHING
+        if name == ".":
+            return NameAnswer.ADDRESSES
+        match host_state(web.world, name, web.day(), web.hour(name)):
+            case None | HostState.DNS_GONE:
+                return NameAnswer.NO_NAME
+            case HostState.DNS_EMPTY:
+                return NameAnswer.NO_ADDRESS
+            case HostState.DNS_SERVFAIL | HostState.DNS_SILENT:
+                return NameAnswer.NOTHING
+        return NameAnswer.ADDRESSES
+
     async def resolve(self, host: str, port: int = 0) -> NoReturn:
         """Nothing but HTTP is simulated."""
         raise LookupFailed(ares.ARES_ENOTFOUND)
@@ -42,11 +61,12 @@ class SimulatedNames:
 @asynccontextmanager
 async def open_simulated(web: SimulatedWeb, settings: NetConfig) -> AsyncIterator[Outbound]:
     """A way out into a simulated web, with a time of its own."""
-    dialer = Dialer(settings, Guard(settings.deny, settings.permit), cast(Resolver, SimulatedNames(web)))
+    names = SimulatedNames(web)
+    dialer = Dialer(settings, Guard(settings.deny, settings.permit), cast(Resolver, names))
     engine = SimulatedEngine(web, settings)
     seats = asyncio.Semaphore(settings.connections)
     addresses = partial(address_of, web.world)
-    yield Outbound(settings, engine, seats, dialer, now=elapsed.get, addresses=addresses)
+    yield Outbound(settings, engine, seats, dialer, now=elapsed.get, addresses=addresses, look_up=names.look_up)
 
 
 class SimulatedTurns:

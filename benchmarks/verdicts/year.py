@@ -19,7 +19,7 @@ from typing import Final
 from rich.console import Console
 
 from benchmarks.verdicts.daily import Change, Check, Diary
-from benchmarks.verdicts.stage import ANSWER_S, FIRST_DAY, PORTS, Stage, open_simulated_stage, open_socket_stage
+from benchmarks.verdicts.stage import ANSWER_S, FIRST_DAY, PORTS, WIKI, Stage, open_simulated_stage, open_socket_stage
 from benchmarks.worlds.onlooker import Onlooker
 from benchmarks.worlds.sight import Sight
 from benchmarks.worlds.worldfile import WorldFile
@@ -27,7 +27,7 @@ from weboid.cli.crawl import crawl
 from weboid.cli.runtime import stop_signals
 from weboid.core.record.moment import Moment
 from weboid.core.record.reasons import Reason
-from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.core.url.farms import WMFLABS
 from weboid.crawl.worker_day import confirm_day
 from weboid.demo.world import outage_on
 from weboid.errors import DayRefused, WeboidError
@@ -230,7 +230,7 @@ async def _taken_in(pool: Pool, stage: Stage, year: Year) -> None:
     onlooker = Onlooker(file)
     located = [stage.located(url) for url in file.links]
     async with pool.connection() as conn:
-        wiki = await record_wiki(conn, WMFLABS, WikiName("yearwiki", "wmflabs"))
+        wiki = await record_wiki(conn, WMFLABS, WIKI)
         for number, start in enumerate(range(0, len(located), _LINKS_A_PAGE)):
             since = number % min(_INTAKE_DAYS, file.days)
             texts = tuple(located[start : start + _LINKS_A_PAGE])

@@ -35,7 +35,7 @@ MOST_DAYS: Final = 4_000
 
 _KEYS: Final = frozenset(
     {"weboid-world", "name", "note", "days", "named", "own-outages", "pauses", "kills", "clock", "delay", "hosts"}
-    | {"links", "truth"}
+    | {"links", "truth", "wiki"}
 )
 _HOST_KEYS: Final = frozenset({"scheme", "life", "certificate", "network", "others", "paths", "unlinked", "note"})
 _SCHEMES: Final = {"http": ("http",), "https": ("https",), "both": ("http", "https")}
@@ -57,6 +57,8 @@ class WorldFile:
     notes: Mapping[str, str]
     """What the file says of hosts, for people."""
     troubles: OwnTroubles
+    has_wiki: bool = True
+    """Whether the API of a watched wiki answers, unless we are cut off ourselves."""
 
 
 def read_world(file: Path) -> WorldFile:
@@ -91,7 +93,8 @@ def world_in(content: str) -> WorldFile:
     truth = _truth(given.get("truth", {}), place.at("truth"), links)
     notes = {name: text(host.get("note", ""), place.at("hosts").at(name)) for name, host in given["hosts"].items()}
     name = text(given.get("name", ""), place.at("name"))
-    return WorldFile(name, days, World(hosts, lost), links, truth, notes, troubles)
+    has_wiki = one_of(given.get("wiki", "up"), place.at("wiki"), {"up": True, "none": False})
+    return WorldFile(name, days, World(hosts, lost), links, truth, notes, troubles, has_wiki)
 
 
 def _json(content: str) -> Any:

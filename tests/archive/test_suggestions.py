@@ -9,7 +9,7 @@ from time import monotonic
 import pytest
 from support.misbehaving import Act, Asked, HangUp, Script, Silence, head_only, reply, serve
 from support.observations import FINE, SILENT
-from support.stored import WikiInStore, key, open_wiki
+from support.stored import CUT_OFF, NAMES_ALONE, WikiInStore, key, open_wiki
 
 from weboid.archive.suggestions import (
     ARCHIVE_DAYS,
@@ -23,6 +23,7 @@ from weboid.archive.suggestions import (
     judged,
 )
 from weboid.checking.checker import Checker
+from weboid.checking.online import Online
 from weboid.checking.turns import NotAsked, SharedTurns
 from weboid.config import CrawlConfig, NetConfig
 from weboid.core.observe.check_request import CheckRequest
@@ -81,7 +82,7 @@ async def crawler(
     """What a crawler has: one way out, with shared slots."""
     async with open_session(NET) as session:
         checker = Checker(session, SharedTurns(wiki.pool, delay), CrawlConfig(delay=delay, **config))  # type: ignore[arg-type]
-        yield lambda day: Suggestions(wiki.pool, checker.ask, today=lambda: day, stopped=asyncio.Event())
+        yield lambda day: Suggestions(wiki.pool, checker.ask, NAMES_ALONE, today=lambda: day, stopped=asyncio.Event())
 
 
 async def sweep(wiki: WikiInStore, day: int, **config: object) -> int:
@@ -89,12 +90,14 @@ async def sweep(wiki: WikiInStore, day: int, **config: object) -> int:
         return await new(day).sweep()
 
 
-def scripted(wiki: WikiInStore, day: int, answer: Callable[[str], Observation]) -> Suggestions:
+def scripted(
+    wiki: WikiInStore, day: int, answer: Callable[[str], Observation], online: Online = NAMES_ALONE
+) -> Suggestions:
     async def ask(question: CheckRequest) -> Observation:
         wiki.questions.append(question)
         return answer(question.url)
 
-    return Suggestions(wiki.pool, ask, today=lambda: day, stopped=asyncio.Event())
+    return Suggestions(wiki.pool, ask, online, today=lambda: day, stopped=asyncio.Event())
 
 
 async def test_what_works_is_shown_and_asked_again_after_four_weeks(wiki: WikiInStore) -> None:
@@ -205,7 +208,7 @@ async def test_a_redirect_into_our_own_network_is_not_followed(wiki: WikiInStore
         ):
             await suggest(wiki, site.url("/new"))
             checker = Checker(session, SharedTurns(wiki.pool, 0.0), CrawlConfig(delay=0.0))
-            await Suggestions(wiki.pool, checker.ask, today=lambda: 100, stopped=asyncio.Event()).sweep()
+            await Suggestions(wiki.pool, checker.ask, NAMES_ALONE, today=lambda: 100, stopped=asyncio.Event()).sweep()
         assert inside.asked == []
     told = await stands(wiki)
     assert told
@@ -263,14 +266,14 @@ async def test_no_more_than_a_few_are_asked_at_once(wiki: WikiInStore) -> None:
         busy -= 1
         return FINE
 
-    assert await Suggestions(wiki.pool, ask, today=lambda: 100, stopped=asyncio.Event()).sweep() == len(URLS)
+    suggestions = Suggestions(wiki.pool, ask, NAMES_ALONE, today=lambda: 100, stopped=asyncio.Event())
+    assert await suggestions.sweep() == len(URLS)
     assert most <= 4
 
 
 async def test_while_we_are_cut_off_nothing_is_held_against_anybody(wiki: WikiInStore) -> None:
-    await wiki.round(100, lambda url, day: FINE)  # so that the store knows canaries
     await suggest(wiki, *(f"http://h{number}.demo/" for number in range(len(URLS))))
-    await scripted(wiki, 100, lambda url: SILENT).sweep()
+    await scripted(wiki, 100, lambda url: SILENT, CUT_OFF).sweep()
     rows = await wiki.rows("SELECT works, asked, strikes FROM replacement")
     assert rows == [(False, None, 0)] * len(URLS)
     await scripted(wiki, 101, lambda url: SILENT if "h1." in url else FINE).sweep()
@@ -294,7 +297,7 @@ async def test_a_stop_leaves_the_rest_for_another_day(wiki: WikiInStore) -> None
         stopped.set()
         return FINE
 
-    await Suggestions(wiki.pool, ask, today=lambda: 100, stopped=stopped).sweep()
+    await Suggestions(wiki.pool, ask, NAMES_ALONE, today=lambda: 100, stopped=stopped).sweep()
     rows = await wiki.rows("SELECT asked, due FROM replacement WHERE asked IS NULL")
     assert len(rows) >= len(URLS) - 4
     assert set(rows) == {(None, 101)}
@@ -368,5 +371,5 @@ async def test_a_running_crawler_finds_a_new_suggestion_by_itself(wiki: WikiInSt
 
     await suggest(wiki, "http://new.demo/")
     async with asyncio.timeout(60):
-        await Suggestions(wiki.pool, ask, today=lambda: 100, stopped=stopped).run()
+        await Suggestions(wiki.pool, ask, NAMES_ALONE, today=lambda: 100, stopped=stopped).run()
     assert await state(wiki) == (True, 100, 0, 128)

@@ -1,37 +1,59 @@
-"""Whether our own connection is down (C-16): failures are believed only while other hosts answer."""
+"""Whether our own connection is down (C-16): failures are believed only while others answer."""
 
 import asyncio
 
-from support.observations import FINE, LOST, SILENT
-from support.stored import WikiInStore, open_wiki
+import pytest
+from support.observations import FINE, LOST, NO_NAME, SILENT
+from support.stored import CUT_OFF, NAMES_ALONE, WikiInStore, honest, open_wiki, silent
 
-from weboid.checking.connectivity import SUSPECTS_ALONE
-from weboid.core.observe.observation import Observation
+from weboid.checking.connectivity import SUSPECTS, Connectivity
+from weboid.checking.online import Online
+from weboid.core.observe.check_request import CheckRequest
+from weboid.core.observe.observation import Observation, RawResponse
+from weboid.core.record.reasons import Reason
+from weboid.core.record.status import Status
 from weboid.core.verdict.verdict import Verdict
+from weboid.net.dns import LookupFailed, NameAnswer
 
 HOSTS = [f"http://h{n}.demo/" for n in range(90)]
+MOVED = Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, "http://new.demo/", http=200)
+PRIVATE = Observation(Status.NETWORK, Reason.NOT_PUBLIC)
 
 
 async def verdicts(wiki: WikiInStore) -> set[Verdict]:
     return {(await wiki.finding(url)).verdict for url in HOSTS}
 
 
+async def answered(url: str) -> RawResponse:
+    return RawResponse(url, url, "GET", code=200)
+
+
+async def unanswered(url: str) -> RawResponse:
+    return RawResponse(url, url, "GET", fault=Reason.TIMEOUT)
+
+
+WITNESSED = Online(answered, silent, canaries=["https://canary.demo/"])
+DESERTED = Online(unanswered, honest, canaries=["https://canary.demo/"])
+"""Name servers answer, the only canary does not."""
+
+
 async def test_an_outage_of_our_own_is_held_against_nobody_and_ends_the_round(database: str) -> None:
     async with open_wiki(database, {1: HOSTS}) as wiki:
         await wiki.round(100, lambda url, day: FINE)
-        work = wiki.new_round(108, lambda url, day: SILENT)
+        work = wiki.new_round(108, lambda url, day: SILENT, online=CUT_OFF)
         tally = await work.run()
         assert (tally.written, work.is_cut_off) == (0, True)
+        assert "WEBOID_CRAWL_CANARIES" in work.why_cut_off
         assert await verdicts(wiki) == {Verdict.WORKING}
         assert (await wiki.round(108, lambda url, day: FINE)).written == len(HOSTS)
 
 
-async def test_many_dead_hosts_are_believed_while_a_canary_answers(database: str) -> None:
+async def test_many_dead_hosts_are_believed_while_others_answer(database: str) -> None:
     living = HOSTS[::2]
     async with open_wiki(database, {1: HOSTS}) as wiki:
         await wiki.round(100, lambda url, day: FINE)
         for day in range(107, 138):
-            await wiki.round(day, lambda url, day: FINE if url in living else SILENT)
+            await wiki.new_round(day, lambda url, day: FINE if url in living else SILENT, online=WITNESSED).run()
         assert {(await wiki.finding(url)).verdict for url in living} == {Verdict.WORKING}
         assert {(await wiki.finding(url)).verdict for url in HOSTS if url not in living} == {Verdict.DEAD}
 
@@ -47,13 +69,82 @@ async def test_an_outage_in_the_middle_of_a_round_takes_nothing_back_that_was_an
             answered.add(url)
             return LOST
 
-        work = wiki.new_round(100, lambda url, day: cut(url))
+        work = wiki.new_round(100, lambda url, day: cut(url), online=CUT_OFF)
         tally = await work.run()
         assert (tally.written, work.is_cut_off) == (30, True)
         assert {url for url in HOSTS if (await wiki.known(url)).record.history} == answered
 
 
-async def test_a_small_wiki_whose_hosts_are_all_dead_is_believed(database: str) -> None:
-    few = HOSTS[: SUSPECTS_ALONE - 1]
-    async with open_wiki(database, {1: few}) as wiki:
-        assert (await wiki.round(100, lambda url, day: SILENT)).written == len(few)
+@pytest.mark.parametrize("count", [1, 5, 55])
+@pytest.mark.parametrize(
+    ("online", "seen", "believed"),
+    [
+        (NAMES_ALONE, SILENT, True),
+        (NAMES_ALONE, NO_NAME, True),
+        (WITNESSED, SILENT, True),
+        (WITNESSED, NO_NAME, True),
+        (DESERTED, NO_NAME, True),
+        (DESERTED, SILENT, False),
+        (CUT_OFF, SILENT, False),
+        (CUT_OFF, NO_NAME, False),
+        (CUT_OFF, PRIVATE, False),
+    ],
+)
+async def test_a_store_whose_hosts_have_all_died_is_believed_as_far_as_others_prove_it(
+    count: int, online: Online, seen: Observation, believed: bool
+) -> None:
+    async def ask(question: CheckRequest) -> Observation:
+        return seen
+
+    connectivity = Connectivity(ask, online)
+    connectivity.know(HOSTS[:8])
+    found = await asyncio.gather(*(connectivity.check(CheckRequest(url)) for url in HOSTS[:count]))
+    await connectivity.close()
+    assert found == [seen if believed else None] * count
+    assert connectivity.is_down is not believed
+
+
+async def test_living_hosts_that_only_redirect_show_that_we_are_online() -> None:
+    async def ask(question: CheckRequest) -> Observation:
+        if "h1." in question.url:
+            await asyncio.sleep(0.05)
+            return MOVED
+        await asyncio.sleep(0.01)
+        return SILENT
+
+    connectivity = Connectivity(ask, CUT_OFF)
+    found = await asyncio.gather(*(connectivity.check(CheckRequest(url)) for url in HOSTS[: SUSPECTS - 1]))
+    assert found.count(SILENT) == SUSPECTS - 2
+    assert not connectivity.is_down
+
+
+async def test_name_servers_that_cannot_be_asked_are_an_outage_of_ours() -> None:
+    async def ask(question: CheckRequest) -> Observation:
+        raise LookupFailed(11)
+
+    connectivity = Connectivity(ask, CUT_OFF)
+    assert await connectivity.check(CheckRequest(HOSTS[0])) is None
+    assert connectivity.is_down
+
+
+async def test_while_somebody_answers_for_all_hosts_nothing_is_believed() -> None:
+    captive = False
+
+    async def everything(name: str) -> NameAnswer:
+        return NameAnswer.ADDRESSES if captive else await honest(name)
+
+    async def portal(url: str) -> RawResponse:
+        return RawResponse(url, "http://login.hotel.demo/" if captive else url, "GET", code=200)
+
+    async def ask(question: CheckRequest) -> Observation:
+        at = "http://login.hotel.demo/" if captive else "http://www.h.demo/"
+        return Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, at, http=200)
+
+    connectivity = Connectivity(ask, Online(portal, everything, canaries=["http://canary.demo/"]))
+    before = [await connectivity.check(CheckRequest(url)) for url in HOSTS[:30]]
+    assert None not in before
+    captive = True
+    after = await asyncio.gather(*(connectivity.check(CheckRequest(url)) for url in HOSTS[30:]))
+    assert sum(1 for seen in after if seen) < 4
+    assert connectivity.is_down
+    assert "login" in connectivity.told

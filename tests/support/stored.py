@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from typing import Any
 
+from weboid.checking.online import Online
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
-from weboid.core.observe.observation import Observation
+from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT
 from weboid.core.url.classify import classify
@@ -22,6 +23,7 @@ from weboid.crawl.round import Round
 from weboid.crawl.visit import SecondOutcome
 from weboid.crawl.work import StoreWork
 from weboid.feed.intake import page_urls
+from weboid.net.dns import NameAnswer
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.db.rows import KnownUrl
 from weboid.store.pages.page import Intake, record_pages
@@ -29,6 +31,26 @@ from weboid.store.pages.wiki import StoredWiki, record_wiki
 from weboid.store.results.record import Tally
 from weboid.store.urls.url import find_urls
 from weboid.wiki.source import PageLinks
+
+
+async def nobody(url: str) -> RawResponse:
+    """A witness that does not answer."""
+    raise TimeoutError
+
+
+async def honest(name: str) -> NameAnswer:
+    """Name servers that know all names but made-up ones."""
+    return NameAnswer.NO_NAME if name.endswith(".com") else NameAnswer.ADDRESSES
+
+
+async def silent(name: str) -> NameAnswer:
+    """Name servers that do not answer."""
+    return NameAnswer.NOTHING
+
+
+NAMES_ALONE = Online(nobody, honest)
+"""Nothing but name servers shows that we are online."""
+CUT_OFF = Online(nobody, silent)
 
 Script = Callable[[str, int], Observation | Awaitable[Observation]]
 """What a URL in normal form answers on a day."""
@@ -75,6 +97,7 @@ class WikiInStore:
         losses: Losses | None = None,
         hour: int | None = None,
         waits: bool = False,
+        online: Online = NAMES_ALONE,
         **config: Any,
     ) -> Round:
         """A round that is not running yet; `hour` and `waits` as in Moment and Round, `config` as in CrawlConfig."""
@@ -89,6 +112,7 @@ class WikiInStore:
         return Round(
             StoreWork(self.pool, worker, settings, DEFAULT),
             ask,
+            online,
             now=lambda: Moment(day, hour),
             config=settings,
             connections=10,

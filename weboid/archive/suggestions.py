@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Final
 
 from weboid.checking.connectivity import CANARIES, Ask, Connectivity
+from weboid.checking.online import Online
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Outcome, Reason
@@ -101,26 +102,23 @@ def is_given_up(suggestion: Replacement, day: int) -> bool:
 
 
 class Suggestions:
-    """One worker's checks of suggestions, alongside its rounds. `today` is called at every check; `stopped` ends them.
-
-    `canaries` are URLs that always answer (C-16), none = some that worked when they were last checked.
-    """
+    """One worker's checks of suggestions, alongside its rounds; `today` is called at every check, `stopped` ends it."""
 
     def __init__(
         self,
         pool: Pool,
         ask: Ask,
+        online: Online,
         *,
         today: Callable[[], int],
         stopped: asyncio.Event,
-        canaries: Sequence[str] = (),
     ) -> None:
         self._pool = pool
         self._ask = ask
         self._today = today
         self._stopped = stopped
-        self._canaries = canaries
-        self._connectivity = Connectivity(self._ask)
+        self._online = online
+        self._connectivity = Connectivity(self._ask, online)
 
     async def run(self) -> None:
         """Calls `sweep` again and again, with pauses, until stopped."""
@@ -136,14 +134,14 @@ class Suggestions:
 
     async def sweep(self) -> int:
         """Checks all that are due, a few at a time; returns how many. Ends early if stopped or if we are offline."""
-        self._connectivity = Connectivity(self._ask)
+        self._connectivity = Connectivity(self._ask, self._online)
         count = 0
         try:
             while not self._stopped.is_set() and not self._connectivity.is_down:
                 async with self._pool.connection() as conn:
                     taken = await lease_replacements(conn, self._today(), limit=_TAKEN_AT_ONCE)
                     if taken and not count:
-                        self._connectivity.know(self._canaries or await list_canaries(conn, limit=CANARIES))
+                        self._connectivity.know(await list_canaries(conn, limit=CANARIES))
                 if not taken:
                     break
                 count += len(taken)

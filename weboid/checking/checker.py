@@ -83,6 +83,10 @@ class Checker:
         """The observation alone, for rounds."""
         return (await self.check(question)).seen
 
+    async def fetch(self, url: str) -> RawResponse:
+        """The plain answer of an HTTP URL in normal form, of a witness, say; raises like `check`."""
+        return await fetch_answer(self._session, url, turn=self.turn, get_only=True)
+
     async def turn(self, host: str) -> None:
         """Waits for a host's turn; raises NotPublic for one on the stop list, and NotAsked if the wait is too long."""
         if self._stop_list.holds(host):

@@ -1,88 +1,150 @@
-"""Detects whether our own connection is down (C-16): a host's failure is believed only while other hosts answer.
+"""Detects whether our own connection is down (C-16): a host's failure is believed only while others answer.
 
-One law: a failure is held back until another host has answered since, or a canary does; failures during an outage of
-our own do not count.
+Who proves that we are online is decided by ``checking/online``.
+One law: a failure is held back until another host has answered since, or a witness does; failures during an outage of
+our own do not count, and while somebody answers for all hosts nothing does.
 """
 
 import asyncio
+import errno
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
+from weboid.checking.lookalikes import Lookalikes
+from weboid.checking.online import Online, Reach
 from weboid.checking.turns import NotAsked
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
+from weboid.core.observe.scheme_switch import BAD_CERTIFICATES
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.status import Status
 from weboid.core.verdict.judge import is_host_failure
+from weboid.net.dns import LookupFailed
 
 log = logging.getLogger(__name__)
 
 SUSPECTS: Final = 20
-"""Hosts that fail in a row before the canaries are checked, even while other checks are still under way."""
-SUSPECTS_ALONE: Final = 50
-"""The same without any known canary, before our connection is taken to be down."""
+"""Hosts that fail in a row before witnesses are asked, even while other checks are still under way."""
 CANARIES: Final = 8
-"""Number of canaries: enough that not all of them die between two rounds."""
+"""Number of watched URLs that answered lately and are kept as witnesses: not all of them die between two rounds."""
+LOOK_S: Final = 300.0
+"""Seconds between two looks whether somebody answers for all hosts."""
+
+_NAMES: Final = frozenset({Status.DNS_ERROR, Status.DNS_GONE})
+_NO_ANSWERS: Final = BAD_CERTIFICATES | {Reason.NOT_PUBLIC, Reason.UNSAFE}
+"""Doubts that are not the answer of a server to HTTP: nothing is proven by them."""
 
 Ask = Callable[[CheckRequest], Awaitable[Observation]]
 """Makes one check; raises NotAsked, and errors of our own."""
 
 
-class Connectivity:
-    """Makes checks and watches our own connection. Canaries are the given URLs, then those that answered last."""
+def is_answer(seen: Observation) -> bool:
+    """Whether a check shows that servers can be reached."""
+    if seen.not_http:
+        return seen.outcome is not Outcome.FAILING and seen.reason not in _NO_ANSWERS
+    return not is_host_failure(seen) and (seen.on_other_host or seen.reason not in _NO_ANSWERS)
 
-    def __init__(self, ask: Ask) -> None:
+
+class Connectivity:
+    """Makes checks and watches our own connection, for one round, say.
+
+    Witnesses are those of `online` and the URLs that answered last. They are asked when no check is under way that may
+    bring an answer, or when `suspects` hosts have failed in a row.
+    """
+
+    def __init__(self, ask: Ask, online: Online, *, suspects: int = SUSPECTS) -> None:
         self._ask = ask
-        self._canaries: deque[str] = deque(maxlen=CANARIES)
+        self._online = online
+        self._limit = suspects
+        self._lately: deque[str] = deque(maxlen=CANARIES)
         self._suspects: set[str] = set()
-        self._waiting: list[asyncio.Future[bool]] = []
+        self._waiting: list[tuple[asyncio.Future[bool], bool]] = []
         self._asking = 0
         self._deciding: asyncio.Task[None] | None = None
+        self._lookalikes = Lookalikes()
+        self._clearing = asyncio.Lock()
+        self.reach = Reach.ONLINE
+        """What our connection was last found to be."""
         self.is_down = False
         """Set for good when our connection is found to be down."""
 
-    def know(self, canaries: Iterable[str]) -> None:
-        """Adds canaries: URLs that answered when they were last checked."""
-        self._canaries.extend(canaries)
+    @property
+    def told(self) -> str:
+        """What is wrong, for an operator."""
+        return self._online.told(self.reach)
 
-    async def check(self, request: CheckRequest) -> Observation | None:
-        """The observation of one check; None if nothing was requested, or if the failure may be our own."""
-        seen = None
+    def know(self, lately: Iterable[str]) -> None:
+        """Adds witnesses: URLs that answered when they were last checked."""
+        self._lately.extend(lately)
+
+    async def look(self) -> None:
+        """Finds out whether somebody answers for all hosts; if so, we are down."""
+        if not self.is_down and await self._online.is_captive(tuple(self._lately)):
+            self._give_up(Reach.CAPTIVE)
+
+    async def check(self, request: CheckRequest, ask: Ask | None = None) -> Observation | None:
+        """The observation of one check, made by `ask` if that is given.
+
+        None if nothing was requested, or if the result may be our own fault.
+        """
+        seen, is_of_name = None, False
         self._asking += 1
         try:
-            seen = await self._ask(request)
+            seen = await (ask or self._ask)(request)
         except NotAsked as why:
             log.debug("not checked now: %s", why)
             return None
         except Exception as error:
             # Failures of our own sockets and name servers need no stack trace; bugs do.
             log.warning("could not check %r: %r", request.url, error, exc_info=not isinstance(error, OSError))
+            is_of_name = isinstance(error, LookupFailed)
+            if not is_of_name and getattr(error, "errno", None) != errno.ENETDOWN:
+                return None
         finally:
             self._asking -= 1
             self._consider()
-        if seen is not None and not is_host_failure(seen):
-            # A host that requested a pause is not used as a canary.
+        host = request.url.split("/", 3)[2].partition(":")[0]
+        if seen is None:
+            await self._is_believed(host, of_name=is_of_name)
+            return None
+        if await self._is_a_strangers(host, seen):
+            return None
+        if is_answer(seen):
+            # A host that requested a pause is not used as a witness.
             self._answered(None if seen.retry_after_s else request.url)
             return seen
-        return seen if await self._is_believed(request.url.split("/", 3)[2]) else None
+        return seen if await self._is_believed(host, of_name=seen.status in _NAMES) else None
 
-    def _answered(self, canary: str | None) -> None:
+    def _answered(self, url: str | None) -> None:
         """Records that a host has answered in any way: all failures until now were the hosts' own.
 
-        `canary` is its URL, None if it must not be used as a canary.
+        `url` is None if it must not be used as a witness.
         """
-        if canary:
-            self._canaries.append(canary)
+        if url:
+            self._lately.append(url)
         self._suspects.clear()
-        self._settle(believed=True)
+        self._settle(Reach.ONLINE)
 
-    async def _is_believed(self, host: str) -> bool:
-        """Whether a failure is the host's own. Waits until another host or a canary answers."""
+    async def _is_a_strangers(self, host: str, seen: Observation) -> bool:
+        """Whether the answer is one of somebody who answers for all hosts; waits while that is being found out."""
+        place = self._lookalikes.suspected(host, seen)
+        if place or self._clearing.locked():
+            async with self._clearing:
+                if place and not self.is_down:
+                    if await self._online.is_captive(tuple(self._lately), suspected=place):
+                        self._give_up(Reach.CAPTIVE)
+                    self._lookalikes.clear(place)
+        return self.reach is Reach.CAPTIVE
+
+    async def _is_believed(self, host: str, *, of_name: bool) -> bool:
+        """Whether a failure is the host's own. Waits until another host or a witness answers."""
         if self.is_down:
             return False
         self._suspects.add(host)
         verdict: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._waiting.append(verdict)
+        self._waiting.append((verdict, of_name))
         self._consider()
         return await verdict
 
@@ -94,47 +156,33 @@ class Connectivity:
 
     def _consider(self) -> None:
         """Starts a decision if no check under way can bring an answer, or if too many hosts have failed in a row."""
-        if self._waiting and not self._deciding and (not self._asking or len(self._suspects) >= self._limit()):
+        if self._waiting and not self._deciding and (not self._asking or len(self._suspects) >= self._limit):
             self._deciding = asyncio.create_task(self._decide())
 
-    def _limit(self) -> int:
-        return SUSPECTS if self._canaries else SUSPECTS_ALONE
-
     async def _decide(self) -> None:
+        reach = Reach.OFFLINE
         try:
-            known = bool(self._canaries)
-            believed = await self._a_canary_answers() if known else len(self._suspects) < SUSPECTS_ALONE
-            if not believed and not self.is_down:
-                self.is_down = True
-                log.error("%d hosts in a row cannot be reached, and no canary answers", len(self._suspects))
-            if believed:
-                self._suspects.clear()
-            self._settle(believed=believed)
+            reach = await self._online.reach(tuple(self._lately), tuple(self._suspects))
+        except Exception:
+            log.exception("could not find out whether we are online")
         finally:
             self._deciding = None
+        if all(self._online.believes(reach, of_name=of_name) for _, of_name in self._waiting):
+            self._suspects.clear()
+        else:
+            self._give_up(reach)
+        self._settle(reach)
 
-    async def _a_canary_answers(self) -> bool:
-        checks = [asyncio.create_task(self._is_answered(url)) for url in self._canaries]
-        try:
-            for answer in asyncio.as_completed(checks):
-                if await answer:
-                    return True
-        finally:
-            for task in checks:
-                task.cancel()
-            await asyncio.gather(*checks, return_exceptions=True)
-        return False
+    def _give_up(self, reach: Reach) -> None:
+        if not self.is_down:
+            self.is_down = True
+            self.reach = reach
+            log.info("nothing is concluded: %s", self.told)
+            if reach is Reach.CAPTIVE:
+                self._settle(reach)
 
-    async def _is_answered(self, url: str) -> bool:
-        """Whether the host of a URL gives any answer at all."""
-        try:
-            return not is_host_failure(await self._ask(CheckRequest(url)))
-        except Exception as error:
-            log.warning("could not check the canary %r: %r", url, error)
-            return False
-
-    def _settle(self, *, believed: bool) -> None:
+    def _settle(self, reach: Reach) -> None:
         waiting, self._waiting = self._waiting, []
-        for verdict in waiting:
+        for verdict, of_name in waiting:
             if not verdict.done():
-                verdict.set_result(believed)
+                verdict.set_result(self._online.believes(reach, of_name=of_name))

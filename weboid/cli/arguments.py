@@ -9,9 +9,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from weboid.checking.checker import Checker
+from weboid.checking.online import Online
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WMF, Farm, WikiName, api_url, farm_named, parse_wiki_name
-from weboid.net.outbound import open_client
+from weboid.net.outbound import Outbound, open_client
 from weboid.wiki.action import ApiPatience
 from weboid.wiki.api import ApiSource, SiteInfo
 from weboid.wiki.source import WikiSource
@@ -52,6 +54,17 @@ def named_wiki(text: str, config: Config) -> NamedWiki:
     farm = farm_named(name.farm, config.farms)
     given = next((wiki.api for wiki in config.wikis if wiki.name == name and wiki.api), "")
     return NamedWiki(name, farm, given or api_url(farm, name.dbname))
+
+
+def online_of(config: Config, checker: Checker, session: Outbound) -> Online:
+    """What proves that we are online, as configured: canaries, and the APIs of the watched wikis (C-16)."""
+    return Online(
+        checker.fetch,
+        session.look_up,
+        canaries=config.crawl.canaries,
+        apis=[named_wiki(str(wiki.name), config).api for wiki in config.wikis],
+        http_port=config.net.web_ports[0],
+    )
 
 
 @asynccontextmanager

@@ -8,8 +8,9 @@ from contextlib import aclosing
 import click
 
 from weboid.cli.arguments import urls_of
-from weboid.cli.checking import CheckLine, checked
+from weboid.cli.checking import EXIT_NO_NETWORK, CheckLine, checked
 from weboid.cli.console import check_table
+from weboid.cli.escape import plain
 from weboid.cli.runtime import run_async
 from weboid.config import Config
 from weboid.core.url.farms import farm_named
@@ -23,15 +24,33 @@ from weboid.core.url.farms import farm_named
 def command(config: Config, urls: tuple[str, ...], as_json: bool, farm: str) -> None:
     """Checks URLs once, now; nothing is stored. A URL ``-`` means the lines of standard input.
 
-    The exit status is 0 whatever the results are; 2 if something is wrong with the call.
+    The exit status is 0 whatever the results are; 2 if something is wrong with the call; 3 if this machine seems to
+    have no network, so that nothing can be said.
     """
     owner = farm_named(farm, config.farms)
 
-    async def main() -> None:
+    async def main() -> int:
         async with aclosing(checked(urls_of(urls), config, owner)) as lines:
-            await (print_json(lines) if as_json else check_table(lines))
+            return await show(lines, as_json=as_json)
 
-    run_async(main())
+    sys.exit(run_async(main()))
+
+
+async def show(lines: AsyncIterator[CheckLine], *, as_json: bool) -> int:
+    """Prints all results; returns the exit status, after a word on standard error if nothing can be said."""
+    why = None
+
+    async def noted() -> AsyncIterator[CheckLine]:
+        nonlocal why
+        async for line in lines:
+            why = why or line.no_network
+            yield line
+
+    await (print_json(noted()) if as_json else check_table(noted()))
+    if why is None:
+        return 0
+    click.echo(f"weboid: nobody answers, so nothing can be said of these links: {plain(why)}", err=True)
+    return EXIT_NO_NETWORK
 
 
 async def print_json(lines: AsyncIterator[CheckLine]) -> None:

@@ -4,14 +4,15 @@ One law: results come in the order of the URLs, and only a limited number of che
 """
 
 import asyncio
-import logging
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from weboid.checking.checker import Checker
+from weboid.checking.connectivity import Connectivity
 from weboid.checking.turns import LocalTurns, NotAsked
+from weboid.cli.arguments import online_of
 from weboid.cli.runtime import raise_open_files
 from weboid.config import Config
 from weboid.core.observe.check_request import CheckRequest
@@ -21,7 +22,10 @@ from weboid.core.url.display import unicode_host
 from weboid.core.url.farms import Farm
 from weboid.net.outbound import open_session
 
-log = logging.getLogger(__name__)
+NO_NETWORK: Final = "no-network"
+"""The reason of a line where nothing can be said, since our own connection is down (C-16)."""
+EXIT_NO_NETWORK: Final = 3
+"""The exit status where that is so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +36,13 @@ class CheckLine:
     answer: RawResponse | None = None
     seen: Observation | None = None
     error: str | None = None
+    no_network: str | None = None
+    """Why nothing can be said of any link: our own connection is down (C-16)."""
 
     def as_json(self) -> dict[str, Any]:
         """The line of ``weboid check --json``; all values of an answer are null if the URL was not checked."""
         answer, seen = self.answer, self.seen
-        reason = seen.reason.word if seen else self.link.reason
+        reason = seen.reason.word if seen else NO_NETWORK if self.no_network else self.link.reason
         line: dict[str, Any] = {
             "url": self.link.given.encode(errors="replace").decode(),
             "normal": str(self.link.url) if self.link.url else None,
@@ -56,14 +62,20 @@ class CheckLine:
 
 
 async def checked(urls: Iterable[str], config: Config, farm: Farm) -> AsyncGenerator[CheckLine, None]:
-    """Checks URLs in parallel, at most the configured number at a time, one host's URLs the configured delay apart."""
+    """Checks URLs in parallel, at most the configured number at a time, one host's URLs the configured delay apart.
+
+    Where no link answers, others must prove that we are online (C-16); otherwise all lines are `no_network`.
+    """
     connections = raise_open_files(config.net.connections)
     async with open_session(replace(config.net, connections=connections)) as session:
         checker = Checker(session, LocalTurns(config.crawl.delay), config.crawl)
+        # Whatever is open may still answer: nothing is decided before all of it has failed.
+        connectivity = Connectivity(checker.ask, online_of(config, checker, session), suspects=connections + 1)
+        await connectivity.look()
         open_checks: deque[asyncio.Task[CheckLine]] = deque()
         try:
             for url in urls:
-                open_checks.append(asyncio.create_task(_line(checker, classify(url, farm))))
+                open_checks.append(asyncio.create_task(_line(checker, connectivity, classify(url, farm))))
                 while len(open_checks) >= connections or (open_checks and open_checks[0].done()):
                     yield await open_checks.popleft()
                 await asyncio.sleep(0)
@@ -73,17 +85,32 @@ async def checked(urls: Iterable[str], config: Config, farm: Farm) -> AsyncGener
             for task in open_checks:
                 task.cancel()
             await asyncio.gather(*open_checks, return_exceptions=True)
+            await connectivity.close()
 
 
-async def _line(checker: Checker, link: Classified) -> CheckLine:
+async def _line(checker: Checker, connectivity: Connectivity, link: Classified) -> CheckLine:
     if link.kind is not UrlClass.WATCHED or link.url is None:
         return CheckLine(link)
-    try:
-        found = await checker.check(CheckRequest(str(link.url), thorough=True))
-    except NotAsked:
-        return CheckLine(link, error="not checked: its host must not be contacted now, or has too many checks waiting")
-    except Exception as error:
-        # A fault of ours: it is reported, and nothing is concluded about the link.
-        log.exception("could not check %r", str(link.url))
-        return CheckLine(link, error=f"could not be checked: {type(error).__name__}")
-    return CheckLine(link, found.answer, found.seen)
+    if connectivity.is_down:
+        return CheckLine(link, no_network=connectivity.told)
+    line = CheckLine(link)
+
+    async def ask(question: CheckRequest) -> Observation:
+        nonlocal line
+        try:
+            found = await checker.check(question)
+        except NotAsked:
+            why = "not checked: its host must not be contacted now, or has too many checks waiting"
+            line = CheckLine(link, error=why)
+            raise
+        except Exception as error:
+            # A fault of ours: it is reported, and nothing is concluded about the link.
+            line = CheckLine(link, error=f"could not be checked: {type(error).__name__}")
+            raise
+        line = CheckLine(link, found.answer, found.seen)
+        return found.seen
+
+    seen = await connectivity.check(CheckRequest(str(link.url), thorough=True), ask)
+    if seen is None and connectivity.is_down:
+        return CheckLine(link, no_network=connectivity.told)
+    return line

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 from rich.text import Text
 
-from weboid.cli.checking import CheckLine
+from weboid.cli.checking import NO_NETWORK, CheckLine
 from weboid.cli.escape import host_line, plain
 
 _STYLES: Final = {
@@ -62,8 +62,8 @@ def _check_row(line: CheckLine) -> tuple[Text, ...]:
     if answer and answer.hops:
         url.append(f"\n→ {plain(answer.final)}", style="dim")
     return (
-        styled(seen.outcome if seen else "error" if line.error else link.kind),
-        Text(plain(line.error or (seen.reason.word if seen else link.reason or ""))),
+        styled(seen.outcome if seen else "error" if line.error else "unknown" if line.no_network else link.kind),
+        Text(plain(line.error or (seen.reason.word if seen else NO_NETWORK if line.no_network else link.reason or ""))),
         Text(str(seen.http) if seen and seen.http else ""),
         Text(f"{answer.seconds:.1f}" if answer else ""),
         url,

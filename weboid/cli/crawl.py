@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import platform
 import secrets
@@ -19,8 +20,10 @@ from weboid.archive.suggestions import Suggestions
 from weboid.checking.checker import Checker
 from weboid.checking.date_witnesses import is_witnessed
 from weboid.checking.lagged import LaggedChecker
+from weboid.checking.online import Online
 from weboid.checking.second_opinion import CommandOpinion, SecondOpinion
 from weboid.checking.turns import SharedTurns, Turns
+from weboid.cli.arguments import online_of
 from weboid.cli.console import bar
 from weboid.cli.runtime import day_option, moments, open_store, raise_open_files, run_async, stop_signals
 from weboid.config import Config, NetConfig
@@ -30,14 +33,17 @@ from weboid.crawl.losses import Losses
 from weboid.crawl.round import Round, RoundProgress
 from weboid.crawl.work import StoreWork
 from weboid.crawl.worker_day import WorkerDay
-from weboid.errors import DayRefused, WeboidError
+from weboid.errors import DayRefused, StoreError, WeboidError
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.net.outbound import Outbound, open_session
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Pool
 from weboid.store.results.record import Tally
 from weboid.store.schedule.lease import is_due
+from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
 from weboid.store.urls.url import count_due, list_canaries
+
+log = logging.getLogger(__name__)
 
 _IDLE_S = 5.0
 """The pause before due links are searched for again, when a round has found no more."""
@@ -110,7 +116,8 @@ async def crawl(
         # A given day was meant so by whoever gave it: other hosts have nothing to say about it.
         days = WorkerDay(pool, now, None if now else witnessed, hour=hour)
         losses = Losses(pool, days.today, addresses=session.addresses, name_servers=session.name_servers)
-        crawler = _Crawler(config, pool, checker, second, days, losses, connections, console, waits)
+        online = online_of(config, checker, session)
+        crawler = _Crawler(config, pool, checker, second, days, losses, online, connections, console, waits)
         crawler.lags = LagWatch(pool, lag, days.today, connections)
         with stop_signals(crawler.stop), lag.open():
             if confirmed:
@@ -137,6 +144,7 @@ class _Crawler:
     second: SecondOpinion | None
     days: WorkerDay
     losses: Losses
+    online: Online
     connections: int
     console: Console
     waits: bool
@@ -153,13 +161,7 @@ class _Crawler:
         await self.await_day(once=once)
         if self.stopped.is_set():
             return
-        suggestions = Suggestions(
-            self.pool,
-            self.checker.ask,
-            today=self.days.today,
-            stopped=self.stopped,
-            canaries=self.config.crawl.canaries,
-        )
+        suggestions = Suggestions(self.pool, self.checker.ask, self.online, today=self.days.today, stopped=self.stopped)
         keeping = asyncio.create_task(self.days.keep())
         alongside = asyncio.create_task(suggestions.sweep() if once else suggestions.run())
         try:
@@ -172,22 +174,24 @@ class _Crawler:
 
     async def _rounds(self, *, once: bool) -> None:
         while not self.stopped.is_set():
-            is_cut_off = await self.round()
-            if once and is_cut_off:
-                raise WeboidError("this machine seems to be cut off: no link was counted as failing; try again later")
+            why = await self.round()
+            if once and why:
+                raise WeboidError(
+                    f"this machine seems to be cut off: {why}. No link was counted as failing; try again later"
+                )
             if once:
                 return
-            await self.pause(_CUT_OFF_S if is_cut_off else _IDLE_S)
+            await self.pause(_CUT_OFF_S if why else _IDLE_S)
             await self.await_day(once=once)
 
-    async def round(self) -> bool:
-        """One round, if anything is due; returns whether it ended because we are cut off."""
+    async def round(self) -> str | None:
+        """One round, if anything is due; returns why it was given up, None if it was not."""
         day, hour = self.days.now()
         await self.lags.look()
         async with self.pool.connection() as conn:
             await require_scheme(conn)  # There may have been a rekey since the last round (O-10).
             if not await is_due(conn, Moment(day, hour if self.waits else None)):
-                return False
+                return None
             due = await count_due(conn, day, limit=_COUNTED)
         start = time.monotonic()
         with bar(self.console) as shown:
@@ -204,7 +208,22 @@ class _Crawler:
             async with self.losses.open(), self.lags.open():
                 tally = await work.run()
         self.console.print(f"day {day}: {_summary(tally, time.monotonic() - start)}", highlight=False)
-        return work.is_cut_off
+        why = work.why_cut_off if work.is_cut_off else None
+        await self._tell(why, day)
+        return why
+
+    async def _tell(self, why: str | None, day: int) -> None:
+        """Raises the alarm of a round that was given up; a good one lowers it (C-16)."""
+        if why:
+            self.console.print(f"day {day}: the round was given up: {why}", style="red", markup=False, highlight=False)
+        try:
+            async with self.pool.connection() as conn:
+                if why:
+                    await raise_alarm(conn, AlarmKind.OFFLINE, "", day, f"the last round was given up: {why}")
+                else:
+                    await lower_alarm(conn, AlarmKind.OFFLINE, "")
+        except StoreError as error:
+            log.warning("the alarm of our connection is not written: %s", error)
 
     async def await_day(self, *, once: bool) -> None:
         """Waits until the day can be right, or a signal to stop; raises DayRefused at once if `once` (C-16)."""
@@ -235,6 +254,7 @@ class _Crawler:
         return Round(
             StoreWork(self.pool, self.name, self.config.crawl, self.config.policy),
             self.checker.ask,
+            self.online,
             now=self.days.now,
             config=self.config.crawl,
             connections=self.connections,

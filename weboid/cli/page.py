@@ -1,13 +1,13 @@
 """``weboid page``: all links of a live page, checked now; nothing is stored."""
 
+import sys
 from contextlib import aclosing
 
 import click
 
 from weboid.cli.arguments import named_wiki, open_api
-from weboid.cli.check import print_json
+from weboid.cli.check import show
 from weboid.cli.checking import checked
-from weboid.cli.console import check_table
 from weboid.cli.escape import plain
 from weboid.cli.runtime import run_async
 from weboid.config import Config
@@ -27,11 +27,12 @@ _PATIENCE = ApiPatience(tries=2, timeout_s=20)
 def command(config: Config, wiki: str, page: str, as_json: bool) -> None:
     """Checks all links of a live page, now; nothing is stored.
 
-    WIKI is ``dewiki``, ``dewiki@WMF`` or the URL of any MediaWiki's api.php.
+    WIKI is ``dewiki``, ``dewiki@WMF`` or the URL of any MediaWiki's api.php. The exit status is 3 if this machine seems
+    to have no network.
     """
     named = named_wiki(wiki, config)
 
-    async def main() -> None:
+    async def main() -> int:
         async with open_api(config, named.api, _PATIENCE) as source:
             by_id = page.isascii() and page.isdigit()
             found = await source.find_pages(ids=[int(page)] if by_id else [], titles=[] if by_id else [page])
@@ -40,9 +41,9 @@ def command(config: Config, wiki: str, page: str, as_json: bool) -> None:
         if not as_json:
             click.echo(_heading(found[0]), err=True)
         async with aclosing(checked(found[0].urls, config, named.farm)) as lines:
-            await (print_json(lines) if as_json else check_table(lines))
+            return await show(lines, as_json=as_json)
 
-    run_async(main())
+    sys.exit(run_async(main()))
 
 
 def _heading(page: PageLinks) -> str:

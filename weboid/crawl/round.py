@@ -14,7 +14,8 @@ from itertools import islice
 from time import monotonic
 from typing import Final
 
-from weboid.checking.connectivity import CANARIES, Ask, Connectivity
+from weboid.checking.connectivity import CANARIES, LOOK_S, Ask, Connectivity
+from weboid.checking.online import Online
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
@@ -61,6 +62,7 @@ class Round:
         self,
         work: Work,
         ask: Ask,
+        online: Online,
         *,
         now: Callable[[], Moment],
         config: CrawlConfig,
@@ -91,7 +93,7 @@ class Round:
         self._ended: list[HostKey] = []
         self._down: dict[HostKey, tuple[int, Observation]] = {}
         """Hosts found failing that have more due URLs than a visit takes: these need no contact on the same day."""
-        self._connectivity = Connectivity(ask)
+        self._connectivity = Connectivity(ask, online)
         self._progress = RoundProgress(self._recorder.tally)
 
     def stop(self) -> None:
@@ -104,12 +106,21 @@ class Round:
         """Whether the round ended because our own connection is down (C-16)."""
         return self._connectivity.is_down
 
+    @property
+    def why_cut_off(self) -> str:
+        """What is wrong with our connection, for an operator."""
+        return self._connectivity.told
+
     async def run(self) -> Tally:
         """Returns when no host is due any more, soon after `stop`, or when our connection is found to be down."""
-        self._connectivity.know(self._config.canaries or await self._work.list_canaries(CANARIES))
+        self._connectivity.know(await self._work.list_canaries(CANARIES))
+        await self._connectivity.look()
+        if self.is_cut_off:
+            self.stop()
         recording = asyncio.create_task(self._recorder.run())
         recording.add_done_callback(lambda _: self._news.set())
         renewing = asyncio.create_task(self._leases.keep())
+        looking = asyncio.create_task(self._keep_looking())
         try:
             await self._visit_all(recording)
             await self._finish()
@@ -120,12 +131,20 @@ class Round:
             if not recording.done():
                 await self._recorder.close()
             await recording
-            renewing.cancel()
-            await asyncio.gather(renewing, return_exceptions=True)
+            for task in (renewing, looking):
+                task.cancel()
+            await asyncio.gather(renewing, looking, return_exceptions=True)
             await self._connectivity.close()
             await self._leases.release_all_but()
             self._show(self._progress)
         return self._recorder.tally
+
+    async def _keep_looking(self) -> None:
+        """Stops the round when somebody is found to answer for all hosts."""
+        while not self.is_cut_off:
+            await asyncio.sleep(LOOK_S)
+            await self._connectivity.look()
+        self.stop()
 
     async def _visit_all(self, recording: asyncio.Task[None]) -> None:
         while not self._stopping and not recording.done():

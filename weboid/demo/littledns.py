@@ -1,6 +1,6 @@
 """The little web's name server (UDP, dnslib): a host of the world has a loopback address, or fails as its life says.
 
-One law: names that are not in the world do not exist; in an outage of our own network no name is resolved.
+One law: names that are neither in the world nor its root do not exist; in an outage of our own no name is resolved.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Final, NamedTuple, assert_never, cast
 
-from dnslib import QTYPE, RCODE, RR, A, DNSError, DNSRecord
+from dnslib import NS, QTYPE, RCODE, RR, A, DNSError, DNSRecord
 
 from weboid.demo.world import HostState, Lost, World, address_of, host_state, lost_on
 
@@ -50,6 +50,18 @@ class LittleDns(asyncio.DatagramProtocol):
         answer = query.reply()
         lost = lost_on(self._world, name, day)
         if lost in (Lost.ALL, Lost.NAMES):
+            return
+        if lost is Lost.CAPTIVE:
+            if kind == "A":
+                answer.add_answer(RR(query.q.qname, QTYPE.A, rdata=A(address_of(self._world, "")), ttl=0))
+            self._transport.sendto(answer.pack(), addr)
+            return
+        if not name:
+            if lost is not Lost.NAMES_FAIL:
+                answer.add_answer(RR(query.q.qname, QTYPE.NS, rdata=NS("ns.weboid.demo"), ttl=0))
+            else:
+                answer.header.rcode = RCODE.SERVFAIL
+            self._transport.sendto(answer.pack(), addr)
             return
         state = host_state(self._world, name, day, self._hour(name))
         match HostState.DNS_SERVFAIL if lost is Lost.NAMES_FAIL else state:

@@ -32,6 +32,7 @@ from weboid.demo.world import (
     host_state,
     located,
     lost_on,
+    portal_answer,
 )
 
 REQUESTS_KEPT: Final = 200_000
@@ -211,6 +212,8 @@ class _Player:
         day = self._note(request.method, request.host, request.target, request.headers)
         if self.is_silent(request.host):
             return Trouble.SILENCE
+        if lost_on(world, request.host, day) is Lost.CAPTIVE:
+            return plain_of(portal_answer(request.host, self._little.http_port), request)[0]
         behaviour = answer_of(world, request.host, request.target, day, self._hour(request.host), secure=secure)
         plain, waits_s = plain_of(behaviour, request)
         if waits_s:

@@ -10,6 +10,7 @@ from ipaddress import ip_network
 from typing import Final
 
 from weboid.checking.checker import Checker
+from weboid.checking.online import Online
 from weboid.checking.turns import LocalTurns
 from weboid.config import Config
 from weboid.core.record.moment import Moment
@@ -94,6 +95,7 @@ async def _round(stage: Stage, pool: Pool, day: int) -> Tally:
         work = Round(
             StoreWork(pool, "demo", stage.config.crawl, stage.config.policy),
             checker.ask,
+            Online(checker.fetch, session.look_up, apis=[stage.wiki.api_url], http_port=stage.config.net.web_ports[0]),
             now=lambda: Moment(day),
             config=stage.config.crawl,
             connections=stage.config.net.connections,

@@ -190,12 +190,20 @@ class Host:
 
 
 class Lost(Enum):
-    """What fails in our own network (C-16): DNS queries get no answer or failures, servers are silent."""
+    """What fails in our own network (C-16): DNS queries get no answer or failures, servers are silent.
+
+    CAPTIVE: every name leads to a portal that wants a login, with a certificate of its own.
+    """
 
     ALL = "all"
     NAMES = "names"
     NAMES_FAIL = "names-fail"
     SERVERS = "servers"
+    CAPTIVE = "captive"
+
+
+PORTAL: Final = "login.portal.hotel"
+"""The host of the portal."""
 
 
 class Outage(NamedTuple):
@@ -231,6 +239,8 @@ def host_state(world: World, host: str, day: int, hour: int = 0) -> HostState | 
 
 def certificate_on(world: World, host: str, day: int, hour: int = 0) -> Certificate:
     """The certificate that a host shows on a day; hosts outside the world have a valid one."""
+    if lost_on(world, host, day) is Lost.CAPTIVE:
+        return Certificate.WRONG_HOST
     known = world.hosts.get(host.lower())
     return behaviour_on(known.certificate, day, hour) if known else Certificate.FINE
 
@@ -251,6 +261,11 @@ def lost_on(world: World, host: str, day: int) -> Lost | None:
     """What of a host fails in our own network on a day; None if nothing does."""
     outage = outage_on(world, host, day)
     return outage.lost if outage else None
+
+
+def portal_answer(host: str, http_port: int) -> Behaviour:
+    """What a captive portal says in place of a host."""
+    return Page(title="Log in") if host == PORTAL else Redirect(f"http://{PORTAL}:{http_port}/", 302)
 
 
 def address_of(world: World, host: str, *, refusing: bool = False) -> str:

@@ -8,6 +8,7 @@ One law: a name is looked up once at a time, however many callers need it; the c
 import asyncio
 import socket
 from collections.abc import Sequence
+from enum import Enum
 from ipaddress import ip_address
 from time import monotonic
 from typing import Final, NamedTuple
@@ -71,6 +72,15 @@ class LookupFailed(OSError):
     def __init__(self, code: int) -> None:
         super().__init__(f"look-up failed with c-ares code {code}")
         self.code = code
+
+
+class NameAnswer(Enum):
+    """What name servers say of a name: NOTHING = no answer, or none that says anything of the name."""
+
+    NOTHING = "nothing"
+    NO_NAME = "no-name"
+    NO_ADDRESS = "no-address"
+    ADDRESSES = "addresses"
 
 
 class _Known(NamedTuple):
@@ -144,6 +154,23 @@ class Resolver(AbstractResolver):
             kept = monotonic() + LONGEST_TTL_S, " ".join(names[:NAME_SERVERS])
             self._served_by[domain] = kept
         return kept[1] or None
+
+    async def look_up(self, name: str) -> NameAnswer:
+        """What name servers say now, past all caches: of a name's IPv4 addresses, or of the root's own name servers."""
+        kind = pycares.QUERY_TYPE_NS if name == "." else pycares.QUERY_TYPE_A
+        channel = self._new_channel()
+        try:
+            found = await channel.ask(name, kind, self._loop.time() + self.lookup_s)
+        finally:
+            channel.close()
+        match found:
+            case ares.ARES_ENODATA:
+                return NameAnswer.NO_ADDRESS
+            case ares.ARES_ENOTFOUND | ares.ARES_EREFUSED:
+                return NameAnswer.NO_NAME
+            case int():
+                return NameAnswer.NOTHING
+        return NameAnswer.ADDRESSES if found.answer else NameAnswer.NO_ADDRESS
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC

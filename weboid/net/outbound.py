@@ -13,7 +13,7 @@ import aiohttp
 
 from weboid.config import NetConfig
 from weboid.net.dial import open_connector, tls_context
-from weboid.net.dns import Resolver
+from weboid.net.dns import NameAnswer, Resolver
 from weboid.net.engine import SocketEngine
 from weboid.net.exchange import Engine
 from weboid.net.guard import Guard
@@ -28,6 +28,11 @@ def no_address(host: str) -> None:
 async def no_name_servers(domain: str) -> None:
     """The name servers of a domain as far as a way out without a resolver knows them."""
     return
+
+
+async def no_answer(name: str) -> NameAnswer:
+    """What is said of a name where no name server is asked."""
+    return NameAnswer.NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,8 @@ class Outbound:
     """The address of a host that was last tried, without a new look-up; None if unknown (C-16)."""
     name_servers: Callable[[str], Awaitable[str | None]] = no_name_servers
     """The name servers of a registrable domain in one text, None if unknown; never raises for a server's failure."""
+    look_up: Callable[[str], Awaitable[NameAnswer]] = no_answer
+    """What name servers say of a name now, past all caches (C-16)."""
 
 
 @asynccontextmanager
@@ -62,6 +69,7 @@ async def open_session(settings: NetConfig) -> AsyncIterator[Outbound]:
                 dialer,
                 addresses=resolver.address_of,
                 name_servers=resolver.name_servers_of,
+                look_up=resolver.look_up,
             )
         finally:
             engine.close()

@@ -17,8 +17,8 @@ SQL: Final = statements("upkeep/alarm")
 class AlarmKind(StrEnum):
     """The kinds of alarms, by stable words that status page and metrics name.
 
-    EXPIRY_STOPPED is raised and lowered by ``maintain/expiry`` (U-8), PARTIAL_LOSS, CLOCK and LOOP_LAG by crawlers
-    (C-16), the others by ``maintain/alarms``.
+    EXPIRY_STOPPED is raised and lowered by ``maintain/expiry`` (U-8), PARTIAL_LOSS, CLOCK, LOOP_LAG and OFFLINE by
+    crawlers (C-16), the others by ``maintain/alarms``.
     """
 
     PASS_SLOW = "pass-slow"
@@ -29,6 +29,7 @@ class AlarmKind(StrEnum):
     PARTIAL_LOSS = "partial-loss"
     CLOCK = "clock"
     LOOP_LAG = "loop-lag"
+    OFFLINE = "offline"
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ _ALARMS: Final = {
     "partial-loss": "weboid-status-alarm-partial-loss",
     "clock": "weboid-status-alarm-clock",
     "loop-lag": "weboid-status-alarm-loop-lag",
+    "offline": "weboid-status-alarm-offline",
 }
 _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-status-white"}
 

@@ -1,0 +1,290 @@
+"""Whether we are online, as others prove it: canaries, the APIs of the watched wikis, name servers (C-16).
+
+What is done with failures until that is known belongs to ``checking/connectivity``.
+One law: a witness is known by what only it can answer; whoever else answers in its place is none.
+"""
+
+import asyncio
+import json
+import logging
+import random
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from hashlib import blake2b
+from string import ascii_lowercase
+from typing import Final
+
+from weboid.core.observe.observation import RawResponse
+from weboid.core.observe.scheme_switch import BAD_CERTIFICATES
+from weboid.core.record.reasons import Reason
+from weboid.core.url.hosts import is_ip, registrable_domain
+from weboid.core.url.urls import parse
+from weboid.net.dns import NameAnswer
+
+log = logging.getLogger(__name__)
+
+ASKED_FIRST: Final = 3
+"""So many witnesses are asked at first, all others only if none of these answers as itself."""
+ASKED: Final = 12
+"""Witnesses of one kind that are asked at most."""
+NAMES_ASKED: Final = 3
+"""Hosts whose names are looked up to see whether name servers know anything at all."""
+LOGIN_WANTED: Final = 511
+"""The code by which a network says that somebody has to log in first (RFC 6585)."""
+
+_LETTERS: Final = 20
+_ROOT: Final = "."
+_SITEINFO: Final = "?action=query&meta=siteinfo&format=json&formatversion=2"
+CERTIFICATE: Final = "a certificate of another host"
+LOGIN: Final = "a login to the network"
+
+Fetch = Callable[[str], Awaitable[RawResponse]]
+"""The answer to GET of a URL in normal form, redirects followed, certificates verified; raises errors of our own."""
+LookUp = Callable[[str], Awaitable[NameAnswer]]
+"""What name servers say of a name at this moment, whatever they said before; never raises for their failures."""
+
+
+class Reach(StrEnum):
+    """What can be said of our own connection."""
+
+    ONLINE = "online"
+    """A server has answered as itself, or at least nothing says that another one answered in its place."""
+    NAMES = "names"
+    """Name servers answer and know names, but no server does."""
+    CONTACT = "contact"
+    """A server has answered by its address, but no name server says anything."""
+    OFFLINE = "offline"
+    CAPTIVE = "captive"
+    """Somebody on the way answers for all hosts, such as a network that wants a login first."""
+
+
+class Voice(Enum):
+    """How a witness answered: as only it can, in some way, or another server in its place, or nobody."""
+
+    ITSELF = "itself"
+    SOMEHOW = "somehow"
+    OTHER = "other"
+    NOBODY = "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A URL that answers unless we are cut off. `is_ours` = only one of the watched links, that answered lately."""
+
+    url: str
+    is_api: bool = False
+    is_ours: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One answer: whose voice it is, from which `place` if not the host's own, and the `likeness` of what it says."""
+
+    voice: Voice
+    place: str = ""
+    likeness: bytes = b""
+    is_ours: bool = False
+    by_name: bool = True
+    """Its name was looked up, so that name servers can be reached, too."""
+
+
+def heard_of(witness: Witness, answer: RawResponse | None) -> Heard:
+    """What an answer to a witness's URL says; None = nobody answered."""
+    place = place_of(answer) if answer else ""
+    if answer is None or (answer.code is None and not answer.hops and not place):
+        return Heard(Voice.NOBODY)
+    likeness = blake2b(b"%d " % (answer.code or 0) + answer.body, digest_size=8).digest()
+    # A certificate was verified: it is the host itself, wherever it sends us.
+    is_itself = place != CERTIFICATE and witness.url.startswith("https:")
+    if is_itself or (witness.is_api and not place and _is_siteinfo(answer)):
+        return Heard(Voice.ITSELF, by_name=not is_ip(parse(witness.url).host))
+    return Heard(Voice.OTHER if place else Voice.SOMEHOW, place, likeness, witness.is_ours)
+
+
+def place_of(answer: RawResponse) -> str:
+    """From where an answer comes if not from the URL's own domain: another domain, or what gives a stranger away."""
+    if answer.fault in BAD_CERTIFICATES and answer.fault is not Reason.CERTIFICATE_EXPIRED and not answer.hops:
+        return CERTIFICATE
+    if answer.code == LOGIN_WANTED:
+        return LOGIN
+    asked, final = (registrable_domain(parse(url).host) for url in (answer.url, answer.final))
+    return final if final != asked else ""
+
+
+def _is_siteinfo(answer: RawResponse) -> bool:
+    """Whether this is what a MediaWiki says of itself; a long one is cut off."""
+    if answer.code != 200:
+        return False
+    try:
+        found = json.loads(answer.body)
+    except ValueError:
+        return answer.body.startswith(b"{") and b'"generator":"MediaWiki' in answer.body
+    return isinstance(found, dict) and "general" in found.get("query", {})
+
+
+def reach_of(heard: Iterable[Heard], stranger: Heard | None, names: Reach, suspected: str = "") -> Reach:
+    """What the answers prove together.
+
+    `stranger` is what a host that does not exist has answered, `names` the Reach by name servers alone, `suspected`
+    the place at which many watched hosts seem to have been met.
+    """
+    voices = [each for each in heard if each.voice is not Voice.NOBODY]
+    if any(each.voice is Voice.ITSELF for each in voices):
+        return Reach.ONLINE if names is Reach.NAMES else Reach.CONTACT
+    alike = [each for each in voices if stranger and _is_alike(each, stranger)]
+    if any(not each.place and each not in alike for each in voices):
+        return Reach.ONLINE
+    at = [each.place for each in voices if not each.is_ours]
+    is_one_place = any(place and (place == suspected or at.count(place) > 1) for place in at)
+    is_strangers = any(each.place or not each.is_ours for each in alike)
+    is_everywhere = bool(suspected) and all(
+        each.place == suspected for each in [*voices, *([stranger] if stranger else [])]
+    )
+    if is_one_place or is_strangers or (is_everywhere and (voices or stranger)):
+        return Reach.CAPTIVE
+    return Reach.ONLINE if len(voices) > len(alike) else names
+
+
+def _is_alike(heard: Heard, stranger: Heard) -> bool:
+    if heard.place or stranger.place:
+        return heard.place in (stranger.place, CERTIFICATE)
+    return heard.likeness == stranger.likeness
+
+
+class Online:
+    """Asks the witnesses: canaries that always answer, and the APIs (``api.php``) of wikis."""
+
+    def __init__(
+        self,
+        fetch: Fetch,
+        look_up: LookUp,
+        *,
+        canaries: Sequence[str] = (),
+        apis: Sequence[str] = (),
+        http_port: int = 80,
+    ) -> None:
+        self._fetch = fetch
+        self._look_up = look_up
+        self._witnesses = [
+            *(Witness(str(parse(url))) for url in canaries),
+            *(Witness(str(parse(api + _SITEINFO)), is_api=True) for api in apis),
+        ]
+        self._http_port = http_port
+
+    @property
+    def has_witnesses(self) -> bool:
+        """Whether anything but name servers and the watched links can prove that we are online."""
+        return bool(self._witnesses)
+
+    def believes(self, reach: Reach, *, of_name: bool) -> bool:
+        """Whether a failure to reach a host is the host's own; `of_name` = it is one of its name.
+
+        Where there is no witness whose silence would say anything, name servers that answer suffice.
+        """
+        match reach:
+            case Reach.ONLINE:
+                return True
+            case Reach.NAMES:
+                return of_name or not self._witnesses
+            case Reach.CONTACT:
+                return not of_name
+        return False
+
+    async def reach(self, lately: Iterable[str] = (), hosts: Sequence[str] = (), suspected: str = "") -> Reach:
+        """What can be said now. `lately`: watched URLs that answered when they were last checked.
+
+        `hosts` are some that cannot be reached: if name servers know their names, that is a real answer.
+        """
+        made_up = f"{''.join(random.choices(ascii_lowercase, k=_LETTERS))}.com"
+        asking = asyncio.create_task(self._names(made_up, hosts))
+        try:
+            heard: list[Heard] = []
+            for witnesses in self._turns(lately):
+                heard += await self._heard(witnesses)
+                if found := [each for each in heard if each.voice is Voice.ITSELF]:
+                    if any(each.by_name for each in found):
+                        return Reach.ONLINE
+                    break
+            names, is_wild = await asking
+            stranger = await self._stranger(made_up) if is_wild else None
+            return reach_of(heard, stranger, names, suspected)
+        finally:
+            asking.cancel()
+
+    async def is_captive(self, lately: Iterable[str] = (), suspected: str = "") -> bool:
+        """Whether somebody answers for all hosts; as a rule one look-up suffices to know."""
+        if not suspected:
+            made_up = f"{''.join(random.choices(ascii_lowercase, k=_LETTERS))}.com"
+            if await self._look_up(made_up) is not NameAnswer.ADDRESSES:
+                return False
+        return await self.reach(lately, suspected=suspected) is Reach.CAPTIVE
+
+    def told(self, reach: Reach) -> str:
+        """What is wrong, and what to do, for an operator."""
+        named = ", ".join(sorted({parse(witness.url).host for witness in self._witnesses})[:ASKED_FIRST])
+        wanted = (
+            "nothing but the watched links themselves could show more: set WEBOID_CRAWL_CANARIES to some https URLs of "
+            "different hosters that always answer"
+        )
+        match reach:
+            case Reach.CAPTIVE:
+                return (
+                    f"another server answers in place of all hosts, such as a network that wants a login; {named} "
+                    "cannot be met. Log in there, or use another network"
+                )
+            case Reach.CONTACT:
+                return (
+                    "servers can be reached, but no name server knows any name; look at WEBOID_NET_DNS or resolv.conf"
+                )
+            case Reach.NAMES:
+                return f"name servers answer, but no server does, not even {named}; look at firewall and routes"
+            case _ if self._witnesses:
+                return f"neither name servers nor {named} answer; look at this machine's network"
+        return f"no host and no name server answers; look at this machine's network. If that is well, {wanted}"
+
+    def _turns(self, lately: Iterable[str]) -> list[list[Witness]]:
+        """The witnesses in the order in which they are asked: a few of our own, then all others."""
+        own = random.sample(self._witnesses, min(ASKED, len(self._witnesses)))
+        watched = [Witness(str(parse(url)), is_ours=True) for url in dict.fromkeys(lately)][:ASKED]
+        return [turn for turn in (own[:ASKED_FIRST], own[ASKED_FIRST:] + watched) if turn]
+
+    async def _heard(self, witnesses: Sequence[Witness]) -> list[Heard]:
+        """What these answer; no more is waited for once one answers as itself."""
+        tasks = [asyncio.create_task(self._asked(witness)) for witness in witnesses]
+        heard: list[Heard] = []
+        try:
+            for answer in asyncio.as_completed(tasks):
+                heard.append(await answer)
+                if heard[-1].voice is Voice.ITSELF:
+                    break
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        return heard
+
+    async def _asked(self, witness: Witness) -> Heard:
+        try:
+            return heard_of(witness, await self._fetch(witness.url))
+        except Exception as error:
+            log.info("could not ask the witness %r: %r", witness.url, error)
+            return Heard(Voice.NOBODY)
+
+    async def _names(self, made_up: str, hosts: Sequence[str]) -> tuple[Reach, bool]:
+        """The Reach by name servers alone, and whether they know even a name that nobody has.
+
+        A name that does not exist must be unknown, which nobody can know without asking others, and one that exists
+        must be known: where no name at all is, whoever answers is no name server of the world's.
+        """
+        answer, *others = await asyncio.gather(*map(self._look_up, (made_up, _ROOT, *hosts[:NAMES_ASKED])))
+        if answer is NameAnswer.ADDRESSES:
+            return Reach.NAMES, True
+        knows = NameAnswer.ADDRESSES in others or NameAnswer.NO_ADDRESS in others
+        return Reach.NAMES if answer is NameAnswer.NO_NAME and knows else Reach.OFFLINE, False
+
+    async def _stranger(self, made_up: str) -> Heard | None:
+        """What a host that does not exist answers; None if it does not."""
+        port = "" if self._http_port == 80 else f":{self._http_port}"
+        heard = await self._asked(Witness(f"http://{made_up}{port}/"))
+        return None if heard.voice is Voice.NOBODY else heard
