@@ -17,8 +17,8 @@ SQL: Final = statements("upkeep/alarm")
 class AlarmKind(StrEnum):
     """The kinds of alarms, by stable words that status page and metrics name.
 
-    EXPIRY_STOPPED is raised and lowered by ``maintain/expiry`` (U-8), PARTIAL_LOSS and CLOCK by crawlers (C-16), the
-    others by ``maintain/alarms``.
+    EXPIRY_STOPPED is raised and lowered by ``maintain/expiry`` (U-8), STORE by ``maintain/consistency`` (subject: which
+    share of a large store), PARTIAL_LOSS and CLOCK by crawlers (C-16), the others by ``maintain/alarms``.
     """
 
     PASS_SLOW = "pass-slow"
@@ -28,6 +28,7 @@ class AlarmKind(StrEnum):
     SPAM_LINES = "spam-lines"
     PARTIAL_LOSS = "partial-loss"
     CLOCK = "clock"
+    STORE = "store"
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ _ALARMS: Final = {
     "spam-lines": "weboid-status-alarm-spam-lines",
     "partial-loss": "weboid-status-alarm-partial-loss",
     "clock": "weboid-status-alarm-clock",
+    "store": "weboid-status-alarm-store",
 }
 _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-status-white"}
 

@@ -27,7 +27,7 @@ HEALTH_S: Final = 1.0
 """A database that takes longer to lend a connection counts as not healthy."""
 
 PUBLIC_DETAILS: Final = frozenset(
-    {"pass-slow", "round-slow", "stream-behind", "expiry-stopped", "partial-loss", "clock"}
+    {"pass-slow", "round-slow", "stream-behind", "expiry-stopped", "partial-loss", "clock", "store"}
 )
 """Kinds of alarms whose details hold only what is public anyway."""
 
