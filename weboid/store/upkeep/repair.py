@@ -130,6 +130,9 @@ async def _repair_pages(conn: Connection, breaches: Sequence[Breach], day: int, 
         elif named is not None:
             named.discard(each.key)
     await record_uses(conn, differences, {}, day)
+    if is_linked and (gone := sorted({each.key for each in breaches} - there)):
+        # If such a URL comes again, it is a new one.
+        await conn.execute(EXPIRY_SQL["delete_changes"], key_columns(gone))
     for wiki in sorted({wiki for wiki, _ in pages}):
         await record_page_urls(conn, wiki, {page: keys for (of, page), keys in pages.items() if of == wiki})
     columns = {"wiki": [wiki for wiki, _ in pages], "page": [page for _, page in pages]}
