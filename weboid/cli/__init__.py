@@ -31,14 +31,15 @@ _COMMANDS: Final = {
     "page": "Checks all links of a live page, now; nothing is stored.",
     "normalize": "Shows the normal form and the class of URLs.",
     "show": "Shows what is known of a URL or of the links of a page.",
-    "maintain": "Deletes what has expired, raises and lowers alarms.",
+    "maintain": "Deletes what has expired, checks the store, raises and lowers alarms.",
+    "check-store": "Looks for what contradicts itself in the database, and repairs what can be derived.",
     "migrate": "Brings the database up to this version.",
     "rekey": "Moves everything to the keys of this version, after a change of URL form or suffix list.",
 }
 
 
 class _Commands(click.Group):
-    """Commands by name; the module of the same name in this package has `command`."""
+    """Commands by name; the module of the same name in this package (`-` is `_` there) has `command`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -46,7 +47,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command = importlib.import_module(f"weboid.cli.{cmd_name}").command
+        command = importlib.import_module(f"weboid.cli.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         return command
 

@@ -1,4 +1,4 @@
-"""``weboid maintain``: deletes what has expired, makes the data set, raises and lowers alarms."""
+"""``weboid maintain``: deletes what has expired, checks the store, makes the data set, raises and lowers alarms."""
 
 import asyncio
 import sys
@@ -8,12 +8,15 @@ from typing import Final
 import click
 from rich.console import Console
 
+from weboid.cli.check_store import print_breaches, progress
 from weboid.cli.console import bar
 from weboid.cli.runtime import clock, day_option, open_store, run_async, stop_signals, until
 from weboid.config import Config
 from weboid.core.record.days import iso
+from weboid.core.record.policy import Policy
 from weboid.errors import StoreError
 from weboid.maintain.alarms import watch
+from weboid.maintain.consistency import watch_store
 from weboid.maintain.dataset import publish
 from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, expire, planned
 from weboid.store.db.pool import Pool
@@ -33,7 +36,8 @@ _LOOK_S: Final = 300.0
 @day_option
 @click.pass_obj
 def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: int | None) -> None:
-    """Deletes URLs that no page has used for 100 days, and what hosts needed long ago; raises and lowers alarms.
+    """Deletes URLs that no page has used for 100 days, and what hosts needed long ago; repairs what contradicts
+    itself in the database; raises and lowers alarms.
 
     Run it once a day, while everything else goes on. It ends with status 1 if it would delete too many URLs.
     """
@@ -43,15 +47,15 @@ def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: 
     async def main() -> bool:
         async with open_store(config, size=1, part="maintain") as pool:
             if repeat:
-                await _repeat(console, pool, today)
+                await _repeat(console, pool, today, config.policy)
                 return True
-            return await _once(console, pool, today(), dry_run=dry_run, allow_many=allow_many)
+            return await _once(console, pool, today(), config.policy, dry_run=dry_run, allow_many=allow_many)
 
     if not run_async(main()):
         sys.exit(1)
 
 
-async def _repeat(console: Console, pool: Pool, today: Callable[[], int]) -> None:
+async def _repeat(console: Console, pool: Pool, today: Callable[[], int], policy: Policy) -> None:
     """Does the work once every day; a failure is reported and tried again a little later."""
     stopped = asyncio.Event()
     done: int | None = None
@@ -60,7 +64,7 @@ async def _repeat(console: Console, pool: Pool, today: Callable[[], int]) -> Non
         nonlocal done
         if done != (day := today()):
             try:
-                await _once(console, pool, day)
+                await _once(console, pool, day, policy)
                 done = day
             except StoreError as error:
                 console.print(str(error), style="red", markup=False)
@@ -71,7 +75,9 @@ async def _repeat(console: Console, pool: Pool, today: Callable[[], int]) -> Non
             await until(stopped, wait())
 
 
-async def _once(console: Console, pool: Pool, day: int, *, dry_run: bool = False, allow_many: bool = False) -> bool:
+async def _once(
+    console: Console, pool: Pool, day: int, policy: Policy, *, dry_run: bool = False, allow_many: bool = False
+) -> bool:
     """Does the work of one day; returns False if expiry was stopped because it would delete too many URLs."""
     async with pool.connection() as conn:
         plan = await planned(conn, day)
@@ -80,6 +86,7 @@ async def _once(console: Console, pool: Pool, day: int, *, dry_run: bool = False
         console.print(f"day {day}: {plan.urls} URLs would be deleted{_stopping(plan, allow_many)}")
         return True
     done = await _expire(console, pool, plan, day, allow_many)
+    await _check_store(console, pool, day, policy)
     await _publish(console, pool, day)
     async with pool.connection() as conn:
         await watch(conn, day)
@@ -113,6 +120,13 @@ async def _expire(console: Console, pool: Pool, plan: ExpiryPlan, day: int, allo
         f"{done.reports} reports deleted"
     )
     return True
+
+
+async def _check_store(console: Console, pool: Pool, day: int, policy: Policy) -> None:
+    """Repairs what is derived and wrong: in a large store in a share of it, another one each day."""
+    with progress(console) as show:
+        found = await watch_store(pool, day, policy=policy, show=show)
+    print_breaches(console, found)
 
 
 async def _publish(console: Console, pool: Pool, day: int) -> None:

@@ -17,8 +17,9 @@ SQL: Final = statements("upkeep/alarm")
 class AlarmKind(StrEnum):
     """The kinds of alarms, by stable words that status page and metrics name.
 
-    EXPIRY_STOPPED is raised and lowered by ``maintain/expiry`` (U-8), PARTIAL_LOSS, CLOCK, LOOP_LAG and OFFLINE by
-    crawlers (C-16), the others by ``maintain/alarms``.
+    EXPIRY_STOPPED is raised and lowered by ``maintain/expiry`` (U-8), STORE by ``maintain/consistency`` (subject: which
+    share of a large store), PARTIAL_LOSS, CLOCK, LOOP_LAG and OFFLINE by crawlers (C-16), the others by
+    ``maintain/alarms``.
     """
 
     PASS_SLOW = "pass-slow"
@@ -30,6 +31,7 @@ class AlarmKind(StrEnum):
     CLOCK = "clock"
     LOOP_LAG = "loop-lag"
     OFFLINE = "offline"
+    STORE = "store"
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ _ALARMS: Final = {
     "clock": "weboid-status-alarm-clock",
     "loop-lag": "weboid-status-alarm-loop-lag",
     "offline": "weboid-status-alarm-offline",
+    "store": "weboid-status-alarm-store",
 }
 _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-status-white"}
 

@@ -27,7 +27,17 @@ HEALTH_S: Final = 1.0
 """A database that takes longer to lend a connection counts as not healthy."""
 
 PUBLIC_DETAILS: Final = frozenset(
-    {"pass-slow", "round-slow", "stream-behind", "expiry-stopped", "partial-loss", "clock", "loop-lag", "offline"}
+    {
+        "pass-slow",
+        "round-slow",
+        "stream-behind",
+        "expiry-stopped",
+        "partial-loss",
+        "clock",
+        "loop-lag",
+        "offline",
+        "store",
+    }
 )
 """Kinds of alarms whose details hold only what is public anyway."""
 

@@ -1,0 +1,235 @@
+-- What must hold between tables, stretch by stretch of their keys (docs/operating.md). Each statement sees the store at
+-- one moment and returns what contradicts itself then; a stretch includes both of its ends.
+
+-- name: estimate_rows
+SELECT relname::text, reltuples::bigint FROM pg_class
+WHERE oid = ANY(ARRAY['url', 'host', 'link', 'page', 'dead']::regclass[])
+
+-- name: find_last_url
+-- The last of the next so many URLs, and how many these are.
+SELECT bucket, host_key, url_key, nth FROM (
+    SELECT bucket, host_key, url_key, row_number() OVER (ORDER BY bucket, host_key, url_key) AS nth FROM url
+    WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+        AND bucket <= %(to_bucket)s
+    ORDER BY bucket, host_key, url_key
+    LIMIT %(limit)s
+) AS next
+ORDER BY nth DESC
+LIMIT 1
+
+-- name: find_last_host
+SELECT bucket, host_key, nth FROM (
+    SELECT bucket, host_key, row_number() OVER (ORDER BY bucket, host_key) AS nth FROM host
+    WHERE (bucket, host_key) >= (%(bucket)s::smallint, %(host_key)s::bigint) AND bucket <= %(to_bucket)s
+    ORDER BY bucket, host_key
+    LIMIT %(limit)s
+) AS next
+ORDER BY nth DESC
+LIMIT 1
+
+-- name: find_last_link
+-- A stretch ends with a whole link, but need not hold all links of a URL.
+SELECT bucket, host_key, url_key, wiki, page, nth FROM (
+    SELECT bucket, host_key, url_key, wiki, page,
+        row_number() OVER (ORDER BY bucket, host_key, url_key, wiki, page) AS nth
+    FROM link
+    WHERE (bucket, host_key, url_key, wiki, page) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint,
+            %(wiki)s::integer, %(page)s::integer)
+        AND bucket <= %(to_bucket)s
+    ORDER BY bucket, host_key, url_key, wiki, page
+    LIMIT %(limit)s
+) AS next
+ORDER BY nth DESC
+LIMIT 1
+
+-- name: find_last_page
+SELECT wiki, page, nth FROM (
+    SELECT wiki, page, row_number() OVER (ORDER BY wiki, page) AS nth FROM page
+    WHERE (wiki, page) >= (%(wiki)s::integer, %(page)s::integer)
+    ORDER BY wiki, page
+    LIMIT %(limit)s
+) AS next
+ORDER BY nth DESC
+LIMIT 1
+
+-- name: find_last_dead
+-- fan-out: by wiki and page, a range of the primary key; a wiki's dead links are in all buckets.
+SELECT wiki, page, bucket, host_key, url_key, nth FROM (
+    SELECT wiki, page, bucket, host_key, url_key,
+        row_number() OVER (ORDER BY wiki, page, bucket, host_key, url_key) AS nth
+    FROM dead
+    WHERE (wiki, page, bucket, host_key, url_key) >= (%(wiki)s::integer, %(page)s::integer, %(bucket)s::smallint,
+        %(host_key)s::bigint, %(url_key)s::bigint)
+    ORDER BY wiki, page, bucket, host_key, url_key
+    LIMIT %(limit)s
+) AS next
+ORDER BY nth DESC
+LIMIT 1
+
+-- name: list_urls
+-- The verdict is that of core/verdict/verdict.py; a test compares them. The dead links follow from the log.
+SELECT bucket, host_key, url_key, is_hostless, is_unreadable, verdict, logged, orphaned IS NOT NULL, is_used, lacks_dead
+FROM (
+    SELECT judged.*, logged = %(dead)s::smallint AND EXISTS (
+            SELECT FROM link
+            WHERE link.bucket = judged.bucket AND link.host_key = judged.host_key AND link.url_key = judged.url_key
+                AND NOT EXISTS (
+                    SELECT FROM dead
+                    WHERE dead.wiki = link.wiki AND dead.page = link.page AND dead.bucket = link.bucket
+                        AND dead.host_key = link.host_key AND dead.url_key = link.url_key
+                )
+        ) AS lacks_dead
+    FROM (
+        SELECT url.bucket, url.host_key, url.url_key, url.orphaned, hosts.strikes IS NULL AS is_hostless,
+            (asked IS NULL) <> (since IS NULL) OR asked IS NOT NULL AND status <> ALL(%(statuses)s::smallint[])
+                OR reason <> ALL(%(reasons)s::smallint[]) AS is_unreadable,
+            coalesce((
+                SELECT after FROM change
+                WHERE change.bucket = url.bucket AND change.host_key = url.host_key AND change.url_key = url.url_key
+                ORDER BY change DESC LIMIT 1
+            ), %(unknown)s::smallint) AS logged,
+            EXISTS (
+                SELECT FROM link
+                WHERE link.bucket = url.bucket AND link.host_key = url.host_key AND link.url_key = url.url_key
+            ) AS is_used,
+            CASE
+                WHEN asked IS NULL OR reason IS NULL THEN %(unknown)s::smallint
+                WHEN reason = ANY(%(working_reasons)s::smallint[]) THEN %(working)s::smallint
+                WHEN reason = ANY(%(failing_reasons)s::smallint[])
+                    AND (status = ANY(%(host_failures)s::smallint[])
+                        AND hosts.strikes >= %(dead_strikes)s AND hosts.evidence & 3 = 3
+                        AND hosts.evidence >> 7 & 127
+                            >= %(dead_span)s * CASE hosts.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
+                    OR url.strikes >= %(dead_strikes)s AND url.evidence & 3 = 3
+                        AND (url.evidence >> 7 & 127
+                            >= %(dead_span)s * CASE url.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END
+                            OR url.evidence >> 14 & 15 >= %(dead_strikes)s
+                            AND url.evidence >> 18 & 63
+                            >= %(missing_span)s * CASE url.evidence >> 24 & 3 WHEN 2 THEN %(relapse_factor)s ELSE 1 END))
+                    THEN %(dead)s::smallint
+                ELSE %(doubtful)s::smallint
+            END AS verdict
+        FROM url
+        LEFT JOIN LATERAL (
+            SELECT strikes, evidence FROM host
+            WHERE host.bucket = url.bucket AND host.host_key = url.host_key
+            LIMIT 1
+        ) AS hosts ON true
+        WHERE (url.bucket, url.host_key, url.url_key)
+                >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+            AND (url.bucket, url.host_key, url.url_key)
+                <= (%(to_bucket)s::smallint, %(to_host_key)s::bigint, %(to_url_key)s::bigint)
+        OFFSET 0
+    ) AS judged
+    OFFSET 0
+) AS known
+WHERE is_hostless OR is_unreadable OR verdict <> logged OR (orphaned IS NULL) <> is_used OR lacks_dead
+
+-- name: list_hosts
+-- A host with something new is due since the day before (store/pages/use.py), so a day too early is in order.
+SELECT bucket, host_key, next_day, due, has_urls
+FROM (
+    SELECT host.bucket, host.host_key, host.next_day, (
+            SELECT due FROM url
+            WHERE url.bucket = host.bucket AND url.host_key = host.host_key AND orphaned IS NULL
+            ORDER BY due LIMIT 1
+        ) AS due,
+        EXISTS (SELECT FROM url WHERE url.bucket = host.bucket AND url.host_key = host.host_key) AS has_urls
+    FROM host
+    WHERE (host.bucket, host.host_key) >= (%(bucket)s::smallint, %(host_key)s::bigint)
+        AND (host.bucket, host.host_key) <= (%(to_bucket)s::smallint, %(to_host_key)s::bigint)
+    OFFSET 0
+) AS known
+WHERE NOT has_urls OR (next_day IS NULL) <> (due IS NULL) OR next_day > due OR next_day < due - 1
+
+-- name: list_links
+-- Links of URLs that are not there, and links that their pages do not name: a page's row packs keys of 18 bytes.
+SELECT bucket, host_key, url_key, wiki, page, is_urlless, is_pageless
+FROM (
+    SELECT link.*, pages.urls IS NULL AS is_pageless,
+        NOT EXISTS (
+            SELECT FROM url
+            WHERE url.bucket = link.bucket AND url.host_key = link.host_key AND url.url_key = link.url_key
+        ) AS is_urlless,
+        coalesce(position(
+            int2send(link.bucket) || int8send(link.host_key) || int8send(link.url_key) IN pages.urls), 0) = 0
+            AS is_unnamed
+    FROM link
+    LEFT JOIN LATERAL (
+        SELECT urls FROM page WHERE page.wiki = link.wiki AND page.page = link.page LIMIT 1
+    ) AS pages ON true
+    WHERE (link.bucket, link.host_key, link.url_key, link.wiki, link.page) >= (%(bucket)s::smallint,
+            %(host_key)s::bigint, %(url_key)s::bigint, %(wiki)s::integer, %(page)s::integer)
+        AND (link.bucket, link.host_key, link.url_key, link.wiki, link.page) <= (%(to_bucket)s::smallint,
+            %(to_host_key)s::bigint, %(to_url_key)s::bigint, %(to_wiki)s::integer, %(to_page)s::integer)
+    OFFSET 0
+) AS used
+WHERE is_urlless OR is_unnamed
+
+-- name: list_pages
+SELECT wiki, page, urls FROM page
+WHERE (wiki, page) >= (%(wiki)s::integer, %(page)s::integer)
+    AND (wiki, page) <= (%(to_wiki)s::integer, %(to_page)s::integer)
+    AND mod(page, %(parts)s) = %(part)s
+ORDER BY wiki, page
+
+-- name: list_unlinked
+-- Of the keys that pages name, those of which there is no link.
+SELECT wiki, page, bucket, host_key, url_key
+FROM unnest(%(wiki)s::integer[], %(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[],
+    %(url_key)s::bigint[]) AS given (wiki, page, bucket, host_key, url_key)
+WHERE NOT EXISTS (
+    SELECT FROM link
+    WHERE link.bucket = given.bucket AND link.host_key = given.host_key AND link.url_key = given.url_key
+        AND link.wiki = given.wiki AND link.page = given.page
+)
+
+-- name: list_dead
+-- Dead links that are no links, or whose URL is not dead by the log.
+SELECT wiki, page, bucket, host_key, url_key FROM dead
+WHERE (wiki, page, bucket, host_key, url_key) >= (%(wiki)s::integer, %(page)s::integer, %(bucket)s::smallint,
+        %(host_key)s::bigint, %(url_key)s::bigint)
+    AND (wiki, page, bucket, host_key, url_key) <= (%(to_wiki)s::integer, %(to_page)s::integer,
+        %(to_bucket)s::smallint, %(to_host_key)s::bigint, %(to_url_key)s::bigint)
+    AND mod(page, %(parts)s) = %(part)s
+    AND (
+        NOT EXISTS (
+            SELECT FROM link
+            WHERE link.bucket = dead.bucket AND link.host_key = dead.host_key AND link.url_key = dead.url_key
+                AND link.wiki = dead.wiki AND link.page = dead.page
+        )
+        OR (
+            SELECT after FROM change
+            WHERE change.bucket = dead.bucket AND change.host_key = dead.host_key AND change.url_key = dead.url_key
+            ORDER BY change DESC LIMIT 1
+        ) IS DISTINCT FROM %(dead)s::smallint
+    )
+
+-- name: list_names
+-- As far as it is known: the host and the path of a URL, or a host alone.
+SELECT given.bucket, given.host_key, given.url_key, host.host, url.path
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (bucket, host_key, url_key)
+LEFT JOIN host USING (bucket, host_key)
+LEFT JOIN url USING (bucket, host_key, url_key)
+
+-- name: lock_pages
+SELECT wiki, page, urls FROM unnest(%(wiki)s::integer[], %(page)s::integer[]) AS given (wiki, page)
+JOIN page USING (wiki, page)
+ORDER BY wiki, page
+FOR NO KEY UPDATE OF page
+
+-- name: record_read_again
+-- A page whose links were put right is read anew, whatever its mark (P-5).
+UPDATE page SET flagged = true, mark = NULL
+FROM unnest(%(wiki)s::integer[], %(page)s::integer[]) AS given (wiki, page)
+WHERE page.wiki = given.wiki AND page.page = given.page
+
+-- name: list_unused
+SELECT bucket, host_key, url_key
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (bucket, host_key, url_key)
+WHERE NOT EXISTS (
+    SELECT FROM link
+    WHERE link.bucket = given.bucket AND link.host_key = given.host_key AND link.url_key = given.url_key
+)

@@ -1,0 +1,260 @@
+"""What contradicts itself in a store: each invariant is broken by hand, found, repaired, and silent afterwards."""
+
+from pathlib import Path
+
+import pytest
+from support.commands import Place
+from support.observations import FINE, LOST, SILENT
+from support.stored import WikiInStore, key, open_wiki
+
+from weboid.core.observe.observation import Observation
+from weboid.maintain.consistency import WHOLE, Consistency, check_store, record_outcome, watch_store
+from weboid.store.lists.health import find_status
+from weboid.store.upkeep.alarm import AlarmKind, list_alarms
+from weboid.store.upkeep.invariant import Invariant, Share, Walk, first_place, place_after
+from weboid.web.health.metrics import Metrics
+
+LIVES, DEAD, DOWN, BESIDE = (
+    "https://lives.demo/",
+    "https://lives.demo/dead",
+    "https://down.demo/",
+    "https://lives.demo/b",
+)
+DAYS = (100, 103, 106, 109, 112, 115, 118, 121, 124, 127, 130, 133)
+PAGES = {1: [LIVES, DEAD, DOWN], 2: [DEAD, BESIDE], 3: [f"https://other{number}.demo/" for number in range(12)]}
+
+
+def answers(url: str, day: int) -> Observation:
+    return LOST if url == DEAD else SILENT if "down" in url else FINE
+
+
+def where(url: str) -> str:
+    """The WHERE of a URL's row."""
+    bucket, host_key, url_key = key(url)
+    return f"WHERE bucket = {bucket} AND host_key = {host_key} AND url_key = {url_key}"
+
+
+def of_host(url: str) -> str:
+    bucket, host_key, _ = key(url)
+    return f"WHERE bucket = {bucket} AND host_key = {host_key}"
+
+
+PLACES = {
+    "LIVES": where(LIVES),
+    "DEAD": where(DEAD),
+    "DOWN": where(DOWN),
+    "BESIDE": where(BESIDE),
+    "OTHER": where(PAGES[3][4]),
+    "HOST": of_host(LIVES),
+    "ANY_HOST": of_host(PAGES[3][0]),
+}
+
+
+async def broken(stored: WikiInStore, query: str) -> None:
+    async with stored.pool.connection() as conn:
+        assert (await conn.execute(query.format(**PLACES).encode())).rowcount == 1
+
+
+async def looked(
+    stored: WikiInStore, *, repairs: bool = False, batch: int = 1_000, share: Share = WHOLE
+) -> Consistency:
+    return await check_store(stored.pool, 134, repairs=repairs, batch=batch, share=share)
+
+
+async def fill(stored: WikiInStore) -> None:
+    for day in DAYS:
+        await stored.round(day, answers)
+    assert await stored.dead() == {(1, key(DEAD)), (2, key(DEAD)), (1, key(DOWN))}
+
+
+BREAKS = {
+    "a next day in the future": ("UPDATE host SET next_day = 9999 {HOST}", Invariant.NEXT_DAY),
+    "no next day": ("UPDATE host SET next_day = NULL {HOST}", Invariant.NEXT_DAY),
+    "a next day long ago": ("UPDATE host SET next_day = 7 {HOST}", Invariant.NEXT_DAY),
+    "a due day that was moved": ("UPDATE url SET due = 101 {BESIDE}", Invariant.NEXT_DAY),
+    "a host without URLs": (
+        "INSERT INTO host (bucket, host_key, host, reversed) VALUES (4095, 7, 'empty.demo', 'demo.empty.')",
+        Invariant.EMPTY_HOST,
+    ),
+    "a change that was not logged": ("DELETE FROM change {LIVES}", Invariant.VERDICT),
+    "a death in the log alone": (
+        "INSERT INTO change (bucket, host_key, url_key, day, before, after) "
+        "SELECT bucket, host_key, url_key, 130, 1, 3 FROM url {BESIDE}",
+        Invariant.VERDICT,
+    ),
+    "a dead link that is missing": ("DELETE FROM dead {DEAD} AND page = 2", Invariant.DEAD),
+    "a dead link of a living URL": (
+        "INSERT INTO dead SELECT host_key, url_key, wiki, page, bucket, 120 FROM link {BESIDE}",
+        Invariant.DEAD,
+    ),
+    "a dead link on a page without the link": (
+        "INSERT INTO dead SELECT host_key, url_key, wiki, 3, bucket, 120 FROM link {DOWN}",
+        Invariant.DEAD,
+    ),
+    "an orphan in use": ("UPDATE url SET orphaned = 101 {BESIDE}", Invariant.ORPHAN),
+    "a URL without use that is no orphan": (
+        "INSERT INTO url (bucket, host_key, url_key, due, scheme, port, path) "
+        "SELECT bucket, host_key, 7, due, 0, 80, '/unused' FROM url {LIVES}",
+        Invariant.ORPHAN,
+    ),
+    "a link that its page does not name": ("UPDATE page SET urls = substr(urls, 19) WHERE page = 1", Invariant.LINKS),
+    "a page that names what is no link": ("DELETE FROM link {BESIDE}", Invariant.LINKS),
+    "a link on a page that is gone": (
+        "INSERT INTO link SELECT host_key, url_key, wiki, 9, bucket FROM link {LIVES}",
+        Invariant.LINKS,
+    ),
+    "a link of a URL that is gone": ("DELETE FROM url {OTHER}", Invariant.LINKS),
+    "a list that is out of order": (
+        "UPDATE page SET urls = substr(urls, 19) || substr(urls, 1, 18) WHERE page = 1",
+        Invariant.LINKS,
+    ),
+    "a list that was cut": ("UPDATE page SET urls = substr(urls, 1, length(urls) - 5) WHERE page = 1", Invariant.LINKS),
+}
+
+
+async def test_a_store_that_was_filled_by_the_program_contradicts_itself_nowhere(database: str) -> None:
+    async with open_wiki(database, PAGES) as stored:
+        await fill(stored)
+        await stored.take_in({1: [LIVES], 2: []}, 134, latest=2)
+        for batch in (1, 7, 1_000):
+            done = await looked(stored, batch=batch)
+            assert (done.found, done.told, done.wrong) == ({}, [], 0)
+            assert done.rows == {Walk.URLS: 16, Walk.HOSTS: 14, Walk.LINKS: 13, Walk.PAGES: 3}
+
+
+async def test_each_breach_is_found_repaired_and_silent_afterwards(database: str) -> None:
+    async with open_wiki(database, PAGES) as stored:
+        await fill(stored)
+        for name, (query, invariant) in BREAKS.items():
+            await broken(stored, query)
+            found = await looked(stored)
+            assert invariant in found.found, name
+            assert not found.repaired
+            assert found.wrong == found.found.total() == len(found.told)
+            assert (await looked(stored)).found == found.found, f"{name}: only looking changes nothing"
+            repaired = await looked(stored, repairs=True)
+            assert (repaired.repaired[invariant] > 0, repaired.wrong) == (True, 0), name
+            assert (await looked(stored)).found == {}, name
+            # Pages that were put right wait to be read again, as this does.
+            await stored.take_in(PAGES, 134, latest=1)
+            assert (await looked(stored)).found == {}, name
+            assert len(await stored.rows("SELECT FROM link")) == sum(map(len, PAGES.values())), name
+
+
+async def test_what_a_repair_derives_is_what_the_program_would_have_written(database: str) -> None:
+    async with open_wiki(database, PAGES) as stored:
+        await fill(stored)
+        hosts = await stored.rows("SELECT host, next_day FROM host")
+        dead = await stored.rows("SELECT page, url_key, since FROM dead")
+        async with stored.pool.connection() as conn:
+            await conn.execute(b"UPDATE host SET next_day = NULL")
+            await conn.execute(b"DELETE FROM dead")
+        repaired = await looked(stored, repairs=True)
+        assert repaired.found[Invariant.NEXT_DAY] == 14
+        assert repaired.told[-1].endswith("repaired")
+        assert await stored.rows("SELECT host, next_day FROM host") == hosts
+        assert await stored.rows("SELECT page, url_key, since FROM dead") == dead
+
+
+async def test_a_page_whose_links_were_put_right_is_read_again_by_the_next_pass(database: str) -> None:
+    async with open_wiki(database, PAGES) as stored:
+        await broken(stored, "DELETE FROM link {BESIDE}")
+        await looked(stored, repairs=True)
+        assert await stored.rows("SELECT page, flagged, mark FROM page WHERE flagged") == [(2, True, None)]
+        assert await stored.rows("SELECT orphaned FROM url WHERE orphaned IS NOT NULL") == [(134,)]
+
+
+@pytest.mark.parametrize(
+    ("query", "invariant"),
+    [
+        ("DELETE FROM host {ANY_HOST}", Invariant.NO_HOST),
+        ("UPDATE url SET status = 99 {LIVES}", Invariant.RECORD),
+        ("UPDATE url SET reason = 999 {LIVES}", Invariant.RECORD),
+        ("UPDATE url SET since = NULL {LIVES}", Invariant.RECORD),
+    ],
+)
+async def test_what_cannot_be_derived_is_told_and_never_changed(
+    database: str, query: str, invariant: Invariant
+) -> None:
+    async with open_wiki(database, PAGES) as stored:
+        await stored.round(100, answers)
+        await broken(stored, query)
+        before = await stored.rows("SELECT * FROM url")
+        for _ in range(2):
+            done = await looked(stored, repairs=True)
+            assert (done.found, done.repaired, done.wrong) == ({invariant: 1}, {}, 1)
+            assert len(done.told) == 1
+        assert await stored.rows("SELECT * FROM url") == before
+
+
+async def test_the_shares_of_a_week_are_the_whole(database: str) -> None:
+    async with open_wiki(database, PAGES) as stored:
+        await fill(stored)
+        async with stored.pool.connection() as conn:
+            await conn.execute(b"UPDATE host SET next_day = 7")
+            await conn.execute(b"DELETE FROM link WHERE page <> 1")
+        whole = await looked(stored)
+        parts = [await looked(stored, share=Share(part, 7)) for part in range(7)]
+        assert sum((part.found for part in parts), start=type(whole.found)()) == whole.found
+        assert max(part.found.total() for part in parts) < whole.found.total()
+
+
+async def test_maintenance_repairs_raises_the_alarm_and_lowers_it(database: str) -> None:
+    async with open_wiki(database, PAGES) as stored:
+        await watch_store(stored.pool, 134)
+        assert await _alarms(stored) == []
+        await broken(stored, BREAKS["no next day"][0])
+        assert (await watch_store(stored.pool, 134)).wrong == 0
+        assert await _alarms(stored) == [("store", "", 134, "next-day 1 (1 repaired)")]
+        async with stored.pool.connection() as conn:
+            status = await find_status(conn, 134, patience_s=10)
+        assert b'weboid_alarms{kind="store"} 1.0' in Metrics(LoopLag()).text(status)
+        await watch_store(stored.pool, 135)
+        assert await _alarms(stored) == []
+
+
+async def test_the_alarm_of_a_share_is_lowered_by_that_share_or_by_the_whole(database: str) -> None:
+    async with open_wiki(database, PAGES) as stored:
+        wrong, right = Consistency(), Consistency()
+        wrong.found[Invariant.DEAD] = 2
+        async with stored.pool.connection() as conn:
+            await record_outcome(conn, wrong, Share(0, 7), 134)
+            await record_outcome(conn, wrong, Share(1, 7), 135)
+            await record_outcome(conn, right, Share(1, 7), 142)
+            assert [alarm.subject for alarm in await list_alarms(conn)] == ["1/7"]
+            await record_outcome(conn, right, WHOLE, 142)
+            assert await list_alarms(conn) == []
+
+
+async def test_the_command_ends_with_status_one_until_everything_is_repaired(database: str, tmp_path: Path) -> None:
+    here = Place(tmp_path, environ={"WEBOID_DATABASE": database})
+    async with open_wiki(database, PAGES) as stored:
+        fine = await here.run("check-store", "--day", "134")
+        assert (fine.status, fine.out[:19]) == (0, "nothing is wrong in")
+        await broken(stored, BREAKS["no next day"][0])
+        wrong = await here.run("check-store", "--day", "134")
+        assert wrong.status == 1
+        assert "next-day: lives.demo: next day None, but its first URL is due on day 100" in wrong.err
+        assert "run it again with --repair" in wrong.err
+        repaired = await here.run("check-store", "--day", "134", "--repair")
+        assert repaired.status == 0
+        assert "1 breaches, 1 repaired: next-day 1 (1 repaired)" in repaired.out
+        assert await _alarms(stored) == [("store", "", 134, "next-day 1 (1 repaired)")]
+        assert (await here.run("check-store", "--day", "134")).status == 0
+        assert await _alarms(stored) == []
+        await broken(stored, "UPDATE url SET since = 1 {LIVES}")
+        assert (await here.run("check-store", "--day", "134", "--repair")).status == 1
+
+
+def test_places_follow_each_other_without_a_gap() -> None:
+    most = 2**63 - 1
+    assert place_after(Walk.URLS, (1, 2, 3)) == (1, 2, 4)
+    assert place_after(Walk.URLS, (1, 2, most)) == (1, 3, -(2**63))
+    assert place_after(Walk.URLS, (1, most, most)) == (2, -(2**63), -(2**63))
+    assert place_after(Walk.PAGES, (1, 2**31 - 1)) == (2, -(2**31) + 1)
+    assert all(len(first_place(walk)) == len(place_after(walk, first_place(walk))) for walk in Walk)
+
+
+async def _alarms(stored: WikiInStore) -> list[tuple[object, ...]]:
+    rows = await stored.rows("SELECT kind, subject, since, detail FROM alarm")
+    return [row for row in rows if row[0] == AlarmKind.STORE]

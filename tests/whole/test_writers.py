@@ -1,0 +1,336 @@
+"""All that writes pages, URLs, hosts, links and dead links, in two real sessions and in many: nothing is lost, nothing
+waits for ever, and the store never contradicts itself.
+"""
+
+import asyncio
+import itertools
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pytest
+from support.meeting import Writer, meet
+from support.observations import FINE, LOST, SILENT, WALL
+from support.stored import WikiInStore, key, open_wiki
+
+from weboid.core.observe.observation import Observation
+from weboid.core.record.policy import DEFAULT
+from weboid.core.record.record import HostRecord
+from weboid.core.url.farms import WMFLABS
+from weboid.core.url.keys import UrlKey
+from weboid.core.url.urls import parse
+from weboid.core.verdict.judge import is_host_failure, judge, judge_host
+from weboid.feed.intake import page_urls
+from weboid.maintain.consistency import check_store
+from weboid.store.db.pool import Connection, Pool, open_pool
+from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
+from weboid.store.pages.page import Added, PageChanges, record_added, record_intake, record_pages, release_pages
+from weboid.store.pages.page_pass import record_exclusions, record_touches
+from weboid.store.pages.pending import record_asked
+from weboid.store.pages.spam import record_reclassified
+from weboid.store.people.report import find_locked_url, record_check_now, record_report
+from weboid.store.results.record import Checked, record_batch
+from weboid.store.upkeep.expiry import expire_urls
+from weboid.store.upkeep.invariant import Breach, Invariant, Share, Walk
+from weboid.store.upkeep.repair import confirm, repair
+from weboid.store.urls.check import record_next_days
+from weboid.store.urls.lock import lock_hosts
+from weboid.store.urls.url import find_urls
+from weboid.wiki.source import PageLinks, PageState
+
+DAYS: Final = (100, 103, 106, 109, 112, 115, 118, 121, 124, 127, 130, 133)
+NOW: Final = 140
+
+
+@dataclass(frozen=True)
+class Corner:
+    """A part of the store that is like all others: three hosts, and pages from a number on.
+
+    `lost` is dead, `down` is dead by its host, `idle` has had no use for long. Page 1 uses all but `idle`, page 2 uses
+    `lost` and `b`, page 3 will be released, page 4 is there for what comes.
+    """
+
+    wiki: int
+    number: int
+
+    @property
+    def up(self) -> str:
+        return f"https://up{self.number}.demo"
+
+    @property
+    def a(self) -> str:
+        return f"{self.up}/a"
+
+    @property
+    def b(self) -> str:
+        return f"{self.up}/b"
+
+    @property
+    def lost(self) -> str:
+        return f"{self.up}/lost"
+
+    @property
+    def idle(self) -> str:
+        return f"{self.up}/idle"
+
+    @property
+    def down(self) -> str:
+        return f"https://down{self.number}.demo/"
+
+    @property
+    def silent(self) -> str:
+        return f"https://down{self.number}.demo/silent"
+
+    def page(self, number: int) -> int:
+        return 10 * self.number + number
+
+    @property
+    def pages(self) -> dict[int, list[str]]:
+        uses = {
+            1: [self.a, self.b, self.lost, self.down],
+            2: [self.lost, self.b],
+            3: [self.b, self.silent],
+            4: [self.a],
+        }
+        return {self.page(number): urls for number, urls in uses.items()}
+
+
+def answer(url: str, day: int) -> Observation:
+    return LOST if url.endswith("lost") else SILENT if "down" in url else FINE
+
+
+async def take_in(conn: Connection, corner: Corner, pages: Mapping[int, list[str]]) -> None:
+    links = [
+        PageLinks(corner.page(page), 0, f"Page {page}", next(_revisions), None, tuple(urls))
+        for page, urls in pages.items()
+    ]
+    await record_pages(conn, corner.wiki, [page_urls(link, WMFLABS) for link in links], NOW)
+
+
+_revisions = itertools.count(2)
+
+
+async def record_visit(
+    conn: Connection, urls: list[str], answers: Callable[[str, int], Observation], day: int = NOW
+) -> None:
+    """A batch of a crawler: what it found at these URLs, orphans apart, judged by the records as they are now."""
+    found = await find_urls(conn, [key(url) for url in urls])
+    known = [each for each in found.values() if each.orphaned is None]
+    states: dict[HostKey, HostRecord] = {}
+    batch = []
+    for each in known:
+        host = HostKey(*each.key[:2])
+        seen = answers(str(each.url), day)
+        before = states.get(host, each.host)
+        after = judge_host(before, seen, day, DEFAULT, hour=day % 24, host_key=host.host_key)
+        states[host] = after if is_host_failure(seen) or not after.streak.strikes else before
+        record, due = judge(each.record, seen, day, DEFAULT, states[host], hour=day % 24, host_key=host.host_key)
+        stored = StoredUrl(each.key, each.url, each.record)
+        batch.append(
+            Checked(stored, StoredHost(host, each.url.host, each.host), day, seen, record, due, before, states[host])
+        )
+    await record_batch(conn, batch, {each.url.key.bucket: 0 for each in batch}, DEFAULT)
+
+
+async def check_now(conn: Connection, url: str, day: int = NOW) -> None:
+    if known := await find_locked_url(conn, key(url)):
+        await record_check_now(conn, known, day)
+
+
+async def report(conn: Connection, url: str) -> None:
+    if known := await find_locked_url(conn, key(url)):
+        await record_report(conn, known, NOW, "1", "Ann")
+
+
+async def repair_all(conn: Connection, walk: Walk, keys: list[UrlKey], invariant: Invariant) -> None:
+    """What check-store does where it suspects something."""
+    found = await confirm(conn, walk, [Breach(invariant, each, "") for each in keys], DEFAULT, Share())
+    await repair(conn, walk, found, NOW, DEFAULT)
+
+
+async def next_days(conn: Connection, corner: Corner) -> None:
+    """What a crawler does for hosts that are due without a due URL."""
+    hosts = sorted({HostKey(*key(url)[:2]) for url in (corner.up, corner.down)})
+    await lock_hosts(conn, hosts)
+    await record_next_days(conn, hosts)
+
+
+def writers(corner: Corner) -> dict[str, Writer]:
+    """Everything that writes, each with what it does in a corner."""
+    page, wiki = corner.page, corner.wiki
+    everything = sorted({url for urls in corner.pages.values() for url in urls})
+    new, lost = f"{corner.up}/new", corner.lost
+    return {
+        "intake of a new URL": lambda conn: take_in(conn, corner, {4: [corner.a, new, f"{corner.down}new"]}),
+        "intake of new uses": lambda conn: take_in(conn, corner, {4: [corner.a, new, lost, corner.down, corner.idle]}),
+        "intake of uses that went": lambda conn: take_in(conn, corner, {1: [corner.b], 2: []}),
+        "an edit": lambda conn: record_added(
+            conn, wiki, {page(4): ({key(url): parse(url) for url in (new, lost, corner.idle, corner.silent)}, {})}, NOW
+        ),
+        "a release": lambda conn: release_pages(conn, wiki, [page(3), page(1)], NOW),
+        "several changes": lambda conn: record_intake(
+            conn,
+            {
+                wiki: PageChanges(
+                    read=[page_urls(PageLinks(page(2), 0, "Two", next(_revisions), None, (corner.a, new)), WMFLABS)],
+                    added={page(4): ({key(corner.down): parse(corner.down)}, {})},
+                    gone=[page(3)],
+                )
+            },
+            NOW,
+        ),
+        "spam": lambda conn: record_reclassified(
+            conn, wiki, {page(1): {key(corner.b): corner.b, key(lost): lost}}, {}, NOW
+        ),
+        "touches": lambda conn: record_touches(
+            conn, wiki, [PageState(page(number), 0, f"Page {number}", 1, None) for number in (1, 2, 4, 5)], NOW
+        ),
+        "exclusions": lambda conn: record_exclusions(conn, wiki, [page(4), page(2), page(1)]),
+        "a request": lambda conn: record_asked(conn, wiki, [page(4), page(3), page(2), page(1)], NOW),
+        "a crawler": lambda conn: record_visit(conn, everything, answer),
+        "a crawler that finds all well": lambda conn: record_visit(conn, everything, lambda url, day: FINE),
+        "a crawler that finds all silent": lambda conn: record_visit(conn, everything, lambda url, day: SILENT),
+        "next days": lambda conn: next_days(conn, corner),
+        "check now": lambda conn: check_now(conn, corner.a),
+        "a report": lambda conn: report(conn, lost),
+        "expiry": lambda conn: expire_urls(conn, sorted(map(key, [corner.idle, corner.silent])), NOW - 1),
+        "repair of hosts": lambda conn: repair_all(
+            conn, Walk.HOSTS, [UrlKey(*key(url)[:2], 0) for url in (corner.up, corner.down)], Invariant.NEXT_DAY
+        ),
+        "repair of URLs": lambda conn: repair_all(
+            conn, Walk.URLS, sorted(map(key, [*everything, corner.idle])), Invariant.ORPHAN
+        ),
+    }
+
+
+CRAWLERS: Final = {"a crawler", "a crawler that finds all well", "a crawler that finds all silent"}
+NAMES: Final = list(writers(Corner(1, 0)))
+PAIRS: Final = [
+    # A bucket has one crawler at a time.
+    (one, other)
+    for one in NAMES
+    for other in NAMES
+    if not {one, other} <= CRAWLERS
+]
+
+
+async def filled(pool: Pool, wiki: int, count: int) -> list[Corner]:
+    """So many corners, all alike."""
+    corners = [Corner(wiki, number) for number in range(1, count + 1)]
+    async with pool.connection() as conn:
+        pages = {page: urls for corner in corners for page, urls in corner.pages.items()}
+        pages |= {corner.page(9): [corner.idle] for corner in corners}
+        links = [PageLinks(page, 0, f"Page {page}", 1, None, tuple(urls)) for page, urls in pages.items()]
+        await record_pages(conn, wiki, [page_urls(link, WMFLABS) for link in links], DAYS[0])
+    urls = sorted({url for urls in pages.values() for url in urls})
+    for day in DAYS:
+        async with pool.connection() as conn:
+            await record_visit(conn, urls, answer, day)
+    async with pool.connection() as conn:
+        await release_pages(conn, wiki, [corner.page(9) for corner in corners], DAYS[-1])
+    return corners
+
+
+async def assert_all_kinds_of_rows(stored: WikiInStore, corners: int) -> None:
+    """So that no test is about nothing."""
+    assert len(await stored.rows("SELECT FROM dead")) == 4 * corners
+    assert len(await stored.rows("SELECT FROM url WHERE orphaned IS NOT NULL")) == corners
+    assert len(await stored.rows("SELECT FROM host WHERE strikes > 3")) == corners
+
+
+async def assert_sound(pool: Pool) -> None:
+    found = await check_store(pool, NOW)
+    assert not found.found, "\n".join(found.told)
+
+
+async def test_a_round_that_waits_for_an_intake_does_not_overwrite_its_next_day(database: str) -> None:
+    async with open_wiki(database, {}) as stored:
+        (corner,) = await filled(stored.pool, stored.wiki.wiki, 1)
+        await meet(
+            stored.pool,
+            lambda conn: take_in(conn, corner, {4: [corner.a, f"{corner.up}/new"]}),
+            lambda conn: record_visit(conn, [corner.a, corner.b, corner.lost], answer),
+        )
+        host = HostKey(*key(corner.up)[:2])
+        due = await stored.rows("SELECT min(due) FROM url WHERE path = '/new'")
+        assert due == [(NOW,)]
+        rows = await stored.rows("SELECT bucket, host_key, next_day FROM host")
+        assert [day for *of, day in rows if of == [*host]] in ([NOW], [NOW - 1])
+
+
+async def test_any_two_writers_that_meet_leave_the_store_sound(database: str) -> None:
+    async with open_pool(database, size=4, part="test") as pool, open_wiki(database, {}) as stored:
+        corners = await filled(pool, stored.wiki.wiki, len(PAIRS))
+        await assert_all_kinds_of_rows(stored, len(PAIRS))
+        await assert_sound(pool)
+        for corner, (one, other) in zip(corners, PAIRS, strict=True):
+            await meet(pool, writers(corner)[one], writers(corner)[other])
+        await assert_sound(pool)
+
+
+@pytest.mark.long
+async def test_any_two_writers_that_meet_between_any_two_statements_leave_the_store_sound(database: str) -> None:
+    async with open_pool(database, size=4, part="test") as pool, open_wiki(database, {}) as stored:
+        corners = await filled(pool, stored.wiki.wiki, 2 * len(PAIRS))
+        chance = random.Random(seed := random.randrange(10**6))
+        print(f"seed {seed}")
+        for one, other in PAIRS:
+            here, there = corners.pop(), corners.pop()
+            last = await meet(pool, writers(here)[one], writers(here)[other], after=chance.randint(1, 4))
+            await meet(pool, writers(there)[one], writers(there)[other], after=chance.randint(1, last))
+        await assert_sound(pool)
+
+
+@pytest.mark.long
+async def test_a_thousand_random_interleavings_leave_the_store_sound(database: str) -> None:
+    chance = random.Random(seed := random.randrange(10**6))
+    print(f"seed {seed}")
+    async with open_pool(database, size=6, part="test") as pool, open_wiki(database, {}) as stored:
+        (corner,) = await filled(pool, stored.wiki.wiki, 1)
+        for number in range(1_000):
+            await asyncio.gather(
+                *(_random_writer(pool, stored, corner, chance, NOW + number, each) for each in range(4))
+            )
+            found = await check_store(pool, NOW + number)
+            assert not found.found, (number, found.told)
+
+
+async def _random_writer(
+    pool: Pool, stored: WikiInStore, corner: Corner, chance: random.Random, day: int, number: int
+) -> None:
+    """One transaction in which anything may happen; only the first may be a crawler's."""
+    urls = [*{url for urls in corner.pages.values() for url in urls}, corner.idle, f"{corner.up}/{chance.randrange(4)}"]
+    some = chance.sample(urls, chance.randint(1, len(urls)))
+    answers = [chance.choice((FINE, FINE, LOST, SILENT, WALL)) for _ in range(2)]
+    pages = [corner.page(page) for page in chance.sample(range(1, 6), chance.randint(1, 3))]
+    links = [page_urls(PageLinks(page, 0, f"{page}", day, None, tuple(some)), WMFLABS) for page in pages]
+    added: dict[int, Added] = {page: ({key(url): parse(url) for url in some}, {}) for page in pages}
+    kinds: list[Writer] = [
+        lambda conn: record_visit(conn, some, lambda url, day: answers["down" in url], day),
+        lambda conn: record_pages(conn, corner.wiki, links, day),
+        lambda conn: record_added(conn, corner.wiki, added, day),
+        lambda conn: release_pages(conn, corner.wiki, pages, day),
+        lambda conn: record_reclassified(conn, corner.wiki, {page: {key(some[0]): some[0]} for page in pages}, {}, day),
+        lambda conn: record_asked(conn, corner.wiki, pages, day),
+        lambda conn: check_now(conn, some[0], day),
+        lambda conn: report(conn, some[0]),
+        lambda conn: next_days(conn, corner),
+        lambda conn: expire_urls(conn, sorted(map(key, some)), day - chance.randint(1, 5)),
+        lambda conn: repair_all(conn, Walk.URLS, sorted(map(key, some)), Invariant.ORPHAN),
+        lambda conn: repair_all(conn, Walk.HOSTS, [UrlKey(*key(corner.up)[:2], 0)], Invariant.NEXT_DAY),
+    ]
+    writer = kinds[0] if not number and chance.random() < 0.7 else chance.choice(kinds[1:])
+    async with pool.connection() as conn:
+        execute = conn.execute
+
+        async def slowed(*args: Any, **kwargs: Any) -> Any:
+            for _ in range(chance.randrange(3)):
+                await asyncio.sleep(0)
+            return await execute(*args, **kwargs)
+
+        conn.execute = slowed  # type: ignore[method-assign]
+        try:
+            await writer(conn)
+        finally:
+            del conn.execute

@@ -1,0 +1,72 @@
+"""``weboid check-store``: looks for what contradicts itself in the database, and repairs what can be derived."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+from rich.console import Console
+
+from weboid.cli.console import bar
+from weboid.cli.escape import plain
+from weboid.cli.runtime import clock, day_option, open_store, run_async
+from weboid.config import Config
+from weboid.maintain.consistency import WHOLE, Consistency, Show, check_store, record_outcome
+from weboid.store.upkeep.invariant import Walk
+
+
+@click.command("check-store")
+@click.option("--repair", "repairs", is_flag=True, help="Derive anew what is derived and wrong.")
+@day_option
+@click.pass_obj
+def command(config: Config, repairs: bool, day: int | None) -> None:
+    """Looks through the whole database for what contradicts itself, while everything else goes on.
+
+    It ends with status 1 if something is wrong and was not repaired. What cannot be derived is shown, never changed.
+    """
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    on_day = clock(day)()
+
+    async def main() -> Consistency:
+        async with open_store(config, size=1, part="check-store") as pool:
+            with progress(console) as show:
+                done = await check_store(pool, on_day, policy=config.policy, repairs=repairs, show=show)
+            if repairs or not done.found:
+                async with pool.connection() as conn:
+                    await record_outcome(conn, done, WHOLE, on_day)
+            return done
+
+    done = run_async(main())
+    print_breaches(console, done)
+    counts = ", ".join(f"{done.rows[walk]} rows of {walk}" for walk in Walk)
+    if not done.found:
+        click.echo(f"nothing is wrong in {counts}")
+    else:
+        click.echo(
+            f"{done.found.total()} breaches, {done.found.total() - done.wrong} repaired: {done.summary}; {counts}"
+        )
+    if done.wrong:
+        if not repairs:
+            console.print("what is derived can be repaired: run it again with --repair", style="yellow")
+        sys.exit(1)
+
+
+@contextmanager
+def progress(console: Console) -> Iterator[Show]:
+    """Bars for the tables that are gone through."""
+    with bar(console) as shown:
+        tasks = {walk: shown.add_task(f"checking {walk}", total=None, visible=False) for walk in Walk}
+
+        def show(walk: Walk, rows: int, about: int | None) -> None:
+            total = None if about is None else max(about, rows)
+            shown.update(tasks[walk], completed=rows, total=total, visible=True)
+
+        yield show
+
+
+def print_breaches(console: Console, done: Consistency) -> None:
+    """The first breaches, one a line."""
+    for line in done.told:
+        console.print(plain(line), style="red", markup=False)
+    if (more := done.found.total() - len(done.told)) > 0:
+        console.print(f"… and {more} more", style="red")
