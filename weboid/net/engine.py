@@ -94,7 +94,7 @@ class SocketEngine:
         A request that fails on a kept connection is sent once more on a new one: servers may close idle connections.
         """
         place = _place(request)
-        exchange = _Exchange(place, request.method, _question(request, place))
+        exchange = _Exchange(place, request.method, _question(request, place), request.sent)
         end_at = self._loop.time() + timeout_s
         if (kept := self._take_kept(place.origin)) is not None:
             try:
@@ -139,7 +139,7 @@ class SocketEngine:
         coming = ResponseParser(exchange.method, line_bytes=settings.header_bytes, body_bytes=settings.body_bytes)
         self._open.add(line)
         try:
-            answered = line.ask(exchange.question, coming, open_at=open_at, end_at=end_at)
+            answered = line.ask(exchange.question, coming, open_at=open_at, end_at=end_at, sent=exchange.sent)
             if begin:
                 begin()
             await answered
@@ -202,6 +202,7 @@ class _Exchange(NamedTuple):
     place: _Place
     method: str
     question: bytes
+    sent: Callable[[], None]
 
 
 def _most_kept(connections: int) -> int:
