@@ -168,6 +168,8 @@ CREATE UNLOGGED TABLE slot (
     host_key bigint NOT NULL,
     bucket smallint NOT NULL,
     free timestamptz NOT NULL,
+    -- A request of the worker that had the last turn is on its way: `free` is then the latest moment, not the expected one.
+    held boolean NOT NULL DEFAULT false,
     PRIMARY KEY (bucket, host_key)
 );
 

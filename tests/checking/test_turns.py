@@ -6,10 +6,10 @@ from time import monotonic
 
 import pytest
 
-from weboid.checking.turns import LocalTurns, NotAsked, SharedTurns
+from weboid.checking.turns import QUEUE_S, LocalTurns, NotAsked, SharedTurns
 from weboid.store.db.pool import open_pool
 from weboid.store.db.rows import HostKey
-from weboid.store.schedule.turn import delete_past, lease_slots
+from weboid.store.schedule.turn import delete_past, lease_slots, record_rest, record_slots
 
 
 async def _times(slots: LocalTurns | SharedTurns, host: str, count: int) -> list[float]:
@@ -93,16 +93,43 @@ async def test_a_rest_is_kept_by_all_workers(database: str) -> None:
         await other.turn("b.demo")
 
 
-async def test_who_would_wait_too_long_takes_no_turn_from_others(database: str) -> None:
+async def test_a_turn_is_taken_by_one_and_the_others_are_told_when_to_come(database: str) -> None:
     async with open_pool(database, size=4, part="test") as pool, pool.connection() as conn:
-        host = HostKey(1, 2)
-        waits = [await lease_slots(conn, {host: 100.0}, limit_s=150.0) for _ in range(4)]
-        assert [round(wait.get(host, -1)) for wait in waits] == [0, 100, -1, -1]
+        host, other = HostKey(1, 2), HostKey(1, 3)
+        assert (await lease_slots(conn, {host: 100.0}))[host].is_ours
+        states = await lease_slots(conn, {host: 5.0, other: 5.0})
+        assert (states[host].is_ours, states[host].is_held, round(states[host].free_s)) == (False, False, 100)
+        assert states[other].is_ours
+        # A request that is on its way holds its host, and frees it earlier or later than was expected …
+        await record_slots(conn, {host: (300.0, True)})
+        state = (await lease_slots(conn, {host: 5.0}))[host]
+        assert (state.is_ours, state.is_held, round(state.free_s)) == (False, True, 300)
+        await record_slots(conn, {host: (7.0, False)})
+        state = (await lease_slots(conn, {host: 5.0}))[host]
+        assert (state.is_ours, state.is_held, round(state.free_s)) == (False, False, 7)
+        # … but not before the end of a pause that was requested meanwhile.
+        await record_slots(conn, {host: (60.0, True)})
+        await record_rest(conn, host, 900.0)
+        await record_slots(conn, {host: (7.0, False)})
+        state = (await lease_slots(conn, {host: 5.0}))[host]
+        assert (state.is_ours, state.is_held, round(state.free_s)) == (False, False, 900)
+
+
+async def test_who_would_wait_too_long_takes_no_turn_from_others() -> None:
+    turns = LocalTurns(QUEUE_S / 2)
+    waiting = [asyncio.create_task(turns.turn("a.demo")) for _ in range(6)]
+    await asyncio.sleep(0.05)
+    assert [task.done() for task in waiting] == [True, False, False, True, True, True]
+    for task in waiting[3:]:
+        with pytest.raises(NotAsked):
+            await task
+    for task in waiting[1:3]:
+        task.cancel()
 
 
 async def test_hosts_that_are_free_again_are_forgotten(database: str) -> None:
     async with open_pool(database, size=4, part="test") as pool, pool.connection() as conn:
-        await lease_slots(conn, {HostKey(1, 2): -61.0, HostKey(1, 3): 5.0}, limit_s=10)
+        await lease_slots(conn, {HostKey(1, 2): -61.0, HostKey(1, 3): 5.0})
         await delete_past(conn)
         rows = await (await conn.execute("SELECT host_key FROM slot")).fetchall()
         assert rows == [(3,)]

@@ -9,6 +9,7 @@ from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
 from weboid.maintain.consistency import WHOLE, Consistency, check_store, record_outcome, watch_store
+from weboid.mechanism.loop_lag import LoopLag
 from weboid.store.lists.health import find_status
 from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 from weboid.store.upkeep.invariant import Invariant, Share, Walk, first_place, place_after

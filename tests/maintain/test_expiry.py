@@ -61,7 +61,7 @@ async def depend(stored: WikiInStore, urls: Iterable[str], day: int) -> None:
     hosts = sorted({HostKey(*each[:2]) for each in keys})
     async with stored.pool.connection() as conn:
         await record_specials(conn, {HostSpecial(host, Special.NEEDS_GET): day for host in hosts})
-        await lease_slots(conn, dict.fromkeys(hosts, 0.0), limit_s=1)
+        await lease_slots(conn, dict.fromkeys(hosts, 0.0))
 
 
 async def test_a_url_without_use_goes_after_a_hundred_days_with_all_that_depends_on_it(database: str) -> None:

@@ -1,20 +1,24 @@
 """Turns at hosts: at least `delay_s` seconds between two requests to one host, across all workers (C-3, C-17).
 
 `LocalTurns` is for one process; `SharedTurns` for all processes that share a store, and takes many turns at once.
-One law: a slot is taken before it is waited for, so that simultaneous callers get different slots.
+One law: the pause counts from the moment at which the last request was sent, not from its turn: while one is on its way
+(``mechanism/sending``), no other has its turn.
 """
 
 import asyncio
 import logging
+from collections.abc import Mapping
+from math import inf
 from time import monotonic
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from weboid.core.url.keys import bucket, host_key
 from weboid.errors import StoreError
 from weboid.mechanism.bounded import BoundedMap
+from weboid.mechanism.sending import Sending, announce
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey
-from weboid.store.schedule.turn import delete_past, lease_slots, record_rest
+from weboid.store.schedule.turn import SlotState, delete_past, lease_slots, record_rest, record_slots
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +29,13 @@ _KEPT: Final = 100_000
 _GATHERING_S: Final = 0.005
 """Turns requested within so many seconds are taken together."""
 _SLACK_S: Final = 0.05
-"""Added to each delay, since processes do not wake up exactly on time."""
+"""Added to each delay that is shared, since processes do not wake up exactly on time."""
+_LATE_S: Final = 0.02
+"""A request that is sent so soon after its turn keeps the pause that was taken with the turn, slack included."""
+_HELD_S: Final = 60.0
+"""So long is a host kept from other workers by a request on its way; renewed while it is, so only a crash matters."""
+_LOOK_S: Final = 0.2
+"""How often it is looked whether the request of another worker has been sent."""
 _RETRY_S: Final = 1.0
 _FORGETTING_S: Final = 60.0
 
@@ -54,79 +64,185 @@ class Turns(Protocol):
         ...
 
 
+class _Queue:
+    """The requests to one host: when the last was sent, whether one is on its way, who waits (in order)."""
+
+    __slots__ = ("estimate", "last", "lock", "on_its_way", "rest", "waiting")
+
+    def __init__(self) -> None:
+        self.estimate = -inf
+        """From when on a turn that is wanted now may be free, if all requests are sent at their turns."""
+        self.last = -inf
+        self.rest = -inf
+        self.on_its_way: asyncio.Future[None] | None = None
+        self.lock: asyncio.Lock | None = None
+        self.waiting = 0
+
+    def is_past(self, now: float) -> bool:
+        return not self.waiting and self.on_its_way is None and max(self.estimate, self.rest) <= now
+
+
+class _Flight(Sending):
+    """One request on its way to a host."""
+
+    __slots__ = ("_host", "_is_sent", "_landed", "_queue", "_timer", "_turns", "begun", "is_held")
+
+    def __init__(self, turns: "LocalTurns", host: str, queue: _Queue) -> None:
+        self._turns = turns
+        self._host = host
+        self._queue = queue
+        self._timer: asyncio.TimerHandle | None = None
+        self._landed: asyncio.Future[None] | None = None
+        self._is_sent = False
+        self.begun = queue.last
+        self.is_held = False
+
+    def begin(self) -> None:
+        self._queue.on_its_way = self._landed = asyncio.get_running_loop().create_future()
+        self._hold_after(self._turns.delay_of(self._host) / 2)
+
+    def sent(self) -> None:
+        self._is_sent = True
+        self._queue.last = max(self._queue.last, monotonic())
+        self._turns.note_sent(self._host, self)
+        self._land()
+
+    def end(self) -> None:
+        if not self._is_sent:
+            self._turns.note_unsent(self._host, self)
+        self._land()
+
+    def _land(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._landed is not None and not self._landed.done():
+            self._landed.set_result(None)
+            self._queue.on_its_way = None
+
+    def _hold_after(self, seconds: float) -> None:
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._hold)
+
+    def _hold(self) -> None:
+        self.is_held = True
+        self._turns.note_held(self._host)
+        self._hold_after(_HELD_S / 2)
+
+
 class LocalTurns:
-    """Turns for one process: the next free moment of every host requested lately."""
+    """Turns for one process: a queue for every host requested lately."""
 
     def __init__(self, delay_s: float) -> None:
         self._delay_s = delay_s
-        self._free: dict[str, float] = {}
+        self._queues: dict[str, _Queue] = {}
         self._slow: BoundedMap[str, float] = BoundedMap(_KEPT)
 
     def __len__(self) -> int:
         """How many hosts are remembered."""
-        return len(self._free)
+        return len(self._queues)
 
     def delay_of(self, host: str) -> float:
         """The seconds between two requests to a host."""
         return max(self._delay_s, self._slow.get(host) or 0.0)
 
     def slow(self, host: str, delay_s: float) -> None:
-        """Sets a longer delay between requests to this host (robots.txt)."""
+        """Sets a longer delay between requests to this host (robots.txt), also for those that wait already."""
         if delay_s > self._delay_s:
             self._slow[host] = delay_s
 
     async def turn(self, host: str) -> None:
-        """Returns when a request may go to the host; raises NotAsked if the wait is too long."""
-        now = monotonic()
-        start = max(now, self._free.get(host, now))
+        """Returns when a request may go to the host; raises NotAsked if the wait is too long.
+
+        The next one has its turn a delay after the request is sent; if nobody tells when (``mechanism/sending``), after
+        this turn.
+        """
+        queue, now = self._queue_of(host), monotonic()
+        start = max(now, queue.estimate, queue.rest)
         if start - now > QUEUE_S:
             raise NotAsked(host)
-        self._free[host] = start + self.delay_of(host)
-        if len(self._free) > _KEPT:
-            self._free = {name: free for name, free in self._free.items() if free > now}
-        if start > now:
+        delay_s = self.delay_of(host)
+        queue.estimate = start + delay_s
+        if not delay_s:
+            # As in benchmarks and simulations: only requested pauses count.
             await asyncio.sleep(start - now)
+            return
+        queue.waiting += 1
+        try:
+            async with asyncio.timeout(QUEUE_S):
+                queue.lock = queue.lock or asyncio.Lock()
+                async with queue.lock:
+                    await self._wait(host, queue)
+                    await self._take(host)
+                    queue.last = monotonic()
+        except TimeoutError:
+            raise NotAsked(host) from None
+        finally:
+            queue.waiting -= 1
+        announce(_Flight(self, host, queue))
 
     async def rest(self, host: str, seconds: float) -> None:
         """Sends no requests to the host for so many seconds (Retry-After)."""
-        self._free[host] = max(self._free.get(host, 0.0), monotonic() + seconds)
+        queue = self._queue_of(host)
+        queue.rest = max(queue.rest, monotonic() + seconds)
+
+    def note_sent(self, host: str, flight: _Flight) -> None:
+        """A request was sent."""
+
+    def note_unsent(self, host: str, flight: _Flight) -> None:
+        """A request has ended before it was sent: the pause counts from its turn."""
+
+    def note_held(self, host: str) -> None:
+        """A request is still on its way."""
+
+    async def _take(self, host: str) -> None:
+        """Returns when others have left the turn to us."""
+
+    async def _wait(self, host: str, queue: _Queue) -> None:
+        """Returns when no request is on its way, and the last one was sent long enough ago."""
+        while True:
+            if queue.on_its_way is not None:
+                await asyncio.wait([queue.on_its_way])
+                continue
+            wait_s = max(queue.last + self.delay_of(host), queue.rest) - monotonic()
+            if wait_s <= 0:
+                return
+            if wait_s > QUEUE_S:
+                raise NotAsked(host)
+            await asyncio.sleep(wait_s)
+
+    def _queue_of(self, host: str) -> _Queue:
+        if (queue := self._queues.get(host)) is None:
+            if len(self._queues) >= _KEPT:
+                now = monotonic()
+                self._queues = {name: queue for name, queue in self._queues.items() if not queue.is_past(now)}
+            queue = self._queues[host] = _Queue()
+        return queue
 
 
-class SharedTurns:
-    """Turns for all processes that share a store."""
+class _Note(NamedTuple):
+    """What other workers have to know: a host is free in so many seconds, or it is held for so long."""
+
+    seconds: float
+    is_held: bool
+
+
+class SharedTurns(LocalTurns):
+    """Turns for all processes that share a store.
+
+    A request that is not sent soon after its turn keeps its host from the others until it is.
+    """
 
     def __init__(self, pool: Pool, delay_s: float) -> None:
+        super().__init__(delay_s)
         self._pool = pool
-        self._here = LocalTurns(delay_s)
-        self._wanted: dict[str, list[asyncio.Future[float | None]]] = {}
+        self._wanted: dict[str, asyncio.Future[SlotState]] = {}
+        self._notes: dict[str, _Note] = {}
         self._gathering: asyncio.Task[None] | None = None
         self._forgotten = monotonic()
 
-    def slow(self, host: str, delay_s: float) -> None:
-        """Sets a longer delay between requests to this host (robots.txt)."""
-        self._here.slow(host, delay_s)
-
-    def delay_of(self, host: str) -> float:
-        """The seconds between two requests to a host."""
-        return self._here.delay_of(host)
-
-    async def turn(self, host: str) -> None:
-        """Returns when a request may go to the host; raises NotAsked if the wait is too long."""
-        # Without any delay, as in benchmarks and simulations, only requested pauses count, and in this process alone.
-        if self._here.delay_of(host):
-            taken: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
-            self._wanted.setdefault(host, []).append(taken)
-            if self._gathering is None or self._gathering.done():
-                self._gathering = asyncio.create_task(self._gather())
-            wait_s = await taken
-            if wait_s is None:
-                raise NotAsked(host)
-            await asyncio.sleep(wait_s)
-        await self._here.turn(host)
-
     async def rest(self, host: str, seconds: float) -> None:
         """Sends no requests to the host for so many seconds (Retry-After)."""
-        await self._here.rest(host, seconds)
+        await super().rest(host, seconds)
         try:
             async with self._pool.connection() as conn:
                 await record_rest(conn, _key(host), seconds)
@@ -139,28 +255,69 @@ class SharedTurns:
             self._gathering.cancel()
             await asyncio.gather(self._gathering, return_exceptions=True)
 
+    def note_sent(self, host: str, flight: _Flight) -> None:
+        """Lets the pause of a request that was sent late begin now, for other workers, too."""
+        if flight.is_held or monotonic() - flight.begun > _LATE_S:
+            flight.is_held = False
+            self._note(host, _Note(self._pause_of(host), is_held=False))
+
+    def note_unsent(self, host: str, flight: _Flight) -> None:
+        """Gives back a host that was held for a request that was not sent."""
+        if flight.is_held:
+            self._note(host, _Note(max(0.0, flight.begun + self._pause_of(host) - monotonic()), is_held=False))
+
+    def note_held(self, host: str) -> None:
+        """Keeps the host from other workers."""
+        self._note(host, _Note(_HELD_S, is_held=True))
+
+    def _pause_of(self, host: str) -> float:
+        return self.delay_of(host) + _SLACK_S
+
+    def _note(self, host: str, note: _Note) -> None:
+        self._notes[host] = note
+        self._gather_soon()
+
+    def _gather_soon(self) -> None:
+        if self._gathering is None or self._gathering.done():
+            self._gathering = asyncio.create_task(self._gather())
+
+    async def _take(self, host: str) -> None:
+        while True:
+            # One task of this process at a time: the others wait in the host's queue.
+            wanted = self._wanted[host] = asyncio.get_running_loop().create_future()
+            self._gather_soon()
+            state = await wanted
+            if state.is_ours:
+                return
+            if state.free_s > QUEUE_S:
+                raise NotAsked(host)
+            await asyncio.sleep(min(state.free_s, _LOOK_S) if state.is_held else state.free_s)
+
     async def _gather(self) -> None:
-        """Takes turns, one per host at a time, until none is wanted."""
+        """Takes turns and writes notes, all that have come up at a time, until there are none."""
         await asyncio.sleep(_GATHERING_S)
-        while self._wanted:
-            first = {host: waiting.pop(0) for host, waiting in self._wanted.items()}
-            self._wanted = {host: waiting for host, waiting in self._wanted.items() if waiting}
-            waits = await self._taken(list(first))
-            for host, taken in first.items():
+        while self._wanted or self._notes:
+            wanted, self._wanted = self._wanted, {}
+            notes, self._notes = self._notes, {}
+            states = await self._written(notes, [host for host, taken in wanted.items() if not taken.done()])
+            for host, taken in wanted.items():
                 if not taken.done():  # its check may have been cancelled
-                    taken.set_result(waits.get(host))
+                    taken.set_result(states[host])
             await asyncio.sleep(_GATHERING_S)
 
-    async def _taken(self, hosts: list[str]) -> dict[str, float]:
-        delays = {_key(host): self._here.delay_of(host) + _SLACK_S for host in hosts}
+    async def _written(self, notes: Mapping[str, _Note], wanted: list[str]) -> dict[str, SlotState]:
         while True:
             try:
-                async with self._pool.connection() as conn:
+                async with self._pool.reading() as conn:  # each statement by itself, so that none waits for another
+                    if notes:
+                        await record_slots(conn, {_key(host): note for host, note in notes.items()})
                     if monotonic() - self._forgotten > _FORGETTING_S:
                         self._forgotten = monotonic()
                         await delete_past(conn)
-                    waits = await lease_slots(conn, delays, limit_s=QUEUE_S)
-                return {host: waits[key] for host in hosts if (key := _key(host)) in waits}
+                    if not wanted:
+                        return {}
+                    states = await lease_slots(conn, {_key(host): self._pause_of(host) for host in wanted})
+                return {host: states[_key(host)] for host in wanted}
             except StoreError as error:
                 log.warning("turns wait for the database: %s; next try in %.0f s", error, _RETRY_S)
                 await asyncio.sleep(_RETRY_S)

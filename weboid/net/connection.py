@@ -7,6 +7,7 @@ One law: the caller gets exactly one result for each request, within a time limi
 import asyncio
 import socket
 import ssl
+from collections.abc import Callable
 from typing import Final
 
 from weboid.net.dial import NotConnected
@@ -46,6 +47,7 @@ class HttpConnection:
         "_out",
         "_question",
         "_resting",
+        "_sent",
         "_sock",
         "_timer",
         "_tiny",
@@ -67,6 +69,7 @@ class HttpConnection:
         self._tls: ssl.SSLObject | None = None
         self._unsent = b""
         self._question = b""
+        self._sent: Callable[[], None] | None = None
         self._coming: ResponseParser | None = None
         self._waiting: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -75,14 +78,25 @@ class HttpConnection:
         self._tiny = 0
         self._resting: asyncio.TimerHandle | None = None
 
-    def ask(self, question: bytes, coming: ResponseParser, *, open_at: float, end_at: float) -> asyncio.Future[None]:
+    def ask(
+        self,
+        question: bytes,
+        coming: ResponseParser,
+        *,
+        open_at: float,
+        end_at: float,
+        sent: Callable[[], None] | None = None,
+    ) -> asyncio.Future[None]:
         """Sends a request once the connection is open; done when `coming` needs no more data. Times are the loop's.
+
+        `sent` is called at the moment of the sending.
 
         Fails with NotConnected if the connection is not open by `open_at` (or ends before it is), else with what
         `coming` raises, OSError, or TimeoutError at `end_at`. Once there is a status, it does not fail any more.
         """
         self._waiting = self._loop.create_future()
         self._question = question
+        self._sent = sent
         self._coming = coming
         self._end_at = end_at
         self._tiny = 0
@@ -214,8 +228,7 @@ class HttpConnection:
     def _proceed(self) -> None:
         """Does all that is possible now: handshake, sending, reading."""
         if self._tls is None:
-            question, self._question = self._question, b""
-            self._send(question)
+            self._send(self._taken_question())
             return
         error: Exception | None = None
         try:
@@ -236,11 +249,17 @@ class HttpConnection:
             tls.do_handshake()
             self._open()
         if self._question:
-            tls.write(self._question)
-            self._question = b""
+            tls.write(self._taken_question())
         # Only received data is read: an exception for "nothing more" takes ten times as long.
         while not self.is_closed and (self._in.pending or self._in.eof or tls.pending()):
             self._took(tls.read(_READ_BYTES))
+
+    def _taken_question(self) -> bytes:
+        """The request, which is sent now; empty if it was before."""
+        question, self._question = self._question, b""
+        if question and self._sent is not None:
+            self._sent()
+        return question
 
     def _took(self, data: bytes) -> None:
         """Handles decrypted data from the server; b"" if the server has closed the connection."""

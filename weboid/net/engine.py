@@ -95,7 +95,7 @@ class SocketEngine:
         """
         place = _place(request)
         require_port(place.port)
-        exchange = _Exchange(place, request.method, _question(request, place))
+        exchange = _Exchange(place, request.method, _question(request, place), request.sent)
         end_at = self._loop.time() + timeout_s
         if (kept := self._take_kept(place.origin)) is not None:
             try:
@@ -140,7 +140,7 @@ class SocketEngine:
         coming = ResponseParser(exchange.method, line_bytes=settings.header_bytes, body_bytes=settings.body_bytes)
         self._open.add(line)
         try:
-            answered = line.ask(exchange.question, coming, open_at=open_at, end_at=end_at)
+            answered = line.ask(exchange.question, coming, open_at=open_at, end_at=end_at, sent=exchange.sent)
             if begin:
                 begin()
             await answered
@@ -203,6 +203,7 @@ class _Exchange(NamedTuple):
     place: _Place
     method: str
     question: bytes
+    sent: Callable[[], None]
 
 
 def _most_kept(connections: int) -> int:

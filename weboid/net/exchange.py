@@ -4,9 +4,13 @@
 An engine raises what its transport raises; only ``net/faults`` interprets that.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
+
+
+def _nobody_listens() -> None:
+    return
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +22,8 @@ class Request:
     headers: Mapping[str, str]
     trusting: bool = False
     """Any certificate is accepted, to see the answer behind a bad one (C-9)."""
+    sent: Callable[[], None] = _nobody_listens
+    """Called by the engine whenever the request is being sent: once, and again if it has to be sent again (C-17)."""
 
 
 @dataclass(frozen=True, slots=True)

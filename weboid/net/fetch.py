@@ -16,6 +16,7 @@ from weboid.core.observe.content import wants_body
 from weboid.core.observe.observation import Hop, RawResponse
 from weboid.core.record.reasons import Reason
 from weboid.core.url.urls import MAX_URL, parse
+from weboid.mechanism.sending import claimed
 from weboid.net.cookies import CookieJar
 from weboid.net.exchange import Reply, Request
 from weboid.net.faults import Fault, fault_of
@@ -23,7 +24,8 @@ from weboid.net.guard import NotPublic
 from weboid.net.outbound import Outbound
 
 Turn = Callable[[str], Awaitable[None]]
-"""Awaited with the host before each request (C-17); may raise NotPublic to refuse a host."""
+"""Awaited with the host before each request (C-17); may raise NotPublic to refuse a host. If it announces a sending
+(``mechanism/sending``), it is told when the request is sent."""
 
 ANSWERS_A_CHECK: Final = 3
 """A check may take this many times `answer_s` in total, without the waiting for turns."""
@@ -146,12 +148,24 @@ class _Walk:
         headers = _headers(settings, self._accept, self._cookies.header(host), bare=self._bare)
         if self._referrer:
             headers["Referer"] = self._referrer
+        with claimed() as sending:
+            reply = await self._replied(
+                Request(method, self._url, headers, self._trusting, sending.sent), min(left_s, settings.answer_s)
+            )
+        if isinstance(reply, Fault):
+            return reply
+        if reply.code < 200:
+            return Fault(Reason.PROTOCOL, reached=True)
+        for line in reply.cookies:
+            self._cookies.take(host, line)
+        return reply
+
+    async def _replied(self, request: Request, timeout_s: float) -> Reply | Fault:
+        """The reply to one request once there is a seat for it; the waiting for that is not the server's time."""
         async with self._session.seats:
             begun = self._session.now()
             try:
-                reply = await self._session.engine.send(
-                    Request(method, self._url, headers, self._trusting), min(left_s, settings.answer_s)
-                )
+                return await self._session.engine.send(request, timeout_s)
             except Exception as exc:
                 fault = fault_of(exc)
                 if fault is None:
@@ -159,11 +173,6 @@ class _Walk:
                 return fault
             finally:
                 self.seconds += self._session.now() - begun
-        if reply.code < 200:
-            return Fault(Reason.PROTOCOL, reached=True)
-        for line in reply.cookies:
-            self._cookies.take(host, line)
-        return reply
 
     def _changes_headers(self, code: int) -> bool:
         """Whether the same request should be sent once more with other headers; sets them (C-2, U-4)."""

@@ -25,6 +25,7 @@ from weboid.core.observe.ftp_replies import (
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
 from weboid.core.url.urls import DEFAULT_PORTS, Url, parse
+from weboid.mechanism.sending import Sending, claimed
 from weboid.net.faults import fault_of
 from weboid.net.fetch import Turn
 from weboid.net.guard import NotPublic
@@ -62,9 +63,15 @@ async def fetch_sftp(session: Outbound, url: str, *, turn: Turn) -> Observation:
         await turn(form.host)
     except NotPublic:
         return fault_observation(Reason.NOT_PUBLIC, form.host)
+    with claimed() as sending:
+        return await _seen(session, form, path, sending)
+
+
+async def _seen(session: Outbound, form: Url, path: bytes, sending: Sending) -> Observation:
+    """The observation over one connection, which counts as a request that is sent for as long as it lasts."""
     async with session.seats:
         try:
-            async with _opened(session, form) as line:
+            async with _opened(session, form, sending) as line:
                 return await _let_in(session, form, path, line)
         except Exception as error:
             if (fault := fault_of(error)) is None:
@@ -136,7 +143,7 @@ class _Line(asyncio.Protocol):
 
 
 @asynccontextmanager
-async def _opened(session: Outbound, url: Url) -> AsyncIterator[_Line]:
+async def _opened(session: Outbound, url: Url, sending: Sending) -> AsyncIterator[_Line]:
     async def open_at(address: str, port: int) -> _Line:
         _, line = await asyncio.get_running_loop().create_connection(_Line, address, port)
         return line
@@ -145,6 +152,7 @@ async def _opened(session: Outbound, url: Url) -> AsyncIterator[_Line]:
     try:
         yield line
     finally:
+        sending.sent()
         await _bounded(line.cut_off)
 
 

@@ -1,21 +1,36 @@
 -- Turns at hosts, for all workers (C-3, C-17). All times are by the clock of the database.
 
 -- name: lease_slots
--- Returns the seconds until the host is free again after the turn taken; a host that is not free within the limit gives
--- no row, and is not changed.
-INSERT INTO slot (bucket, host_key, free)
-SELECT bucket, host_key, clock_timestamp() + make_interval(secs => delay)
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(delay)s::float8[]) AS given (bucket, host_key, delay)
+-- Takes the turn at each host that is free, or will be in a moment; for the others it says when they may be.
+WITH given AS (
+    SELECT bucket, host_key, delay
+    FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(delay)s::float8[]) AS given (bucket, host_key, delay)
+), taken AS (
+    INSERT INTO slot (bucket, host_key, free)
+    SELECT bucket, host_key, clock_timestamp() + make_interval(secs => delay) FROM given
+    ORDER BY bucket, host_key
+    ON CONFLICT (bucket, host_key) DO UPDATE SET free = excluded.free, held = false
+    WHERE slot.free <= clock_timestamp() + make_interval(secs => %(moment)s)
+    RETURNING bucket, host_key
+)
+SELECT bucket, host_key, taken.bucket IS NOT NULL, coalesce(slot.held, false),
+    greatest(coalesce(extract(epoch FROM slot.free - clock_timestamp()), 0), 0.001)::float8
+FROM given LEFT JOIN taken USING (bucket, host_key) LEFT JOIN slot USING (bucket, host_key)
+
+-- name: record_slots
+-- A host that was held is free when its holder says so; one for which a pause was requested is not free earlier.
+INSERT INTO slot (bucket, host_key, free, held)
+SELECT bucket, host_key, clock_timestamp() + make_interval(secs => seconds), held
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(seconds)s::float8[], %(held)s::boolean[])
+    AS given (bucket, host_key, seconds, held)
 ORDER BY bucket, host_key
 ON CONFLICT (bucket, host_key) DO UPDATE
-SET free = excluded.free + greatest(slot.free - clock_timestamp(), interval '0')
-WHERE slot.free < clock_timestamp() + make_interval(secs => %(limit)s)
-RETURNING bucket, host_key, greatest(extract(epoch FROM free - clock_timestamp()), 0)::float8
+SET free = CASE WHEN slot.held THEN excluded.free ELSE greatest(slot.free, excluded.free) END, held = excluded.held
 
 -- name: record_rest
 INSERT INTO slot (bucket, host_key, free)
 VALUES (%(bucket)s, %(host_key)s, clock_timestamp() + make_interval(secs => %(seconds)s))
-ON CONFLICT (bucket, host_key) DO UPDATE SET free = greatest(slot.free, excluded.free)
+ON CONFLICT (bucket, host_key) DO UPDATE SET free = greatest(slot.free, excluded.free), held = false
 
 -- name: delete_past
 -- fan-out: deletes past turns from a small table that holds about a minute.

@@ -1,28 +1,46 @@
 """Turns at hosts, shared by all workers: when the next request to each may be sent (C-3, C-17).
 
-One law: a turn is taken before it is waited for, by the clock of the database alone.
+One law: a turn is taken by one worker, by the clock of the database alone.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey, host_key_columns
 from weboid.store.db.statements import statements
 
 SQL: Final = statements("schedule/turn")
+_MOMENT_S: Final = 0.03
+"""A host that is free in so many seconds counts as free: less than what workers add to each pause."""
 
 
-async def lease_slots(conn: Connection, delays_s: Mapping[HostKey, float], *, limit_s: float) -> dict[HostKey, float]:
-    """Takes one turn at each host, followed by a pause of the given seconds; returns the seconds until the turn.
+class SlotState(NamedTuple):
+    """Whether we have got the turn at a host; if not, whether a request of another worker is still on its way there
+    (its end is not known), and in how many seconds the host is free at the latest."""
 
-    Hosts whose turn would come only after `limit_s` seconds are missing: no turn was taken there.
-    """
+    is_ours: bool
+    is_held: bool
+    free_s: float
+
+
+async def lease_slots(conn: Connection, delays_s: Mapping[HostKey, float]) -> dict[HostKey, SlotState]:
+    """Takes one turn at each host that is free, followed by a pause of the given seconds."""
     keys = sorted(delays_s)
-    row = {**host_key_columns(keys), "delay": [delays_s[key] for key in keys], "limit": limit_s}
-    rows = await (await conn.execute(SQL["lease_slots"], row)).fetchall()
-    waits = {HostKey(bucket, host): until_free for bucket, host, until_free in rows}
-    return {key: max(0.0, waits[key] - delays_s[key]) for key in keys if key in waits}
+    row = {**host_key_columns(keys), "delay": [delays_s[key] for key in keys], "moment": _MOMENT_S}
+    rows = await conn.execute(SQL["lease_slots"], row)
+    return {HostKey(bucket, host): SlotState(*state) async for bucket, host, *state in rows}
+
+
+async def record_slots(conn: Connection, slots: Mapping[HostKey, tuple[float, bool]]) -> None:
+    """Writes for hosts whose turn was ours the seconds until the next one, and whether our request is on its way."""
+    keys = sorted(slots)
+    row = {
+        **host_key_columns(keys),
+        "seconds": [slots[key][0] for key in keys],
+        "held": [slots[key][1] for key in keys],
+    }
+    await conn.execute(SQL["record_slots"], row)
 
 
 async def record_rest(conn: Connection, host: HostKey, seconds: float) -> None:
