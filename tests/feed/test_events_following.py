@@ -238,12 +238,15 @@ async def test_recorded_events_change_exactly_the_pages_they_name(database: str)
     for name in ("page-create", "page-delete", "page-move"):
         recorded += [event["data"] for event in json.loads(shared(f"eventstreams/recorded/{name}.json").read_text())]
     recorded.append(json.loads(shared("eventstreams/links_change/greenc_2021.json").read_text()))
-    named = {event.get("page_id") or event["page"]["page_id"] for event in recorded}
-    pages: dict[int, Sequence[str]] = {page: ["https://old.sample.de/"] for page in (*named, 1, 2, 3)}
-    async with chain(database, pages, recorded, STAY) as one:
-        names = ("commonswiki", "testwikidatawiki", "enwiki", "enwiktionary", "mgwiktionary", "nlwiki", "dewiki")
-        wiki = one.wikis["testwiki"]
-        one.wikis = dict.fromkeys(names, FollowedWiki(wiki.wiki, WMFLABS, lambda page: page.namespace == 0))
+    named: dict[str, dict[int, Sequence[str]]] = {}
+    for event in recorded:
+        name, page = event.get("database") or event["wiki_id"], event.get("page_id") or event["page"]["page_id"]
+        named.setdefault(name, {})[page] = ["https://old.sample.de/"]
+    async with chain(database, {1: [], 2: [], 3: []}, recorded, STAY) as one:
+        for name, pages in named.items():
+            wiki = await one.stored.another(name)
+            await wiki.take_in(pages, 100)
+            one.wikis[name] = FollowedWiki(wiki.wiki.wiki, WMFLABS, lambda page: page.namespace == 0)
         before = {row[0]: row for row in await one.stored.rows("SELECT page, x::text FROM page x")}
         done = await one.follow(len(recorded))
         after = {row[0]: row for row in await one.stored.rows("SELECT page, x::text FROM page x")}
@@ -252,7 +255,9 @@ async def test_recorded_events_change_exactly_the_pages_they_name(database: str)
         assert before.keys() - after.keys() == gone
         assert changed == gone | {63608061, 102113090}  # and those with added links
         async with one.stored.pool.connection() as conn:
-            waiting = {page for page, *_ in await list_pending(conn, wiki.wiki, END, 100)}
+            waiting = {
+                page for wiki in one.wikis.values() for page, *_ in await list_pending(conn, wiki.wiki, END, 100)
+            }
         # Of the new and moved ones those in namespace 0 or watched, and for certainty the gone ones.
         assert waiting == gone | {9052925, 504089, 8394444, 49988679}
         assert done.kinds["malformed"] == done.kinds["unknown"] == 0

@@ -62,11 +62,14 @@ async def open_wiki(
 ) -> AsyncIterator["WikiInStore"]:
     """A wiki whose pages with these links have been taken in on `day`."""
     async with open_pool(dsn, size=4, part="test") as pool:
-        async with pool.connection() as conn:
-            wiki = await record_wiki(conn, WMFLABS, WikiName("testwiki", "wmflabs"))
-        stored = WikiInStore(pool, wiki)
+        stored = await _in_store(pool, "testwiki")
         await stored.take_in(pages, day, latest)
         yield stored
+
+
+async def _in_store(pool: Pool, dbname: str) -> "WikiInStore":
+    async with pool.connection() as conn:
+        return WikiInStore(pool, await record_wiki(conn, WMFLABS, WikiName(dbname, "wmflabs")))
 
 
 class WikiInStore:
@@ -77,6 +80,10 @@ class WikiInStore:
         self.wiki = wiki
         self.asked: list[tuple[int, str]] = []
         self.questions: list[CheckRequest] = []
+
+    async def another(self, dbname: str) -> "WikiInStore":
+        """Another wiki in the same store."""
+        return await _in_store(self.pool, dbname)
 
     async def take_in(self, pages: Mapping[int, Iterable[str]], day: int, latest: int = 1) -> Intake:
         """Takes in pages as an intake does."""
