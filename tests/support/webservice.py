@@ -156,7 +156,7 @@ async def open_service(
     database: str,
     folder: Path,
     *,
-    budget_s: float = 0.2,
+    budget_s: float = 0.5,
     environ: Mapping[str, str] | None = None,
     way: aiohttp.ClientSession | None = None,
     public_url: str = "https://weboid.demo/",

@@ -60,7 +60,7 @@ async def test_pages_that_somebody_asks_about_are_touched_or_handed_to_the_feede
 
 
 async def test_simultaneous_callers_share_one_read(site: Site) -> None:
-    site.source.pause_s = 0.2
+    site.source.pause_s = 0.25
     pages = await asyncio.gather(*(page_of(site, "pageid=1") for _ in range(20)))
     assert all(page["live"] for page in pages)
     assert site.source.asked == 1
