@@ -162,6 +162,7 @@ def test_held_connections_are_open_at_a_time(database: str, capfd: pytest.Captur
 
 
 @pytest.mark.alone
+@pytest.mark.long
 def test_benign_checks_are_measured_beside_hostile_servers(database: str, capfd: pytest.CaptureFixture[str]) -> None:
     settings = fast.Settings(ANY_CORE, rounds=1, urls=FEW, install=False, database=database)
     by_rate, _ = drip(settings, connections=3)
