@@ -1,6 +1,6 @@
 """The crawler beside its peers, as ratios: ``python -m benchmarks.crawl [SCENARIO …] [--seconds N] [--urls N]``.
 
-Scenarios: plain, tls, slow, skew, held, workers, store; none named = all of them in their bounded form.
+Scenarios: plain, tls, slow, skew, held, drip, workers, store; none named = all of them in their bounded form.
 One law: it starts its own servers and stores, asks nothing but loopback, and leaves nothing running.
 """
 
@@ -9,6 +9,7 @@ import sys
 from time import monotonic
 
 from benchmarks.crawl import fast
+from benchmarks.crawl.drip import drip
 from benchmarks.crawl.held import held
 from benchmarks.crawl.machine import described, end_in_order, shared_out
 from benchmarks.crawl.skew import skew
@@ -40,6 +41,7 @@ def main() -> None:
         "slow": lambda: fast.slow(settings),
         "skew": lambda: skew(cores, 60 * asked.minutes, urls=asked.urls),
         "held": lambda: held(cores, 5 * asked.seconds),
+        "drip": lambda: drip(settings),
         "workers": lambda: workers(cores, asked.urls or int(2_000 * asked.seconds)),
         "store": lambda: store(cores, asked.urls or 300_000, asked.seconds),
     }

@@ -1,5 +1,6 @@
 """The engine alone: ``python -m benchmarks.crawl.bare < URLs`` sends HEAD for each and forgets the reply.
 
+With ``HOSTILE_URL COUNT`` so many requests to a hostile server are under way as well, begun anew whenever one ends.
 It is configured by the same WEBOID_* variables as the crawler. No redirects, no judgement, no store.
 """
 
@@ -7,6 +8,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 
 from weboid.cli.runtime import raise_open_files, run_async
 from weboid.config import load_config
@@ -20,20 +22,18 @@ async def main() -> None:
     urls = (line.strip() for line in sys.stdin)
     done = {"ok": 0, "failed": 0}
     async with open_session(config.net) as session:
+        url, count = sys.argv[1:] or ("", "0")
+        hostile = [asyncio.create_task(_beset(session, url)) for _ in range(int(count))]
         workers = range(raise_open_files(config.net.connections))
         await asyncio.gather(*(_work(session, urls, done) for _ in workers))
+        for task in hostile:
+            task.cancel()
+        await asyncio.gather(*hostile, return_exceptions=True)
     print(json.dumps(done))
 
 
 async def _work(session: Outbound, urls: Iterator[str], done: dict[str, int]) -> None:
-    headers = {
-        "User-Agent": session.settings.user_agent,
-        "Accept": "*/*",
-        "Accept-Language": "*",
-        "Accept-Encoding": "gzip, deflate",
-        "Connection": "keep-alive",
-        "Cache-Control": "max-age=0",
-    }
+    headers = _headers(session)
     for url in urls:
         try:
             reply = await session.engine.send(Request("HEAD", url, headers), session.settings.answer_s)
@@ -42,6 +42,25 @@ async def _work(session: Outbound, urls: Iterator[str], done: dict[str, int]) ->
             if not done["failed"]:
                 print(repr(error), file=sys.stderr)
             done["failed"] += 1
+
+
+async def _beset(session: Outbound, url: str) -> None:
+    """Asks a server again and again that never answers to an end, until cancelled."""
+    headers = _headers(session)
+    while True:
+        with suppress(OSError):
+            await session.engine.send(Request("HEAD", url, headers), session.settings.answer_s)
+
+
+def _headers(session: Outbound) -> dict[str, str]:
+    return {
+        "User-Agent": session.settings.user_agent,
+        "Accept": "*/*",
+        "Accept-Language": "*",
+        "Accept-Encoding": "gzip, deflate",
+        "Connection": "keep-alive",
+        "Cache-Control": "max-age=0",
+    }
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ def plain(settings: Settings) -> list[Target]:
     tell(f"plain: HTTP and DNS, HEAD, a new host for every check; {settings.cores}")
     with open_program(settings.database) as program, open_server_process() as server:
         tell(f"  server: {server.what}")
-        run = _Run(settings, program, server, None)
+        run = ClientRun(settings, program, server, None)
         ours = run.prepared(settings.share(4_500))
         peers = run.peers
         others = run.interleaved(
@@ -85,7 +85,7 @@ def tls(settings: Settings) -> list[Target]:
         authority = made_authority(program.folder)
         with open_server_process(certificates=authority.certificates) as server:
             tell(f"  server: {server.what}")
-            run = _Run(settings, program, server, authority.ca)
+            run = ClientRun(settings, program, server, authority.ca)
             ours = run.prepared(settings.share(2_500))
             peers = run.peers
             others = run.interleaved(
@@ -105,7 +105,7 @@ def slow(settings: Settings, connections: int = 4_000) -> list[Target]:
     tell(f"slow: servers that answer after 1 s; weboid with {connections} connections, peers as they come: what")
     tell("  differs is how much each waits for at a time, not how fast it is")
     with open_program(settings.database) as program, open_server_process(delay_ms=(1_000, 1_000)) as server:
-        run = _Run(settings, program, server, None, {"WEBOID_NET_CONNECTIONS": str(connections)})
+        run = ClientRun(settings, program, server, None, {"WEBOID_NET_CONNECTIONS": str(connections)})
         ours = run.prepared(settings.share(4_000))
         others = run.interleaved(
             ours,
@@ -122,7 +122,7 @@ def slow(settings: Settings, connections: int = 4_000) -> list[Target]:
     )
 
 
-class _Run:
+class ClientRun:
     """One scenario's server, store and clients."""
 
     def __init__(
@@ -171,6 +171,14 @@ class _Run:
         command = [*self._program.command()[:1], "-m", "benchmarks.crawl.bare"]
         return Client("bare loop of our engine", command, self._program.environ(), self.file(urls))
 
+    def best_of(self, clients: Sequence[Client]) -> list[Figures]:
+        """Some rounds over these clients in turn, the best of each."""
+        best: dict[str, Figures] = {}
+        for number in range(self._settings.rounds):
+            for client in clients:
+                self._measure(client, number, best)
+        return list(best.values())
+
     def interleaved(
         self, ours: Callable[[], Client], fast: Sequence[Client | Skipped], once: Sequence[Client | Skipped]
     ) -> list[Figures | Skipped]:
@@ -182,20 +190,24 @@ class _Run:
             for client in clients:
                 if isinstance(client, Skipped):
                     continue
-                say(f"{client.name}, round {number + 1} of {self._settings.rounds}")
-                figures = measured(
-                    client,
-                    self._server,
-                    self._settings.cores,
-                    limit_s=_LIMIT_S if self._settings.urls else self._settings.seconds + _START_S,
-                    show=show,
-                    stop=self._settings.clock(),
-                )
-                if client.name not in best or figures.rate > best[client.name].rate:
-                    best[client.name] = figures
+                self._measure(client, number, best)
                 if client.database and (wrong := _wrong(self._program)):
                     tell(f"  {wrong}")
         return [*best.values(), *skipped]
+
+    def _measure(self, client: Client, number: int, best: dict[str, Figures]) -> None:
+        """Measures a client once more, and keeps its best figures."""
+        say(f"{client.name}, round {number + 1} of {self._settings.rounds}")
+        figures = measured(
+            client,
+            self._server,
+            self._settings.cores,
+            limit_s=_LIMIT_S if self._settings.urls else self._settings.seconds + _START_S,
+            show=show,
+            stop=self._settings.clock(),
+        )
+        if client.name not in best or figures.rate > best[client.name].rate:
+            best[client.name] = figures
 
 
 def _wrong(program: Program) -> str:

@@ -149,6 +149,6 @@ async def test_many_short_replies_on_one_connection_are_no_tiny_pieces(
         return b"HTTP/1.1 204 No\r\n\r\n"
 
     async with serve(short) as site, open_engine(settings) as sending:
-        for _ in range(3 * connection.TINY_PIECES):
+        for _ in range(3 * connection.PIECES_AHEAD):
             assert (await sending.send(Request("GET", site.url(), {}), ANSWER_S / 4)).code == 204
     assert site.connections == 1

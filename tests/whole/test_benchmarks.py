@@ -15,6 +15,7 @@ from dnslib import DNSRecord
 
 from benchmarks.crawl import fast, server
 from benchmarks.crawl.authority import made_authority
+from benchmarks.crawl.drip import drip
 from benchmarks.crawl.held import held
 from benchmarks.crawl.links import Single, Skewed, host_of, urls_of
 from benchmarks.crawl.machine import Cores
@@ -159,6 +160,15 @@ def test_held_connections_are_open_at_a_time(database: str, capfd: pytest.Captur
     targets = held(ANY_CORE, 0.5, connections=20, results_a_s=80, database=database)
     assert [target.met for target in targets[:2]] == [True, True], capfd.readouterr().out
     assert len(targets) == 4
+
+
+@pytest.mark.alone
+@pytest.mark.long
+def test_benign_checks_are_measured_beside_hostile_servers(database: str, capfd: pytest.CaptureFixture[str]) -> None:
+    settings = fast.Settings(ANY_CORE, rounds=1, urls=FEW, install=False, database=database)
+    by_rate, _ = drip(settings, connections=3)
+    assert by_rate.value > 0
+    assert "beside 3 hostile connections" in capfd.readouterr().out
 
 
 @pytest.mark.alone

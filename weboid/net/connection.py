@@ -19,13 +19,16 @@ HEAD_S: Final = 10.0
 """A head that has begun is looked at again and again after so many seconds: it must have grown in them …"""
 HEAD_RATE: Final = 240
 """… by at least so many bytes a second."""
-TINY_BYTES: Final = 256
-"""What is received at once and is shorter than this is a tiny piece …"""
-TINY_PIECES: Final = 8
-"""… and after so many of them in a row …"""
-REST_S: Final = 0.05
-"""… nothing is read for so many seconds after each further one, so that the next one is longer or at least later."""
+PIECE_BYTES: Final = 1024
+"""A reading pays for itself if it brings so many bytes …"""
+PIECES_AHEAD: Final = 8
+"""… so many are lent to a connection …"""
+REST_S: Final = 0.1
+"""… and where they are used up, nothing is read for so many seconds after each: what comes byte by byte then costs as
+little as what comes in larger pieces."""
 _READ_BYTES: Final = 16_384
+_RESTING_BYTES: Final = 32768
+"""So much the kernel takes meanwhile, with its own for each packet: the bytes of a drip cost it, and us, even more."""
 
 
 class HttpConnection:
@@ -45,12 +48,12 @@ class HttpConnection:
         "_limit_at",
         "_loop",
         "_out",
+        "_owed",
         "_question",
         "_resting",
         "_sent",
         "_sock",
         "_timer",
-        "_tiny",
         "_tls",
         "_unsent",
         "_waiting",
@@ -75,7 +78,7 @@ class HttpConnection:
         self._timer: asyncio.TimerHandle | None = None
         self._end_at = self._limit_at = 0.0
         self._floor: asyncio.TimerHandle | None = None
-        self._tiny = 0
+        self._owed = 0.0
         self._resting: asyncio.TimerHandle | None = None
 
     def ask(
@@ -99,7 +102,7 @@ class HttpConnection:
         self._sent = sent
         self._coming = coming
         self._end_at = end_at
-        self._tiny = 0
+        self._owed = 0.0
         if self.is_open:
             self._limit(end_at)
             self._proceed()
@@ -185,8 +188,8 @@ class HttpConnection:
         except OSError as error:
             self.end(error)
             return
-        self._tiny = self._tiny + 1 if len(data) < TINY_BYTES else 0
-        if self._tiny > TINY_PIECES:
+        self._owed = max(self._owed + 1 - len(data) / PIECE_BYTES, 0.0)
+        if self._owed > PIECES_AHEAD:
             self._rest()
         if self._tls is None:
             self._took(data)
@@ -198,7 +201,9 @@ class HttpConnection:
         self._proceed()
 
     def _rest(self) -> None:
-        """Reads nothing for a moment: what comes byte by byte costs as little as what comes in larger pieces."""
+        """Reads nothing for a moment, in which more may come."""
+        assert self._sock is not None
+        self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RESTING_BYTES)
         self._loop.remove_reader(self._fd)
         self._resting = self._loop.call_later(REST_S, self._read_on)
 

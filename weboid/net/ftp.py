@@ -366,7 +366,9 @@ class _Talk:
 
     async def _line(self) -> bytes:
         """One line without its line end; the end of the connection ends the last line, too."""
-        while (end := self._received.find(b"\n")) < 0:
+        known = 0
+        while (end := self._received.find(b"\n", known)) < 0:
+            known = len(self._received)
             if self._left_bytes <= 0:
                 raise _Broken(Reason.PROTOCOL)
             part = await self._reader.read(min(_BLOCK_BYTES, self._left_bytes))
