@@ -80,6 +80,7 @@ def whole_world(days: int) -> WorldFile:
                     {"from": 5, "to": 6, "lost": "servers", "networks": [1]},
                     {"from": 9, "to": 9, "lost": "servers"},
                     {"from": 12, "to": 13, "lost": "names", "hosts": ["page.demo", "wall.demo"]},
+                    {"from": 15, "to": 15, "lost": "captive"},
                 ],
                 "pauses": [{"from": 11, "to": 11}],
                 "hosts": hosts,
@@ -101,7 +102,7 @@ async def test_a_life_without_sockets_is_told_as_one_on_sockets() -> None:
     file = whole_world(18)
     on_sockets = await lived(file, simulated=False, answer_s=2.0)
     simulated = await lived(file, ports=on_sockets.ports)
-    assert simulated.cut_off == on_sockets.cut_off == [9]
+    assert simulated.cut_off == on_sockets.cut_off == [9, 15]
     told, expected = daily_as_json(simulated), daily_as_json(on_sockets)
     other = [url for url in told if told[url] != expected[url]]
     assert {url: told[url] for url in other} == {url: expected[url] for url in other}

@@ -136,7 +136,8 @@ def test_an_outage_of_ours_of_any_length_kills_nothing_that_lives(lost: str) -> 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("death", [SILENCE, NO_NAME])
 def test_without_a_wiki_name_servers_suffice(death: str) -> None:
-    year = lived(store(1, [[0, "up"], [50, death], [110, "up"]], ALL_LOST, urls=3, days=140, wiki="none"))
+    servers = {"from": 138, "to": 159, "lost": "servers"}
+    year = lived(store(1, [[0, "up"], [50, death], [110, "up"]], ALL_LOST, servers, urls=3, days=170, wiki="none"))
     assert untrue(year) == []
     assert found_back(year, 110) == {True}
 

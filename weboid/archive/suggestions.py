@@ -142,6 +142,8 @@ class Suggestions:
                     taken = await lease_replacements(conn, self._today(), limit=_TAKEN_AT_ONCE)
                     if taken and not count:
                         self._connectivity.know(await list_canaries(conn, limit=CANARIES))
+                if taken and not count:
+                    await self._connectivity.look()
                 if not taken:
                     break
                 count += len(taken)

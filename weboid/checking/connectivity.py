@@ -29,8 +29,6 @@ SUSPECTS: Final = 20
 """Hosts that fail in a row before witnesses are asked, even while other checks are still under way."""
 CANARIES: Final = 8
 """Number of watched URLs that answered lately and are kept as witnesses: not all of them die between two rounds."""
-LOOK_S: Final = 300.0
-"""Seconds between two looks whether somebody answers for all hosts."""
 
 _NAMES: Final = frozenset({Status.DNS_ERROR, Status.DNS_GONE})
 _NO_ANSWERS: Final = BAD_CERTIFICATES | {Reason.NOT_PUBLIC, Reason.UNSAFE}
@@ -105,7 +103,8 @@ class Connectivity:
         finally:
             self._asking -= 1
             self._consider()
-        host = request.url.split("/", 3)[2].partition(":")[0]
+        host = request.url.split("/", 3)[2]
+        host = host if host.startswith("[") else host.partition(":")[0]
         if seen is None:
             await self._is_believed(host, of_name=is_of_name)
             return None
@@ -167,7 +166,8 @@ class Connectivity:
             log.exception("could not find out whether we are online")
         finally:
             self._deciding = None
-        if all(self._online.believes(reach, of_name=of_name) for _, of_name in self._waiting):
+        believed = all(self._online.believes(reach, of_name=of_name) for _, of_name in self._waiting)
+        if believed and reach is not Reach.CAPTIVE:
             self._suspects.clear()
         else:
             self._give_up(reach)

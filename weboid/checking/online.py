@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from hashlib import blake2b
 from string import ascii_lowercase
+from time import monotonic
 from typing import Final
 
 from weboid.core.observe.observation import RawResponse
@@ -30,6 +31,8 @@ ASKED: Final = 12
 """Witnesses of one kind that are asked at most."""
 NAMES_ASKED: Final = 3
 """Hosts whose names are looked up to see whether name servers know anything at all."""
+LOOK_S: Final = 300.0
+"""Seconds between two looks whether somebody answers for all hosts."""
 LOGIN_WANTED: Final = 511
 """The code by which a network says that somebody has to log in first (RFC 6585)."""
 
@@ -152,6 +155,11 @@ def _is_alike(heard: Heard, stranger: Heard) -> bool:
     return heard.likeness == stranger.likeness
 
 
+def _made_up() -> str:
+    """A name that nobody has, below a real domain."""
+    return f"{''.join(random.choices(ascii_lowercase, k=_LETTERS))}.com"
+
+
 class Online:
     """Asks the witnesses: canaries that always answer, and the APIs (``api.php``) of wikis."""
 
@@ -171,6 +179,7 @@ class Online:
             *(Witness(str(parse(api + _SITEINFO)), is_api=True) for api in apis),
         ]
         self._http_port = http_port
+        self._free_until = float("-inf")
 
     @property
     def has_witnesses(self) -> bool:
@@ -196,7 +205,7 @@ class Online:
 
         `hosts` are some that cannot be reached: if name servers know their names, that is a real answer.
         """
-        made_up = f"{''.join(random.choices(ascii_lowercase, k=_LETTERS))}.com"
+        made_up = _made_up()
         asking = asyncio.create_task(self._names(made_up, hosts))
         try:
             heard: list[Heard] = []
@@ -213,10 +222,12 @@ class Online:
             asking.cancel()
 
     async def is_captive(self, lately: Iterable[str] = (), suspected: str = "") -> bool:
-        """Whether somebody answers for all hosts; as a rule one look-up suffices to know."""
+        """Whether somebody answers for all hosts; as a rule one look-up every five minutes suffices to know."""
         if not suspected:
-            made_up = f"{''.join(random.choices(ascii_lowercase, k=_LETTERS))}.com"
-            if await self._look_up(made_up) is not NameAnswer.ADDRESSES:
+            if monotonic() < self._free_until:
+                return False
+            if await self._look_up(_made_up()) is not NameAnswer.ADDRESSES:
+                self._free_until = monotonic() + LOOK_S
                 return False
         return await self.reach(lately, suspected=suspected) is Reach.CAPTIVE
 
@@ -277,7 +288,8 @@ class Online:
         A name that does not exist must be unknown, which nobody can know without asking others, and one that exists
         must be known: where no name at all is, whoever answers is no name server of the world's.
         """
-        answer, *others = await asyncio.gather(*map(self._look_up, (made_up, _ROOT, *hosts[:NAMES_ASKED])))
+        names = [host for host in hosts if not is_ip(host)][:NAMES_ASKED]
+        answer, *others = await asyncio.gather(*map(self._look_up, (made_up, _ROOT, *names)))
         if answer is NameAnswer.ADDRESSES:
             return Reach.NAMES, True
         knows = NameAnswer.ADDRESSES in others or NameAnswer.NO_ADDRESS in others

@@ -14,8 +14,8 @@ from itertools import islice
 from time import monotonic
 from typing import Final
 
-from weboid.checking.connectivity import CANARIES, LOOK_S, Ask, Connectivity
-from weboid.checking.online import Online
+from weboid.checking.connectivity import CANARIES, Ask, Connectivity
+from weboid.checking.online import LOOK_S, Online
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
