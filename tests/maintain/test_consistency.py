@@ -1,16 +1,25 @@
 """What contradicts itself in a store: each invariant is broken by hand, found, repaired, and silent afterwards."""
 
+import random
 from pathlib import Path
 
 import pytest
 from support.commands import Place
+from support.records import random_record
 from support.stored import FINE, LOST, SILENT, WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
+from weboid.core.record.policy import DEFAULT, Policy
+from weboid.core.record.record import HostRecord
+from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.maintain.consistency import WHOLE, Consistency, check_store, record_outcome, watch_store
 from weboid.store.lists.health import find_status
 from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 from weboid.store.upkeep.invariant import Invariant, Share, Walk, first_place, place_after
+from weboid.store.urls.check import CheckedUrl, record_checks, record_hosts
+from weboid.store.urls.lock import hosts_of
+from weboid.store.urls.url import find_urls
+from weboid.store.urls.verdict_log import list_changes
 from weboid.web.health.metrics import Metrics
 
 LIVES, DEAD, DOWN, BESIDE = (
@@ -153,6 +162,29 @@ async def test_what_a_repair_derives_is_what_the_program_would_have_written(data
         assert repaired.told[-1].endswith("repaired")
         assert await stored.rows("SELECT host, next_day FROM host") == hosts
         assert await stored.rows("SELECT page, url_key, since FROM dead") == dead
+
+
+async def test_the_log_is_continued_with_the_verdict_that_python_finds(database: str) -> None:
+    """Records by chance: SQL, which looks for breaches, and Python, which repairs them, judge alike."""
+    chance = random.Random(seed := random.randrange(10**6))
+    print(f"seed {seed}")
+    urls = [f"https://host{number % 40}.demo/{number}" for number in range(400)]
+    async with open_wiki(database, {1: urls}) as stored:
+        for policy in (DEFAULT, Policy(dead_strikes=4, dead_span=30), Policy(missing_span=20)):
+            keys = sorted(map(key, urls))
+            async with stored.pool.connection() as conn:
+                await record_checks(conn, [CheckedUrl(each, random_record(chance), 150) for each in keys])
+                records = {host: random_record(chance) for host in sorted(hosts_of(keys))}
+                hosts = {host: HostRecord(record.streak, record.reason) for host, record in records.items()}
+                await record_hosts(conn, hosts)
+            done = await check_store(stored.pool, 150, policy=policy, repairs=True)
+            assert done.repaired[Invariant.VERDICT] > 100
+            assert not (await check_store(stored.pool, 150, policy=policy)).found
+            async with stored.pool.connection() as conn:
+                for each in (await find_urls(conn, keys)).values():
+                    newest = await list_changes(conn, each.key, limit=1)
+                    logged = newest[0].after if newest else Verdict.UNKNOWN
+                    assert logged is finding_of(each.record, each.host, policy).verdict
 
 
 async def test_a_page_whose_links_were_put_right_is_read_again_by_the_next_pass(database: str) -> None:
