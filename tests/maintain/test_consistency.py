@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 from support.commands import Place
-from support.records import random_record
+from support.records import random_host_record, random_record
 from support.stored import FINE, LOST, SILENT, WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT, Policy
-from weboid.core.record.record import HostRecord
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.maintain.consistency import WHOLE, Consistency, check_store, record_outcome, watch_store
 from weboid.store.lists.health import find_status
@@ -174,9 +173,7 @@ async def test_the_log_is_continued_with_the_verdict_that_python_finds(database:
             keys = sorted(map(key, urls))
             async with stored.pool.connection() as conn:
                 await record_checks(conn, [CheckedUrl(each, random_record(chance), 150) for each in keys])
-                records = {host: random_record(chance) for host in sorted(hosts_of(keys))}
-                hosts = {host: HostRecord(record.streak, record.reason) for host, record in records.items()}
-                await record_hosts(conn, hosts)
+                await record_hosts(conn, {host: random_host_record(chance) for host in sorted(hosts_of(keys))})
             done = await check_store(stored.pool, 150, policy=policy, repairs=True)
             assert done.repaired[Invariant.VERDICT] > 100
             assert not (await check_store(stored.pool, 150, policy=policy)).found

@@ -4,10 +4,11 @@ One law: whatever the columns can hold may come, whether or not the judge would 
 """
 
 import random
+from dataclasses import replace
 
 from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
-from weboid.core.record.record import UrlRecord
+from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.status import Status
 from weboid.core.record.streak import MOST_MISSING, NO_EVIDENCE, WIDEST, WIDEST_MISSING, Earlier, Evidence, Streak
 
@@ -21,6 +22,13 @@ def random_record(chance: random.Random) -> UrlRecord:
     # Without a first day there is no strike that could be evidence.
     evidence = NO_EVIDENCE if since is None else _evidence(chance)
     return UrlRecord((entry,), Streak(chance.choice([0, 2, 3, 9]), since, until, evidence), reason)
+
+
+def random_host_record(chance: random.Random) -> HostRecord:
+    """The same for a host; no contact with a host says that a page is missing."""
+    record = random_record(chance)
+    evidence = replace(record.streak.evidence, missing=0, missing_width=0)
+    return HostRecord(replace(record.streak, evidence=evidence), record.reason)
 
 
 def _evidence(chance: random.Random) -> Evidence:

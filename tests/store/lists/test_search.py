@@ -8,11 +8,10 @@ from collections.abc import Callable, Collection, Sequence
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.records import random_record
+from support.records import random_host_record, random_record
 from support.stored import LOST, WikiInStore, key, open_wiki
 
 from weboid.core.record.policy import DEFAULT, Policy
-from weboid.core.record.record import HostRecord
 from weboid.core.url.farms import WMF, WMFLABS, WikiName
 from weboid.core.url.keys import key_of
 from weboid.core.url.patterns import parse_pattern
@@ -128,8 +127,7 @@ async def _judge(wiki: WikiInStore, chance: random.Random) -> None:
         keys = sorted(await find_urls(conn, keys))
         await record_checks(conn, [CheckedUrl(each, random_record(chance), 150) for each in keys])
         hosts = sorted({HostKey(each.bucket, each.host_key) for each in keys})
-        records = [(record.streak, record.reason) for record in (random_record(chance) for _ in hosts)]
-        await record_hosts(conn, {host: HostRecord(*each) for host, each in zip(hosts, records, strict=True)})
+        await record_hosts(conn, {host: random_host_record(chance) for host in hosts})
 
 
 _examples = itertools.count()
