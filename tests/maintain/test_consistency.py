@@ -215,6 +215,16 @@ async def test_what_cannot_be_derived_is_told_and_never_changed(
         assert await stored.rows("SELECT * FROM url") == before
 
 
+@pytest.mark.parametrize("policy", [DEFAULT, Policy(missing_span=31, dead_span=60)])
+async def test_a_page_that_begins_to_use_a_url_goes_by_the_policy_of_the_log(database: str, policy: Policy) -> None:
+    async with open_wiki(database, PAGES) as stored:
+        await fill(stored)
+        await check_store(stored.pool, 134, policy=policy, repairs=True)
+        await stored.take_in({5: [DEAD, DOWN]}, 134)
+        assert len(await stored.dead()) == (5 if policy == DEFAULT else 0)
+        assert not (await check_store(stored.pool, 134, policy=policy)).found
+
+
 async def test_the_shares_of_a_week_are_the_whole(database: str) -> None:
     async with open_wiki(database, PAGES) as stored:
         await fill(stored)
