@@ -32,6 +32,7 @@ bench: .venv/dev.stamp  ## the short benchmarks, as ratios
 	$(BIN)/python -m benchmarks.events
 	$(BIN)/python -m benchmarks.spam
 	$(BIN)/python -m benchmarks.upkeep
+	$(BIN)/python -m benchmarks.consistency
 	$(BIN)/python -m benchmarks.storage
 	$(BIN)/python -m benchmarks.verdicts --world benchmarks/worlds/short.json
 	$(BIN)/python -m benchmarks.crawl

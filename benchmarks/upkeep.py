@@ -43,7 +43,7 @@ async def main(urls: int, dsn: str) -> dict[str, float]:
     async with open_pool(dsn, size=2, part="benchmark") as pool:
         async with pool.connection() as conn:
             await migrate(conn)
-        wiki, pages = await _take_in(pool, urls)
+        wiki, pages = await take_in(pool, urls)
         form = KeyScheme(suffix_version="moved by one bucket", key=_other_key)
         moved = await _rate(2 * urls, _there_and_back(pool, form))
         for first in range(1, pages + 1, _PAGES_AT_ONCE):
@@ -73,7 +73,7 @@ async def _rate(urls: int, work: Awaitable[object]) -> float:
     return urls / (perf_counter() - begun)
 
 
-async def _take_in(pool: Pool, urls: int) -> tuple[int, int]:
+async def take_in(pool: Pool, urls: int) -> tuple[int, int]:
     """Fills the store; returns the wiki and how many pages it has."""
     hosts = int(urls / _URLS_A_HOST) or 1
     async with pool.connection() as conn:

@@ -1,18 +1,26 @@
 """What contradicts itself in a store: each invariant is broken by hand, found, repaired, and silent afterwards."""
 
+import random
 from pathlib import Path
 
 import pytest
 from support.commands import Place
+from support.records import random_host_record, random_record
 from support.observations import FINE, LOST, SILENT
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
+from weboid.core.record.policy import DEFAULT, Policy
+from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.maintain.consistency import WHOLE, Consistency, check_store, record_outcome, watch_store
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.store.lists.health import find_status
 from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 from weboid.store.upkeep.invariant import Invariant, Share, Walk, first_place, place_after
+from weboid.store.urls.check import CheckedUrl, record_checks, record_hosts
+from weboid.store.urls.lock import hosts_of
+from weboid.store.urls.url import find_urls
+from weboid.store.urls.verdict_log import list_changes
 from weboid.web.health.metrics import Metrics
 
 LIVES, DEAD, DOWN, BESIDE = (
@@ -157,6 +165,27 @@ async def test_what_a_repair_derives_is_what_the_program_would_have_written(data
         assert await stored.rows("SELECT page, url_key, since FROM dead") == dead
 
 
+async def test_the_log_is_continued_with_the_verdict_that_python_finds(database: str) -> None:
+    """Records by chance: SQL, which looks for breaches, and Python, which repairs them, judge alike."""
+    chance = random.Random(seed := random.randrange(10**6))
+    print(f"seed {seed}")
+    urls = [f"https://host{number % 40}.demo/{number}" for number in range(400)]
+    async with open_wiki(database, {1: urls}) as stored:
+        for policy in (DEFAULT, Policy(dead_strikes=4, dead_span=30), Policy(missing_span=20)):
+            keys = sorted(map(key, urls))
+            async with stored.pool.connection() as conn:
+                await record_checks(conn, [CheckedUrl(each, random_record(chance), 150) for each in keys])
+                await record_hosts(conn, {host: random_host_record(chance) for host in sorted(hosts_of(keys))})
+            done = await check_store(stored.pool, 150, policy=policy, repairs=True)
+            assert done.repaired[Invariant.VERDICT] > 100
+            assert not (await check_store(stored.pool, 150, policy=policy)).found
+            async with stored.pool.connection() as conn:
+                for each in (await find_urls(conn, keys)).values():
+                    newest = await list_changes(conn, each.key, limit=1)
+                    logged = newest[0].after if newest else Verdict.UNKNOWN
+                    assert logged is finding_of(each.record, each.host, policy).verdict
+
+
 async def test_a_page_whose_links_were_put_right_is_read_again_by_the_next_pass(database: str) -> None:
     async with open_wiki(database, PAGES) as stored:
         await broken(stored, "DELETE FROM link {BESIDE}")
@@ -186,6 +215,16 @@ async def test_what_cannot_be_derived_is_told_and_never_changed(
             assert (done.found, done.repaired, done.wrong) == ({invariant: 1}, {}, 1)
             assert len(done.told) == 1
         assert await stored.rows("SELECT * FROM url") == before
+
+
+@pytest.mark.parametrize("policy", [DEFAULT, Policy(missing_span=31, dead_span=60)])
+async def test_a_page_that_begins_to_use_a_url_goes_by_the_policy_of_the_log(database: str, policy: Policy) -> None:
+    async with open_wiki(database, PAGES) as stored:
+        await fill(stored)
+        await check_store(stored.pool, 134, policy=policy, repairs=True)
+        await stored.take_in({5: [DEAD, DOWN]}, 134)
+        assert len(await stored.dead()) == (5 if policy == DEFAULT else 0)
+        assert not (await check_store(stored.pool, 134, policy=policy)).found
 
 
 async def test_the_shares_of_a_week_are_the_whole(database: str) -> None:

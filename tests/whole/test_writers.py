@@ -7,6 +7,7 @@ import itertools
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -257,6 +258,25 @@ async def test_a_round_that_waits_for_an_intake_does_not_overwrite_its_next_day(
         assert due == [(NOW,)]
         rows = await stored.rows("SELECT bucket, host_key, next_day FROM host")
         assert [day for *of, day in rows if of == [*host]] in ([NOW], [NOW - 1])
+
+
+@pytest.mark.parametrize("pages", [(4, "b"), (2, "a")], ids=["a to b", "b to a"])
+async def test_an_intake_and_a_round_that_meet_between_any_statements_do_not_wait_for_each_other(
+    database: str, pages: tuple[int, str]
+) -> None:
+    """An insertion of a URL that exists waits for a round that is writing it, although it has nothing to insert."""
+    page, other = pages
+    async with open_wiki(database, {}) as stored:
+        for after, corner in enumerate(await filled(stored.pool, stored.wiki.wiki, 12), start=1):
+            links = {page: [f"{corner.up}/{other}"]}
+            urls = [corner.a, corner.b, corner.lost]
+            await meet(
+                stored.pool,
+                partial(take_in, corner=corner, pages=links),
+                partial(record_visit, urls=urls, answers=answer),
+                after=after,
+            )
+        await assert_sound(stored.pool)
 
 
 async def test_any_two_writers_that_meet_leave_the_store_sound(database: str) -> None:

@@ -45,6 +45,19 @@ FROM (
 JOIN host USING (bucket, host_key)
 ORDER BY bucket, host_key, url_key
 
+-- name: lock_pages
+SELECT count(*) FROM (
+    SELECT FROM page
+    JOIN (
+        SELECT DISTINCT wiki, page
+        FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+            AS given (bucket, host_key, url_key)
+        JOIN link USING (bucket, host_key, url_key)
+    ) AS using_them USING (wiki, page)
+    ORDER BY page.wiki, page.page
+    FOR NO KEY UPDATE OF page
+) AS locked
+
 -- name: list_pages
 SELECT wiki, page, urls FROM page
 JOIN (

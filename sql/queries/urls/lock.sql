@@ -30,6 +30,11 @@ SELECT count(*) FILTER (WHERE given) FROM (
     FOR NO KEY UPDATE OF url
 ) AS locked
 
+-- name: keep_order
+-- Without these, rows are found by the primary key only: one after the other as given, or all in its order.
+SELECT set_config(name, 'off', true)
+FROM unnest(ARRAY['enable_seqscan', 'enable_hashjoin', 'enable_bitmapscan']) AS setting (name)
+
 -- name: lock_hosts
 SELECT count(*) FROM (
     SELECT FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)

@@ -33,11 +33,14 @@ ON CONFLICT (bucket, host_key) DO UPDATE SET next_day = excluded.next_day
 WHERE host.next_day IS NULL OR host.next_day > excluded.next_day
 
 -- name: record_urls
--- Returns the new URLs; those that exist already are neither written nor locked.
+-- Returns the new URLs; those that exist already are neither written nor locked. They are left out beforehand, as an
+-- insertion that conflicts with a row waits for whoever is updating it.
 INSERT INTO url (bucket, host_key, url_key, scheme, port, path, due)
 SELECT bucket, host_key, url_key, scheme, port, path, %(day)s
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(scheme)s::smallint[],
     %(port)s::integer[], %(path)s::text[]) AS given (bucket, host_key, url_key, scheme, port, path)
+WHERE NOT EXISTS (SELECT FROM url WHERE url.bucket = given.bucket AND url.host_key = given.host_key
+    AND url.url_key = given.url_key)
 ORDER BY bucket, host_key, url_key
 ON CONFLICT DO NOTHING
 RETURNING bucket, host_key, url_key

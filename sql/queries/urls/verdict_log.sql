@@ -35,6 +35,16 @@ USING unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[]
 WHERE dead.wiki = %(wiki)s AND dead.page = given.page
     AND dead.bucket = given.bucket AND dead.host_key = given.host_key AND dead.url_key = given.url_key
 
+-- name: list_dead_by_log
+SELECT bucket, host_key, url_key
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (bucket, host_key, url_key)
+WHERE %(dead)s::smallint = (
+    SELECT after FROM change
+    WHERE change.bucket = given.bucket AND change.host_key = given.host_key AND change.url_key = given.url_key
+    ORDER BY change DESC LIMIT 1
+)
+
 -- name: list_changes
 SELECT change, day, before, after, reason FROM change
 WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key = %(url_key)s

@@ -8,15 +8,11 @@ from collections.abc import Callable, Collection, Sequence
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.records import random_host_record, random_record
 from support.observations import LOST
 from support.stored import WikiInStore, key, open_wiki
 
-from weboid.core.record.history import Entry
 from weboid.core.record.policy import DEFAULT, Policy
-from weboid.core.record.reasons import Reason
-from weboid.core.record.record import HostRecord, UrlRecord
-from weboid.core.record.status import Status
-from weboid.core.record.streak import MOST_MISSING, NO_EVIDENCE, WIDEST, WIDEST_MISSING, Earlier, Evidence, Streak
 from weboid.core.url.farms import WMF, WMFLABS, WikiName
 from weboid.core.url.keys import key_of
 from weboid.core.url.patterns import parse_pattern
@@ -125,39 +121,14 @@ async def _add(wiki: WikiInStore, pages: Sequence[PageLinks]) -> None:
         await record_pages(conn, wiki.wiki.wiki, [page_urls(page, WMFLABS) for page in pages], 100)
 
 
-def _record(chance: random.Random) -> UrlRecord:
-    """Any record that the columns can hold, whether or not the judge would ever write it."""
-    entry = Entry(chance.choice(list(Status)), chance.randrange(100), 100 + chance.randrange(50))
-    since = chance.choice([None, chance.randrange(200)])
-    until = None if since is None else since + chance.choice([0, 13, 14, 40])
-    reason = chance.choice([None, *(reason for reason in Reason if reason is not Reason.REPORTED)])
-    # Without a first day there is no strike that could be evidence.
-    evidence = NO_EVIDENCE if since is None else _evidence(chance)
-    return UrlRecord((entry,), Streak(chance.choice([0, 2, 3, 9]), since, until, evidence), reason)
-
-
-def _evidence(chance: random.Random) -> Evidence:
-    """Any evidence, often one that only just is a proof or just not."""
-    return Evidence(
-        width=chance.choice([0, 27, 28, 29, 30, 55, 56, WIDEST, chance.randrange(WIDEST)]),
-        missing=chance.choice([0, 2, 3, 4, MOST_MISSING]),
-        missing_width=chance.choice([0, 13, 14, 20, 27, 28, WIDEST_MISSING, chance.randrange(WIDEST_MISSING)]),
-        hours=chance.random() < 0.8,
-        weekdays=chance.random() < 0.8,
-        first_hour=chance.randrange(24),
-        earlier=chance.choice(list(Earlier)),
-    )
-
-
 async def _judge(wiki: WikiInStore, chance: random.Random) -> None:
     """Gives most URLs and hosts records by chance."""
     async with wiki.pool.connection() as conn:
         keys = [key(url) for url in URLS if chance.random() < 0.9]
         keys = sorted(await find_urls(conn, keys))
-        await record_checks(conn, [CheckedUrl(each, _record(chance), 150) for each in keys])
+        await record_checks(conn, [CheckedUrl(each, random_record(chance), 150) for each in keys])
         hosts = sorted({HostKey(each.bucket, each.host_key) for each in keys})
-        records = [(record.streak, record.reason) for record in (_record(chance) for _ in hosts)]
-        await record_hosts(conn, {host: HostRecord(*each) for host, each in zip(hosts, records, strict=True)})
+        await record_hosts(conn, {host: random_host_record(chance) for host in hosts})
 
 
 _examples = itertools.count()

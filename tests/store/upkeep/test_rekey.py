@@ -23,6 +23,7 @@ from weboid.core.url.urls import Url, parse
 from weboid.core.verdict import judge
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
+from weboid.maintain.consistency import check_store
 from weboid.store.db.key_scheme import OURS, KeyScheme, has_scheme, record_scheme, require_scheme
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Connection, open_pool
@@ -176,6 +177,7 @@ async def test_with_another_suffix_list_a_store_ends_as_one_filled_anew(
         assert (done.merged, done.dropped, done.spam_links) == (0, 0, 1)
         assert differing(await contents(stored), wanted) == []
         assert await rekey(stored.pool, 200, BUCKETS) == Rekeyed()
+        assert not (await check_store(stored.pool, 200)).found
 
 
 async def test_with_another_normal_form_a_store_ends_as_one_filled_anew(
@@ -189,6 +191,7 @@ async def test_with_another_normal_form_a_store_ends_as_one_filled_anew(
         await fill(stored, "www.")
         await rekey(stored.pool, 200, NO_WWW, batch=7)
         assert differing(await contents(stored), wanted) == []
+        assert not (await check_store(stored.pool, 200)).found
 
 
 async def move_buckets(dsn: str) -> None:
@@ -296,6 +299,7 @@ async def test_when_hosts_fall_together_the_verdicts_follow_the_one_that_answers
         assert (await changes_of(stored, late))[0] == (200, Verdict.DEAD, Verdict.DOUBTFUL)
         assert (await stored.finding(silent)).verdict is Verdict.DEAD  # by its own row
         assert await stored.dead() == {(1, key(silent))}
+        assert not (await check_store(stored.pool, 200)).found
 
 
 async def test_a_host_that_answers_clears_those_of_its_name_that_were_there_before(database: str) -> None:
@@ -314,6 +318,7 @@ async def test_a_host_that_answers_clears_those_of_its_name_that_were_there_befo
         assert (await stored.finding(late)).verdict is Verdict.DOUBTFUL
         assert (await changes_of(stored, late))[0] == (200, Verdict.DEAD, Verdict.DOUBTFUL)
         assert await stored.dead() == {(1, key(silent))}
+        assert not (await check_store(stored.pool, 200)).found
 
 
 async def test_what_is_invalid_now_is_dropped_with_its_uses(database: str) -> None:
@@ -325,6 +330,7 @@ async def test_what_is_invalid_now_is_dropped_with_its_uses(database: str) -> No
         one = key("https://one.demo/")
         assert await uses(stored) == {(1, one)}
         assert await stored.dead() == {(1, one)}
+        assert not (await check_store(stored.pool, 200)).found
         for table in ("url", "change", "host"):
             assert {row[:2] for row in await stored.rows(f"SELECT bucket, host_key FROM {table}")} == {one[:2]}  # noqa: S608
 

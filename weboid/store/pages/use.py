@@ -165,18 +165,17 @@ async def _record_hosts(conn: Connection, hosts: Mapping[HostKey, str], day: int
 
 
 async def _record_dead(conn: Connection, wiki: int, added: list[Use]) -> None:
-    """Records the dead links of pages that begin to use a dead URL."""
+    """Records the dead links of pages that begin to use a URL that is dead by the log, whatever policy judged it."""
     if not added:
         return
-    since = {}
-    for key, known in (await find_urls(conn, sorted({key for _, key in added}))).items():
-        finding = finding_of(known.record, known.host)
-        if finding.verdict is Verdict.DEAD:
-            since[key] = finding.since
+    keys = sorted({key for _, key in added})
+    rows = await conn.execute(CHANGE_SQL["list_dead_by_log"], {**key_columns(keys), "dead": Verdict.DEAD.value})
+    if not (dead := [UrlKey(*row) async for row in rows]):
+        return
+    since = {key: finding_of(known.record, known.host).since for key, known in (await find_urls(conn, dead)).items()}
     uses = sorted(use for use in added if use[1] in since)
-    if uses:
-        columns = {**_use_columns(uses), "since": [since[key] for _, key in uses]}
-        await conn.execute(CHANGE_SQL["record_dead_links"], {"wiki": wiki, **columns})
+    columns = {**_use_columns(uses), "since": [since[key] for _, key in uses]}
+    await conn.execute(CHANGE_SQL["record_dead_links"], {"wiki": wiki, **columns})
 
 
 def _use_columns(uses: Iterable[Use]) -> dict[str, list[int]]:

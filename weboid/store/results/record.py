@@ -27,7 +27,7 @@ from weboid.store.urls.check import (
     record_due,
     record_hosts,
 )
-from weboid.store.urls.lock import list_there, lock_hosts, lock_urls
+from weboid.store.urls.lock import keep_order, list_there, lock_hosts, lock_urls
 from weboid.store.urls.special import HostSpecial, delete_specials, record_specials
 
 
@@ -65,14 +65,18 @@ async def record_batch(conn: Connection, batch: Sequence[Checked], held: Held, p
     """Writes a batch in the caller's transaction; checks of buckets that are no longer ours are left out."""
     buckets = {checked.url.key.bucket for checked in batch}
     ours = await list_held(conn, {bucket: held[bucket] for bucket in buckets if bucket in held})
-    mine = await _locked(conn, [checked for checked in batch if checked.url.key.bucket in ours], policy)
+    mine = [checked for checked in batch if checked.url.key.bucket in ours]
+    await keep_order(conn)
+    is_locked = any(checked.seen is None or _turns_host(checked, policy) for checked in mine)
+    if is_locked:
+        mine = await _locked(conn, mine, policy)
     tally = Tally(lost=len(batch) - len(mine))
     # A host that dies or comes back changes the verdict on URLs outside the batch, so the batch is split at such checks
     # and written in order.
     start = 0
     for end, checked in enumerate(mine, start=1):
         if end == len(mine) or _turns_host(checked, policy):
-            await _record_part(conn, mine[start:end], tally, policy)
+            await _record_part(conn, mine[start:end], tally, policy, is_locked=is_locked)
             start = end
     # A check that finds the URL working ends a person's report on it (H-1).
     await delete_reports(conn, [checked.url.key for checked in mine if _works_again(checked)])
@@ -80,7 +84,7 @@ async def record_batch(conn: Connection, batch: Sequence[Checked], held: Held, p
 
 
 async def _locked(conn: Connection, mine: list[Checked], policy: Policy) -> list[Checked]:
-    """Locks all that the batch will write; returns the checks of URLs that still exist.
+    """Locks all that the batch will write, in several statements; returns the checks of URLs that still exist.
 
     A host that comes back makes its other silent URLs due, so these are locked, too.
     """
@@ -97,21 +101,29 @@ async def _locked(conn: Connection, mine: list[Checked], policy: Policy) -> list
     return mine
 
 
-async def _record_part(conn: Connection, part: Sequence[Checked], tally: Tally, policy: Policy) -> None:
-    """Writes a part of a batch in which at most the last check makes its host dead or alive."""
+async def _record_part(
+    conn: Connection, part: Sequence[Checked], tally: Tally, policy: Policy, *, is_locked: bool
+) -> None:
+    """Writes a part of a batch in which at most the last check makes its host dead or alive.
+
+    A batch that has only one part, and only records to write, need not be locked before: one statement writes all URLs,
+    in the order of keys; then come the hosts.
+    """
     done = [checked for checked in part if checked.seen is not None]
     postponed = [checked for checked in part if checked.seen is None]
     if done:
-        await record_checks(
-            conn,
-            [
-                CheckedUrl(checked.url.key, checked.record, checked.due, checked.seen.portrait)
-                for checked in done
-                if checked.seen
-            ],
-        )
+        records = [
+            CheckedUrl(checked.url.key, checked.record, checked.due, checked.seen.portrait)
+            for checked in done
+            if checked.seen
+        ]
+        if await record_checks(conn, records) < len(records):
+            there = await list_there(conn, [checked.url.key for checked in done])
+            done = [checked for checked in done if checked.url.key in there]
     if postponed:
         await record_due(conn, {checked.url.key: checked.due for checked in postponed})
+    if not is_locked:
+        await lock_hosts(conn, {checked.host.key for checked in part})
     await record_hosts(conn, {checked.host.key: checked.host_after for checked in part})
     await _record_specials(conn, done)
     changes = [change for checked in done if (change := _change_of_check(checked, policy))]

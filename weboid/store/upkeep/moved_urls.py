@@ -33,6 +33,7 @@ from weboid.store.pages.use import packed_keys, unpacked_keys
 from weboid.store.people.report import delete_with_urls
 from weboid.store.upkeep.expiry import delete_hosts
 from weboid.store.urls.check import list_silent_urls, record_changes, record_next_days
+from weboid.store.urls.lock import lock_urls_and_hosts
 from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("upkeep/rekey")
@@ -73,6 +74,8 @@ async def record_moves(conn: Connection, moves: Moves, day: int) -> int:
     `day` is for the verdict log, as verdicts may change where hosts are merged.
     """
     kept = moves.kept
+    await conn.execute(SQL["lock_pages"], key_columns(sorted(moves.to)))
+    await lock_urls_and_hosts(conn, {*moves.to, *kept.values()})
     known = await find_urls(conn, sorted({*kept, *kept.values()}))
     winners = _winners(kept, known)
     losers = sorted(({*kept} | {new for new in kept.values() if new in known}) - set(winners.values()))

@@ -42,8 +42,8 @@ class CheckedUrl:
     portrait: Portrait | None = None
 
 
-async def record_checks(conn: Connection, checks: Sequence[CheckedUrl]) -> None:
-    """Writes the records of URLs that were checked, each URL at most once."""
+async def record_checks(conn: Connection, checks: Sequence[CheckedUrl]) -> int:
+    """Writes the records of URLs that were checked, each URL at most once; returns how many there still are."""
     ordered = sorted(checks, key=lambda check: check.key)
     columns = {
         **key_columns(check.key for check in ordered),
@@ -51,7 +51,7 @@ async def record_checks(conn: Connection, checks: Sequence[CheckedUrl]) -> None:
         "due": [check.due for check in ordered],
         "portrait": [check.portrait and packed_portrait(check.portrait) for check in ordered],
     }
-    await conn.execute(SQL["record_checks"], columns)
+    return (await conn.execute(SQL["record_checks"], columns)).rowcount
 
 
 async def record_hosts(conn: Connection, hosts: Mapping[HostKey, HostRecord]) -> None:

@@ -51,6 +51,14 @@ async def lock_hosts(conn: Connection, hosts: Iterable[HostKey]) -> None:
         await conn.execute(SQL["lock_hosts"], host_key_columns(keys))
 
 
+async def keep_order(conn: Connection) -> None:
+    """Makes statements of this transaction that write URLs by key go through them in the order in which they are given.
+
+    So one that writes all URLs of a transaction at once need not lock them before, which costs a fifth more.
+    """
+    await conn.execute(SQL["keep_order"])
+
+
 async def list_there(conn: Connection, urls: Iterable[UrlKey]) -> set[UrlKey]:
     """Which of these URLs there are."""
     return {UrlKey(*row) async for row in await conn.execute(SQL["list_there"], key_columns(urls))}

@@ -1,0 +1,103 @@
+"""How many URLs a second a check of the store looks at: ``python -m benchmarks.consistency [--urls N]``.
+
+One law: the store was filled by the program's own functions and contradicts itself nowhere; the floor is a bare count
+of the rows of the same tables, run in turn with the check.
+"""
+
+import argparse
+import asyncio
+import resource
+import shutil
+import tempfile
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import psycopg
+
+from benchmarks.upkeep import take_in
+from weboid.config import CrawlConfig
+from weboid.core.observe.check_request import CheckRequest
+from weboid.core.observe.observation import Observation
+from weboid.core.record.moment import Moment
+from weboid.core.record.policy import DEFAULT
+from weboid.core.record.reasons import Reason
+from weboid.core.record.status import Status
+from weboid.crawl.round import Round
+from weboid.crawl.work import StoreWork
+from weboid.maintain.consistency import check_store
+from weboid.store.db.migrate import migrate
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.embedded.server import open_server
+
+_TABLES = ("url", "host", "link", "page", "dead")
+_DAYS = (100, 103, 106, 109, 112, 115, 118)
+
+
+async def main(urls: int, rounds: int, dsn: str) -> dict[str, float]:
+    """URLs a second of both, the median of some rounds; prints them."""
+    async with open_pool(dsn, size=4, part="benchmark") as pool:
+        async with pool.connection() as conn:
+            await migrate(conn)
+        await take_in(pool, urls)
+        for day in _DAYS:
+            await _crawl(pool, day)
+        await asyncio.to_thread(_vacuum, dsn)
+        checks, counts = [], []
+        for _ in range(rounds):
+            checks.append(await _check(pool, urls))
+            counts.append(await _count(pool, urls))
+    checked, counted = median(checks), median(counts)
+    memory_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"{urls} URLs: {checked:,.0f} checked a second, 1/{counted / checked:.0f} of a bare count of the rows "
+        f"({counted:,.0f}); {memory_mib:.0f} MiB"
+    )
+    return {"checked": checked, "counted": counted}
+
+
+async def _crawl(pool: Pool, day: int) -> None:
+    """A round in which one URL in 25 is missing."""
+
+    async def ask(question: CheckRequest) -> Observation:
+        is_lost = question.url.endswith(("00", "25", "50", "75"))
+        return Observation(Status.NOT_FOUND, Reason.NOT_FOUND) if is_lost else Observation(Status.FINE, Reason.OK)
+
+    config = CrawlConfig(delay=0.0)
+    work = StoreWork(pool, "benchmark", config, DEFAULT)
+    await Round(work, ask, now=lambda: Moment(day), config=config, connections=1_000, policy=DEFAULT).run()
+
+
+def _vacuum(dsn: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("VACUUM ANALYZE")
+
+
+async def _check(pool: Pool, urls: int) -> float:
+    begun = perf_counter()
+    done = await check_store(pool, 120)
+    assert not done.found, done.told
+    return urls / (perf_counter() - begun)
+
+
+async def _count(pool: Pool, urls: int) -> float:
+    """One sequential scan of each table."""
+    begun = perf_counter()
+    async with pool.reading() as conn:
+        for table in _TABLES:
+            await conn.execute(f"SELECT count(*) FROM {table}".encode())  # noqa: S608 (our own names)
+    return urls / (perf_counter() - begun)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--urls", type=int, default=60_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    given = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="weboid-consistency-"))
+    folder.chmod(0o711)
+    try:
+        with open_server(folder / "data") as server:
+            asyncio.run(main(given.urls, given.rounds, server.dsn))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,44 @@
+"""Records by chance, for tests that compare how SQL and Python judge.
+
+One law: whatever the columns can hold may come, whether or not the judge would ever write it.
+"""
+
+import random
+from dataclasses import replace
+
+from weboid.core.record.history import Entry
+from weboid.core.record.reasons import Reason
+from weboid.core.record.record import HostRecord, UrlRecord
+from weboid.core.record.status import Status
+from weboid.core.record.streak import MOST_MISSING, NO_EVIDENCE, WIDEST, WIDEST_MISSING, Earlier, Evidence, Streak
+
+
+def random_record(chance: random.Random) -> UrlRecord:
+    """Any record that the columns can hold, whether or not the judge would ever write it."""
+    entry = Entry(chance.choice(list(Status)), chance.randrange(100), 100 + chance.randrange(50))
+    since = chance.choice([None, chance.randrange(200)])
+    until = None if since is None else since + chance.choice([0, 13, 14, 40])
+    reason = chance.choice([None, *(reason for reason in Reason if reason is not Reason.REPORTED)])
+    # Without a first day there is no strike that could be evidence.
+    evidence = NO_EVIDENCE if since is None else _evidence(chance)
+    return UrlRecord((entry,), Streak(chance.choice([0, 2, 3, 9]), since, until, evidence), reason)
+
+
+def random_host_record(chance: random.Random) -> HostRecord:
+    """The same for a host; no contact with a host says that a page is missing."""
+    record = random_record(chance)
+    evidence = replace(record.streak.evidence, missing=0, missing_width=0)
+    return HostRecord(replace(record.streak, evidence=evidence), record.reason)
+
+
+def _evidence(chance: random.Random) -> Evidence:
+    """Any evidence, often one that only just is a proof or just not."""
+    return Evidence(
+        width=chance.choice([0, 27, 28, 29, 30, 55, 56, WIDEST, chance.randrange(WIDEST)]),
+        missing=chance.choice([0, 2, 3, 4, MOST_MISSING]),
+        missing_width=chance.choice([0, 13, 14, 20, 27, 28, WIDEST_MISSING, chance.randrange(WIDEST_MISSING)]),
+        hours=chance.random() < 0.8,
+        weekdays=chance.random() < 0.8,
+        first_hour=chance.randrange(24),
+        earlier=chance.choice(list(Earlier)),
+    )
