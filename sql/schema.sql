@@ -173,6 +173,13 @@ CREATE UNLOGGED TABLE slot (
     PRIMARY KEY (bucket, host_key)
 );
 
+-- How many URLs were moved forward on a day because somebody looked at their pages (C-4). One row at most.
+CREATE TABLE moved_forward (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    day smallint NOT NULL,
+    urls integer NOT NULL
+);
+
 -- Feeding: how far each pass and stream has come, which pages wait to be read, what is spam, which alarms are raised.
 
 -- The pass under way over a wiki (P-5): `step` counts its criteria and phases, `place` is where to go on in the step.

@@ -70,6 +70,7 @@ WHERE link.bucket = given.bucket AND link.host_key = given.host_key AND link.url
 -- At most one write a day (P-3); excluded pages stay untouched (P-4).
 UPDATE page SET asked = %(day)s, touched = CASE WHEN touched = 0 THEN 0 ELSE greatest(touched, %(day)s) END
 WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[]) AND asked IS DISTINCT FROM %(day)s
+RETURNING urls
 
 -- name: find_by_id
 SELECT page, namespace, title, latest, urls, touched FROM page WHERE wiki = %(wiki)s AND page = %(page)s
