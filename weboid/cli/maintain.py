@@ -16,6 +16,7 @@ from weboid.errors import StoreError
 from weboid.maintain.alarms import watch
 from weboid.maintain.dataset import publish
 from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, expire, planned
+from weboid.maintain.pace import keep_pace
 from weboid.store.db.pool import Pool
 from weboid.store.lists.dataset import PARTS
 from weboid.store.upkeep.alarm import list_alarms
@@ -33,7 +34,8 @@ _LOOK_S: Final = 300.0
 @day_option
 @click.pass_obj
 def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: int | None) -> None:
-    """Deletes URLs that no page has used for 100 days, and what hosts needed long ago; raises and lowers alarms.
+    """Deletes URLs that no page has used for 100 days, and what hosts needed long ago; raises and lowers alarms; says
+    how often working links are checked.
 
     Run it once a day, while everything else goes on. It ends with status 1 if it would delete too many URLs.
     """
@@ -43,15 +45,15 @@ def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: 
     async def main() -> bool:
         async with open_store(config, size=1, part="maintain") as pool:
             if repeat:
-                await _repeat(console, pool, today)
+                await _repeat(console, pool, config, today)
                 return True
-            return await _once(console, pool, today(), dry_run=dry_run, allow_many=allow_many)
+            return await _once(console, pool, config, today(), dry_run=dry_run, allow_many=allow_many)
 
     if not run_async(main()):
         sys.exit(1)
 
 
-async def _repeat(console: Console, pool: Pool, today: Callable[[], int]) -> None:
+async def _repeat(console: Console, pool: Pool, config: Config, today: Callable[[], int]) -> None:
     """Does the work once every day; a failure is reported and tried again a little later."""
     stopped = asyncio.Event()
     done: int | None = None
@@ -60,7 +62,7 @@ async def _repeat(console: Console, pool: Pool, today: Callable[[], int]) -> Non
         nonlocal done
         if done != (day := today()):
             try:
-                await _once(console, pool, day)
+                await _once(console, pool, config, day)
                 done = day
             except StoreError as error:
                 console.print(str(error), style="red", markup=False)
@@ -71,7 +73,9 @@ async def _repeat(console: Console, pool: Pool, today: Callable[[], int]) -> Non
             await until(stopped, wait())
 
 
-async def _once(console: Console, pool: Pool, day: int, *, dry_run: bool = False, allow_many: bool = False) -> bool:
+async def _once(
+    console: Console, pool: Pool, config: Config, day: int, *, dry_run: bool = False, allow_many: bool = False
+) -> bool:
     """Does the work of one day; returns False if expiry was stopped because it would delete too many URLs."""
     async with pool.connection() as conn:
         plan = await planned(conn, day)
@@ -81,6 +85,9 @@ async def _once(console: Console, pool: Pool, day: int, *, dry_run: bool = False
         return True
     done = await _expire(console, pool, plan, day, allow_many)
     await _publish(console, pool, day)
+    async with pool.connection() as conn:
+        pace = await keep_pace(conn, day, config.policy, delay_s=config.crawl.delay)
+    console.print(f"day {day}: working links are checked every {pace.interval} days")
     async with pool.connection() as conn:
         await watch(conn, day)
         for alarm in await list_alarms(conn):

@@ -25,7 +25,7 @@ from weboid.crawl.losses import Losses
 from weboid.crawl.recorder import Recorder
 from weboid.crawl.shares import Shares, Waiting
 from weboid.crawl.visit import SecondOutcome, Visit
-from weboid.crawl.work import Work
+from weboid.crawl.work import Paces, Work
 from weboid.errors import StoreError
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Tally
@@ -81,7 +81,7 @@ class Round:
         self._now = now
         self._waits = waits
         self._config = config
-        self._policy = policy
+        self._paces = Paces(policy, {})
         self._show = show
         # Some visits wait for their turn or for the database while others have a connection.
         self._window = connections + connections // 2 + 1
@@ -164,6 +164,7 @@ class Round:
         if room <= self._window // 4:
             return False
         until = self._until()
+        self._paces = await self._work.find_paces()
         hosts, put_off = await self._next_hosts(room, until)
         due = await self._work.list_urls([host.key for host, _ in (*hosts, *put_off)], until.day)
         for waiting in hosts:
@@ -261,7 +262,7 @@ class Round:
             second_opinion=self._second_opinion,
             report=self._recorder.record,
             now=self._now,
-            policy=self._policy,
+            policy=self._paces.of(host.key),
             stopping=lambda: self._stopping,
             found_down=self._found_down(host.key),
         )
