@@ -15,6 +15,7 @@ from time import perf_counter
 
 import psycopg
 
+from benchmarks.storage import ALONE
 from benchmarks.upkeep import take_in
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
@@ -65,7 +66,7 @@ async def _crawl(pool: Pool, day: int) -> None:
 
     config = CrawlConfig(delay=0.0)
     work = StoreWork(pool, "benchmark", config, DEFAULT)
-    await Round(work, ask, now=lambda: Moment(day), config=config, connections=1_000, policy=DEFAULT).run()
+    await Round(work, ask, ALONE, now=lambda: Moment(day), config=config, connections=1_000, policy=DEFAULT).run()
 
 
 def _vacuum(dsn: str) -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import psycopg
 
@@ -48,6 +48,14 @@ _SEEN = (
 )
 
 
+async def _not_asked(url: str) -> NoReturn:
+    raise OSError("there is no network here")
+
+
+ALONE: Final = Online(_not_asked, no_answer)
+"""Nobody else is asked."""
+
+
 async def main(urls: int, rounds: int, dsn: str) -> None:
     """Takes in the URLs, runs the rounds, prints the sizes."""
     chance = random.Random(1)
@@ -71,7 +79,7 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
             work = Round(
                 StoreWork(pool, "benchmark", config, DEFAULT),
                 ask,
-                Online(_not_asked, no_answer),
+                ALONE,
                 now=partial(Moment, day),
                 config=config,
                 connections=1000,
@@ -81,10 +89,6 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
             rate = written / (perf_counter() - begun)
             await asyncio.to_thread(_vacuum, dsn)
             await _print_sizes(pool, f"after round {number}, {rate:,.0f} checks/s without network", urls, links)
-
-
-async def _not_asked(url: str) -> NoReturn:
-    raise OSError("there is no network here")
 
 
 def _portrait(chance: random.Random) -> Portrait:

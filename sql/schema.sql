@@ -173,6 +173,38 @@ CREATE UNLOGGED TABLE slot (
     PRIMARY KEY (bucket, host_key)
 );
 
+-- How many URLs were moved forward on a day because somebody looked at their pages (C-4). One row at most.
+CREATE TABLE moved_forward (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    day smallint NOT NULL,
+    urls integer NOT NULL
+);
+
+-- How many URLs were checked on each day, of the last two months (C-4).
+CREATE TABLE checked (
+    day smallint PRIMARY KEY,
+    urls bigint NOT NULL
+);
+
+-- How often working URLs are checked (C-4), since when; `calm` = days in a row before `day` on which all was checked in
+-- time (core/record/pace.py). One row, none before it was looked at first.
+CREATE TABLE pace (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    interval_days smallint NOT NULL,
+    changed smallint NOT NULL,
+    day smallint NOT NULL,
+    calm smallint NOT NULL
+);
+
+-- Hosts with more URLs than can be checked in four weeks, and in how many days they are (C-3).
+CREATE TABLE big_host (
+    host_key bigint NOT NULL,
+    bucket smallint NOT NULL,
+    urls integer NOT NULL,
+    days smallint NOT NULL,
+    PRIMARY KEY (bucket, host_key)
+);
+
 -- Feeding: how far each pass and stream has come, which pages wait to be read, what is spam, which alarms are raised.
 
 -- The pass under way over a wiki (P-5): `step` counts its criteria and phases, `place` is where to go on in the step.

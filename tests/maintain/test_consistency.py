@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from support.commands import Place
-from support.records import random_host_record, random_record
 from support.observations import FINE, LOST, SILENT
+from support.records import random_host_record, random_record
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation

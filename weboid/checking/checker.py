@@ -87,6 +87,10 @@ class Checker:
         """The plain answer of an HTTP URL in normal form, of a witness, say; raises like `check`."""
         return await fetch_answer(self._session, url, turn=self.turn, get_only=True)
 
+    async def find_address(self, host: str) -> str | None:
+        """The address that a host would be requested at; None if it is not known, or the host is not requested."""
+        return None if self._stop_list.holds(host) else await self._session.find_address(host)
+
     async def turn(self, host: str) -> None:
         """Waits for a host's turn; raises NotPublic for one on the stop list, and NotAsked if the wait is too long."""
         if self._stop_list.holds(host):

@@ -263,6 +263,7 @@ class _Crawler:
             losses=self.losses,
             waits=self.waits,
             show=show,
+            find_address=self.checker.find_address,
         )
 
 

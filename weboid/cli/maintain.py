@@ -19,6 +19,7 @@ from weboid.maintain.alarms import watch
 from weboid.maintain.consistency import watch_store
 from weboid.maintain.dataset import publish
 from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, expire, planned
+from weboid.maintain.pace import keep_pace
 from weboid.store.db.pool import Pool
 from weboid.store.lists.dataset import PARTS
 from weboid.store.upkeep.alarm import list_alarms
@@ -37,7 +38,7 @@ _LOOK_S: Final = 300.0
 @click.pass_obj
 def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: int | None) -> None:
     """Deletes URLs that no page has used for 100 days, and what hosts needed long ago; repairs what contradicts
-    itself in the database; raises and lowers alarms.
+    itself in the database; raises and lowers alarms; says how often working links are checked.
 
     Run it once a day, while everything else goes on. It ends with status 1 if it would delete too many URLs.
     """
@@ -47,15 +48,15 @@ def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: 
     async def main() -> bool:
         async with open_store(config, size=1, part="maintain") as pool:
             if repeat:
-                await _repeat(console, pool, today, config.policy)
+                await _repeat(console, pool, config, today)
                 return True
-            return await _once(console, pool, today(), config.policy, dry_run=dry_run, allow_many=allow_many)
+            return await _once(console, pool, config, today(), dry_run=dry_run, allow_many=allow_many)
 
     if not run_async(main()):
         sys.exit(1)
 
 
-async def _repeat(console: Console, pool: Pool, today: Callable[[], int], policy: Policy) -> None:
+async def _repeat(console: Console, pool: Pool, config: Config, today: Callable[[], int]) -> None:
     """Does the work once every day; a failure is reported and tried again a little later."""
     stopped = asyncio.Event()
     done: int | None = None
@@ -64,7 +65,7 @@ async def _repeat(console: Console, pool: Pool, today: Callable[[], int], policy
         nonlocal done
         if done != (day := today()):
             try:
-                await _once(console, pool, day, policy)
+                await _once(console, pool, config, day)
                 done = day
             except StoreError as error:
                 console.print(str(error), style="red", markup=False)
@@ -76,7 +77,7 @@ async def _repeat(console: Console, pool: Pool, today: Callable[[], int], policy
 
 
 async def _once(
-    console: Console, pool: Pool, day: int, policy: Policy, *, dry_run: bool = False, allow_many: bool = False
+    console: Console, pool: Pool, config: Config, day: int, *, dry_run: bool = False, allow_many: bool = False
 ) -> bool:
     """Does the work of one day; returns False if expiry was stopped because it would delete too many URLs."""
     async with pool.connection() as conn:
@@ -86,8 +87,11 @@ async def _once(
         console.print(f"day {day}: {plan.urls} URLs would be deleted{_stopping(plan, allow_many)}")
         return True
     done = await _expire(console, pool, plan, day, allow_many)
-    await _check_store(console, pool, day, policy)
+    await _check_store(console, pool, day, config.policy)
     await _publish(console, pool, day)
+    async with pool.connection() as conn:
+        pace = await keep_pace(conn, day, config.policy, delay_s=config.crawl.delay)
+    console.print(f"day {day}: working links are checked every {pace.interval} days")
     async with pool.connection() as conn:
         await watch(conn, day)
         for alarm in await list_alarms(conn):

@@ -1,18 +1,18 @@
 """A round: leases buckets and visits their due hosts, oldest first, until nothing is due or it is stopped (C-3).
 
 One law: a host is visited by one task at a time, and its visit ends only when all its results are written.
+``crawl/shares`` says which hosts must wait for others of their domain or address.
 """
 
 import asyncio
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
 from weboid.checking.connectivity import CANARIES, Ask, Connectivity
 from weboid.checking.online import LOOK_S, Online
@@ -24,8 +24,9 @@ from weboid.core.record.policy import Policy
 from weboid.crawl.leases import Leases
 from weboid.crawl.losses import Losses
 from weboid.crawl.recorder import Recorder
+from weboid.crawl.shares import Shares, Waiting
 from weboid.crawl.visit import SecondOutcome, Visit
-from weboid.crawl.work import Work
+from weboid.crawl.work import Paces, Work
 from weboid.errors import StoreError
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Tally
@@ -41,6 +42,8 @@ _TICK_S: Final = 0.02
 _BUSY_S: Final = 0.5
 _RETRY_S: Final = 1.0
 _ANY: Final = "FIRST_COMPLETED"
+_LOOK_UP_S: Final = 1.0
+"""So long is the address of a host waited for, to see whether it has its share; the look-up goes on without us."""
 
 
 @dataclass(slots=True)
@@ -72,6 +75,7 @@ class Round:
         losses: Losses | None = None,
         waits: bool = False,
         show: Callable[[RoundProgress], None] = lambda progress: None,
+        find_address: Callable[[str], Awaitable[str | None]] | None = None,
     ) -> None:
         self._work = work
         self._second_opinion = second_opinion
@@ -79,18 +83,22 @@ class Round:
         self._now = now
         self._waits = waits
         self._config = config
-        self._policy = policy
+        self._paces = Paces(policy, {})
         self._show = show
         # Some visits wait for their turn or for the database while others have a connection.
         self._window = connections + connections // 2 + 1
+        self._shares = Shares(self._window)
+        self._find_address = find_address
         self._leases = Leases(work, lease_s=config.lease_s, lost=self._give_up)
-        self._read: deque[tuple[StoredHost, int]] = deque()
+        self._read: deque[Waiting] = deque()
         self._open: dict[HostKey, asyncio.Task[None]] = {}
         self._recorder = Recorder(work, self._leases.held, batch=config.batch)
         self._stopping = False
         self._news = asyncio.Event()
         """Set whenever a visit or the recorder has ended, or the round is stopped."""
         self._ended: list[HostKey] = []
+        self._without_place: dict[HostKey, Waiting] = {}
+        """Hosts whose visits ended at once, since their addresses have their shares."""
         self._down: dict[HostKey, tuple[int, Observation]] = {}
         """Hosts found failing that have more due URLs than a visit takes: these need no contact on the same day."""
         self._connectivity = Connectivity(ask, online)
@@ -175,44 +183,99 @@ class Round:
         if room <= self._window // 4:
             return False
         until = self._until()
-        if len(self._read) < room:
-            await self._read_more(until)
-        hosts = list(islice(self._unread(), room))
-        due = await self._work.list_urls([host.key for host in hosts], until.day)
-        for host in hosts:
+        self._paces = await self._work.find_paces()
+        hosts, put_off = await self._next_hosts(room, until)
+        due = await self._work.list_urls([host.key for host, _ in (*hosts, *put_off)], until.day)
+        for waiting in hosts:
+            if urls := due[waiting.host.key]:
+                self._begin(waiting.host.key, self._visit(waiting, urls))
+            else:
+                self._read.extendleft(self._shares.give_back(waiting.host.key))
+        for host, _ in put_off:
             if urls := due[host.key]:
-                task = self._open[host.key] = asyncio.create_task(self._visit(host, urls))
-                task.add_done_callback(partial(self._end, host.key))
-        if len(hosts) == room:
+                self._begin(host.key, self._new_visit(host, urls).put_off())
+        if len(hosts) + len(put_off) >= room:
             return False
         # The held buckets have no other host that is due before those in other buckets.
-        await self._leases.release_all_but(
-            {key.bucket for key in self._open} | {host.key.bucket for host, _ in self._read}
-        )
+        waiting_buckets = {key.bucket for key in (*self._open, *self._shares.aside)}
+        await self._leases.release_all_but(waiting_buckets | {host.key.bucket for host, _ in self._read})
         return await self._leases.add(until)
+
+    async def _next_hosts(self, room: int, until: Moment) -> tuple[list[Waiting], list[Waiting]]:
+        """The next hosts to visit, as many as there is room for, and those that are put off for a day.
+
+        Hosts beyond the share of their domain are set aside, or put off if too many are.
+        """
+        hosts: list[Waiting] = []
+        put_off: list[Waiting] = []
+        more = len(self._read) >= room or await self._read_more(until)
+        while True:
+            for waiting in self._unread():
+                if self._shares.take(waiting.host):
+                    hosts.append(waiting)
+                elif not self._shares.set_aside(waiting):
+                    put_off.append(waiting)
+                if len(hosts) + len(put_off) == room:
+                    return hosts, put_off
+            if not more:
+                return hosts, put_off
+            more = await self._read_more(until, (*hosts, *put_off))
+
+    def _begin(self, key: HostKey, visit: Coroutine[Any, Any, None]) -> None:
+        task = self._open[key] = asyncio.create_task(visit)
+        task.add_done_callback(partial(self._end, key))
 
     def _until(self) -> Moment:
         """The moment until which hosts must be due: now, or at any hour of the day."""
         moment = self._now()
         return moment if self._waits else Moment(moment.day)
 
-    async def _read_more(self, until: Moment) -> None:
-        """Reads due hosts for several windows at once: passing the list of open hosts costs more than reading them."""
-        but = [*self._open, *(host.key for host, _ in self._read)]
-        held = self._leases.held
-        hosts = await self._work.list_hosts(held, until=until, but=but, limit=_WINDOWS * self._window)
-        self._read.extend((host, held[host.key.bucket]) for host in hosts)
+    async def _read_more(self, until: Moment, taken: Sequence[Waiting] = ()) -> bool:
+        """Reads due hosts for several windows at once: passing the list of open hosts costs more than reading them.
 
-    def _unread(self) -> Iterator[StoredHost]:
+        `taken` are about to be opened. Returns whether there may be more.
+        """
+        but = [*self._open, *(host.key for host, _ in (*self._read, *taken)), *self._shares.aside]
+        held = self._leases.held
+        limit = _WINDOWS * self._window
+        hosts = await self._work.list_hosts(held, until=until, but=but, limit=limit)
+        self._read.extend(Waiting(host, held[host.key.bucket]) for host in hosts)
+        return len(hosts) >= limit
+
+    def _unread(self) -> Iterator[Waiting]:
         """The hosts read whose bucket is still held under the same lease as when they were read."""
         while self._read:
-            host, epoch = self._read.popleft()
-            if self._leases.held.get(host.key.bucket) == epoch:
-                yield host
+            waiting = self._read.popleft()
+            if self._leases.held.get(waiting.host.key.bucket) == waiting.epoch:
+                yield waiting
 
-    async def _visit(self, host: StoredHost, urls: list[StoredUrl]) -> None:
+    async def _visit(self, waiting: Waiting, urls: list[StoredUrl]) -> None:
+        host = waiting.host
+        if not self._shares.take_at(host.key, await self._address_of(host.host)):
+            if self._shares.has_room:
+                self._without_place[host.key] = waiting
+            else:
+                await self._new_visit(host, urls).put_off()
+            return
+        visit = self._new_visit(host, urls)
+        await visit.run()
+        if visit.found_down and len(urls) >= self._config.per_host:
+            self._down[host.key] = self._now().day, visit.found_down
+        else:
+            self._down.pop(host.key, None)
+
+    async def _address_of(self, host: str) -> str | None:
+        """The address that requests to a host will go to, None if it is not known soon."""
+        if self._find_address is None:
+            return None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LOOK_UP_S):
+                return await self._find_address(host)
+        return None
+
+    def _new_visit(self, host: StoredHost, urls: list[StoredUrl]) -> Visit:
         watched = self._losses.watched(host, urls, self._check) if self._losses else None
-        visit = Visit(
+        return Visit(
             host,
             urls,
             check=watched.check if watched else self._check,
@@ -220,15 +283,10 @@ class Round:
             second_opinion=self._second_opinion,
             report=self._recorder.record,
             now=self._now,
-            policy=self._policy,
+            policy=self._paces.of(host.key),
             stopping=lambda: self._stopping,
             found_down=self._found_down(host.key),
         )
-        await visit.run()
-        if visit.found_down and len(urls) >= self._config.per_host:
-            self._down[host.key] = self._now().day, visit.found_down
-        else:
-            self._down.pop(host.key, None)
 
     def _found_down(self, host: HostKey) -> Observation | None:
         """The failure of a host as an earlier visit of the same day found it."""
@@ -254,6 +312,16 @@ class Round:
             task = self._open.pop(host)
             if not task.cancelled():
                 task.result()
+        for host in ended:
+            self._read.extendleft(self._shares.give_back(host))
+        for host in ended:
+            if waiting := self._without_place.pop(host, None):
+                self._keep_aside(waiting)
+
+    def _keep_aside(self, waiting: Waiting) -> None:
+        """Sets a host aside, unless there is a place for it by now."""
+        if not self._shares.set_aside(waiting):
+            self._read.appendleft(waiting)
 
     async def _others_are_busy(self) -> bool:
         """Whether other workers hold buckets with due hosts: these are finished there, or taken over by us later."""

@@ -110,6 +110,10 @@ class Visit:
                 continue
             await self._conclude(url, question, seen)
 
+    async def put_off(self) -> None:
+        """Puts all URLs off for a day, without any contact."""
+        await self._put_off(self._queue, self._now().day, _POSTPONED)
+
     async def _conclude(self, url: StoredUrl, question: CheckRequest, seen: Observation) -> None:
         """Judges one check, and the host if it was the last that this takes."""
         self._shown |= seen.needs

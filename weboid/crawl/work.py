@@ -4,21 +4,41 @@ A round uses nothing but `Work`, so that a crawler without a database can do the
 together, and in which order, is decided in ``store/results``.
 """
 
+import logging
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final, Protocol
+from time import monotonic
+from typing import Final, NamedTuple, Protocol
 
 from weboid.config import CrawlConfig
 from weboid.core.record.moment import Moment
+from weboid.core.record.pace import policy_at, policy_of_big_host
 from weboid.core.record.policy import Policy
+from weboid.errors import StoreError
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally, record_batch
 from weboid.store.schedule.lease import Held, count_busy, find_free_day, lease_buckets, record_release, record_renewal
+from weboid.store.schedule.pace import find_pace, list_big_hosts, record_checked
 from weboid.store.urls.check import record_next_days
 from weboid.store.urls.lock import lock_hosts
 from weboid.store.urls.url import list_canaries, list_due_hosts, list_due_urls
 
+log = logging.getLogger(__name__)
+
 _LEASED_AT_ONCE: Final = 512
+_NOTING_S: Final = 60.0
+_PACES_S: Final = 300.0
+
+
+class Paces(NamedTuple):
+    """The policy by which checks are judged, and those of hosts that have more URLs than fit (C-3, C-4)."""
+
+    usual: Policy
+    of_hosts: Mapping[HostKey, Policy]
+
+    def of(self, host: HostKey) -> Policy:
+        """The policy for the URLs of a host."""
+        return self.of_hosts.get(host, self.usual)
 
 
 class Work(Protocol):
@@ -62,6 +82,10 @@ class Work(Protocol):
         """Takes the results of checks, but for buckets that are no longer this worker's."""
         ...
 
+    async def find_paces(self) -> Paces:
+        """By which policy the URLs of each host are judged now."""
+        ...
+
 
 class StoreWork:
     """Work read directly from the store and written to it."""
@@ -71,6 +95,9 @@ class StoreWork:
         self._worker = worker
         self._config = config
         self._policy = policy
+        self._checked: dict[int, int] = {}
+        self._noted_at = monotonic()
+        self._paces: tuple[float, Paces] | None = None
 
     async def list_canaries(self, limit: int) -> Sequence[str]:
         """URLs that were fine when they were last checked (C-16)."""
@@ -94,6 +121,7 @@ class StoreWork:
         """Gives buckets back."""
         async with self._pool.connection() as conn:
             await record_release(conn, held)
+        await self._note_checked()
 
     async def count_busy(self, until: Moment) -> int:
         """How many buckets with hosts due by then are in the hands of others."""
@@ -126,4 +154,31 @@ class StoreWork:
     async def record(self, batch: Sequence[Checked], held: Held) -> Tally:
         """Takes the results of checks, but for buckets that are no longer this worker's."""
         async with self._pool.connection() as conn:
-            return await record_batch(conn, batch, held, self._policy)
+            tally = await record_batch(conn, batch, held, self._policy)
+        day = max(checked.day for checked in batch)
+        self._checked[day] = self._checked.get(day, 0) + tally.written - tally.inferred
+        if monotonic() - self._noted_at > _NOTING_S:
+            await self._note_checked()
+        return tally
+
+    async def find_paces(self) -> Paces:
+        """By which policy the URLs of each host are judged, as it was found some minutes ago at the most."""
+        if self._paces is None or monotonic() - self._paces[0] > _PACES_S:
+            async with self._pool.connection() as conn:
+                pace, big = await find_pace(conn), await list_big_hosts(conn)
+            usual = policy_at(self._policy, pace.interval) if pace else self._policy
+            of_hosts = {host.key: policy_of_big_host(usual, host.days) for host in big}
+            self._paces = monotonic(), Paces(usual, of_hosts)
+        return self._paces[1]
+
+    async def _note_checked(self) -> None:
+        """Adds what was checked to the store's numbers; if that fails, the next time."""
+        self._noted_at = monotonic()
+        checked, self._checked = self._checked, {}
+        try:
+            async with self._pool.connection() as conn:
+                await record_checked(conn, {day: urls for day, urls in checked.items() if urls > 0})
+        except StoreError as error:
+            log.warning("it was not noted how many URLs were checked: %s", error)
+            for day, urls in checked.items():
+                self._checked[day] = self._checked.get(day, 0) + urls

@@ -8,6 +8,7 @@ One law: a name is looked up once at a time, however many callers need it; the c
 import asyncio
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from enum import Enum
 from ipaddress import ip_address
 from time import monotonic
@@ -143,6 +144,14 @@ class Resolver(AbstractResolver):
         """
         host = host.lower().rstrip(".")
         return host if is_ip(host) else self._addresses.get(host)
+
+    async def find_address(self, host: str) -> str | None:
+        """The address that a host is requested at first, after a look-up if needed; None if there is none."""
+        if is_ip(host):
+            return host
+        with suppress(LookupFailed, NotPublic):
+            return (await self.addresses(host))[0]
+        return None
 
     async def name_servers_of(self, domain: str) -> str | None:
         """The first of a domain's name servers by name, with a space between them; None if they are not told."""

@@ -25,8 +25,8 @@ def no_address(host: str) -> None:
     return
 
 
-async def no_name_servers(domain: str) -> None:
-    """The name servers of a domain as far as a way out without a resolver knows them."""
+async def nothing_found(name: str) -> None:
+    """What a way out without a resolver finds of a name: its address, its name servers."""
     return
 
 
@@ -48,7 +48,9 @@ class Outbound:
     """The seconds by which the time of servers is measured; others than the system's only where it is simulated."""
     addresses: Callable[[str], str | None] = no_address
     """The address of a host that was last tried, without a new look-up; None if unknown (C-16)."""
-    name_servers: Callable[[str], Awaitable[str | None]] = no_name_servers
+    find_address: Callable[[str], Awaitable[str | None]] = nothing_found
+    """The address of a host, after a look-up if needed; None if there is none; never raises for a server's failure."""
+    name_servers: Callable[[str], Awaitable[str | None]] = nothing_found
     """The name servers of a registrable domain in one text, None if unknown; never raises for a server's failure."""
     look_up: Callable[[str], Awaitable[NameAnswer]] = no_answer
     """What name servers say of a name now, past all caches (C-16)."""
@@ -68,6 +70,7 @@ async def open_session(settings: NetConfig) -> AsyncIterator[Outbound]:
                 seats,
                 dialer,
                 addresses=resolver.address_of,
+                find_address=resolver.find_address,
                 name_servers=resolver.name_servers_of,
                 look_up=resolver.look_up,
             )

@@ -82,6 +82,7 @@ FROM (
     FOR NO KEY UPDATE
 ) AS locked
 WHERE page.wiki = %(wiki)s AND page.page = locked.page AND asked IS DISTINCT FROM %(day)s
+RETURNING urls
 
 -- name: find_by_id
 SELECT page, namespace, title, latest, urls, touched FROM page WHERE wiki = %(wiki)s AND page = %(page)s

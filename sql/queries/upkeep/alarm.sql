@@ -22,11 +22,13 @@ WHERE pass.started < %(day)s - %(days)s::integer OR wiki.pass_days > %(days)s
 ORDER BY 1
 
 -- name: find_oldest_due
--- One look-up in each bucket, by index; a host that was never visited again may have no due URL any more.
+-- One look-up in each bucket, by index; a host that was never visited again may have no due URL any more. Hosts with
+-- more URLs than fit are left out: they are shown on the status page (C-3).
 SELECT min(oldest.due) FROM lease CROSS JOIN LATERAL (
     SELECT url.due FROM host JOIN url USING (bucket, host_key)
     WHERE host.bucket = lease.bucket AND host.next_day < %(day)s - %(days)s::integer
         AND url.due < %(day)s - %(days)s::integer AND url.orphaned IS NULL
+        AND NOT EXISTS (SELECT FROM big_host WHERE big_host.bucket = host.bucket AND big_host.host_key = host.host_key)
     ORDER BY host.next_day
     LIMIT 1
 ) AS oldest

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Sequence
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.records import random_host_record, random_record
 from support.observations import LOST
+from support.records import random_host_record, random_record
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.record.policy import DEFAULT, Policy

@@ -15,6 +15,7 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
 from weboid.store.pages.spam import FARM, UNAPPLIED, ListKind
+from weboid.store.schedule.pace import BigHost, find_checks_a_day, find_pace, list_big_hosts
 from weboid.store.upkeep.alarm import Alarm, list_alarms
 
 SQL: Final = statements("lists/health")
@@ -103,6 +104,10 @@ class Health:
     changes: dict[int, dict[Verdict, Amount]]
     spam_lists: tuple[SpamListStatus, ...]
     alarms: tuple[Alarm, ...]
+    interval: int | None
+    """Days between two checks of a working URL; None = as configured (C-4)."""
+    checks_a_day: int | None
+    big_hosts: tuple[BigHost, ...]
 
 
 async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: Bounds = DEFAULT_BOUNDS) -> Health:
@@ -111,6 +116,7 @@ async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: 
     row = await (await conn.execute(SQL["count_all"], {"limit": bounds.rows})).fetchone()
     assert row is not None, "it has no WHERE"
     moment, urls, all_urls, hosts, all_hosts = row
+    pace = await find_pace(conn)
     return Health(
         moment=moment,
         day=day,
@@ -123,6 +129,9 @@ async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: 
         changes=await _count_changes(conn, day, bounds),
         spam_lists=await _list_spam_lists(conn, bounds),
         alarms=tuple(await list_alarms(conn)),
+        interval=pace.interval if pace else None,
+        checks_a_day=await find_checks_a_day(conn, day),
+        big_hosts=tuple(await list_big_hosts(conn)),
     )
 
 

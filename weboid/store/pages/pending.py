@@ -9,6 +9,8 @@ from typing import Final, NamedTuple
 
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
+from weboid.store.pages.forward import move_forward
+from weboid.store.pages.use import unpacked_keys
 
 SQL: Final = statements("pages/pending")
 PAGE_SQL: Final = statements("pages/page")
@@ -48,9 +50,13 @@ async def record_pending(conn: Connection, wiki: int, pages: Sequence[Pending]) 
 
 
 async def record_asked(conn: Connection, wiki: int, pages: Sequence[int], day: int) -> None:
-    """For pages that a request named: watched ones are touched, the others handed in to the feeder (P-8, P-10)."""
+    """For pages that a request named: watched ones are touched, the others handed in to the feeder (P-8, P-10).
+
+    The URLs of pages that are touched first on that day are moved forward (C-4).
+    """
     row = {"wiki": wiki, "pages": sorted(pages)}
-    await conn.execute(PAGE_SQL["record_asked"], {**row, "day": day})
+    rows = await (await conn.execute(PAGE_SQL["record_asked"], {**row, "day": day})).fetchall()
+    await move_forward(conn, (key for (urls,) in rows for key in unpacked_keys(urls)), day)
     await conn.execute(SQL["record_strangers"], {**row, "most": MOST_WAITING})
 
 

@@ -102,6 +102,11 @@ def _rounds(status: Health) -> Iterator[Metric]:
     yield _gauge("weboid_due_urls", "URLs to be checked now, counted up to a bound.", status.due.value)
     overdue = 0 if status.oldest_due is None else status.day - status.oldest_due
     yield _gauge("weboid_overdue_days", "How many days the oldest of them has been due.", overdue)
+    if status.interval is not None:
+        yield _gauge("weboid_working_interval_days", "Days between two checks of a working URL.", status.interval)
+    if status.checks_a_day is not None:
+        yield _gauge("weboid_checks_a_day", "URLs checked on a usual day of the last week.", status.checks_a_day)
+    yield _gauge("weboid_big_hosts", "Hosts with more URLs than fit into four weeks.", len(status.big_hosts))
     family = GaugeMetricFamily("weboid_verdict_changes", "URLs that came to a verdict yesterday.", labels=("verdict",))
     yesterday = status.changes.get(status.day - 1, {})
     for verdict in Verdict:

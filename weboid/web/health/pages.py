@@ -11,6 +11,7 @@ from aiohttp import hdrs, web
 from markupsafe import Markup
 
 from weboid.core.record.days import iso
+from weboid.core.record.policy import DEFAULT
 from weboid.core.url.farms import WikiName
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
@@ -111,6 +112,12 @@ def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: M
         "hosts": amount_words(status.hosts, say),
         "due": amount_words(status.due, say),
         "oldest_due": _time(status.oldest_due, status.day, say),
+        "pace": _pace_words(status, say),
+        "checks_a_day": None if status.checks_a_day is None else say.number(status.checks_a_day),
+        "big_hosts": [
+            {"host": visible(big.host), "urls": say.number(big.urls), "days": say.number(big.days)}
+            for big in status.big_hosts
+        ],
         "streams": [(visible(streams), say.duration(lag_s)) for streams, lag_s in status.streams.items()],
         "passes": [_wiki_view(each, status.day, say) for each in status.wikis],
         "spam_lists": [
@@ -129,6 +136,16 @@ def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: M
         "bar_width": BAR_WIDTH,
         "bar_height": BAR_HEIGHT,
     }
+
+
+def _pace_words(status: Health, say: Messages) -> str | None:
+    """How often working links are checked, and why so seldom if it is."""
+    if status.interval is None:
+        return None
+    usual = DEFAULT.working_interval
+    if status.interval <= usual:
+        return say.text("weboid-status-pace", status.interval)
+    return say.text("weboid-status-pace-wide", status.interval, usual)
 
 
 def amount_words(amount: Amount, say: Messages) -> str:

@@ -151,6 +151,9 @@ def status_payload(status: Health, wiki: WikiName | None, source: str) -> dict[s
         "hosts": _amount(status.hosts),
         "due": _amount(status.due),
         "oldest_due": _day(status.oldest_due),
+        "working_interval": status.interval,
+        "checks_a_day": status.checks_a_day,
+        "big_hosts": [{"host": big.host, "urls": big.urls, "days": big.days} for big in status.big_hosts],
         "alarms": [
             {
                 "kind": alarm.kind,

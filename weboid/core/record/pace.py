@@ -1,0 +1,113 @@
+"""How often working URLs are checked: every 7 days, or less often where the crawl does not manage that (C-4).
+
+One law: pure, and slow: the interval changes by a day at a time, once a day at most, and is narrowed only after a week
+in which all was checked in time. Failing and dead URLs keep their intervals (``record/policy``).
+"""
+
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Final
+
+from weboid.core.record.policy import DEFAULT, Policy
+
+WIDEST_INTERVAL: Final = 28
+BEHIND_DAYS: Final = 2
+"""A host that has been due for more days than that is late."""
+LATE_SHARE: Final = 100
+"""The crawl is behind when more than one in so many hosts are late."""
+FEW: Final = 5
+"""So many late hosts may be chance however few hosts there are."""
+CALM_DAYS: Final = 7
+"""Days in time before the interval is narrowed, and days behind before it is widened although a turn is shorter."""
+LONGEST_TURN: Final = 365
+"""Days that a turn of a host may take at most."""
+_IN_TIME_SHARE: Final = 500
+_DAY_S: Final = 86_400.0
+_REQUESTS: Final = 1.5
+"""Requests a check, with GET after HEAD, redirects and second looks: the mean of real links, rounded up."""
+_ANSWER_S: Final = 1.0
+"""The least time from one request to the next at a host, whatever its delay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The interval of working URLs, when it was changed last, the last day looked at, and for how many days in a row
+    all was in time up to then, or (negative) the crawl was behind."""
+
+    interval: int
+    changed: int
+    day: int
+    calm: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What the crawl has before it: all URLs, hosts, how many of these are late, and the URLs checked on a usual day
+    of the last week (None = nothing was checked)."""
+
+    urls: int
+    hosts: int
+    late: int
+    checks_a_day: int | None
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether more hosts are late than can be chance."""
+        return self.late > FEW and self.late * LATE_SHARE > self.hosts
+
+    @property
+    def is_in_time(self) -> bool:
+        """Whether hardly any hosts are late; between both, nothing is changed."""
+        return self.late <= 1 or self.late * _IN_TIME_SHARE <= self.hosts
+
+    @property
+    def turn_days(self) -> int | None:
+        """In how many days all URLs are checked once."""
+        return ceil(self.urls / self.checks_a_day) if self.checks_a_day else None
+
+
+def paced(pace: Pace, load: Load, day: int, *, narrowest: int = DEFAULT.working_interval) -> Pace:
+    """The pace from `day` on; a day that was looked at already changes nothing.
+
+    While a crawl is behind, what it manages in a day is its capacity. If a full turn takes longer than the interval,
+    this is widened every day; if not, something else is in the way, such as a flood of new URLs, and it is given a week
+    before the interval is widened nevertheless.
+    """
+    if day <= pace.day:
+        return pace
+    widest = max(WIDEST_INTERVAL, narrowest)
+    interval = min(max(pace.interval, narrowest), widest)
+    pace = replace(pace, interval=interval, day=day)
+    if load.checks_a_day is None:
+        return replace(pace, calm=0)
+    if load.is_behind:
+        behind = max(min(pace.calm, 0) - 1, -CALM_DAYS)
+        if interval < widest and ((load.turn_days or 0) > interval or behind <= -CALM_DAYS):
+            return replace(pace, interval=interval + 1, changed=day, calm=0)
+        return replace(pace, calm=behind)
+    if not load.is_in_time:
+        return replace(pace, calm=0)
+    calm = min(max(pace.calm, 0) + 1, CALM_DAYS)
+    if calm >= CALM_DAYS and interval > narrowest:
+        return replace(pace, interval=interval - 1, changed=day, calm=0)
+    return replace(pace, calm=calm)
+
+
+def policy_at(policy: Policy, interval: int) -> Policy:
+    """The policy with another interval of working URLs, never a shorter one."""
+    return policy if interval <= policy.working_interval else replace(policy, working_interval=interval)
+
+
+def policy_of_big_host(policy: Policy, days: int) -> Policy:
+    """The policy for a host whose URLs are checked once in so many days, whatever is found of them but failures."""
+    return replace(
+        policy,
+        working_interval=max(policy.working_interval, days),
+        doubtful_interval=max(policy.doubtful_interval, days),
+    )
+
+
+def turn_of_host(urls: int, delay_s: float) -> int:
+    """In how many days all URLs of a host can be checked once, with so many seconds between two requests."""
+    a_day = _DAY_S / (_REQUESTS * max(delay_s, _ANSWER_S))
+    return min(ceil(urls / a_day), LONGEST_TURN)

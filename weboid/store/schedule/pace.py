@@ -1,0 +1,95 @@
+"""How fast the crawl goes, and the hosts that have more URLs than can be checked in four weeks (C-3, C-4).
+
+What follows from it is decided in ``core/record/pace``; ``maintain/pace`` does it once a day.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from weboid.core.record.pace import BEHIND_DAYS, FEW, LATE_SHARE, Load, Pace
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import HostKey, host_key_columns
+from weboid.store.db.statements import statements
+
+SQL: Final = statements("schedule/pace")
+_WEEK: Final = 7
+_KEPT_DAYS: Final = 60
+_SMALL: Final = 200_000
+"""A table with fewer rows is counted; of a larger one the estimates of ANALYZE are taken."""
+BIG_HOSTS: Final = 100
+"""Hosts that are looked at, at most: those with the most URLs."""
+_MOST_URLS: Final = 50_000_000
+
+
+class BigHost(NamedTuple):
+    """A host with more URLs than fit, and in how many days all of them are checked once."""
+
+    key: HostKey
+    host: str
+    urls: int
+    days: int
+
+
+async def record_checked(conn: Connection, days: Mapping[int, int]) -> None:
+    """Adds to the number of URLs that were checked on each of these days."""
+    for day, urls in sorted(days.items()):
+        await conn.execute(SQL["record_checked"], {"day": day, "urls": urls})
+
+
+async def delete_past_checked(conn: Connection, day: int) -> None:
+    """Deletes the numbers of days long past."""
+    await conn.execute(SQL["delete_checked"], {"before": day - _KEPT_DAYS})
+
+
+async def find_checks_a_day(conn: Connection, day: int) -> int | None:
+    """How many URLs were checked on a usual day of the week before `day`; None if nothing was."""
+    row = await (await conn.execute(SQL["find_checked"], {"first": day - _WEEK, "day": day})).fetchone()
+    return row[0] if row else None
+
+
+async def find_pace(conn: Connection) -> Pace | None:
+    """The pace of the crawl, None before it was looked at first."""
+    row = await (await conn.execute(SQL["find_pace"])).fetchone()
+    return Pace(*row) if row else None
+
+
+async def record_pace(conn: Connection, pace: Pace) -> None:
+    """Writes the pace of the crawl."""
+    row = {"interval": pace.interval, "changed": pace.changed, "day": pace.day, "calm": pace.calm}
+    await conn.execute(SQL["record_pace"], row)
+
+
+async def find_load(conn: Connection, day: int) -> Load:
+    """What the crawl has before it on `day`; hosts that are too big for it do not count as late."""
+    row = await (await conn.execute(SQL["count_all"], {"limit": _SMALL})).fetchone()
+    urls, hosts = row or (0, 0)
+    bounds = {"before": day - BEHIND_DAYS, "limit": max(hosts // LATE_SHARE, FEW) + 1}
+    late = await (await conn.execute(SQL["count_late"], bounds)).fetchone()
+    return Load(urls, hosts, late[0] if late else 0, await find_checks_a_day(conn, day))
+
+
+async def list_largest_hosts(conn: Connection, *, least: int, urls: int) -> dict[HostKey, int]:
+    """The hosts with the most URLs, at most `BIG_HOSTS` and all with more than `least`; the store has about `urls`."""
+    row = {"is_large": urls >= _SMALL, "least": least}
+    candidates = [HostKey(*columns) async for columns in await conn.execute(SQL["list_candidates"], row)]
+    bounds = {"most": _MOST_URLS, "hosts": BIG_HOSTS}
+    rows = await conn.execute(SQL["list_sizes"], {**host_key_columns(candidates), **bounds})
+    return {HostKey(bucket, host): size async for bucket, host, size in rows if size > least}
+
+
+async def record_big_hosts(conn: Connection, hosts: Sequence[BigHost]) -> None:
+    """Makes these the hosts that are too big."""
+    await conn.execute(SQL["delete_big_hosts"])
+    ordered = sorted(hosts)
+    columns = {
+        **host_key_columns(host.key for host in ordered),
+        "urls": [host.urls for host in ordered],
+        "days": [host.days for host in ordered],
+    }
+    await conn.execute(SQL["record_big_hosts"], columns)
+
+
+async def list_big_hosts(conn: Connection) -> list[BigHost]:
+    """The hosts that are too big, those with the most URLs first."""
+    rows = await conn.execute(SQL["list_big_hosts"])
+    return [BigHost(HostKey(bucket, key), host, urls, days) async for bucket, key, host, urls, days in rows]
