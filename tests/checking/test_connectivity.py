@@ -118,6 +118,26 @@ async def test_living_hosts_that_only_redirect_show_that_we_are_online() -> None
     assert not connectivity.is_down
 
 
+@pytest.mark.parametrize(
+    ("url", "seen", "believed"),
+    [
+        ("http://10.0.0.1/", Observation(Status.NETWORK, Reason.NOT_PUBLIC, http=0), True),
+        ("http://[fd00::1]/", Observation(Status.NETWORK, Reason.NOT_PUBLIC, http=0), True),
+        ("ftp://a.demo/", Observation(Status.SYNTAX_OR_SERVER_ERROR, Reason.UNSAFE, http=0), True),
+        ("http://a.demo/", Observation(Status.NETWORK, Reason.NOT_PUBLIC, http=0), False),
+        ("https://a.demo/", Observation(Status.NETWORK, Reason.CERTIFICATE_WRONG_HOST, http=0), False),
+    ],
+)
+async def test_what_is_not_asked_by_a_rule_of_ours_needs_no_network(
+    url: str, seen: Observation, believed: bool
+) -> None:
+    async def ask(question: CheckRequest) -> Observation:
+        return seen
+
+    connectivity = Connectivity(ask, CUT_OFF)
+    assert await connectivity.check(CheckRequest(url)) == (seen if believed else None)
+
+
 async def test_name_servers_that_cannot_be_asked_are_an_outage_of_ours() -> None:
     async def ask(question: CheckRequest) -> Observation:
         raise LookupFailed(11)

@@ -19,7 +19,8 @@ from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES
 from weboid.core.record.reasons import Outcome, Reason
-from weboid.core.record.status import Status
+from weboid.core.record.status import NO_CODE, Status
+from weboid.core.url.hosts import is_ip
 from weboid.core.verdict.judge import is_host_failure
 from weboid.net.dns import LookupFailed
 
@@ -42,7 +43,19 @@ def is_answer(seen: Observation) -> bool:
     """Whether a check shows that servers can be reached."""
     if seen.not_http:
         return seen.outcome is not Outcome.FAILING and seen.reason not in _NO_ANSWERS
-    return not is_host_failure(seen) and (seen.on_other_host or seen.reason not in _NO_ANSWERS)
+    if is_host_failure(seen):
+        return False
+    return seen.on_other_host or not (seen.reason in _NO_ANSWERS or _is_doubt_without_answer(seen))
+
+
+def is_unasked(host: str, seen: Observation) -> bool:
+    """Whether rules of our own forbid to ask, which holds without any network: of an address or a port, say."""
+    by_name = seen.reason is Reason.NOT_PUBLIC and not is_ip(host)
+    return _is_doubt_without_answer(seen) and seen.reason not in BAD_CERTIFICATES and not by_name
+
+
+def _is_doubt_without_answer(seen: Observation) -> bool:
+    return seen.outcome is Outcome.DOUBTFUL and seen.http == NO_CODE
 
 
 class Connectivity:
@@ -113,6 +126,8 @@ class Connectivity:
         if is_answer(seen):
             # A host that requested a pause is not used as a witness.
             self._answered(None if seen.retry_after_s else request.url)
+            return seen
+        if is_unasked(host, seen):
             return seen
         return seen if await self._is_believed(host, of_name=seen.status in _NAMES) else None
 
