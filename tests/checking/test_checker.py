@@ -280,6 +280,45 @@ async def test_a_crawl_delay_is_kept_from_the_second_url_on() -> None:
         assert site.lines().count("GET /robots.txt") == 1
 
 
+async def test_a_crawl_delay_holds_from_the_first_request_after_robots_txt_is_read() -> None:
+    times: list[tuple[str, float]] = []
+    robots = reply(200, body=b"User-agent: *\nCrawl-delay: 1\n", kind="text/plain")
+    pages = site_of({"/robots.txt": robots}, reply(200, body=page("A page")))
+
+    def script(asked: Asked) -> Act:
+        times.append((asked.target, monotonic()))
+        return pages(asked)
+
+    async with serve(script) as site, checking() as checker:
+        await checker().ask(CheckRequest(site.url("/1")))
+        await checker().ask(CheckRequest(site.url("/2"), follows=True))
+        # The rules may also be read for a look at the document, with a request for its sibling after them.
+        async with checking() as other:
+            await other().ask(CheckRequest(site.url("/3/page.html"), looks=True, portrays=True))
+    gaps = [(target, at - before) for (_, before), (target, at) in pairwise(times)]
+    after_robots = [gap for (target, gap), (before, _) in zip(gaps, times, strict=False) if before == "/robots.txt"]
+    assert len(after_robots) == 2
+    assert all(gap > 0.95 for gap in after_robots)
+
+
+async def test_the_rules_of_a_host_that_redirects_lead_to_are_read_before_the_second_contact() -> None:
+    times: list[tuple[str, float]] = []
+    robots = reply(200, body=b"User-agent: *\nCrawl-delay: 1\n", kind="text/plain")
+    pages = site_of({"/robots.txt": robots}, reply(200, body=b"%PDF-1.4", kind="application/pdf"))
+
+    def there(asked: Asked) -> Act:
+        times.append((asked.target, monotonic()))
+        return pages(asked)
+
+    async with serve(there, "127.0.0.2") as target, checking() as checker:
+        moved = site_of({}, reply(301, f"Location: {target.url('/there')}"))
+        async with serve(moved, "127.0.0.3") as one, serve(moved, "127.0.0.4") as other:
+            for site in (one, other, other):
+                assert (await checker().ask(CheckRequest(site.url("/a")))).target == target.url("/there")
+    assert [line for line, _ in times] == ["/there", "/robots.txt", "/there", "/there"]
+    assert all(later - earlier > 0.95 for (_, earlier), (_, later) in pairwise(times[1:]))
+
+
 async def test_a_host_that_asks_for_an_hour_gets_it() -> None:
     async with serve(site_of({}, reply(503, "Retry-After: 3600"))) as site, checking() as checker:
         seen = await checker().ask(CheckRequest(site.url("/a")))

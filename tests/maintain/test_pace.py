@@ -1,4 +1,4 @@
-"""How often links are checked, set once a day in a real store, as the crawl manages it; hosts too big (C-3, C-4)."""
+"""How often links are checked, once a day in a real store: as the crawl manages; and for hosts too big (C-3, C-4)."""
 
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki

@@ -20,12 +20,14 @@ from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.content import document_in
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.observe.observe import observation_of
+from weboid.core.observe.robots import Robots
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES, as_switched, calls_for_switch, switch_of, switched
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
 from weboid.core.record.status import Status
 from weboid.core.url.archives import BARRED_HOSTS
 from weboid.core.url.urls import Url, front_page, parse
+from weboid.mechanism.bounded import BoundedMap
 from weboid.net.fetch import fetch_answer
 from weboid.net.ftp import fetch_ftp
 from weboid.net.guard import NotPublic
@@ -40,6 +42,9 @@ log = logging.getLogger(__name__)
 _DELAY_LIMIT_S: Final = 120.0
 """If a robots.txt demands longer pauses, the other URLs of its host are checked on other days."""
 _BACK_OFF_LIMIT_S: Final = 60.0
+_PASSED: Final = 10_000
+"""Hosts that redirects have led to and that are remembered."""
+_HTTP: Final = ("http:", "https:")
 _OTHER_PROTOCOLS: Final = {"ftp": fetch_ftp, "ftps": fetch_ftp, "sftp": fetch_sftp}
 
 
@@ -59,6 +64,8 @@ class Checker:
         self._turns = turns
         self._robots = RobotsCache(session, self.turn)
         self._stop_list = StopList((*config.stop, *BARRED_HOSTS), config.stop_file)
+        self._passed: BoundedMap[str, str] = BoundedMap(_PASSED)
+        """Hosts that redirects have led to, with a URL there; their rules are not known yet."""
         self._strict = config.strict
 
     async def check(self, question: CheckRequest) -> CheckResult:
@@ -69,7 +76,7 @@ class Checker:
         if url.scheme in _OTHER_PROTOCOLS:
             return CheckResult(await _OTHER_PROTOCOLS[url.scheme](self._session, question.url, turn=self.turn))
         if self._strict:
-            robots = await self._robots.robots_of(question.url)
+            robots = await self._rules_of(question.url)
             # A host that cannot be reached has forbidden nothing, and a dead host must be found dead.
             if robots.is_reached and not robots.allows(question.url):
                 raise NotAsked(question.url)
@@ -92,9 +99,14 @@ class Checker:
         return None if self._stop_list.holds(host) else await self._session.find_address(host)
 
     async def turn(self, host: str) -> None:
-        """Waits for a host's turn; raises NotPublic for one on the stop list, and NotAsked if the wait is too long."""
+        """Waits for a host's turn; raises NotPublic for one on the stop list, and NotAsked if the wait is too long.
+
+        Where a redirect has led before, robots.txt is read first: one request for all that will come (C-15).
+        """
         if self._stop_list.holds(host):
             raise NotPublic
+        if (there := self._passed.take(host)) is not None:
+            await self._optional(self._rules_of(there))
         await self._turns.turn(host)
 
     async def _back_off(self, url: Url, seen: Observation) -> None:
@@ -106,10 +118,24 @@ class Checker:
 
     async def _slow_down(self, url: Url) -> None:
         """Obeys a crawl delay before further requests to a host (C-15)."""
-        if (robots := await self._optional(self._robots.robots_of(str(url)))) and robots.delay_s:
-            if robots.delay_s > _DELAY_LIMIT_S:
-                raise NotAsked(url.host)
-            self._turns.slow(url.host, robots.delay_s)
+        robots = await self._optional(self._rules_of(str(url)))
+        if robots and robots.delay_s and robots.delay_s > _DELAY_LIMIT_S:
+            raise NotAsked(url.host)
+
+    async def _rules_of(self, url: str) -> Robots:
+        """The rules for a URL; a crawl delay among them holds from the next request on, whatever they are read for."""
+        robots = await self._robots.robots_of(url)
+        if robots.delay_s:
+            host = parse(url).host
+            self._turns.slow(host, max(min(robots.delay_s, _DELAY_LIMIT_S), self._turns.delay_of(host)))
+        return robots
+
+    def _note_passed(self, url: Url, answer: RawResponse) -> None:
+        """Remembers the hosts that redirects have led to, if their rules are not known."""
+        for hop in answer.hops:
+            is_other = hop.location.startswith(_HTTP) and parse(hop.location).host != url.host
+            if is_other and not self._robots.knows(hop.location):
+                self._passed[parse(hop.location).host] = hop.location
 
     async def _under_both_schemes(self, url: Url, question: CheckRequest) -> CheckResult:
         """The result under the URL's own scheme or, if known or found to be needed, under the other one (63)."""
@@ -151,7 +177,7 @@ class Checker:
     async def _answer(
         self, url: Url, question: CheckRequest, referrer: str | None = None, *, trusting: bool = False
     ) -> RawResponse:
-        return await fetch_answer(
+        answer = await fetch_answer(
             self._session,
             str(url),
             turn=self.turn,
@@ -159,6 +185,8 @@ class Checker:
             referrer=referrer,
             trusting=trusting,
         )
+        self._note_passed(url, answer)
+        return answer
 
     async def _looked_at(self, url: Url, question: CheckRequest, answer: RawResponse) -> CheckResult:
         """The result with the document examined as well, as far as robots.txt allows (C-11, C-15)."""
@@ -173,7 +201,7 @@ class Checker:
         return CheckResult(seen, answer)
 
     async def _may_look(self, url: str) -> bool:
-        robots = await self._optional(self._robots.robots_of(url))
+        robots = await self._optional(self._rules_of(url))
         return robots is not None and robots.allows(url)
 
     async def _compared(self, url: Url, question: CheckRequest, document: Document, seen: Observation) -> Observation:

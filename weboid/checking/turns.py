@@ -23,7 +23,8 @@ from weboid.store.schedule.turn import SlotState, delete_past, lease_slots, reco
 log = logging.getLogger(__name__)
 
 QUEUE_S: Final = 120.0
-"""Seconds that a turn is waited for at most; otherwise the check is made another day."""
+"""Seconds that a turn is waited for at most, as far as that is known beforehand; otherwise the check is made another
+day. A request on its way may make it twice as long."""
 _KEPT: Final = 100_000
 """Number of hosts remembered before those whose time has passed are forgotten."""
 _GATHERING_S: Final = 0.005
@@ -164,11 +165,13 @@ class LocalTurns:
         queue.estimate = start + delay_s
         if not delay_s:
             # As in benchmarks and simulations: only requested pauses count.
-            await asyncio.sleep(start - now)
+            if start > now:
+                await asyncio.sleep(start - now)
+            queue.last = monotonic()
             return
         queue.waiting += 1
         try:
-            async with asyncio.timeout(QUEUE_S):
+            async with asyncio.timeout(2 * QUEUE_S):
                 queue.lock = queue.lock or asyncio.Lock()
                 async with queue.lock:
                     await self._wait(host, queue)
@@ -239,6 +242,13 @@ class SharedTurns(LocalTurns):
         self._notes: dict[str, _Note] = {}
         self._gathering: asyncio.Task[None] | None = None
         self._forgotten = monotonic()
+
+    def slow(self, host: str, delay_s: float) -> None:
+        """Sets a longer delay between requests to this host, which other workers see at once if we just sent one."""
+        super().slow(host, delay_s)
+        queue = self._queue_of(host)
+        if queue.on_its_way is None and (left_s := queue.last + self._pause_of(host) - monotonic()) > 0:
+            self._note(host, _Note(left_s, is_held=False))
 
     async def rest(self, host: str, seconds: float) -> None:
         """Sends no requests to the host for so many seconds (Retry-After)."""

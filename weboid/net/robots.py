@@ -52,6 +52,11 @@ class RobotsCache:
         """How many origins are in the cache."""
         return len(self._known)
 
+    def knows(self, url: str) -> bool:
+        """Whether the rules that apply to a URL are in the cache."""
+        known = self._known.get(_origin(url))
+        return known is not None and known.end > monotonic()
+
     async def robots_of(self, url: str) -> Robots:
         """The rules that apply to a URL; raises what `turn` raises, and errors of our own."""
         origin = _origin(url)
