@@ -9,6 +9,7 @@ import json
 import logging
 import sys
 from pathlib import Path
+from typing import Final
 
 from rich.console import Console
 
@@ -16,10 +17,13 @@ from benchmarks.content.costs import analysis_ms
 from benchmarks.content.manifest import read_manifest
 from benchmarks.content.play import play
 from benchmarks.content.staged import Staged, staged
-from benchmarks.content.table import as_json, tell
+from benchmarks.content.table import as_json, tell, wrong_lines
 from benchmarks.worlds.worldfile import MOST_DAYS
 from weboid.cli.console import bar
 from weboid.errors import WeboidError
+
+_WIDTH: Final = 200
+"""Of tables in a file: a column for each word."""
 
 
 def main() -> int:
@@ -43,8 +47,8 @@ def main() -> int:
 
 
 def _run(given: argparse.Namespace, pages: Staged, errors: Console) -> None:
-    if given.json:
-        given.json.touch()  # so that a file that cannot be written is found before all work
+    for file in filter(None, (given.json, given.wrong)):
+        file.touch()  # one that cannot be written is found before all work
     with bar(errors) as shown:
         checks = shown.add_task("checks", total=len(pages.played))
         days = shown.add_task("days", total=given.days)
@@ -55,8 +59,10 @@ def _run(given: argparse.Namespace, pages: Staged, errors: Console) -> None:
         )
     if given.json:
         given.json.write_text(json.dumps(as_json(pages, told), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    if given.wrong:
+        given.wrong.write_text("".join(f"{line}\n" for line in wrong_lines(pages, told)), encoding="utf-8")
     times_ms = analysis_ms(pages.file.world, pages.played, given.days - 1)
-    tell(Console(soft_wrap=True, highlight=False, width=None), pages, told, costs, times_ms)
+    tell(Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH), pages, told, costs, times_ms)
 
 
 def _days(word: str) -> int:
@@ -72,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("folder", type=Path, metavar="DIR", help="the folder of the manifest's files")
     parser.add_argument("--days", type=_days, default=60, help="how long the crawler visits them (60)")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write what was told of each URL")
+    parser.add_argument("--wrong", type=Path, metavar="FILE", help="write a line of each page that was misjudged")
     parser.add_argument("--log", action="store_true", help="what the crawler logs")
     return parser
 

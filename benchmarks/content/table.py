@@ -50,6 +50,18 @@ def as_json(staged: Staged, told: Mapping[str, Told]) -> dict[str, Any]:
     return lines
 
 
+def wrong_lines(staged: Staged, told: Mapping[str, Told]) -> list[str]:
+    """A line for each page not told by its word: kind, at the check, at the end, since, line, URL, between tabs."""
+    lines = []
+    for url, specimen in staged.played.items():
+        words = said_at_check(told[url]), said_at_last(told[url])
+        if not all(is_right(specimen.cls, word) for word in words):
+            last = told[url].last
+            day = str(last.day) if last else ""
+            lines.append("\t".join((specimen.cls, *words, day, f"line {specimen.line}", specimen.url)))
+    return sorted(lines)
+
+
 def said_at_check(told: Told) -> str:
     """The word of a check's column."""
     match told.outcome:
