@@ -33,7 +33,7 @@ _NEVER: Final = "not asked"
 
 
 def as_json(staged: Staged, told: Mapping[str, Told]) -> dict[str, Any]:
-    """For each URL of the manifest what was told of it; null where it was not played."""
+    """For each URL of the manifest what was told of it; nulls where it was not played."""
     lines: dict[str, Any] = {}
     for url, specimen in staged.played.items():
         last = told[url].last
@@ -46,7 +46,10 @@ def as_json(staged: Staged, told: Mapping[str, Told]) -> dict[str, Any]:
             },
         }
     for url in staged.left_out:
-        lines.setdefault(url, {"check": None, "crawl": None})
+        lines.setdefault(
+            url,
+            {"check": {"outcome": None, "reason": None}, "crawl": {"verdict": None, "reason": None, "day": None}},
+        )
     return lines
 
 

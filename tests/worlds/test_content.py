@@ -202,7 +202,10 @@ def test_the_command_tells_what_was_told_of_each_page(
     assert (wall["crawl"]["verdict"], wall["crawl"]["reason"]) == ("doubtful", "bot-wall")
     gone = told["http://gone.org/history/boats"]["crawl"]
     assert (gone["verdict"], gone["reason"]) == ("doubtful", "soft-404")
-    assert told["http://[::1]/x"] == {"check": None, "crawl": None}
+    assert told["http://[::1]/x"] == {
+        "check": {"outcome": None, "reason": None},
+        "crawl": {"verdict": None, "reason": None, "day": None},
+    }
     assert "http://ferry.org" not in wrong.read_text(encoding="utf-8")
     said = capsys.readouterr().out
     assert "at the check" in said
