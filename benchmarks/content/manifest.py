@@ -121,9 +121,15 @@ def _status(given: dict[str, Any]) -> int:
 
 def _headers(given: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     headers = given.get("headers") or {}
-    if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
+    if not isinstance(headers, dict):
         raise ManifestError("headers: this must be an object of texts by name")
-    return tuple(headers.items())
+    lines = []
+    for name, value in headers.items():
+        values = value if isinstance(value, list) else [value]
+        if not all(isinstance(each, str) for each in values):
+            raise ManifestError(f"headers: {name} is neither a text nor a list of texts")
+        lines += [(name, each) for each in values]
+    return tuple(lines)
 
 
 def _one_of(given: dict[str, Any], key: str, words: list[str], default: str | None = None) -> str:

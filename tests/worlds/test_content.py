@@ -70,6 +70,7 @@ def _answer(pages: Staged, host: str, target: str, day: int = 0) -> Behaviour:
         (_page("http://ferry.org/x", siblings="all"), "line 2: siblings: 'all' is unknown; known are 404, same"),
         (_page("http://ferry.org/x", status="200"), "line 2: status: '200' is not an HTTP code"),
         (_page("http://ferry.org/x", headers=["a"]), "line 2: headers: this must be an object"),
+        (_page("http://ferry.org/x", headers={"Age": 7}), "line 2: headers: Age is neither a text nor a list"),
         (_page("http://ferry.org/x", file="none.html"), "line 2: file: "),
         ({"url": "http://ferry.org/x", "cls": "live"}, "line 2: file is missing"),
     ],
@@ -92,11 +93,13 @@ def test_a_manifest_or_folder_that_is_not_there_is_an_error(tmp_path: Path) -> N
 
 
 def test_a_page_stands_under_its_own_name_with_its_code_headers_and_bytes(tmp_path: Path) -> None:
-    wall = _page("https://Ferry.org:8443/x y?a=b#c", "wall", "<p>prove it</p>", status=503, headers={"Server": "gate"})
+    headers = {"Server": "gate", "Set-Cookie": ["a=1", "b=2"]}
+    wall = _page("https://Ferry.org:8443/x y?a=b#c", "wall", "<p>prove it</p>", status=503, headers=headers)
     pages = _staged(tmp_path, wall)
     assert list(pages.played) == ["https://ferry.org/x%20y?a=b"]
     answer = _answer(pages, "ferry.org", "/x%20y?a=b")
-    assert answer == Capture(b"<p>prove it</p>", 503, "text/html", (("Server", "gate"),), shows=False)
+    lines = (("Server", "gate"), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2"))
+    assert answer == Capture(b"<p>prove it</p>", 503, "text/html", lines, shows=False)
     assert isinstance(answer, Capture)
     request = ReceivedRequest("GET", "ferry.org", "/x", {}, keeps=True)
     sent = reply_of(answer, request) or b""
