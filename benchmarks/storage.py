@@ -9,6 +9,7 @@ import random
 import shutil
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -67,7 +68,7 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
             work = Round(
                 StoreWork(pool, "benchmark", config, DEFAULT),
                 ask,
-                now=lambda day=day: Moment(day),  # type: ignore[misc]
+                now=partial(Moment, day),
                 config=config,
                 connections=1000,
                 policy=DEFAULT,

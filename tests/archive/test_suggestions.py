@@ -8,7 +8,8 @@ from time import monotonic
 
 import pytest
 from support.misbehaving import Act, Asked, HangUp, Script, Silence, head_only, reply, serve
-from support.stored import FINE, SILENT, WikiInStore, key, open_wiki
+from support.observations import FINE, SILENT
+from support.stored import WikiInStore, key, open_wiki
 
 from weboid.archive.suggestions import (
     ARCHIVE_DAYS,

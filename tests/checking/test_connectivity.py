@@ -2,7 +2,8 @@
 
 import asyncio
 
-from support.stored import FINE, LOST, SILENT, WikiInStore, open_wiki
+from support.observations import FINE, LOST, SILENT
+from support.stored import WikiInStore, open_wiki
 
 from weboid.checking.connectivity import SUSPECTS_ALONE
 from weboid.core.observe.observation import Observation

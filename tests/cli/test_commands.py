@@ -54,7 +54,13 @@ async def test_check_says_a_line_for_each_url_in_the_order_of_the_input(place: P
     assert place.web
     names = ("a", "gone", "moved", "wall", "nohead", "paper.pdf", "broken")
     urls = [place.web.located(f"http://site.demo/{name}") for name in names]
-    urls += ["http://nowhere.demo/", "http://example.c/x", "http://example.org/", "mailto:a@b.demo"]
+    urls += [
+        "http://nowhere.demo/",
+        "http://site.demo:6379/",
+        "http://example.c/x",
+        "http://example.org/",
+        "mailto:a@b.demo",
+    ]
     ran = await place.run("check", "--json", "-", stdin="\n".join(urls))
     lines = ran.lines()
     assert (ran.status, [line["url"] for line in lines]) == (0, urls)
@@ -68,6 +74,7 @@ async def test_check_says_a_line_for_each_url_in_the_order_of_the_input(place: P
         ("watched", 1, 200, "working", "ok"),
         ("watched", 16, 500, "failing", "server-error"),
         ("watched", 66, None, "failing", "dns-gone"),
+        ("watched", 64, None, "doubtful", "bad-port"),
         ("invalid", 128, None, None, "tld"),
         ("example", None, None, None, None),
         ("ignored", None, None, None, None),

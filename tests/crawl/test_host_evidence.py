@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 import pytest
-from support.stored import FINE, LOST, NO_NAME, SILENT, Script, WikiInStore, key, open_wiki
+from support.observations import FINE, LOST, NO_NAME, SILENT
+from support.stored import Script, WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason

@@ -3,7 +3,8 @@
 import random
 
 import pytest
-from support.stored import FINE, LOST, SILENT, WikiInStore, key, open_wiki
+from support.observations import FINE, LOST, SILENT
+from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import HOURS, Moment, planned_hour

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from support.stored import FINE, LOST, NO_NAME, SILENT, WikiInStore, open_wiki
+from support.observations import FINE, LOST, NO_NAME, SILENT
+from support.stored import WikiInStore, open_wiki
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
@@ -127,6 +128,16 @@ async def test_a_path_that_hangs_on_a_living_host_is_no_failing_host(database: s
 
     async with open_wiki(database, {1: URLS}) as wiki:
         assert not any(await live(wiki, range(100, 125), script))
+
+
+async def test_a_host_whose_front_page_answers_last_counts_as_answering(database: str) -> None:
+    pages = [f"http://{host}/{path}" for host in HOSTS for path in range(4)]
+
+    def script(url: str, day: int) -> Observation:
+        return SILENT if day >= 107 and host_of(url) in BLOCKED and not url.endswith("/") else FINE
+
+    async with open_wiki(database, {1: pages}) as wiki:
+        assert not any(await live(wiki, range(100, 110), script))
 
 
 async def test_what_two_workers_see_adds_up_and_each_is_told(database: str) -> None:

@@ -8,7 +8,8 @@ from time import monotonic
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.stored import FINE, LOST, NO_NAME, SILENT, WALL, Script, WikiInStore, key, open_wiki
+from support.observations import FINE, LOST, NO_NAME, SILENT, WALL
+from support.stored import Script, WikiInStore, key, open_wiki
 
 from weboid.core.document.portrait import Portrait
 from weboid.core.observe.observation import Observation

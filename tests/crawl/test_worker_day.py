@@ -6,7 +6,8 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from support.stored import FINE, open_wiki
+from support.observations import FINE
+from support.stored import open_wiki
 
 from weboid.core.record.days import day_of
 from weboid.core.record.moment import Moment

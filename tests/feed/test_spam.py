@@ -9,7 +9,8 @@ from typing import Any
 
 import aiohttp
 import pytest
-from support.stored import LOST, WikiInStore, key, open_wiki
+from support.observations import LOST
+from support.stored import WikiInStore, key, open_wiki
 from support.wikireplay import Exchange, exchange, open_wiki_replay
 
 from weboid.core.url.classify import UrlClass, classify

@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from support.stored import FINE, WikiInStore, open_wiki
+from support.observations import FINE
+from support.stored import WikiInStore, open_wiki
 
 from weboid.maintain.alarms import watch
 from weboid.store.pages.page_pass import record_end, record_start

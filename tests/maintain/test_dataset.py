@@ -4,7 +4,8 @@ import csv
 import gzip
 import io
 
-from support.stored import FINE, LOST, WikiInStore, open_wiki
+from support.observations import FINE, LOST
+from support.stored import WikiInStore, open_wiki
 
 from weboid.core.observe.observation import Observation
 from weboid.maintain import dataset

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from support.killing import open_killer
-from support.stored import FINE, LOST, WikiInStore, key, open_wiki
+from support.observations import FINE, LOST
+from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.record.specials import Special
 from weboid.core.url.farms import WMFLABS, WikiName

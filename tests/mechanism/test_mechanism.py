@@ -101,6 +101,36 @@ async def test_a_fault_reaches_all_who_wait_and_nobody_else() -> None:
     assert len(flights) == 0
 
 
+async def test_a_cancellation_within_the_work_reaches_those_who_wait_as_an_error() -> None:
+    flights: SingleFlight[None] = SingleFlight()
+
+    async def work() -> None:
+        lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        lost.cancel()
+        await lost
+
+    told = await asyncio.gather(*(flights.result("a", work) for _ in range(2)), return_exceptions=True)
+    assert [type(each) for each in told] == [RuntimeError] * 2
+
+
+async def test_whoever_is_cancelled_together_with_the_work_is_cancelled() -> None:
+    flights: SingleFlight[None] = SingleFlight()
+    inner: list[asyncio.Task[None]] = []
+
+    async def work() -> None:
+        task = asyncio.current_task()
+        assert task
+        inner.append(task)
+        await asyncio.Event().wait()
+
+    waiting = asyncio.create_task(flights.result("a", work))
+    await asyncio.sleep(0.01)
+    waiting.cancel()
+    inner[0].cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+
 async def test_closing_cancels_what_is_under_way() -> None:
     flights: SingleFlight[None] = SingleFlight()
 

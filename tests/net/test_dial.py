@@ -12,7 +12,8 @@ from support.misbehaving import reply, serve
 
 from weboid.net import dial
 from weboid.net.dial import Dial, NoIpv6, NotConnected
-from weboid.net.guard import Guard, NotPublic
+from weboid.net.faults import fault_of
+from weboid.net.guard import BadPort, Guard, NotPublic
 
 LOOPBACK = Guard(permit=(ip_network("127.0.0.0/8"),), deny=(ip_network("127.0.0.66/32"),))
 ONE, TWO, DENIED = "127.0.0.11", "127.0.0.12", "127.0.0.66"
@@ -91,7 +92,7 @@ async def test_nothing_is_dialled_that_is_no_plain_address() -> None:
 async def test_a_bad_port_is_not_dialled() -> None:
     failed = await dialled([ONE], 25)
     assert isinstance(failed, NotConnected)
-    assert [type(error) for error in failed.errors] == [NotPublic]
+    assert [type(error) for error in failed.errors] == [BadPort]
 
 
 async def test_why_each_address_failed_is_told() -> None:
@@ -123,6 +124,17 @@ async def test_more_addresses_are_found_when_the_first_ones_fail_or_hang(
         with silent(ONE) as port, socket.create_server((TWO, port)):
             assert await dialled([ONE], port, more=more) == TWO
     assert set(asked) == {"more"}
+
+
+async def test_a_fault_of_ours_while_more_addresses_are_found_is_told_and_not_waited_for() -> None:
+    async def more() -> list[str]:
+        raise ValueError("a bug")
+
+    guard = Guard()  # which allows nothing here: of the host itself nothing is known
+    failed = await dialled([], 8080, guard=guard, more=more)
+    assert isinstance(failed, NotConnected)
+    assert [str(error) for error in failed.errors] == ["a bug"]
+    assert fault_of(failed) is None
 
 
 async def test_no_more_addresses_are_looked_for_where_the_first_one_will_do() -> None:

@@ -20,6 +20,7 @@ from weboid.net import dns
 from weboid.net.dial import tls_context
 from weboid.net.dns import LookupFailed, Resolver
 from weboid.net.engine import SocketEngine
+from weboid.net.faults import fault_of
 from weboid.net.fetch import fetch_answer
 from weboid.net.guard import Guard, NotPublic
 from weboid.net.outbound import Outbound, open_session
@@ -277,6 +278,34 @@ async def test_who_gives_up_does_not_end_the_look_up_of_others() -> None:
         hasty.cancel()
         assert await patient == ["127.0.0.1"]
         await resolver.close()
+
+
+async def test_an_unforeseen_fault_reaches_all_who_ask_as_an_error_that_counts_against_nobody(
+    settings: NetConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        name_server({"site.test": ["127.0.0.1"]}) as server,
+        open_session(replace(settings, dns=(server.address,))) as session,
+    ):
+        monkeypatch.setattr(dns._Channel, "ask", lambda *_: lost())
+        checks = (fetch_answer(session, "http://site.test/", turn=at_once) for _ in range(2))
+        told = await asyncio.gather(*checks, return_exceptions=True)
+    assert [type(each) for each in told] == [RuntimeError] * 2
+    assert [fault_of(each) for each in told if isinstance(each, Exception)] == [None] * 2
+
+
+async def lost() -> None:
+    """A fault that nobody foresaw: something waited for was cancelled."""
+    waited = asyncio.get_running_loop().create_future()
+    waited.cancel()
+    await waited
+
+
+async def test_a_name_that_cannot_be_asked_for_at_all_is_an_error_and_no_cancellation() -> None:
+    resolver = Resolver(LOOPBACK, ("127.0.0.1:9",), 1)
+    with pytest.raises(ValueError):
+        await resolver.addresses("a\ud800.test")
+    await resolver.close()
 
 
 async def test_answers_and_failures_are_remembered() -> None:

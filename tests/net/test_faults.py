@@ -10,7 +10,7 @@ from weboid.core.record.reasons import Reason
 from weboid.net.dial import NoIpv6, NotConnected
 from weboid.net.dns import LookupFailed
 from weboid.net.faults import Fault, fault_of
-from weboid.net.guard import NotPublic
+from weboid.net.guard import BadPort, NotPublic
 from weboid.net.response_parser import BrokenReply
 
 
@@ -46,6 +46,8 @@ def system(*numbers: int) -> list[OSError]:
         (connecting(NotPublic(), NoIpv6()), Reason.NOT_PUBLIC),
         (connecting(NoIpv6(), ConnectionRefusedError(errno.ECONNREFUSED, "no")), Reason.CONNECTION_REFUSED),
         (NotPublic(), Reason.NOT_PUBLIC),
+        (BadPort(), Reason.BAD_PORT),
+        (connecting(BadPort(), BadPort()), Reason.BAD_PORT),
         (connecting(TimeoutError()), Reason.TIMEOUT),
         (LookupFailed(ares.ARES_ENOTFOUND), Reason.DNS_GONE),
         (LookupFailed(ares.ARES_ENODATA), Reason.DNS_GONE),

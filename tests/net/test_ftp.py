@@ -363,10 +363,21 @@ async def test_a_closed_port_is_no_evidence_against_the_host(patient: NetConfig)
     assert not is_host_failure(seen)
 
 
-@pytest.mark.parametrize("url", ["ftp://10.1.2.3/", "ftp://[::1]/", "ftp://127.0.0.1:25/", "ftps://127.0.0.1:22/"])
-async def test_neither_inner_addresses_nor_ports_of_others_are_asked(settings: NetConfig, url: str) -> None:
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("ftp://10.1.2.3/", Reason.NOT_PUBLIC),
+        ("ftp://[::1]/", Reason.NOT_PUBLIC),
+        ("ftp://127.0.0.1:25/", Reason.BAD_PORT),
+        ("ftps://127.0.0.1:22/", Reason.BAD_PORT),
+        ("ftp://127.0.0.1:6379/", Reason.BAD_PORT),
+    ],
+)
+async def test_neither_inner_addresses_nor_ports_of_others_are_asked(
+    settings: NetConfig, url: str, reason: Reason
+) -> None:
     seen = await seen_at(settings, url)
-    assert (seen.reason, seen.outcome) == (Reason.NOT_PUBLIC, Outcome.DOUBTFUL)
+    assert (seen.reason, seen.outcome) == (reason, Outcome.DOUBTFUL)
 
 
 async def test_names_are_looked_up_and_each_address_is_tried(patient: NetConfig) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.net.guard import BAD_PORTS, Guard, NotPublic, embedded
+from weboid.net.guard import BAD_PORTS, BadPort, Guard, NotPublic, embedded
 
 REFUSED = """
 0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 100.64.0.1 100.100.100.200 100.127.255.255 127.0.0.1 127.255.255.254
@@ -44,15 +44,33 @@ def test_whatever_is_no_plain_address_is_refused(text: str) -> None:
         Guard().require(text, 80)
 
 
+INNER = (445, 1433, 1521, 2375, 2379, 2380, 3306, 3389, 5432, 5900, 5984, 6379, 9200, 9300, 11211, 27017)
+
+
+def test_ports_of_databases_and_other_inner_services_are_bad() -> None:
+    assert set(INNER) <= BAD_PORTS
+
+
 @pytest.mark.parametrize("port", [*sorted(BAD_PORTS), -1, 65_536])
 def test_bad_ports_are_refused_even_where_the_address_is_permitted(port: int) -> None:
-    with pytest.raises(NotPublic):
+    with pytest.raises(BadPort):
         Guard(permit=(ip_network("8.0.0.0/8"),)).require("8.8.8.8", port)
 
 
-@pytest.mark.parametrize("port", [80, 443, 8080, 8443, 3000, 65_535])
+@pytest.mark.parametrize("port", [80, 81, 443, 3000, 7001, 8000, 8080, 8086, 8443, 8500, 50_000, 65_535])
 def test_other_ports_are_allowed(port: int) -> None:
     Guard().require("8.8.8.8", port)
+
+
+def test_a_port_of_the_protocol_itself_is_bad_for_others_only() -> None:
+    Guard().require("8.8.8.8", 21, own=(21,))
+    with pytest.raises(BadPort):
+        Guard().require("8.8.8.8", 6379, own=(21,))
+
+
+def test_a_bad_port_is_told_before_a_bad_address() -> None:
+    with pytest.raises(BadPort):
+        Guard().require("10.0.0.1", 5432)
 
 
 def test_a_permission_opens_a_network_for_tests() -> None:

@@ -8,7 +8,7 @@ from support.misbehaving import Act, Asked, Script, Zone, at_once, name_server, 
 from weboid.config import NetConfig
 from weboid.core.observe.observation import Hop, RawResponse
 from weboid.core.observe.observe import observation_of
-from weboid.core.record.reasons import Reason
+from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
 from weboid.net.fetch import fetch_answer
 from weboid.net.guard import NotPublic
@@ -188,9 +188,25 @@ async def test_a_redirect_to_what_is_not_public_goes_nowhere(settings: NetConfig
     assert len(answer.hops) == 1
 
 
-async def test_a_redirect_to_a_bad_port_goes_nowhere(settings: NetConfig) -> None:
-    answer, _ = await answered(settings, going({"/": "http://127.0.0.1:25/"}))
-    assert answer.fault is Reason.NOT_PUBLIC
+@pytest.mark.parametrize("target", ["127.0.0.1:25", "127.0.0.1:6379", "8.8.8.8:5432", "[::1]:11211", "10.0.0.1:9200"])
+async def test_a_redirect_to_a_bad_port_goes_nowhere(settings: NetConfig, target: str) -> None:
+    answer, asked = await answered(settings, going({"/": f"http://{target}/"}))
+    assert (answer.fault, asked) == (Reason.BAD_PORT, ["HEAD /"])
+    seen = observation_of(answer)
+    assert (seen.outcome, seen.target, seen.on_other_host) == (
+        Outcome.DOUBTFUL,
+        f"http://{target}/",
+        not target.startswith("127"),
+    )
+
+
+async def test_the_name_of_a_bad_port_is_not_even_looked_up(settings: NetConfig) -> None:
+    async with (
+        name_server({"base.test": ["127.0.0.1"]}) as dns,
+        open_session(replace(settings, dns=(dns.address,))) as session,
+    ):
+        answer = await fetch_answer(session, "http://base.test:3306/", turn=at_once)
+    assert (answer.fault, dns.asked) == (Reason.BAD_PORT, [])
 
 
 async def test_userinfo_in_a_location_is_dropped(settings: NetConfig) -> None:

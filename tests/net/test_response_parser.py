@@ -1,10 +1,12 @@
 """Parsing replies, however they are split into pieces, and where reading ends (C-1, C-13)."""
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.net.response_parser import HEADER_LINES, LINES_A_HEAD, BrokenReply, ResponseParser
+from weboid.net.response_parser import HEAD_BYTES, HEADER_LINES, STEPS, BrokenReply, ResponseParser
 
 LINE = 1000
 BODY = 100
@@ -112,7 +114,83 @@ def test_what_is_no_reply_is_broken(head: bytes) -> None:
 @pytest.mark.parametrize("piece", [b"x" * 100, b"\r\n" * 50, b"HTTP/1.1 102 Wait\r\n\r\n"])
 def test_what_never_becomes_a_reply_is_not_read_for_ever(piece: bytes) -> None:
     with pytest.raises(BrokenReply):
-        read(*[piece] * (LINES_A_HEAD * LINE // len(piece) + 2))
+        read(*[piece] * (HEAD_BYTES // len(piece) + 2))
+
+
+@pytest.mark.parametrize("size", [1, 1000, HEAD_BYTES])
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"HTTP/1.1 200 OK\r\n" + 66 * (b"X: " + b"y" * 994 + b"\r\n") + b"\r\n",
+        b"\r\n" * (HEAD_BYTES // 2) + b"HTTP/1.1 200 OK\r\n\r\n",
+        b"HTTP/1.1 102 Wait\r\n\r\n" * (STEPS + 1) + b"HTTP/1.1 200 OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX: y" + b"\r\n z" * (HEADER_LINES + 1) + b"\r\n\r\n",
+    ],
+)
+def test_a_head_beyond_the_bounds_is_broken_however_it_comes(head: bytes, size: int) -> None:
+    with pytest.raises(BrokenReply):
+        read(*(head[at : at + size] for at in range(0, len(head), size)))
+
+
+@pytest.mark.parametrize("size", [1, 1000, HEAD_BYTES])
+def test_a_head_within_the_bounds_is_read_however_it_comes(size: int) -> None:
+    head = b"HTTP/1.1 200 OK\r\n" + 64 * (b"X: " + b"y" * 994 + b"\r\n")
+    head += b"Y: z\r\n" * (HEADER_LINES - 64) + b"\r\n"
+    coming, _ = read(*(head[at : at + size] for at in range(0, len(head), size)))
+    assert (coming.code, coming.headers["y"], coming.begun_bytes) == (200, "z", 0)
+
+
+@pytest.mark.parametrize(
+    ("begun", "count"),
+    [
+        (b"", 0),
+        (b"HTTP/1.1 ", 9),
+        (b"\r\n\r\n", 4),
+        (b"HTTP/1.1 102 Wait\r\n\r\n", 0),
+        (b"HTTP/1.1 102 Wait\r\n\r\nHT", 2),
+    ],
+)
+def test_it_is_known_how_much_of_a_head_has_come(begun: bytes, count: int) -> None:
+    coming, _ = read(*([begun] if begun else []))
+    assert coming.begun_bytes == count
+
+
+def dripped_s(start: bytes, endless: bytes, count: int) -> float:
+    """CPU seconds for parsing so many bytes, one by one, of something that does not end."""
+    coming = ResponseParser("GET", line_bytes=2 * count, body_bytes=2 * count)
+    coming.take(start)
+    pieces = [bytes([byte]) for byte in (endless * (count // len(endless) + 1))[:count]]
+    begun = process_time()
+    for piece in pieces:
+        if coming.take(piece):
+            break
+    return process_time() - begun
+
+
+@pytest.mark.parametrize(
+    ("start", "endless"),
+    [
+        (b"HTTP/1.1 200 OK\r\nX: ", b"y"),
+        (b"\r\n", b"\r\n"),
+        (b"HTTP/1.1 200 OK\r\nX: ", (b"y" * 300 + b"\r\n ")),
+        (b"HTTP/1.1 200 OK\r\n", (b"y" * 1000 + b"\r\n")),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1;" + b"x" * 4000 + b"\r\ny\r\n"),
+    ],
+)
+def test_what_comes_byte_by_byte_is_not_searched_anew_for_each_byte(start: bytes, endless: bytes) -> None:
+    # In proportion it would be 40 ms; searched anew for each byte it takes several seconds.
+    assert dripped_s(start, endless, 60_000) < 1.0
+
+
+def test_a_body_in_chunks_that_are_nearly_all_framing_ends_early() -> None:
+    coming = ResponseParser("GET", line_bytes=LINE, body_bytes=65_536)
+    coming.take(CHUNKED)
+    chunk = b"1;" + b"x" * 4000 + b"\r\ny\r\n"
+    taken = 1
+    while not coming.take(chunk):
+        taken += 1
+    assert taken < 20
+    assert (coming.code, coming.is_clean, coming.body) == (200, False, b"y" * (taken - 1))
 
 
 @pytest.mark.parametrize("begun", [(), (b"HTTP/1.1 200 OK\r\nContent-",), (b"HTTP/1.1 100 Continue\r\n\r\n",)])

@@ -346,9 +346,20 @@ async def test_only_valid_sftp_urls_are_asked(settings: NetConfig, url: str) -> 
             await fetch_sftp(session, url, turn=at_once)
 
 
-@pytest.mark.parametrize("url", ["sftp://10.1.2.3/", "sftp://[::1]/", "sftp://127.0.0.1:21/", "sftp://127.0.0.1:25/"])
-async def test_neither_inner_addresses_nor_ports_of_others_are_asked(settings: NetConfig, url: str) -> None:
-    assert (await seen_at(settings, url)).reason is Reason.NOT_PUBLIC
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("sftp://10.1.2.3/", Reason.NOT_PUBLIC),
+        ("sftp://[::1]/", Reason.NOT_PUBLIC),
+        ("sftp://127.0.0.1:21/", Reason.BAD_PORT),
+        ("sftp://127.0.0.1:25/", Reason.BAD_PORT),
+        ("sftp://127.0.0.1:5432/", Reason.BAD_PORT),
+    ],
+)
+async def test_neither_inner_addresses_nor_ports_of_others_are_asked(
+    settings: NetConfig, url: str, reason: Reason
+) -> None:
+    assert (await seen_at(settings, url)).reason is reason
 
 
 async def test_names_are_looked_up_before_the_guard_and_never_after(patient: NetConfig, tmp_path: Path) -> None:

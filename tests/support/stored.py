@@ -12,8 +12,6 @@ from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT
-from weboid.core.record.reasons import Reason
-from weboid.core.record.status import Status
 from weboid.core.url.classify import classify
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.keys import UrlKey, key_of
@@ -31,12 +29,6 @@ from weboid.store.pages.wiki import StoredWiki, record_wiki
 from weboid.store.results.record import Tally
 from weboid.store.urls.url import find_urls
 from weboid.wiki.source import PageLinks
-
-FINE = Observation(Status.FINE, Reason.OK)
-LOST = Observation(Status.NOT_FOUND, Reason.NOT_FOUND)
-WALL = Observation(Status.NO_ACCESS, Reason.FORBIDDEN)
-SILENT = Observation(Status.NETWORK, Reason.TIMEOUT)
-NO_NAME = Observation(Status.DNS_GONE, Reason.DNS_GONE)
 
 Script = Callable[[str, int], Observation | Awaitable[Observation]]
 """What a URL in normal form answers on a day."""

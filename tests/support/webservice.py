@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 import aiohttp
-from support.stored import FINE, LOST, WALL, WikiInStore, open_wiki
+from support.observations import FINE, LOST, WALL
+from support.stored import WikiInStore, open_wiki
 
 from weboid.config import Config, load_config
 from weboid.core.observe.observation import Observation

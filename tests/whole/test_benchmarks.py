@@ -24,6 +24,7 @@ from benchmarks.crawl.skew import skew
 from benchmarks.crawl.store import store
 from benchmarks.crawl.table import Target
 from benchmarks.crawl.workers import workers
+from benchmarks.due import due
 from benchmarks.memory import memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the benchmarks read /proc")
@@ -188,3 +189,13 @@ def test_a_missed_target_is_told_as_missed() -> None:
     assert Target("x", 2.0, 2).met
     assert Target("x", 2.0, 2, at_most=True).met
     assert not Target("x", 2.1, 2, at_most=True).met
+
+
+async def test_due_measures_reading_hosts_of_a_generated_store(
+    database: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = await due(database, 6_000, 3_000)
+    assert all(
+        ms > 0 for ms in (found.lease, found.in_round, found.everything, found.beside_open, found.urls, found.bare)
+    )
+    assert "6,000 URLs on 3,000 hosts, all of them due" in capsys.readouterr().out

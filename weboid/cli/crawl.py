@@ -53,7 +53,7 @@ _COUNTED = 1_000_000
 @click.option("--hour", type=click.IntRange(0, 23), help="Use this hour (UTC); what is due later that day is left.")
 @click.pass_obj
 def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour: int | None) -> None:
-    """Checks the links that are due, hosts in random order and the oldest links of each first, and writes the results.
+    """Checks the links that are due, the oldest hosts and the oldest links of each first, and writes the results.
 
     Each host has its hour of the day, another one each day. With --once all hosts of the day are visited, whatever
     their hours; nothing is called dead that only fails at one hour, so do not run it always at the same one.
@@ -107,33 +107,10 @@ async def crawl(
         days = WorkerDay(pool, now, None if now else witnessed, hour=hour)
         losses = Losses(pool, days.today, addresses=session.addresses, name_servers=session.name_servers)
         crawler = _Crawler(config, pool, checker, second, days, losses, connections, console, waits)
-        suggestions = Suggestions(
-            pool, checker.ask, today=days.today, stopped=crawler.stopped, canaries=config.crawl.canaries
-        )
         with stop_signals(crawler.stop):
             if confirmed:
                 await days.confirm()
-            await crawler.await_day(once=once)
-            if crawler.stopped.is_set():
-                return True
-            keeping = asyncio.create_task(days.keep())
-            alongside = asyncio.create_task(suggestions.sweep() if once else suggestions.run())
-            try:
-                while not crawler.stopped.is_set():
-                    is_cut_off = await crawler.round()
-                    if once and is_cut_off:
-                        raise WeboidError(
-                            "this machine seems to be cut off: no link was counted as failing; try again later"
-                        )
-                    if once:
-                        break
-                    await crawler.pause(_CUT_OFF_S if is_cut_off else _IDLE_S)
-                    await crawler.await_day(once=once)
-                await alongside
-            finally:
-                keeping.cancel()
-                alongside.cancel()
-                await asyncio.gather(keeping, alongside, return_exceptions=True)
+            await crawler.run(once=once)
     return crawler.stopped.is_set()
 
 
@@ -161,6 +138,41 @@ class _Crawler:
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
     work: Round | None = None
     name: str = field(default_factory=lambda: f"{platform.node()}:{os.getpid()}:{secrets.token_hex(4)}")
+
+    async def run(self, *, once: bool) -> None:
+        """Rounds until a signal to stop, or one round; alongside, the day is followed and suggestions are checked.
+
+        Raises WeboidError if one round was to be run and our own connection is down, or the day is refused (C-16).
+        """
+        await self.await_day(once=once)
+        if self.stopped.is_set():
+            return
+        suggestions = Suggestions(
+            self.pool,
+            self.checker.ask,
+            today=self.days.today,
+            stopped=self.stopped,
+            canaries=self.config.crawl.canaries,
+        )
+        keeping = asyncio.create_task(self.days.keep())
+        alongside = asyncio.create_task(suggestions.sweep() if once else suggestions.run())
+        try:
+            await self._rounds(once=once)
+            await alongside
+        finally:
+            keeping.cancel()
+            alongside.cancel()
+            await asyncio.gather(keeping, alongside, return_exceptions=True)
+
+    async def _rounds(self, *, once: bool) -> None:
+        while not self.stopped.is_set():
+            is_cut_off = await self.round()
+            if once and is_cut_off:
+                raise WeboidError("this machine seems to be cut off: no link was counted as failing; try again later")
+            if once:
+                return
+            await self.pause(_CUT_OFF_S if is_cut_off else _IDLE_S)
+            await self.await_day(once=once)
 
     async def round(self) -> bool:
         """One round, if anything is due; returns whether it ended because we are cut off."""

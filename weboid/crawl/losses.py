@@ -59,8 +59,6 @@ EXCHANGE_S: Final = 60.0
 """Seconds between two exchanges with the other workers."""
 _GROUPS: Final = 100_000
 """Groups and days that wait for an exchange, at most."""
-_CONTACTS: Final = 2
-"""Contacts in a visit that fail before its host counts as failing, if it has so many due URLs; names need one (C-5)."""
 
 
 class Losses:
@@ -91,10 +89,10 @@ class Losses:
         """The groups that are lost, as far as this worker knows."""
         return frozenset(self._lost)
 
-    def watched(self, host: StoredHost, urls: Sequence[StoredUrl], check: Check) -> Check:
+    def watched(self, host: StoredHost, urls: Sequence[StoredUrl], check: Check) -> "WatchedVisit":
         """`check` for one visit to a host with these due URLs: counts the visit, and holds failures of lost groups."""
         past = past_of(host.record, [url.record for url in urls], self._today())
-        return _WatchedVisit(self, host.host, past, len(urls), check).check
+        return WatchedVisit(self, host.host, past, check)
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -218,16 +216,14 @@ class Losses:
         return any(group.kind is GroupKind.NAME_SERVERS for group in (*self._stored, *self._lost))
 
 
-class _WatchedVisit:
-    """One visit: its host counts as answering with its first answer, as failing when its contacts have failed."""
+class WatchedVisit:
+    """One visit: its host counts as answering with its first answer, as failing when the visit has found it so."""
 
-    def __init__(self, losses: Losses, host: str, past: Past, urls: int, check: Check) -> None:
+    def __init__(self, losses: Losses, host: str, past: Past, check: Check) -> None:
         self._losses = losses
         self._host = host
         self._past = past
-        self._contacts = min(urls, _CONTACTS) if past.is_steady else 1
         self._check = check
-        self._failures = 0
         self._is_counted = False
 
     async def check(self, request: CheckRequest) -> Observation | None:
@@ -236,15 +232,29 @@ class _WatchedVisit:
         if seen is None or seen.not_http:
             return seen
         failed = is_host_failure(seen)
-        self._failures += failed
-        is_known = not failed or names_fail(seen) or self._failures >= self._contacts
         if self._is_counted and not failed:
             return seen
-        groups = await self._losses.groups(self._host, self._past, seen)
-        if is_known and not self._is_counted:
+        groups = await self._groups(seen)
+        if not failed:
+            self._count(groups, failed=False)
+        return self._held(seen, groups)
+
+    async def failing(self, seen: Observation) -> Observation:
+        """Counts the host as failing by its last failure; that is held if a group of its host is lost by it."""
+        groups = await self._groups(seen)
+        self._count(groups, failed=True)
+        return self._held(seen, groups)
+
+    async def _groups(self, seen: Observation) -> list[HostGroup]:
+        return await self._losses.groups(self._host, self._past, seen)
+
+    def _count(self, groups: Sequence[HostGroup], *, failed: bool) -> None:
+        if not self._is_counted:
             self._is_counted = True
             self._losses.count(self._host, self._past, groups, failed=failed)
-        return replace(seen, held=True) if failed and self._losses.is_lost(groups) else seen
+
+    def _held(self, seen: Observation, groups: Sequence[HostGroup]) -> Observation:
+        return replace(seen, held=True) if is_host_failure(seen) and self._losses.is_lost(groups) else seen
 
 
 async def _exchanged(

@@ -1,4 +1,4 @@
-"""A round: leases buckets and visits their due hosts in random order, until nothing is due or it is stopped (C-3).
+"""A round: leases buckets and visits their due hosts, oldest first, until nothing is due or it is stopped (C-3).
 
 One law: a host is visited by one task at a time, and its visit ends only when all its results are written.
 """
@@ -166,7 +166,7 @@ class Round:
                 task.add_done_callback(partial(self._end, host.key))
         if len(hosts) == room:
             return False
-        # The held buckets have no other due host.
+        # The held buckets have no other host that is due before those in other buckets.
         await self._leases.release_all_but(
             {key.bucket for key in self._open} | {host.key.bucket for host, _ in self._read}
         )
@@ -192,10 +192,12 @@ class Round:
                 yield host
 
     async def _visit(self, host: StoredHost, urls: list[StoredUrl]) -> None:
+        watched = self._losses.watched(host, urls, self._check) if self._losses else None
         visit = Visit(
             host,
             urls,
-            check=self._losses.watched(host, urls, self._check) if self._losses else self._check,
+            check=watched.check if watched else self._check,
+            on_failing=watched.failing if watched else None,
             second_opinion=self._second_opinion,
             report=self._recorder.record,
             now=self._now,

@@ -31,6 +31,8 @@ from weboid.store.results.record import Checked
 
 Check = Callable[[CheckRequest], Awaitable[Observation | None]]
 """Makes one check; None if nothing can be concluded, since the failure may be our own."""
+OnFailing = Callable[[Observation], Awaitable[Observation]]
+"""Hears of the failure by which a host counts as failing; returns it, held if it may be ours (C-16)."""
 SecondOutcome = Callable[[str], Awaitable[Outcome | None]]
 """The outcome of a check from the second vantage point (C-14); None if unknown."""
 
@@ -66,6 +68,7 @@ class Visit:
         *,
         check: Check,
         second_opinion: SecondOutcome | None,
+        on_failing: OnFailing | None = None,
         report: Callable[[Checked], Awaitable[None]],
         now: Callable[[], Moment],
         policy: Policy,
@@ -76,6 +79,7 @@ class Visit:
         self._queue = deque(sorted(urls, key=partial(_turn, now().day)))
         self._check = check
         self._second_opinion = second_opinion
+        self._on_failing = on_failing
         self._report = report
         self._now = now
         self._policy = policy
@@ -113,6 +117,8 @@ class Visit:
         self._is_up = self._is_up or not (failed or seen.not_http)
         self._failures += failed and not self._is_up
         is_down = failed and not self._is_up and await self._is_down(url, seen)
+        if is_down and self._on_failing:
+            seen = await self._on_failing(seen)
         moment = self._now()
         seen = await self._confirmed(url, seen, moment, of_host=is_down)
         before = self._state

@@ -13,8 +13,9 @@ from weboid.core.record.policy import Policy
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally, record_batch
-from weboid.store.schedule.lease import Held, count_busy, lease_buckets, record_release, record_renewal
+from weboid.store.schedule.lease import Held, count_busy, find_free_day, lease_buckets, record_release, record_renewal
 from weboid.store.urls.check import record_next_days
+from weboid.store.urls.lock import lock_hosts
 from weboid.store.urls.url import list_canaries, list_due_hosts, list_due_urls
 
 _LEASED_AT_ONCE: Final = 512
@@ -46,7 +47,11 @@ class Work(Protocol):
     async def list_hosts(
         self, buckets: Collection[int], *, until: Moment, but: Sequence[HostKey], limit: int
     ) -> Sequence[StoredHost]:
-        """Hosts of these buckets that are due by then, in random order, without those in `but` (C-3)."""
+        """Hosts of these buckets that are due by then, oldest first, without those in `but` (C-3).
+
+        Those that were due on the same day come in random order. There may be more due that wait for older ones in
+        buckets that nobody holds.
+        """
         ...
 
     async def list_urls(self, hosts: Sequence[HostKey], day: int) -> Mapping[HostKey, list[StoredUrl]]:
@@ -98,16 +103,24 @@ class StoreWork:
     async def list_hosts(
         self, buckets: Collection[int], *, until: Moment, but: Sequence[HostKey], limit: int
     ) -> Sequence[StoredHost]:
-        """Hosts of these buckets that are due by then, in random order, without those in `but` (C-3)."""
+        """Hosts of these buckets that are due by then, oldest first, without those in `but` (C-3).
+
+        None that waits in a bucket that nobody holds has been due for longer: such buckets come first.
+        """
         async with self._pool.connection() as conn:
+            first = await find_free_day(conn, until, rest_s=self._config.delay)
+            if first is not None and first < until.day:
+                until = Moment(first)
             return await list_due_hosts(conn, list(buckets), until=until, beside=but, limit=limit)
 
     async def list_urls(self, hosts: Sequence[HostKey], day: int) -> Mapping[HostKey, list[StoredUrl]]:
         """The URLs of these hosts that are due by `day`, so many a host as one visit may have."""
         async with self._pool.connection() as conn:
             urls = await list_due_urls(conn, hosts, day=day, per_host=self._config.per_host)
-            # Their last due URL was orphaned: there is nothing to check, but their next day must be computed anew.
-            await record_next_days(conn, [host for host, due in urls.items() if not due])
+            # They are due without a due URL: there is nothing to check, but their next day must be computed anew.
+            idle = [host for host, due in urls.items() if not due]
+            await lock_hosts(conn, idle)
+            await record_next_days(conn, sorted(idle))
         return urls
 
     async def record(self, batch: Sequence[Checked], held: Held) -> Tally:

@@ -15,7 +15,7 @@ from weboid.feed.events import HandedIn, LinksAdded, PageGone, PageHandedIn, Pas
 from weboid.feed.intake import NO_SPAM, watched_urls
 from weboid.feed.stream import RawEvent
 from weboid.store.db.pool import Connection, Pool
-from weboid.store.pages.page import Intake, record_added, release_pages
+from weboid.store.pages.page import Intake, PageChanges, record_intake
 from weboid.store.pages.page_pass import list_in_trees
 from weboid.store.pages.pending import Pending, record_pending
 from weboid.store.pages.stream import Position, list_watched, record_later, record_position
@@ -123,8 +123,7 @@ async def apply(
     if not plans and not last_event_id:
         return applied
     async with pool.connection() as conn:
-        for dbname, plan in sorted(plans.items()):
-            await _record_plan(conn, wikis[dbname], plan, day, applied)
+        await _record_plans(conn, [(wikis[dbname], plan) for dbname, plan in sorted(plans.items())], day, applied)
         if last_event_id:
             await record_position(conn, Position(streams.names, last_event_id, applied.moment or now))
     return applied
@@ -138,24 +137,40 @@ def _plans(readings: Iterable[Reading]) -> dict[str, WikiEffects]:
     return plans
 
 
-async def _record_plan(conn: Connection, wiki: FollowedWiki, plan: WikiEffects, day: int, applied: Applied) -> None:
-    """Writes the effects of one wiki. Deleted pages come first: links that were added before do not count then, and
-    links that were added later belong to no known page."""
-    touched = plan.gone.keys() | {page for page, given in plan.handed_in.items() if given.how is HandedIn.MOVED}
-    watched = await list_watched(conn, wiki.wiki, touched) if touched else set()
-    pending = _pending(wiki, plan, watched)
-    if plan.categorised:
-        trees = await list_in_trees(conn, wiki.wiki, {given.category for given in plan.categorised})
-        pending += [Pending(0, each.title, each.moment, True) for each in plan.categorised if each.category in trees]
-    if gone := sorted(plan.gone.keys() & watched):
-        applied.intake += await release_pages(conn, wiki.wiki, gone, day)
-    if plan.added:
-        spam = await wiki.spam(conn)
-        added = {page: watched_urls(given, wiki.farm, spam) for page, given in plan.added.items()}
-        applied.intake += await record_added(conn, wiki.wiki, added, day)
-    await record_pending(conn, wiki.wiki, pending)
-    await record_later(conn, wiki.wiki, plan.later, plan.later_titles)
-    applied.handed_in += len(pending)
+async def _record_plans(
+    conn: Connection, plans: Sequence[tuple[FollowedWiki, WikiEffects]], day: int, applied: Applied
+) -> None:
+    """Writes the effects of all wikis: on pages first, as all is locked in one order, then what is to be read."""
+    pending, changes = {}, {}
+    for wiki, plan in plans:
+        touched = plan.gone.keys() | {page for page, given in plan.handed_in.items() if given.how is HandedIn.MOVED}
+        watched = await list_watched(conn, wiki.wiki, touched) if touched else set()
+        pending[wiki.wiki] = _pending(wiki, plan, watched) + await _categorised(conn, wiki, plan)
+        changes[wiki.wiki] = await _changes(conn, wiki, plan, watched)
+    applied.intake += await record_intake(conn, changes, day)
+    for wiki, plan in plans:
+        await record_pending(conn, wiki.wiki, pending[wiki.wiki])
+        await record_later(conn, wiki.wiki, plan.later, plan.later_titles)
+        applied.handed_in += len(pending[wiki.wiki])
+
+
+async def _changes(conn: Connection, wiki: FollowedWiki, plan: WikiEffects, watched: set[int]) -> PageChanges:
+    """What happens to pages at once. Deleted pages count as deleted, whatever was added to them before or later."""
+    gone = sorted(plan.gone.keys() & watched)
+    if not plan.added:
+        return PageChanges(gone=gone)
+    spam = await wiki.spam(conn)
+    return PageChanges(
+        added={page: watched_urls(given, wiki.farm, spam) for page, given in plan.added.items()}, gone=gone
+    )
+
+
+async def _categorised(conn: Connection, wiki: FollowedWiki, plan: WikiEffects) -> list[Pending]:
+    """The pages that were put into a category of a criterion's tree."""
+    if not plan.categorised:
+        return []
+    trees = await list_in_trees(conn, wiki.wiki, {given.category for given in plan.categorised})
+    return [Pending(0, each.title, each.moment, True) for each in plan.categorised if each.category in trees]
 
 
 def _pending(wiki: FollowedWiki, plan: WikiEffects, watched: set[int]) -> list[Pending]:

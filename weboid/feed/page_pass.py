@@ -15,7 +15,7 @@ from weboid.errors import SourceError
 from weboid.feed.intake import page_urls
 from weboid.feed.spam import SpamFilters
 from weboid.store.db.pool import Connection, Pool
-from weboid.store.pages.page import Intake, record_pages, release_pages
+from weboid.store.pages.page import Intake, PageChanges, record_intake
 from weboid.store.pages.page_pass import (
     PageRecord,
     PassPosition,
@@ -150,8 +150,8 @@ class PagePass:
             async with self._pool.connection() as conn:
                 spam = await self._spam.current(conn, self._farm.code, self._dbname)
                 read = [page_urls(page, self._farm, spam) for page in found]
-                self._progress.intake += await record_pages(conn, self._wiki, read, self._today(), touches=False)
-                self._progress.intake += await release_pages(conn, self._wiki, released, self._today())
+                changes = PageChanges(read=read, gone=released, touches=False)
+                self._progress.intake += await record_intake(conn, {self._wiki: changes}, self._today())
                 await self._go(conn, self._place._replace(place=str(records[-1].page)))
             self._progress.walked += len(records)
             self._show(self._progress)

@@ -10,7 +10,7 @@ from typing import Final
 from weboid.feed.effects import FollowedWiki
 from weboid.feed.intake import page_urls
 from weboid.store.db.pool import Pool
-from weboid.store.pages.page import Intake, record_pages, release_pages
+from weboid.store.pages.page import Intake, PageChanges, record_intake
 from weboid.store.pages.pending import Pending, list_pending, record_done
 from weboid.store.pages.stream import list_watched
 from weboid.wiki.source import PageLinks, WikiSource
@@ -64,9 +64,9 @@ async def _read(pool: Pool, source: WikiSource, wiki: FollowedWiki, waiting: Seq
     ]
     links = await source.find_pages(ids=wanted) if wanted else []
     async with pool.connection() as conn:
-        intake = await release_pages(conn, wiki.wiki, gone, day)
         spam = await wiki.spam(conn)
-        intake += await record_pages(conn, wiki.wiki, [page_urls(page, wiki.farm, spam) for page in links], day)
+        read = [page_urls(page, wiki.farm, spam) for page in links]
+        intake = await record_intake(conn, {wiki.wiki: PageChanges(read=read, gone=gone)}, day)
         await record_done(conn, wiki.wiki, waiting)
     return intake
 

@@ -1,4 +1,7 @@
-"""Single flight: callers that want the same result at the same time share one task."""
+"""Single flight: callers that want the same result at the same time share one task.
+
+One law: a caller is cancelled only by whoever cancels it or closes this; all else reaches it as a result or an error.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Hashable
@@ -12,20 +15,30 @@ class SingleFlight(Generic[Result]):
 
     def __init__(self) -> None:
         self._flights: dict[Hashable, asyncio.Task[Result]] = {}
+        self._is_closed = False
 
     def __len__(self) -> int:
         """How many tasks are under way."""
         return len(self._flights)
 
     async def result(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
-        """The result of the task under way for `key`, which is started if there is none; raises what it raises."""
+        """The result of the task under way for `key`, which is started if there is none; raises what it raises.
+
+        RuntimeError if the task is cancelled by something in it: its callers are not meant by that.
+        """
         if (flight := self._flights.get(key)) is None:
             flight = self._flights[key] = asyncio.create_task(work())
             flight.add_done_callback(lambda done: self._land(key, done))
-        return await asyncio.shield(flight)
+        try:
+            return await asyncio.shield(flight)
+        except asyncio.CancelledError:
+            if self._is_closed or not flight.cancelled() or _is_cancelled():
+                raise
+            raise RuntimeError(f"the work for {key!r} was cancelled from within") from None
 
     async def close(self) -> None:
         """Cancels all tasks; callers that wait for them are cancelled, too."""
+        self._is_closed = True
         flights = list(self._flights.values())
         for flight in flights:
             flight.cancel()
@@ -35,3 +48,9 @@ class SingleFlight(Generic[Result]):
         del self._flights[key]
         if not flight.cancelled():
             flight.exception()  # Retrieved here, because all callers may have been cancelled by now.
+
+
+def _is_cancelled() -> bool:
+    """Whether the task that runs now is itself being cancelled."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

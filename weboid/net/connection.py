@@ -14,6 +14,16 @@ from weboid.net.response_parser import ResponseParser
 
 BODY_S: Final = 10.0
 """Seconds for the body: with the status the server has answered, and the body is optional."""
+HEAD_S: Final = 10.0
+"""A head that has begun is looked at again and again after so many seconds: it must have grown in them …"""
+HEAD_RATE: Final = 240
+"""… by at least so many bytes a second."""
+TINY_BYTES: Final = 256
+"""What is received at once and is shorter than this is a tiny piece …"""
+TINY_PIECES: Final = 8
+"""… and after so many of them in a row …"""
+REST_S: Final = 0.05
+"""… nothing is read for so many seconds after each further one, so that the next one is longer or at least later."""
 _READ_BYTES: Final = 16_384
 
 
@@ -28,14 +38,17 @@ class HttpConnection:
         "_context",
         "_end_at",
         "_fd",
+        "_floor",
         "_host",
         "_in",
         "_limit_at",
         "_loop",
         "_out",
         "_question",
+        "_resting",
         "_sock",
         "_timer",
+        "_tiny",
         "_tls",
         "_unsent",
         "_waiting",
@@ -58,6 +71,9 @@ class HttpConnection:
         self._waiting: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._end_at = self._limit_at = 0.0
+        self._floor: asyncio.TimerHandle | None = None
+        self._tiny = 0
+        self._resting: asyncio.TimerHandle | None = None
 
     def ask(self, question: bytes, coming: ResponseParser, *, open_at: float, end_at: float) -> asyncio.Future[None]:
         """Sends a request once the connection is open; done when `coming` needs no more data. Times are the loop's.
@@ -69,6 +85,7 @@ class HttpConnection:
         self._question = question
         self._coming = coming
         self._end_at = end_at
+        self._tiny = 0
         if self.is_open:
             self._limit(end_at)
             self._proceed()
@@ -109,6 +126,10 @@ class HttpConnection:
             return
         self.is_closed = True
         self._unlimit()
+        self._stop_watching_head()
+        if self._resting is not None:
+            self._resting.cancel()
+            self._resting = None
         if self._sock is not None:
             self._loop.remove_reader(self._fd)
             if self._unsent:
@@ -150,6 +171,9 @@ class HttpConnection:
         except OSError as error:
             self.end(error)
             return
+        self._tiny = self._tiny + 1 if len(data) < TINY_BYTES else 0
+        if self._tiny > TINY_PIECES:
+            self._rest()
         if self._tls is None:
             self._took(data)
             return
@@ -158,6 +182,34 @@ class HttpConnection:
         else:
             self._in.write_eof()
         self._proceed()
+
+    def _rest(self) -> None:
+        """Reads nothing for a moment: what comes byte by byte costs as little as what comes in larger pieces."""
+        self._loop.remove_reader(self._fd)
+        self._resting = self._loop.call_later(REST_S, self._read_on)
+
+    def _read_on(self) -> None:
+        self._resting = None
+        self._loop.add_reader(self._fd, self._readable)
+
+    def _watch_head(self, coming: ResponseParser) -> None:
+        """Ends the connection if a head that has begun comes too slowly; servers may think before it begins."""
+        if coming.begun_bytes and not coming.code:
+            if self._floor is None:
+                self._floor = self._loop.call_later(HEAD_S, self._check_head, coming, coming.begun_bytes)
+        else:
+            self._stop_watching_head()
+
+    def _check_head(self, coming: ResponseParser, before: int) -> None:
+        if coming.begun_bytes - before < HEAD_S * HEAD_RATE:
+            self.end(TimeoutError())
+        else:
+            self._floor = self._loop.call_later(HEAD_S, self._check_head, coming, coming.begun_bytes)
+
+    def _stop_watching_head(self) -> None:
+        if self._floor is not None:
+            self._floor.cancel()
+            self._floor = None
 
     def _proceed(self) -> None:
         """Does all that is possible now: handshake, sending, reading."""
@@ -203,6 +255,8 @@ class HttpConnection:
         except OSError as error:
             self.end(error)
             return
+        if not had_status:
+            self._watch_head(coming)
         if is_done:
             self._done(coming)
         elif coming.code and not had_status:

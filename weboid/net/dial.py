@@ -146,7 +146,11 @@ class Dial:
         self.begin()
 
     async def _find(self, more: Callable[[], Awaitable[Iterable[str]]]) -> None:
-        self._left.extend(await more())
+        try:
+            self._left.extend(await more())
+        except Exception as error:
+            # A fault of ours: it must not end as the silence of a server, which would be held against the host.
+            self._errors.append(error)
         self._finding = None
         self.begin()
 

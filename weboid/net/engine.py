@@ -22,7 +22,7 @@ from weboid.net.content_coding import decoded
 from weboid.net.dial import KEEP_ALIVE_S, Dial, NotConnected, ipv6_is_routed, trusting_context
 from weboid.net.dns import Resolver
 from weboid.net.exchange import Reply, Request
-from weboid.net.guard import Guard
+from weboid.net.guard import Guard, require_port
 from weboid.net.response_parser import ResponseParser
 
 HEADERS: Final = 40
@@ -89,11 +89,12 @@ class SocketEngine:
         self._drop_kept()
 
     async def send(self, request: Request, timeout_s: float) -> Reply:
-        """The reply to a request; raises exceptions of ``dns``, ``dial`` or ``connection``; ValueError if invalid.
+        """The reply to a request; raises exceptions of ``dns``, ``dial``, ``guard`` or ``connection``; ValueError.
 
         A request that fails on a kept connection is sent once more on a new one: servers may close idle connections.
         """
         place = _place(request)
+        require_port(place.port)
         exchange = _Exchange(place, request.method, _question(request, place))
         end_at = self._loop.time() + timeout_s
         if (kept := self._take_kept(place.origin)) is not None:

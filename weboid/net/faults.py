@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from weboid.core.record.reasons import Reason
 from weboid.net.dial import NotConnected
 from weboid.net.dns import NO_NAME, NO_SERVER, LookupFailed
-from weboid.net.guard import NotPublic
+from weboid.net.guard import BadPort, NotPublic
 from weboid.net.response_parser import BrokenReply
 
 
@@ -26,6 +26,8 @@ class Fault(NamedTuple):
 def fault_of(exc: BaseException) -> Fault | None:
     """The fault for an exception; None if our own machine, our name servers or a bug of ours caused it."""
     match exc:
+        case BadPort():
+            return Fault(Reason.BAD_PORT)
         case NotPublic():
             return Fault(Reason.NOT_PUBLIC)
         case LookupFailed():
@@ -112,6 +114,7 @@ _MOST_TELLING: Final = (
     Reason.RESET,
     Reason.TIMEOUT,
     Reason.UNREACHABLE,
+    Reason.BAD_PORT,
     Reason.NOT_PUBLIC,
 )
 """If several addresses failed differently, the first of these counts for the host: it came nearest to an answer."""

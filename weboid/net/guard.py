@@ -1,7 +1,7 @@
 """Decides which addresses and ports may be contacted (C-13). Pure; used for every socket and every resolved name.
 
-One law: an address that is not known to be public unicast is refused, and a configured denial overrides every
-permission.
+One law: an address that is not known to be public unicast is refused, and so is a port on which no public page lives;
+a configured denial overrides every permission.
 """
 
 from bisect import bisect_right
@@ -15,13 +15,20 @@ Address = IPv4Address | IPv6Address
 
 
 class NotPublic(OSError):
-    """An address or port that must not be contacted. An OSError, so that a connector tries the host's next address.
+    """An address that must not be contacted. An OSError, so that a connector tries the host's next address.
 
     Its text is always the same: connectors join different texts into an error without a type.
     """
 
+    def __init__(self, text: str = "not a public address") -> None:
+        super().__init__(text)
+
+
+class BadPort(NotPublic):
+    """A port of another protocol, or of services that are nobody's public page."""
+
     def __init__(self) -> None:
-        super().__init__("not a public address or port")
+        super().__init__("not a port of public pages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +49,24 @@ class Guard:
     def require(self, host: str, port: int, *, own: Collection[int] = ()) -> None:
         """Raises NotPublic unless an address, as written in a socket's address, and its port may be contacted.
 
-        `own`: ports that belong to the protocol in use, and are bad only for other protocols (C-10).
+        `own` as in `require_port`.
         """
+        require_port(port, own=own)
         try:
             address = ip_address(host)
         except ValueError:
             raise NotPublic from None
-        if (port in BAD_PORTS and port not in own) or not 0 < port < 65_536 or not self.allows(address):
+        if not self.allows(address):
             raise NotPublic
+
+
+def require_port(port: int, *, own: Collection[int] = ()) -> None:
+    """Raises BadPort unless a port may be contacted, whatever the address: no name need be looked up for others.
+
+    `own`: ports that belong to the protocol in use, and are bad only for other protocols (C-10).
+    """
+    if (port in BAD_PORTS and port not in own) or not 0 < port < 65_536:
+        raise BadPort
 
 
 def is_public(address: Address) -> bool:
@@ -134,7 +151,7 @@ _SPECIAL_V6: Final = _ranges(
 )
 
 # fmt: off
-BAD_PORTS: Final = frozenset(
+_BROWSERS: Final = frozenset(
     {
         0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
         104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514,
@@ -142,5 +159,20 @@ BAD_PORTS: Final = frozenset(
         2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
     }
 )
-# fmt: on
 """Ports of other protocols that browsers refuse for http and https (WHATWG Fetch, "bad port")."""
+# fmt: on
+_INNER: Final = frozenset(
+    {
+        *(445, 873, 3268, 3269),  # SMB, rsync, directories
+        *(623, 3389, 5900, 5901, 5985, 5986),  # remote control of machines: IPMI, RDP, VNC, WinRM
+        *(1433, 1434, 1521, 2483, 2484, 3050, 3306, 5432),  # SQL Server, Oracle, Firebird, MySQL, PostgreSQL
+        *(5984, 6379, 9042, 9200, 9300, 11211),  # CouchDB, Redis, Cassandra, Elasticsearch, memcached
+        *(27017, 27018, 27019),  # MongoDB
+        *(2181, 4369, 5671, 5672, 9092),  # ZooKeeper, Erlang, AMQP, Kafka
+        *(2375, 2376, 2377, 2379, 2380, 10250, 10255),  # Docker, etcd, Kubernetes
+    }
+)
+"""Ports of databases and other inner services: some understand HTTP or take its lines for commands, and none of them
+has pages for the public. Ports that public web servers use as well (7001, 8086, 8500, 50000 …) are not among them."""
+BAD_PORTS: Final = _BROWSERS | _INNER
+"""Ports that are refused on every address, also permitted ones."""

@@ -1,7 +1,8 @@
 """Parses an HTTP/1 reply while its bytes arrive: head, framing of the body, and the body's beginning. Pure.
 
 It reads what servers actually send, not only what RFC 9112 allows: what browsers accept is not a fault here.
-One law: everything kept is bounded, and what follows a reply is never taken for a part of it.
+One law: everything kept is bounded, and what follows a reply is never taken for a part of it; no byte is looked at more
+than a few times, however small the pieces are in which it comes.
 """
 
 import re
@@ -9,17 +10,21 @@ from typing import Final
 
 HEADER_LINES: Final = 256
 """Header lines of a reply, at most; more count as a broken protocol."""
-LINES_A_HEAD: Final = 16
-"""The whole head, with all that precedes it, may be this many times as long as the longest allowed line."""
+HEAD_BYTES: Final = 65_536
+"""Bytes of a head with all that precedes it (empty lines, heads with 1xx), at most; more are a broken protocol."""
+STEPS: Final = 64
+"""Heads with 1xx before the reply, at most; more are a broken protocol."""
 
 _START: Final = re.compile(r"(?:HTTP/(\d)(?:\.(\d))?|ICY)[ \t]+(\d{3})(?!\d)")
-_END: Final = re.compile(rb"\r?\n\r?\n")
 _FOLDED: Final = re.compile(r"\r?\n[ \t]+")
 _CHUNK: Final = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;.*)?\r?")
 _CHUNK_LINE: Final = 4096
 """Bytes of the line before a chunk, with its extensions."""
+_FRAMING: Final = 65_536
+"""Bytes between the parts of a chunked body, at most; where there are more, the body ends."""
 _LENGTH: Final = re.compile(r"[0-9]{1,15}")
 _SPACE: Final = " \t\r"
+_RETURN: Final = ord("\r")
 _SWITCHING: Final = 101
 _WITHOUT_BODY: Final = frozenset({_SWITCHING, 204, 304})
 
@@ -39,13 +44,17 @@ class ResponseParser:
         "_after_chunk",
         "_body",
         "_buffer",
+        "_framing",
         "_is_chunked",
         "_is_head",
         "_keeps",
         "_left",
+        "_lines",
         "_most_body",
         "_most_line",
-        "_taken",
+        "_spent",
+        "_steps",
+        "_whole",
         "code",
         "cookies",
         "headers",
@@ -61,8 +70,13 @@ class ResponseParser:
         self._is_head = method == "HEAD"
         self._most_line = line_bytes
         self._most_body = body_bytes
-        self._buffer = b""
-        self._taken = 0
+        # What has come of a head, or of the line before a chunk, that is not complete yet.
+        self._buffer = bytearray()
+        self._lines = 0
+        # Bytes of heads so far, and of those that are complete.
+        self._spent = self._whole = 0
+        self._steps = 0
+        self._framing = 0
         self._keeps = False
         self._is_chunked = False
         self._after_chunk = False
@@ -73,6 +87,11 @@ class ResponseParser:
     def body(self) -> bytes:
         """The beginning of the body, at most `body_bytes`."""
         return bytes(self._body[: self._most_body])
+
+    @property
+    def begun_bytes(self) -> int:
+        """Bytes of a head that has begun and is not complete; 0 before it begins, between heads and after the last."""
+        return 0 if self.code else self._spent - self._whole + len(self._buffer)
 
     def take(self, data: bytes) -> bool:
         """Takes received data, b"" for the end of the connection; returns whether no more data is needed.
@@ -87,36 +106,60 @@ class ResponseParser:
         return self._take_head(data)
 
     def _take_head(self, data: bytes) -> bool:
-        self._taken += len(data)
-        if self._buffer:
-            data = self._buffer + data
+        """Takes a part of a head; only what is new is searched for its end."""
+        buffer = self._buffer
         while True:
-            data = data.lstrip(b"\r\n")
-            end = _END.search(data)
-            if end is None:
-                if self._taken > LINES_A_HEAD * self._most_line or data.count(b"\n") > HEADER_LINES:
+            known = len(buffer)
+            data = data if buffer else self._without_blank(data)
+            buffer += data
+            found = _end_of_head(buffer, known)
+            if found is None:
+                self._lines += data.count(b"\n")
+                if self._spent + len(buffer) > HEAD_BYTES or self._lines > HEADER_LINES + 1:
                     raise BrokenReply("endless headers")
-                self._buffer = data
                 return False
-            head, data = data[: end.start()], data[end.end() :]
-            text = head.decode("utf-8", "surrogateescape")
-            if "\n " in text or "\n\t" in text:
-                text = _FOLDED.sub(" ", text)
-            lines = text.split("\n")
-            start = _START.match(lines[0])
-            if start is None or len(lines) > HEADER_LINES + 1 or b"\0" in head:
-                raise BrokenReply("no reply")
-            if len(head) > self._most_line and max(map(len, lines)) > self._most_line:
-                raise BrokenReply("an endless header")
-            code = int(start[3])
-            if code // 100 != 1 or code == _SWITCHING:
-                break
-        self._buffer = b""
+            end, after = found
+            head, data = bytes(buffer[:end]), bytes(buffer[after:])
+            buffer.clear()
+            self._lines = 0
+            self._spend(after)
+            self._whole = self._spent
+            if self._take_whole_head(head):
+                # The body of a redirect is not waited for: only its Location matters.
+                return self._take_body(data) or self.code // 100 == 3
+
+    def _without_blank(self, data: bytes) -> bytes:
+        """Data without the empty lines that precede a head."""
+        rest = data.lstrip(b"\r\n")
+        self._spend(len(data) - len(rest))
+        return rest
+
+    def _spend(self, count: int) -> None:
+        self._spent += count
+        if self._spent > HEAD_BYTES:
+            raise BrokenReply("endless headers")
+
+    def _take_whole_head(self, head: bytes) -> bool:
+        """Takes a head, without the empty line; returns whether it is the reply's, not a step on the way (1xx)."""
+        text = head.decode("utf-8", "surrogateescape")
+        if "\n " in text or "\n\t" in text:
+            text = _FOLDED.sub(" ", text)
+        lines = text.split("\n")
+        start = _START.match(lines[0])
+        if start is None or head.count(b"\n") > HEADER_LINES or b"\0" in head:
+            raise BrokenReply("no reply")
+        if len(head) > self._most_line and max(map(len, lines)) > self._most_line:
+            raise BrokenReply("an endless header")
+        code = int(start[3])
+        if code // 100 == 1 and code != _SWITCHING:
+            self._steps += 1
+            if self._steps > STEPS:
+                raise BrokenReply("endless steps")
+            return False
         self._take_fields(lines)
         self.code = code
         self._frame(start[1], start[2])
-        # The body of a redirect is not waited for: only its Location matters.
-        return self._take_body(data) or code // 100 == 3
+        return True
 
     def _take_fields(self, lines: list[str]) -> None:
         """Takes the header lines; the first line is skipped, and so are lines without a name, as in browsers."""
@@ -163,7 +206,6 @@ class ResponseParser:
 
     def _take_chunks(self, data: bytes) -> bool:
         """Takes chunks (RFC 9112, 7.1); after the last one only an empty trailer leaves the connection clean."""
-        data = self._buffer + data
         at = 0
         while True:
             if self._left:
@@ -171,15 +213,18 @@ class ResponseParser:
                 at += len(part)
                 self._body += part
                 self._left -= len(part)
-                self._buffer = b""
                 self._after_chunk = True
                 if self._left or len(self._body) >= self._most_body:
                     return len(self._body) >= self._most_body
             end = data.find(b"\n", at)
+            self._framing += (len(data) if end < 0 else end + 1) - at
+            if self._framing > _FRAMING:
+                return True
             if end < 0:
-                self._buffer = data[at:]
+                self._buffer += data[at:]
                 return len(self._buffer) > _CHUNK_LINE
-            line = data[at:end]
+            line = bytes(self._buffer + data[at:end])
+            self._buffer.clear()
             at = end + 1
             if self._after_chunk and not line.rstrip(b"\r"):
                 self._after_chunk = False
@@ -191,3 +236,19 @@ class ResponseParser:
             if not self._left:
                 self.is_clean = self._keeps and data[at:] in (b"\r\n", b"\n")
                 return True
+
+
+def _end_of_head(buffer: bytearray, known: int) -> tuple[int, int] | None:
+    """Where a head ends and what follows it begins; None if it is not complete.
+
+    Its first `known` bytes hold no end: it is searched for from just before them on.
+    """
+    with_return = buffer.find(b"\n\r\n", max(known - 2, 0))
+    without = buffer.find(b"\n\n", max(known - 1, 0), None if with_return < 0 else with_return + 1)
+    if without >= 0:
+        end, after = without, without + 2
+    elif with_return >= 0:
+        end, after = with_return, with_return + 3
+    else:
+        return None
+    return end - (end > 0 and buffer[end - 1] == _RETURN), after

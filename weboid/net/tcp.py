@@ -15,7 +15,7 @@ from weboid.config import NetConfig
 from weboid.core.url.hosts import is_ip
 from weboid.net.dial import NoIpv6, tls_context
 from weboid.net.dns import Resolver
-from weboid.net.guard import Guard, NotPublic
+from weboid.net.guard import Guard, NotPublic, require_port
 
 T = TypeVar("T")
 
@@ -37,6 +37,7 @@ class Dialer:
         One address after the other is tried, IPv4 first, each with its share of `connect_s`; the look-up before that
         has its own limit. `own` as in the guard. Raises exceptions that `faults.fault_of` can interpret.
         """
+        require_port(port, own=own)
         addresses = [host] if is_ip(host) else [each["host"] for each in await self._resolver.resolve(host, port)]
         end = monotonic() + self._settings.connect_s
         errors: list[OSError] = []

@@ -32,7 +32,13 @@ SET touched = excluded.touched, namespace = excluded.namespace, title = excluded
 -- name: record_exclusions
 -- Excluded pages count as never touched; if they are included again, they are read again.
 UPDATE page SET touched = 0, flagged = false, mark = NULL
-WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[]) AND (touched <> 0 OR flagged OR mark IS NOT NULL)
+FROM (
+    SELECT page FROM page
+    WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[]) AND (touched <> 0 OR flagged OR mark IS NOT NULL)
+    ORDER BY page
+    FOR NO KEY UPDATE
+) AS locked
+WHERE page.wiki = %(wiki)s AND page.page = locked.page
 
 -- name: list_records
 SELECT page, mark, touched, flagged FROM page
@@ -69,7 +75,13 @@ WHERE link.bucket = given.bucket AND link.host_key = given.host_key AND link.url
 -- name: record_asked
 -- At most one write a day (P-3); excluded pages stay untouched (P-4).
 UPDATE page SET asked = %(day)s, touched = CASE WHEN touched = 0 THEN 0 ELSE greatest(touched, %(day)s) END
-WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[]) AND asked IS DISTINCT FROM %(day)s
+FROM (
+    SELECT page FROM page
+    WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[]) AND asked IS DISTINCT FROM %(day)s
+    ORDER BY page
+    FOR NO KEY UPDATE
+) AS locked
+WHERE page.wiki = %(wiki)s AND page.page = locked.page AND asked IS DISTINCT FROM %(day)s
 
 -- name: find_by_id
 SELECT page, namespace, title, latest, urls, touched FROM page WHERE wiki = %(wiki)s AND page = %(page)s

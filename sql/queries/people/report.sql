@@ -1,11 +1,5 @@
 -- "It works by hand": what people say of URLs and of whole domains (H).
 
--- name: lock_url
--- A check that writes this URL waits until the report is written, and a report waits for a check.
-SELECT FROM url
-WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key = %(url_key)s
-FOR NO KEY UPDATE
-
 -- name: record_report
 INSERT INTO report (bucket, host_key, url_key, day, subject, name)
 VALUES (%(bucket)s, %(host_key)s, %(url_key)s, %(day)s, %(subject)s, %(name)s)

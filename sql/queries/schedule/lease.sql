@@ -2,19 +2,35 @@
 -- visited is that of core/record/moment.py; a test compares them.
 
 -- name: lease_buckets
--- There is a pause before a bucket is leased again: the last worker may just have sent a request to one of its hosts.
+-- The buckets whose oldest due host is the oldest, by one look-up in each. There is a pause before a bucket is leased
+-- again: the last worker may just have sent a request to one of its hosts.
 UPDATE lease SET worker = %(worker)s, epoch = epoch + 1, until = now() + make_interval(secs => %(seconds)s)
 FROM (
-    SELECT bucket FROM lease
+    SELECT lease.bucket FROM lease CROSS JOIN LATERAL (
+        SELECT next_day FROM host
+        WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
+            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s)
+        ORDER BY next_day
+        LIMIT 1
+    ) AS oldest
     WHERE until < now() - make_interval(secs => %(rest)s)
-        AND EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
-            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s))
-    ORDER BY random()
+    ORDER BY oldest.next_day, random()
     LIMIT %(limit)s
-    FOR UPDATE SKIP LOCKED
+    FOR UPDATE OF lease SKIP LOCKED
 ) AS free
 WHERE lease.bucket = free.bucket
 RETURNING lease.bucket, lease.epoch
+
+-- name: find_free_day
+-- Since when the host has been due that was due first in the buckets that nobody holds.
+SELECT min(oldest.next_day) FROM lease CROSS JOIN LATERAL (
+    SELECT next_day FROM host
+    WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
+        AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s)
+    ORDER BY next_day
+    LIMIT 1
+) AS oldest
+WHERE until < now() - make_interval(secs => %(rest)s)
 
 -- name: find_due
 SELECT EXISTS (

@@ -26,16 +26,26 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
 
 -- name: record_host_rows
-UPDATE host SET strikes = given.strikes, failing_since = given.failing_since, failing_until = given.failing_until,
-    evidence = given.evidence, reason = given.reason
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(strikes)s::smallint[], %(failing_since)s::smallint[],
-    %(failing_until)s::smallint[], %(evidence)s::integer[], %(reason)s::smallint[])
-    AS given (bucket, host_key, strikes, failing_since, failing_until, evidence, reason)
-WHERE host.bucket = given.bucket AND host.host_key = given.host_key
-    AND (host.strikes, host.failing_until) IS DISTINCT FROM (given.strikes, given.failing_until)
+-- The hosts are locked before this statement begins. Only the last check of a visit changes next_day: after the others
+-- the host is still due.
+UPDATE host SET next_day = found.due, strikes = found.strikes, failing_since = found.failing_since,
+    failing_until = found.failing_until, evidence = found.evidence, reason = found.reason
+FROM (
+    SELECT given.*, (
+        SELECT due FROM url
+        WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND orphaned IS NULL
+        ORDER BY due LIMIT 1
+    ) AS due
+    FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(strikes)s::smallint[], %(failing_since)s::smallint[],
+        %(failing_until)s::smallint[], %(evidence)s::integer[], %(reason)s::smallint[])
+        AS given (bucket, host_key, strikes, failing_since, failing_until, evidence, reason)
+) AS found
+WHERE host.bucket = found.bucket AND host.host_key = found.host_key
+    AND (host.next_day, host.strikes, host.failing_until)
+        IS DISTINCT FROM (found.due, found.strikes, found.failing_until)
 
 -- name: record_next_days
--- Only the last check of a visit changes next_day: after the others the host is still due.
+-- The hosts are locked before this statement begins.
 UPDATE host SET next_day = found.due
 FROM (
     SELECT bucket, host_key, (

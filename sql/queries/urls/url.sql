@@ -14,8 +14,12 @@ ORDER BY url.bucket, url.host_key, url.url_key
 FOR NO KEY UPDATE OF url
 
 -- name: lock_hosts
-SELECT FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)
+-- Of hosts whose URLs' uses come or go, those that will be written and those that fail; the others are not locked.
+SELECT host.bucket, host.host_key, host.strikes > 0
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(written)s::boolean[])
+    AS given (bucket, host_key, written)
 JOIN host USING (bucket, host_key)
+WHERE given.written OR host.strikes > 0
 ORDER BY host.bucket, host.host_key
 FOR NO KEY UPDATE OF host
 
@@ -51,14 +55,34 @@ WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_ke
     AND url.orphaned IS NULL
     AND NOT EXISTS (SELECT FROM link WHERE link.bucket = given.bucket AND link.host_key = given.host_key
         AND link.url_key = given.url_key)
+RETURNING url.bucket, url.host_key, url.url_key
 
 -- name: list_due_hosts
-SELECT bucket, host_key, host, strikes, failing_since, failing_until, evidence, reason
-FROM host
-WHERE bucket = ANY(%(buckets)s::smallint[]) AND next_day <= %(day)s AND host_key <> ALL(%(open)s::bigint[])
-    AND (next_day < %(day)s OR mod(mod(host_key, 24) + 5 * next_day + 24, 24) <= %(hour)s)
-ORDER BY random()
-LIMIT %(limit)s
+-- Each bucket gives its oldest due hosts, by index, at most `depth`; of all of these the oldest are taken. The last
+-- column names the buckets that may have older ones than the newest taken: they have to be read deeper.
+WITH found AS MATERIALIZED (
+    SELECT first.*, held.depth
+    FROM unnest(%(buckets)s::smallint[], %(depths)s::integer[]) AS held (bucket, depth)
+    CROSS JOIN LATERAL (
+        SELECT bucket, host_key, host, strikes, failing_since, failing_until, evidence, reason, next_day
+        FROM host
+        WHERE host.bucket = held.bucket AND next_day <= %(day)s
+            AND (next_day < %(day)s OR mod(mod(host_key, 24) + 5 * next_day + 24, 24) <= %(hour)s)
+            AND host_key NOT IN (SELECT unnest(%(open)s::bigint[]))
+        ORDER BY next_day
+        LIMIT held.depth
+    ) AS first
+), taken AS MATERIALIZED (
+    SELECT * FROM found ORDER BY next_day, random() LIMIT %(limit)s
+), shallow AS (
+    SELECT bucket FROM found
+    GROUP BY bucket
+    HAVING count(*) >= min(depth)
+        AND ((SELECT count(*) FROM taken) < %(limit)s OR max(next_day) < (SELECT max(next_day) FROM taken))
+)
+SELECT bucket, host_key, host, strikes, failing_since, failing_until, evidence, reason,
+    (SELECT array_agg(bucket) FROM shallow)
+FROM taken
 
 -- name: list_due_urls
 SELECT url.bucket, url.host_key, url.url_key, url.scheme, host.host, url.port, url.path,

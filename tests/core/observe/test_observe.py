@@ -101,6 +101,7 @@ def test_every_code_has_its_status_and_its_reason(code: int, status: int, reason
         (Reason.TLS, PAGE, 64),
         (Reason.CERTIFICATE_EXPIRED, PAGE, 64),
         (Reason.NOT_PUBLIC, PAGE, 64),
+        (Reason.BAD_PORT, PAGE, 64),
         (Reason.TIMEOUT, "http://192.0.2.7/", 67),
         (Reason.CONNECTION_REFUSED, "http://[2001:db8::7]:8080/", 67),
         (Reason.RESET, "http://192.0.2.7/", 64),
@@ -109,6 +110,13 @@ def test_every_code_has_its_status_and_its_reason(code: int, status: int, reason
 def test_faults_are_network_statuses_that_keep_their_reason(fault: Reason, url: str, status: int) -> None:
     seen = ended(fault=fault, url=url)
     assert (seen.status, seen.reason) == (status, fault)
+
+
+def test_a_port_that_is_never_contacted_says_nothing_of_its_host_but_a_redirect_there_is_an_answer() -> None:
+    assert ended(fault=Reason.BAD_PORT).not_http
+    hops = (Hop(PAGE, 301, "http://other.example:6379/"),)
+    seen = observation_of(RawResponse(PAGE, hops[0].location, "HEAD", fault=Reason.BAD_PORT, hops=hops))
+    assert (seen.not_http, seen.on_other_host, seen.target) == (False, True, hops[0].location)
 
 
 def test_an_answer_without_code_or_fault_is_a_bug() -> None:

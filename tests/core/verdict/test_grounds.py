@@ -7,28 +7,18 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.observations import BROKEN, FINE, GONE, LIMITED, LOST, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, WALL
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
-from weboid.core.record.status import Status
 from weboid.core.url.classify import classify
 from weboid.core.verdict.claims import NONE, Claims
 from weboid.core.verdict.grounds import Grounds, grounds_of
 from weboid.core.verdict.judge import judge, judge_host
 from weboid.core.verdict.link_report import link_as_json, link_report
 from weboid.core.verdict.verdict import Verdict, finding_of
-
-MISSING = Observation(Status.NOT_FOUND, Reason.NOT_FOUND)
-GONE = Observation(Status.GONE, Reason.GONE)
-SILENT = Observation(Status.NETWORK, Reason.TIMEOUT)
-TAKEN_OVER = Observation(Status.NETWORK, Reason.TIMEOUT, inferred=True)
-BROKEN = Observation(Status.SYNTAX_OR_SERVER_ERROR, Reason.SERVER_ERROR)
-BUSY = Observation(Status.UNAVAILABLE, Reason.UNAVAILABLE)
-LIMITED = Observation(Status.TOO_MANY_REQUESTS, Reason.RATE_LIMIT)
-WALL = Observation(Status.NO_ACCESS, Reason.FORBIDDEN)
-FINE = Observation(Status.FINE, Reason.OK)
 
 
 @dataclass(frozen=True)
@@ -71,9 +61,9 @@ def days(first: int, last: int, step: int = 3) -> range:
         Stored(UNTRIED),
         checked((100, FINE)),
         checked((100, WALL)),
-        checked((100, MISSING), (103, FINE)),
-        checked((100, BUSY), (103, BUSY)),
-        checked((100, TAKEN_OVER)),
+        checked((100, LOST), (103, FINE)),
+        checked((100, UNAVAILABLE), (103, UNAVAILABLE)),
+        checked((100, SILENT_BY_HEARSAY)),
     ],
     ids=["new", "fine", "wall", "mended", "503", "taken over"],
 )
@@ -83,7 +73,7 @@ def test_where_no_failure_counts_there_are_no_grounds(known: Stored) -> None:
 
 
 def test_the_evidence_for_a_missing_page_as_json() -> None:
-    assert evidence_in_json(checked(*((day, MISSING) for day in days(100, 115)))) == {
+    assert evidence_in_json(checked(*((day, LOST) for day in days(100, 115)))) == {
         "strikes": 6,
         "missing": 6,
         "since": "2017-04-11",
@@ -97,15 +87,15 @@ def test_the_evidence_for_a_missing_page_as_json() -> None:
 
 
 def test_the_evidence_of_a_dead_host_is_told_of_each_of_its_urls() -> None:
-    told = evidence_in_json(checked((100, TAKEN_OVER), (128, TAKEN_OVER), host_days=days(100, 130)))
+    told = evidence_in_json(checked((100, SILENT_BY_HEARSAY), (128, SILENT_BY_HEARSAY), host_days=days(100, 130)))
     assert (told["of_host"], told["strikes"], told["missing"]) == (True, 11, 0)
     assert (told["days"], told["needs_days"]) == (30, 28)
 
 
 def test_without_hours_and_weekdays_days_are_no_proof() -> None:
-    found = grounds(checked(*((day, MISSING) for day in days(100, 128, 7)), hours=(3, 5)))
+    found = grounds(checked(*((day, LOST) for day in days(100, 128, 7)), hours=(3, 5)))
     assert (found.days >= found.needs_days, found.is_proof) == (True, False)
-    evidence = evidence_in_json(checked(*((day, MISSING) for day in days(100, 128, 7)), hours=(3, 5)))
+    evidence = evidence_in_json(checked(*((day, LOST) for day in days(100, 128, 7)), hours=(3, 5)))
     assert (evidence["weekdays"], evidence["hours"]) == (False, False)
 
 
@@ -115,47 +105,47 @@ def test_a_host_that_is_down_for_longer_counts_before_a_url_s_own_failures() -> 
 
 
 def test_a_failure_that_the_host_answered_is_the_url_s_own() -> None:
-    found = grounds(checked((106, MISSING), host_days=(100, 103)))
+    found = grounds(checked((106, LOST), host_days=(100, 103)))
     assert (found.of_host, found.host_answers) == (False, False)
-    assert grounds(checked((106, MISSING))).host_answers
+    assert grounds(checked((106, LOST))).host_answers
 
 
 def test_whichever_measure_is_nearer_to_its_proof_counts() -> None:
-    late = grounds(checked(*((day, SILENT) for day in days(100, 121)), (124, MISSING)))
+    late = grounds(checked(*((day, SILENT) for day in days(100, 121)), (124, LOST)))
     assert (late.days, late.needs_days, late.missing) == (24, 28, 1)
-    early = grounds(checked((100, SILENT), (103, MISSING), (106, MISSING)))
+    early = grounds(checked((100, SILENT), (103, LOST), (106, LOST)))
     assert (early.days, early.needs_days, early.missing) == (3, 14, 2)
     # What was said before the host went silent proves by the short measure only if it was enough by then.
-    silent = grounds(checked(*((day, MISSING) for day in days(100, 109)), (112, SILENT)))
+    silent = grounds(checked(*((day, LOST) for day in days(100, 109)), (112, SILENT)))
     assert (silent.days, silent.needs_days) == (12, 28)
-    proven = grounds(checked(*((day, MISSING) for day in days(100, 115)), (118, SILENT)))
+    proven = grounds(checked(*((day, LOST) for day in days(100, 115)), (118, SILENT)))
     assert (proven.days, proven.needs_days, proven.is_proof) == (15, 14, True)
 
 
 def test_what_failed_and_came_back_not_long_before_needs_more_days() -> None:
-    relapsed = checked((90, MISSING), (93, FINE), *((day, MISSING) for day in days(100, 115)))
+    relapsed = checked((90, LOST), (93, FINE), *((day, LOST) for day in days(100, 115)))
     found = grounds(relapsed)
     assert (found.days, found.needs_days, found.is_proof) == (15, 28, False)
     host = UNKNOWN_HOST
     for day, seen in ((79, SILENT), (80, SILENT), (83, FINE), (100, SILENT), (103, SILENT)):
         host = judge_host(host, seen, day)
-    found = grounds(Stored(checked((103, TAKEN_OVER)).record, host))
+    found = grounds(Stored(checked((103, SILENT_BY_HEARSAY)).record, host))
     assert (found.days, found.needs_days, found.of_host) == (3, 56, True)
 
 
 def test_too_many_requests_leave_the_grounds_as_they_were() -> None:
-    found = grounds(checked((100, MISSING), (103, MISSING), (106, LIMITED)))
+    found = grounds(checked((100, LOST), (103, LOST), (106, LIMITED)))
     assert (found.streak.strikes, found.days, found.needs_days) == (2, 3, 14)
 
 
 def test_strikes_that_say_missing_are_counted_beyond_what_a_streak_can_count() -> None:
-    years = checked(*((day, MISSING) for day in days(100, 600, 20)))
+    years = checked(*((day, LOST) for day in days(100, 600, 20)))
     assert (grounds(years).missing, grounds(years).is_all_missing) == (26, True)
-    changed = checked(*((day, MISSING) for day in days(100, 600, 20)), (620, GONE))
+    changed = checked(*((day, LOST) for day in days(100, 600, 20)), (620, GONE))
     assert (grounds(changed).missing, grounds(changed).is_all_missing) == (15, False)
 
 
-_SEEN = st.sampled_from([MISSING, GONE, SILENT, TAKEN_OVER, BROKEN, BUSY, LIMITED, WALL, FINE])
+_SEEN = st.sampled_from([LOST, GONE, SILENT, SILENT_BY_HEARSAY, BROKEN, UNAVAILABLE, LIMITED, WALL, FINE])
 _CHECKS = st.lists(st.tuples(st.integers(1, 9), _SEEN, st.integers(0, 23)), max_size=25)
 
 

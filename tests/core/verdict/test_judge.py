@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.observations import FINE, HELD, LIMITED, LOST, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, WALL
 
 from weboid.core.observe.ftp_replies import fault_observation
 from weboid.core.observe.observation import Observation
@@ -18,19 +19,9 @@ from weboid.core.record.streak import WHOLE, Streak
 from weboid.core.verdict.judge import judge, judge_host
 from weboid.core.verdict.verdict import Verdict, finding_of
 
-FINE = Observation(Status.FINE, Reason.OK)
-LOST = Observation(Status.NOT_FOUND, Reason.NOT_FOUND)
-WALL = Observation(Status.NO_ACCESS, Reason.FORBIDDEN)
-BUSY = Observation(Status.TOO_MANY_REQUESTS, Reason.RATE_LIMIT)
-SILENT = Observation(Status.NETWORK, Reason.TIMEOUT)
-UNAVAILABLE = Observation(Status.UNAVAILABLE, Reason.UNAVAILABLE)
-SILENT_BY_HEARSAY = Observation(Status.NETWORK, Reason.TIMEOUT, inferred=True)
-
-HELD = Observation(Status.NETWORK, Reason.TIMEOUT, held=True)
-
 Strike = tuple[int, Observation]
 """The hour and what was seen."""
-observations = st.sampled_from([FINE, LOST, WALL, BUSY, SILENT, SILENT_BY_HEARSAY])
+observations = st.sampled_from([FINE, LOST, WALL, LIMITED, SILENT, SILENT_BY_HEARSAY])
 FORTNIGHT = ((100, LOST), (104, LOST), (109, LOST), (114, LOST))
 """Fourteen days without too long a gap, on four weekdays and at the planned hours: 20, 16, 17 and 18 o'clock."""
 lives = st.lists(st.tuples(st.integers(1, 40), observations), max_size=30)
@@ -145,12 +136,12 @@ def test_a_url_that_fails_with_its_host_for_the_first_time_relapses_with_it() ->
 
 
 def test_too_many_requests_are_an_answer_and_end_a_row_of_silence() -> None:
-    assert lived((100, SILENT), (103, BUSY)).streak.strikes == 0
-    assert lived((100, LOST), (103, SILENT_BY_HEARSAY), (106, BUSY)).streak.strikes == 0
+    assert lived((100, SILENT), (103, LIMITED)).streak.strikes == 0
+    assert lived((100, LOST), (103, SILENT_BY_HEARSAY), (106, LIMITED)).streak.strikes == 0
 
 
 def test_too_many_requests_neither_add_to_a_streak_nor_end_it() -> None:
-    record = lived((100, LOST), (102, BUSY), (104, LOST), (107, BUSY), (109, LOST), (112, BUSY))
+    record = lived((100, LOST), (102, LIMITED), (104, LOST), (107, LIMITED), (109, LOST), (112, LIMITED))
     assert (record.streak.strikes, record.streak.since, verdict(record)) == (3, 100, Verdict.DOUBTFUL)
     assert verdict(lived((114, LOST), record=record)) is Verdict.DEAD
 
@@ -298,7 +289,7 @@ def test_dead_always_has_three_own_failing_days_over_weeks_without_an_arrival_or
         day += gap
         record, due = judge(record, seen, day)
         assert day < due <= day + 28
-        if seen in (FINE, WALL) or (seen == BUSY and was_silent):
+        if seen in (FINE, WALL) or (seen == LIMITED and was_silent):
             memory.end(failing)
             failing.clear()
         elif seen.outcome is Outcome.FAILING and not seen.inferred:
@@ -351,10 +342,10 @@ def _hard_lives(*seen: Observation) -> st.SearchStrategy[list[tuple[int, int, Ob
 
 
 @given(
-    _hard_lives(LOST, LOST, LOST, LOST, SILENT, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, HELD, BUSY, FINE)
+    _hard_lives(LOST, LOST, LOST, LOST, SILENT, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, HELD, LIMITED, FINE)
     | _hard_lives(*(10 * [SILENT]), SILENT_BY_HEARSAY, HELD, LOST)
 )
-@example([*((1, hour, LOST) for hour in range(16)), (1, 0, SILENT_BY_HEARSAY), (1, 0, BUSY), (1, 0, LOST)])
+@example([*((1, hour, LOST) for hour in range(16)), (1, 0, SILENT_BY_HEARSAY), (1, 0, LIMITED), (1, 0, LOST)])
 def test_dead_always_has_the_proof_of_the_url_or_of_its_host_whatever_the_hours_of_the_checks(
     life: list[tuple[int, int, Observation]],
 ) -> None:
@@ -374,7 +365,7 @@ def test_dead_always_has_the_proof_of_the_url_or_of_its_host_whatever_the_hours_
         if seen in (LOST, SILENT):
             memory.begin(failing, day, relapse=seen == SILENT and host_memory.earlier == 2)
             failing[day] = hour, seen
-        if seen == FINE or (seen == BUSY and was_silent):
+        if seen == FINE or (seen == LIMITED and was_silent):
             memory.end(failing)
             failing.clear()
         found = finding_of(record, host)

@@ -4,11 +4,12 @@ Each life says what a URL answers on a day at an hour; it is checked as a round 
 """
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
 import pytest
+from support.observations import BROKEN, FINE, GONE, LOST, NO_NAME, SILENT, UNAVAILABLE, WALL
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import HOURS, planned_hour
@@ -18,14 +19,6 @@ from weboid.core.record.status import Status
 from weboid.core.verdict.judge import judge, judge_host
 from weboid.core.verdict.verdict import Finding, Verdict, finding_of
 
-FINE = Observation(Status.FINE, Reason.OK)
-LOST = Observation(Status.NOT_FOUND, Reason.NOT_FOUND)
-GONE = Observation(Status.GONE, Reason.GONE)
-WALL = Observation(Status.NO_ACCESS, Reason.FORBIDDEN)
-SILENT = Observation(Status.NETWORK, Reason.TIMEOUT)
-BROKEN = Observation(Status.SYNTAX_OR_SERVER_ERROR, Reason.SERVER_ERROR)
-NO_NAME = Observation(Status.DNS_GONE, Reason.DNS_GONE)
-UNAVAILABLE = Observation(Status.UNAVAILABLE, Reason.UNAVAILABLE)
 PAUSE = Observation(Status.UNAVAILABLE, Reason.RATE_LIMIT, retry_after_s=3_600)
 
 KEYS = range(1_000_000, 1_000_000 + HOURS)
@@ -60,6 +53,11 @@ def checks(life: Life, days: int, host_key: int = KEYS[0]) -> Iterator[Check]:
 def deaths(life: Life, days: int, host_key: int = KEYS[0]) -> list[int]:
     """The days of the checks after which the URL counts as dead."""
     return [check.day for check in checks(life, days, host_key=host_key) if check.finding.verdict is Verdict.DEAD]
+
+
+def on(usual: Observation, days: Mapping[int, Observation]) -> Life:
+    """A life that answers otherwise on these days."""
+    return lambda day, hour: days.get(day, usual)
 
 
 def during(seen: Observation, first: int, days: int) -> Life:
@@ -126,7 +124,7 @@ def test_a_bare_503_between_failures_neither_proves_nor_excuses() -> None:
 def test_a_missing_page_that_times_out_now_and_then_is_dead_soon_after_a_fortnight() -> None:
     for host_key in KEYS:
         for silent in (3, 6, 11):
-            dead = deaths(lambda day, hour, silent=silent: SILENT if day == silent else LOST, 60, host_key)  # type: ignore[misc]
+            dead = deaths(on(LOST, {silent: SILENT}), 60, host_key)
             assert 14 <= dead[0] <= 17, (host_key, silent)
 
 
@@ -168,8 +166,7 @@ def test_two_failures_on_both_sides_of_a_year_without_checks_prove_nothing() -> 
 
 def test_two_failures_before_and_one_after_two_years_of_a_wall_are_not_dead() -> None:
     for host_key in KEYS:
-        life: Life = lambda day, hour: WALL if 10 <= day < 740 else LOST  # noqa: E731
-        assert deaths(life, 745, host_key) == []
+        assert deaths(lambda day, hour: WALL if 10 <= day < 740 else LOST, 745, host_key) == []
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -177,7 +174,7 @@ def test_a_wall_that_fails_once_in_a_hundred_times_is_never_dead_in_five_years(s
     for host_key in KEYS:
         chance = random.Random(f"{seed} {host_key}")
         faults = {day: chance.choice([SILENT, LOST, BROKEN]) for day in range(1_826) if chance.random() < 0.01}
-        assert deaths(lambda day, hour: faults.get(day, WALL), 1_826, host_key) == []  # noqa: B023
+        assert deaths(on(WALL, faults), 1_826, host_key) == []
 
 
 def test_a_pause_that_is_asked_for_neither_proves_nor_ends_a_row() -> None:
@@ -191,23 +188,32 @@ def test_a_pause_that_is_asked_for_neither_proves_nor_ends_a_row() -> None:
 
 @pytest.mark.parametrize("seen", [SILENT, LOST, BROKEN], ids=lambda seen: seen.reason.word)
 def test_what_is_down_from_midnight_to_four_every_night_is_never_dead(seen: Observation) -> None:
+
+    def life(day: int, hour: int) -> Observation:
+        return seen if hour < 4 else FINE
+
     for host_key in KEYS:
-        life: Life = lambda day, hour: seen if hour < 4 else FINE  # noqa: E731
         assert {hour < 4 for _, hour, _, _ in checks(life, 365, host_key)} == {False, True}
         assert deaths(life, 365, host_key) == []
 
 
 @pytest.mark.parametrize("weekday", range(7))
 def test_what_is_up_on_one_weekday_only_is_never_dead(weekday: int) -> None:
+
+    def life(day: int, hour: int) -> Observation:
+        return FINE if day % 7 == weekday else SILENT
+
     for host_key in KEYS:
-        life: Life = lambda day, hour: FINE if day % 7 == weekday else SILENT  # noqa: E731
         assert deaths(life, 365, host_key) == []
 
 
 @pytest.mark.parametrize("opens", range(0, 24, 3))
 def test_what_is_up_six_hours_a_day_only_is_never_dead(opens: int) -> None:
+
+    def life(day: int, hour: int) -> Observation:
+        return FINE if (hour - opens) % 24 < 6 else SILENT
+
     for host_key in KEYS:
-        life: Life = lambda day, hour: FINE if (hour - opens) % 24 < 6 else SILENT  # noqa: E731
         assert deaths(life, 365, host_key) == []
 
 

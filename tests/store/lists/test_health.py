@@ -4,7 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from support.stored import LOST, WikiInStore, key, open_wiki
+from support.observations import LOST
+from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.url.farms import WMF, WMFLABS, WikiName
 from weboid.core.url.spam_lines import MAX_TOLD, parse_lines

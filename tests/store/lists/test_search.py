@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Sequence
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.stored import LOST, WikiInStore, key, open_wiki
+from support.observations import LOST
+from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.record.history import Entry
 from weboid.core.record.policy import DEFAULT, Policy

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from support.stored import FINE, LOST, WikiInStore, key, open_wiki
+from support.observations import FINE, LOST
+from support.stored import WikiInStore, key, open_wiki
 
 from weboid.store.people.audit import delete_claims
 from weboid.store.people.replacement import (

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.stored import FINE, LOST, SILENT, WALL, WikiInStore, key, open_wiki
+from support.observations import FINE, LOST, SILENT, WALL
+from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
 from weboid.core.url.keys import bucket as bucket_of

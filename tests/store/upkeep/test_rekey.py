@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 from support.killing import open_killer
-from support.stored import FINE, LOST, SILENT, WikiInStore, key, open_wiki
+from support.observations import FINE, LOST, SILENT
+from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.document.portrait import Portrait
 from weboid.core.observe.observation import Observation

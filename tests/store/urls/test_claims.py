@@ -1,6 +1,7 @@
 """What people said comes with what is known of a URL, and only of what failed."""
 
-from support.stored import FINE, LOST, WikiInStore, open_wiki
+from support.observations import FINE, LOST
+from support.stored import WikiInStore, open_wiki
 
 from weboid.core.observe.observation import Observation
 from weboid.core.url.keys import key_of

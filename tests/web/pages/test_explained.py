@@ -3,20 +3,17 @@
 import pytest
 from support.listed import texts
 from support.oauthprovider import open_browser
+from support.observations import SILENT, UNAVAILABLE
 from support.stored import key
 from support.webservice import DEAD, PDF, TODAY, WALLED, Site
 
 from weboid.core.observe.observation import Observation
-from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNTRIED
-from weboid.core.record.status import Status
 from weboid.core.verdict.judge import judge
 from weboid.store.urls.check import CheckedUrl, record_checks
 
 PAGE = "/externalLinkInfo?dbname=testwiki@wmflabs&pageid=1&lang=en"
 EVIDENCE = '//p[@class="evidence"]'
-SILENT = Observation(Status.NETWORK, Reason.TIMEOUT)
-BUSY = Observation(Status.UNAVAILABLE, Reason.UNAVAILABLE)
 
 
 async def fail(site: Site, url: str, seen: Observation) -> None:
@@ -43,7 +40,7 @@ async def test_a_page_s_findings_have_it_in_their_details(site: Site) -> None:
     ("seen", "beginning"),
     [
         (SILENT, "Unreachable since April 24, 2017 (3 failing checks). It is called dead when this has lasted for 28"),
-        (BUSY, "Unavailable since April 24, 2017. This alone is never"),
+        (UNAVAILABLE, "Unavailable since April 24, 2017. This alone is never"),
     ],
     ids=["unreachable", "503"],
 )

@@ -7,7 +7,8 @@ from urllib.parse import quote
 import pytest
 from lxml import etree
 from support.listed import WIKI, add_pages, key_of_error, texts, told, walked
-from support.stored import FINE, LOST, WALL, key
+from support.observations import FINE, LOST, WALL
+from support.stored import key
 from support.webservice import DEAD, HOSTILE_TITLE, MOVED, SPOOFED, TODAY, WALLED, Site
 
 from weboid.core.url.farms import WMF

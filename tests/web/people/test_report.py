@@ -9,8 +9,8 @@ from urllib.parse import quote
 import pytest
 from support.listed import add_pages, texts
 from support.oauthprovider import Browser, Seen
+from support.observations import FINE
 from support.signedin import HOSTILE_NAME, People, open_people
-from support.stored import FINE
 from support.webservice import BROKEN, DEAD, EXAMPLE, MAIL, MOVED, SCRIPT, TODAY, WALLED
 
 from weboid.store.people.audit import AuditEntry, list_audit

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
+from support.observations import BROKEN, FINE, LIMITED, LOST, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, WALL
 
 from weboid.core.observe.observation import Observation
-from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
-from weboid.core.record.status import Status
 from weboid.core.url.classify import classify
 from weboid.core.verdict.claims import NONE, Claims
 from weboid.core.verdict.judge import judge, judge_host
@@ -17,15 +16,6 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.web.words.language import languages
 from weboid.web.words.messages import Messages, messages_in
 from weboid.web.words.phrases import evidence_words, explanation
-
-MISSING = Observation(Status.NOT_FOUND, Reason.NOT_FOUND)
-SILENT = Observation(Status.NETWORK, Reason.TIMEOUT)
-TAKEN_OVER = Observation(Status.NETWORK, Reason.TIMEOUT, inferred=True)
-BROKEN = Observation(Status.SYNTAX_OR_SERVER_ERROR, Reason.SERVER_ERROR)
-BUSY = Observation(Status.UNAVAILABLE, Reason.UNAVAILABLE)
-LIMITED = Observation(Status.TOO_MANY_REQUESTS, Reason.RATE_LIMIT)
-WALL = Observation(Status.NO_ACCESS, Reason.FORBIDDEN)
-FINE = Observation(Status.FINE, Reason.OK)
 
 
 @dataclass(frozen=True)
@@ -67,7 +57,7 @@ def told(link: LinkReport, day: int | None = None, code: str = "en") -> list[str
     ("link", "sentences"),
     [
         (
-            failing(MISSING, 115),
+            failing(LOST, 115),
             [
                 "Not found on 6 days (Apr 11 – 26, 2017), on different weekdays and at different hours.",
                 "The host answers otherwise.",
@@ -81,14 +71,14 @@ def told(link: LinkReport, day: int | None = None, code: str = "en") -> list[str
             ],
         ),
         (
-            checked((100, TAKEN_OVER), (130, TAKEN_OVER), host_days=range(100, 131, 3)),
+            checked((100, SILENT_BY_HEARSAY), (130, SILENT_BY_HEARSAY), host_days=range(100, 131, 3)),
             [
                 "The host could not be reached on 11 days (Apr 11 – May 11, 2017),"
                 " on different weekdays and at different hours."
             ],
         ),
         (
-            checked(*((day, MISSING) for day in range(100, 116, 3)), (118, SILENT), host_days=[118]),
+            checked(*((day, LOST) for day in range(100, 116, 3)), (118, SILENT), host_days=[118]),
             ["Not working on 7 days (Apr 11 – 29, 2017), on different weekdays and at different hours."],
         ),
     ],
@@ -107,7 +97,7 @@ _LONG = "because many outages end after one to three weeks."
     ("link", "sentences"),
     [
         (
-            failing(MISSING, 109),
+            failing(LOST, 109),
             [
                 "Not found since April 11, 2017 (4 failing checks).",
                 "It is called dead when this has lasted for 14 days.",
@@ -128,14 +118,14 @@ _LONG = "because many outages end after one to three weeks."
             ],
         ),
         (
-            checked((100, TAKEN_OVER), (106, TAKEN_OVER), host_days=[100, 103, 106]),
+            checked((100, SILENT_BY_HEARSAY), (106, SILENT_BY_HEARSAY), host_days=[100, 103, 106]),
             [
                 "The host has been unreachable since April 11, 2017 (3 failing checks).",
                 f"It is called dead when this has lasted for 28 days, {_LONG}",
             ],
         ),
         (
-            checked((90, MISSING), (93, FINE), (100, MISSING), (103, MISSING)),
+            checked((90, LOST), (93, FINE), (100, LOST), (103, LOST)),
             [
                 "Not found since April 11, 2017 (2 failing checks).",
                 "It is called dead when this has lasted for 28 days,"
@@ -143,7 +133,7 @@ _LONG = "because many outages end after one to three weeks."
             ],
         ),
         (
-            checked((100, SILENT), (103, MISSING), (106, MISSING)),
+            checked((100, SILENT), (103, LOST), (106, LOST)),
             [
                 "Not working since April 11, 2017 (3 failing checks).",
                 "It is called dead only when more checks have failed, on different days and weekdays"
@@ -151,7 +141,7 @@ _LONG = "because many outages end after one to three weeks."
             ],
         ),
         (
-            failing(BUSY, 190),
+            failing(UNAVAILABLE, 190),
             ["Unavailable since April 11, 2017. This alone is never taken as proof that a link is dead."],
         ),
     ],
@@ -165,7 +155,7 @@ def test_until_then_since_when_it_fails_is_told_with_what_is_missing_yet(
 
 
 def test_where_the_days_are_over_no_number_of_days_is_promised() -> None:
-    rare = failing(MISSING, 114, step=7)
+    rare = failing(LOST, 114, step=7)
     assert rare.finding.verdict is Verdict.DOUBTFUL
     assert "when this has lasted" in told(rare, 113)[1]
     assert told(rare)[1].startswith("It is called dead only when more checks have failed")
@@ -173,8 +163,8 @@ def test_where_the_days_are_over_no_number_of_days_is_promised() -> None:
 
 def test_what_is_reported_to_work_is_not_announced_as_dead() -> None:
     claims = Claims(assumed=100)
-    assert told(failing(MISSING, 109, claims=claims)) == ["Not found since April 11, 2017 (4 failing checks)."]
-    proven = failing(MISSING, 115, claims=claims)
+    assert told(failing(LOST, 109, claims=claims)) == ["Not found since April 11, 2017 (4 failing checks)."]
+    proven = failing(LOST, 115, claims=claims)
     assert proven.finding.verdict is Verdict.DOUBTFUL
     assert told(proven)[0].startswith("Not found on 6 days")
 
@@ -185,10 +175,10 @@ def test_what_is_reported_to_work_is_not_announced_as_dead() -> None:
         checked(),
         checked((100, FINE)),
         checked((100, WALL)),
-        checked((100, MISSING), (103, LIMITED)),
-        checked((100, TAKEN_OVER)),
+        checked((100, LOST), (103, LIMITED)),
+        checked((100, SILENT_BY_HEARSAY)),
         link_report(classify("http://no-dot/", None)),
-        link_report(classify("http://a.demo/", None), Stored(failing(MISSING, 115).record), spam=True),
+        link_report(classify("http://a.demo/", None), Stored(failing(LOST, 115).record), spam=True),
     ],
     ids=["new", "fine", "wall", "limited", "taken over", "invalid", "spam"],
 )
@@ -198,11 +188,11 @@ def test_elsewhere_there_is_nothing_to_explain(link: LinkReport) -> None:
 
 
 def test_the_sentences_are_in_the_reader_s_language() -> None:
-    assert told(failing(MISSING, 115), code="de") == [
+    assert told(failing(LOST, 115), code="de") == [
         "An 6 Tagen nicht gefunden (11.–26. Apr. 2017), an verschiedenen Wochentagen und zu verschiedenen Uhrzeiten.",
         "Der Host antwortet sonst.",
     ]
     assert told(failing(SILENT, 100), code="de")[0] == (
         "Nicht erreichbar seit dem 11. April 2017 (eine fehlgeschlagene Prüfung)."
     )
-    assert "6 أيام (11–26 أبريل 2017)" in told(failing(MISSING, 115), code="ar")[0]
+    assert "6 أيام (11–26 أبريل 2017)" in told(failing(LOST, 115), code="ar")[0]

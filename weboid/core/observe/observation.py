@@ -63,7 +63,8 @@ class Observation:
     on_other_host: bool = False
     """A redirect led to another host, and that one failed: no evidence against the URL's own host (C-5)."""
     not_http: bool = False
-    """A service other than HTTP failed (ftp, sftp): no evidence for or against the host as a whole (C-5, C-10)."""
+    """A service other than HTTP failed (ftp, sftp), or stands at a port that is never contacted: no evidence for or
+    against the host as a whole (C-5, C-10, C-13)."""
     retry_after_s: float | None = None
     """The URL's own host requested a pause of so many seconds (C-3)."""
     portrait: Portrait | None = None

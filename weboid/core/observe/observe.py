@@ -82,7 +82,8 @@ def _fault_observation(answer: RawResponse, fault: Reason) -> Observation:
         return Observation(status_of(answer.hops[0].code), fault, answer.hops[-1].location, on_other_host=on_other_host)
     status = network_status(fault, host_is_ip=is_ip(_host(answer.final)))
     target = answer.final if answer.hops and fault.outcome is Outcome.DOUBTFUL else None
-    return Observation(status, fault, target, on_other_host=on_other_host)
+    unasked = fault is Reason.BAD_PORT and not answer.hops
+    return Observation(status, fault, target, on_other_host=on_other_host, not_http=unasked)
 
 
 def _arrived(answer: RawResponse, code: int, reason: Reason) -> Observation:

@@ -67,6 +67,8 @@ class Reason(Enum):
     CERTIFICATE_UNKNOWN_ISSUER = 33, _D
     # Never the result of a check: so many people report that it works by hand that the checks are not believed (H-3).
     REPORTED = 34, _D
+    # Never requested: our own policy again (C-13).
+    BAD_PORT = 35, _D
 
     LOGIN = 40, _R
     PAYMENT = 41, _R

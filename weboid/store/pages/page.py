@@ -2,7 +2,7 @@
 
 Which URLs of a page are watched is decided before, by ``core/url/classify``; what a use changes in other tables belongs
 to ``store/pages/use``.
-One law: after `record_pages` the tables page, url, host, link and dead agree on the given pages.
+One law: after `record_intake` the tables page, url, host, link and dead agree on the given pages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -73,83 +73,155 @@ class Intake:
         return self
 
 
-async def record_pages(
-    conn: Connection, wiki: int, pages: Sequence[PageUrls], day: int, *, touches: bool = True
-) -> Intake:
-    """Brings the store up to date with pages of one wiki, each given at most once, in the caller's transaction.
-
-    Their flags are cleared. `touches`: they are known to match the wiki's criteria on that day (P-4), or new here.
-    """
-    await begin_intake(conn)
-    given = {page.page: page for page in sorted(pages, key=lambda page: page.page)}
-    known = {row[0]: row async for row in await conn.execute(SQL["list_known"], {"wiki": wiki, "pages": list(given)})}
-    changed: list[PageUrls] = []
-    seen: list[int] = []
-    differences = Differences()
-    for page in given.values():
-        *before, urls, touched, flagged = known.get(page.page, (None, b"", None, False))
-        keys = packed_keys(page.urls)
-        if before == [page.page, page.namespace, page.title, page.latest, page.mark] and urls == keys:
-            if flagged or (touches and touched != day):
-                seen.append(page.page)
-            continue
-        changed.append(page)
-        if urls != keys:
-            had = set(unpacked_keys(urls))
-            differences.added += [(page.page, key) for key in page.urls.keys() - had]
-            differences.gone += [(page.page, key) for key in had - page.urls.keys()]
-    urls = {key: given[page].urls[key] for page, key in differences.added}
-    urls_new = await record_uses(conn, wiki, differences, urls, day)
-    await record_spam_links(conn, wiki, {page.page: page.spam for page in given.values()})
-    await _record_page_rows(conn, wiki, changed, day, touches)
-    if seen:
-        await conn.execute(SQL["record_seen"], {"wiki": wiki, "pages": seen, "day": day, "touches": touches})
-    new = sum(page not in known or known[page][3] == 0 for page in given)
-    return Intake(
-        pages=len(given),
-        pages_new=new,
-        pages_changed=len(changed) - new,
-        links=sum(len(page.urls) for page in given.values()),
-        links_new=len(differences.added),
-        links_gone=len(differences.gone),
-        urls_new=urls_new,
-    )
-
-
 Added = tuple[Mapping[UrlKey, Url], Mapping[UrlKey, str]]
 """What an edit added to a page: URLs that are watched, and links that are spam there, as the page gives them."""
 
 
-async def record_added(conn: Connection, wiki: int, added: Mapping[int, Added], day: int) -> Intake:
-    """Records what edits added to pages, by page id; pages that are not watched are skipped (P-6, P-10)."""
+@dataclass(frozen=True, slots=True)
+class PageChanges:
+    """What one transaction changes on the pages of a wiki.
+
+    `read` pages (each given at most once) are brought up to date, and their flags are cleared; `touches`: they are
+    known to match the wiki's criteria on that day (P-4), or are new here. To pages in `added`, by page id, what edits
+    added is recorded; those that are not watched are skipped (P-6, P-10). Pages in `gone` are not watched any more:
+    their records and uses are deleted, URLs without any other use are orphaned (P-5, U-8).
+    """
+
+    read: Sequence[PageUrls] = ()
+    added: Mapping[int, Added] = field(default_factory=dict)
+    gone: Sequence[int] = ()
+    touches: bool = True
+
+
+async def record_intake(conn: Connection, changes: Mapping[int, PageChanges], day: int) -> Intake:
+    """Records what changes on pages, by wiki, in the caller's transaction, which may call this only once.
+
+    For everything is locked in one order: the pages of all wikis, then their URLs, then the hosts.
+    """
+    total = Intake()
+    wikis = {wiki: each for wiki, each in sorted(changes.items()) if each.read or each.added or each.gone}
+    if not wikis:
+        return total
     await begin_intake(conn)
-    rows = await conn.execute(SQL["list_urls_of"], {"wiki": wiki, "pages": sorted(added)})
-    known = {page: unpacked_keys(urls) async for page, urls in rows}
-    # A use stays a use, and spam stays spam, until the whole page is read.
-    there = await list_spam_links(conn, wiki, known)
-    new = {page: added[page][0].keys() - had - there.get(page, {}).keys() for page, had in known.items()}
-    uses = [(page, key) for page, keys in new.items() for key in keys]
-    urls = {key: added[page][0][key] for page, key in uses}
-    urls_new = await record_uses(conn, wiki, Differences(added=uses), urls, day)
-    await record_page_urls(conn, wiki, {page: {*known[page], *keys} for page, keys in new.items() if keys})
-    unwanted = {
-        page: {key: url for key, url in added[page][1].items() if key not in had} for page, had in known.items()
-    }
-    await record_spam_added(conn, wiki, unwanted)
-    return Intake(pages=len(known), pages_changed=sum(map(bool, new.values())), links_new=len(uses), urls_new=urls_new)
+    plans = [await _planned(conn, wiki, each, day) for wiki, each in wikis.items()]
+    urls = {key: url for plan in plans for key, url in plan.urls.items()}
+    total.urls_new = await record_uses(conn, {plan.wiki: plan.differences for plan in plans}, urls, day)
+    for plan in plans:
+        total += await _record_plan(conn, plan, day)
+    return total
+
+
+async def record_pages(
+    conn: Connection, wiki: int, pages: Sequence[PageUrls], day: int, *, touches: bool = True
+) -> Intake:
+    """Brings the store up to date with pages of one wiki: `record_intake` with nothing else."""
+    return await record_intake(conn, {wiki: PageChanges(read=pages, touches=touches)}, day)
+
+
+async def record_added(conn: Connection, wiki: int, added: Mapping[int, Added], day: int) -> Intake:
+    """Records what edits added to pages of one wiki: `record_intake` with nothing else."""
+    return await record_intake(conn, {wiki: PageChanges(added=added)}, day)
 
 
 async def release_pages(conn: Connection, wiki: int, pages: Sequence[int], day: int) -> Intake:
-    """Stops watching pages: their records and uses are deleted, URLs without any other use are orphaned (P-5, U-8)."""
-    await begin_intake(conn)
-    rows = await conn.execute(SQL["list_urls_of"], {"wiki": wiki, "pages": sorted(pages)})
-    known = {page: unpacked_keys(urls) async for page, urls in rows}
-    gone = [(page, key) for page, keys in known.items() for key in keys]
-    await record_uses(conn, wiki, Differences(gone=gone), {}, day)
-    await record_spam_pages_gone(conn, wiki, pages)
-    if known:
-        await conn.execute(SQL["record_released"], {"wiki": wiki, "pages": list(known)})
-    return Intake(pages_gone=len(known), links_gone=len(gone))
+    """Stops watching pages of one wiki: `record_intake` with nothing else."""
+    return await record_intake(conn, {wiki: PageChanges(gone=pages)}, day)
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What has to be written for a wiki, from its pages as they are now, locked."""
+
+    wiki: int
+    changes: PageChanges
+    known: dict[int, tuple[Any, ...]]
+    differences: Differences = field(default_factory=Differences)
+    urls: dict[UrlKey, Url] = field(default_factory=dict)
+    changed: list[PageUrls] = field(default_factory=list)
+    seen: list[int] = field(default_factory=list)
+    grown: dict[int, set[UrlKey]] = field(default_factory=dict)
+    """Pages to which edits added something, with all of their URLs."""
+    released: list[int] = field(default_factory=list)
+
+
+async def _planned(conn: Connection, wiki: int, changes: PageChanges, day: int) -> _Plan:
+    """Locks the pages and compares them with what is given."""
+    given = {page.page: page for page in sorted(changes.read, key=lambda page: page.page)}
+    pages = sorted({*given, *changes.added, *changes.gone})
+    rows = await conn.execute(SQL["list_known"], {"wiki": wiki, "pages": pages})
+    plan = _Plan(wiki, changes, {row[0]: row async for row in rows})
+    plan.released = sorted(plan.known.keys() & set(changes.gone))
+    for page in given.values():
+        _plan_read(plan, page, day)
+    for page_id in plan.released:
+        plan.differences.gone += [(page_id, key) for key in _urls_of(plan.known[page_id])]
+    await _plan_added(conn, plan)
+    return plan
+
+
+def _plan_read(plan: _Plan, page: PageUrls, day: int) -> None:
+    *before, urls, touched, flagged = plan.known.get(page.page, (None, b"", None, False))
+    keys = packed_keys(page.urls)
+    if before == [page.page, page.namespace, page.title, page.latest, page.mark] and urls == keys:
+        if flagged or (plan.changes.touches and touched != day):
+            plan.seen.append(page.page)
+        return
+    plan.changed.append(page)
+    if urls != keys:
+        had = set(unpacked_keys(urls))
+        came = page.urls.keys() - had
+        plan.differences.added += [(page.page, key) for key in came]
+        plan.differences.gone += [(page.page, key) for key in had - page.urls.keys()]
+        plan.urls |= {key: page.urls[key] for key in came}
+
+
+async def _plan_added(conn: Connection, plan: _Plan) -> None:
+    added = plan.changes.added
+    known = {page: _urls_of(plan.known[page]) for page in sorted(plan.known.keys() & added.keys() - {*plan.released})}
+    # A use stays a use, and spam stays spam, until the whole page is read.
+    there = await list_spam_links(conn, plan.wiki, known) if known else {}
+    for page, had in known.items():
+        plan.grown[page] = set(had)
+        for key in added[page][0].keys() - plan.grown[page] - there.get(page, {}).keys():
+            plan.differences.added.append((page, key))
+            plan.urls[key] = added[page][0][key]
+            plan.grown[page].add(key)
+
+
+async def _record_plan(conn: Connection, plan: _Plan, day: int) -> Intake:
+    """Writes the pages of a wiki, and their spam links, when their uses are recorded."""
+    wiki, read, touches = plan.wiki, plan.changes.read, plan.changes.touches
+    if read:
+        await record_spam_links(conn, wiki, {page.page: page.spam for page in read})
+    await _record_page_rows(conn, wiki, plan.changed, day, touches)
+    if plan.seen:
+        await conn.execute(SQL["record_seen"], {"wiki": wiki, "pages": plan.seen, "day": day, "touches": touches})
+    had = {page: set(_urls_of(plan.known[page])) for page in plan.grown}
+    more = {page: keys for page, keys in plan.grown.items() if keys != had[page]}
+    await record_page_urls(conn, wiki, more)
+    spam = {page: plan.changes.added[page][1] for page in plan.grown}
+    await record_spam_added(
+        conn, wiki, {page: {key: spam[page][key] for key in spam[page].keys() - had[page]} for page in spam}
+    )
+    if plan.changes.gone:
+        await record_spam_pages_gone(conn, wiki, plan.changes.gone)
+    if plan.released:
+        await conn.execute(SQL["record_released"], {"wiki": wiki, "pages": plan.released})
+    new = sum(page.page not in plan.known or plan.known[page.page][3] == 0 for page in read)
+    return Intake(
+        pages=len(read) + len(plan.grown),
+        pages_new=new,
+        pages_changed=len(plan.changed) - new + len(more),
+        pages_gone=len(plan.released),
+        links=sum(len(page.urls) for page in read),
+        links_new=len(plan.differences.added),
+        links_gone=len(plan.differences.gone),
+    )
+
+
+def _urls_of(row: tuple[Any, ...]) -> list[UrlKey]:
+    """The URLs in a row of `list_known`."""
+    return unpacked_keys(row[5])
 
 
 async def find_page(

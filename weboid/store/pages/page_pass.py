@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from weboid.errors import StoreError
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
+from weboid.store.pages.use import begin_intake
 
 SQL: Final = statements("pages/page_pass")
 PAGE_SQL: Final = statements("pages/page")
@@ -98,6 +99,7 @@ async def record_touches(conn: Connection, wiki: int, pages: Sequence[KnownPage]
         "title": [page.title for page in rows],
         "mark": [page.mark for page in rows],
     }
+    await begin_intake(conn)
     await conn.execute(PAGE_SQL["record_touches"], columns)
 
 

@@ -219,7 +219,8 @@ async def record_reclassified(
         added=[(page, key) for page in known for key in no_spam.get(page, {}) if key in there.get(page, {})],
         gone=[(page, key) for page in known for key in now_spam.get(page, {}) if key in known[page]],
     )
-    await record_uses(conn, wiki, differences, {key: no_spam[page][key] for page, key in differences.added}, day)
+    urls = {key: no_spam[page][key] for page, key in differences.added}
+    await record_uses(conn, {wiki: differences}, urls, day)
     await record_spam_links_gone(conn, wiki, differences.added)
     await record_spam_added(conn, wiki, _by_page(now_spam, differences.gone))
     await _record_page_urls(conn, wiki, known, differences)

@@ -1,11 +1,12 @@
 """The uses of URLs on pages (L-7), and what follows when they come and go: URLs, hosts, orphans, dead links.
 
 Which uses of a page have changed is found by ``store/pages/page``.
-One law: everything is written by full key, in the order of keys, so that no transactions deadlock.
+One law: pages, URLs and hosts are locked in this order, each by key, for all wikis of a transaction at once, so that no
+transactions deadlock (docs/architecture.md, "Locks").
 """
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,6 +18,8 @@ from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import SCHEMES, HostKey, host_key_columns, key_columns
 from weboid.store.db.statements import statements
+from weboid.store.urls.check import record_next_days
+from weboid.store.urls.lock import hosts_of
 from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("pages/page")
@@ -47,42 +50,49 @@ def unpacked_keys(data: bytes) -> list[UrlKey]:
 
 
 async def begin_intake(conn: Connection) -> None:
-    """To be called before anything else by a transaction that changes uses: only one at a time may.
+    """To be called before anything else by a transaction that changes uses, or records new pages: one at a time may.
 
-    Two at once could each remove one of the last two uses of a URL and leave it without an orphan mark; and they would
-    lock pages in different orders.
+    Two at once could each remove one of the last two uses of a URL and leave it without an orphan mark; and new pages
+    can not be locked in the order of keys together with known ones.
     """
     await conn.execute(URL_SQL["lock_intake"])
 
 
 async def record_uses(
-    conn: Connection, wiki: int, differences: Differences, urls: Mapping[UrlKey, Url], day: int
+    conn: Connection, differences: Mapping[int, Differences], urls: Mapping[UrlKey, Url], day: int
 ) -> int:
-    """Records uses that came and went, with all that follows; `urls` has at least those that came.
+    """Records uses that came and went, by wiki, with all that follows; `urls` has at least those that came.
 
-    New URLs become due, URLs without use become orphans (U-8), and the dead links of these pages are updated (U-10).
-    Returns how many URLs are new. Raises StoreError if the store has other keys than this program.
+    To be called once in a transaction, which has locked the pages. New URLs become due, URLs without use become orphans
+    (U-8), and the dead links of these pages are updated (U-10). Returns how many URLs are new. Raises StoreError if the
+    store has other keys than this program.
     """
-    added, gone = differences.added, differences.gone
-    if not added and not gone:
+    wikis = sorted(differences.items())
+    came = sorted({key for each in differences.values() for _, key in each.added})
+    left = sorted({key for each in differences.values() for _, key in each.gone})
+    if not came and not left:
         return 0
     await require_scheme(conn)  # A program that began before a rekey must not go on (O-10).
-    came = sorted({key for _, key in added})
-    left = sorted({key for _, key in gone})
-    # All URLs, then all hosts, each in the order of their keys, as rounds write them: so there are no deadlocks.
+    # All URLs, then all hosts, each in the order of their keys, as everything does: so there are no deadlocks.
     failing, again = await _lock_urls(conn, came, left)
     if again:
         await conn.execute(URL_SQL["record_uses_again"], key_columns(again))
     new = await _record_urls(conn, {key: urls[key] for key in came}, day)
-    if added:
-        await conn.execute(SQL["record_links"], {"wiki": wiki, **_use_columns(added)})
-    if gone:
-        await conn.execute(SQL["record_links_gone"], {"wiki": wiki, **_use_columns(gone)})
-        await conn.execute(URL_SQL["record_orphans"], {"day": day, **key_columns(left)})
-        await conn.execute(CHANGE_SQL["record_dead_links_gone"], {"wiki": wiki, **_use_columns(gone)})
-    await _lock_hosts(conn, {*new, *again, *failing})
-    await _record_hosts(conn, {HostKey(*key[:2]): urls[key].host for key in (*new, *again)}, day)
-    await _record_dead(conn, wiki, [use for use in added if use[1] in failing])
+    for wiki, each in wikis:
+        if each.added:
+            await conn.execute(SQL["record_links"], {"wiki": wiki, **_use_columns(each.added)})
+        if each.gone:
+            await conn.execute(SQL["record_links_gone"], {"wiki": wiki, **_use_columns(each.gone)})
+    moved = [*again, *(await _record_orphans(conn, left, day))]
+    silent = await _lock_hosts(conn, came, {*new, *moved, *failing})
+    # From here on nobody else changes the verdict on a URL that fails, or the next day of these hosts.
+    await record_next_days(conn, sorted(hosts_of(moved)))
+    await _record_hosts(conn, {HostKey(*key[:2]): urls[key].host for key in new}, day)
+    for wiki, each in wikis:
+        if each.gone:
+            await conn.execute(CHANGE_SQL["record_dead_links_gone"], {"wiki": wiki, **_use_columns(each.gone)})
+        suspects = [use for use in each.added if use[1] in failing or HostKey(*use[1][:2]) in silent]
+        await _record_dead(conn, wiki, suspects)
     return len(new)
 
 
@@ -104,10 +114,26 @@ async def _lock_urls(conn: Connection, came: list[UrlKey], left: list[UrlKey]) -
     return failing, [UrlKey(*key) for *key, _, orphaned in rows if orphaned]
 
 
-async def _lock_hosts(conn: Connection, urls: Iterable[UrlKey]) -> None:
-    hosts = sorted({HostKey(*key[:2]) for key in urls})
-    if hosts:
-        await conn.execute(URL_SQL["lock_hosts"], host_key_columns(hosts))
+async def _lock_hosts(conn: Connection, came: Iterable[UrlKey], changed: Iterable[UrlKey]) -> set[HostKey]:
+    """Locks the hosts of URLs that have changed, and those that are failing among the hosts of URLs that came.
+
+    Returns the failing ones: a URL of such a host may die with its next check, whatever is known of it.
+    """
+    written = hosts_of(changed)
+    hosts = sorted({*written, *hosts_of(came)})
+    if not hosts:
+        return set()
+    columns = {**host_key_columns(hosts), "written": [host in written for host in hosts]}
+    rows = await conn.execute(URL_SQL["lock_hosts"], columns)
+    return {HostKey(*host) async for *host, fails in rows if fails}
+
+
+async def _record_orphans(conn: Connection, left: Sequence[UrlKey], day: int) -> list[UrlKey]:
+    """Marks those of these URLs that have no use any more; returns them."""
+    if not left:
+        return []
+    rows = await conn.execute(URL_SQL["record_orphans"], {"day": day, **key_columns(left)})
+    return [UrlKey(*row) async for row in rows]
 
 
 async def _record_urls(conn: Connection, urls: Mapping[UrlKey, Url], day: int) -> list[UrlKey]:
@@ -140,6 +166,8 @@ async def _record_hosts(conn: Connection, hosts: Mapping[HostKey, str], day: int
 
 async def _record_dead(conn: Connection, wiki: int, added: list[Use]) -> None:
     """Records the dead links of pages that begin to use a dead URL."""
+    if not added:
+        return
     since = {}
     for key, known in (await find_urls(conn, sorted({key for _, key in added}))).items():
         finding = finding_of(known.record, known.host)

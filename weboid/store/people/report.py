@@ -16,6 +16,7 @@ from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey, KnownUrl, key_columns
 from weboid.store.db.statements import statements
 from weboid.store.urls.check import record_due, record_next_days
+from weboid.store.urls.lock import lock_hosts, lock_urls
 from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("people/report")
@@ -45,7 +46,8 @@ async def find_locked_url(conn: Connection, key: UrlKey) -> KnownUrl | None:
     Raises StoreError if the store has other keys than this program (O-10).
     """
     await require_scheme(conn)
-    await conn.execute(SQL["lock_url"], key._asdict())
+    # A check that writes this URL waits until the report is written, and a report waits for a check.
+    await lock_urls(conn, [key])
     known = (await find_urls(conn, [key])).get(key)
     return None if known is None or known.orphaned is not None else known
 
@@ -117,8 +119,10 @@ async def record_check_now(conn: Connection, known: KnownUrl, day: int) -> bool:
     if known.record.checked is not None and known.record.checked >= day:
         return False
     if known.due > day:
+        host = HostKey(*known.key[:2])
+        await lock_hosts(conn, [host])
         await record_due(conn, {known.key: day})
-        await record_next_days(conn, [HostKey(*known.key[:2])])
+        await record_next_days(conn, [host])
     return True
 
 

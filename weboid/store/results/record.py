@@ -27,6 +27,7 @@ from weboid.store.urls.check import (
     record_due,
     record_hosts,
 )
+from weboid.store.urls.lock import list_there, lock_hosts, lock_urls
 from weboid.store.urls.special import HostSpecial, delete_specials, record_specials
 
 
@@ -64,7 +65,7 @@ async def record_batch(conn: Connection, batch: Sequence[Checked], held: Held, p
     """Writes a batch in the caller's transaction; checks of buckets that are no longer ours are left out."""
     buckets = {checked.url.key.bucket for checked in batch}
     ours = await list_held(conn, {bucket: held[bucket] for bucket in buckets if bucket in held})
-    mine = [checked for checked in batch if checked.url.key.bucket in ours]
+    mine = await _locked(conn, [checked for checked in batch if checked.url.key.bucket in ours], policy)
     tally = Tally(lost=len(batch) - len(mine))
     # A host that dies or comes back changes the verdict on URLs outside the batch, so the batch is split at such checks
     # and written in order.
@@ -76,6 +77,24 @@ async def record_batch(conn: Connection, batch: Sequence[Checked], held: Held, p
     # A check that finds the URL working ends a person's report on it (H-1).
     await delete_reports(conn, [checked.url.key for checked in mine if _works_again(checked)])
     return tally
+
+
+async def _locked(conn: Connection, mine: list[Checked], policy: Policy) -> list[Checked]:
+    """Locks all that the batch will write; returns the checks of URLs that still exist.
+
+    A host that comes back makes its other silent URLs due, so these are locked, too.
+    """
+    back = [
+        checked.host.key
+        for checked in mine
+        if _turns_host(checked, policy) and not proven(checked.host_after.streak, policy)
+    ]
+    keys = {checked.url.key for checked in mine}
+    if await lock_urls(conn, keys, silent_of=back) < len(keys):
+        there = await list_there(conn, keys)
+        mine = [checked for checked in mine if checked.url.key in there]
+    await lock_hosts(conn, {checked.host.key for checked in mine})
+    return mine
 
 
 async def _record_part(conn: Connection, part: Sequence[Checked], tally: Tally, policy: Policy) -> None:

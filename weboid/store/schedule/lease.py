@@ -21,10 +21,16 @@ async def lease_buckets(
 ) -> dict[int, int]:
     """Leases at most `limit` buckets with hosts due by then, free for at least `rest_s` seconds, for `lease_s`.
 
-    Returns the epoch of each.
+    Those with the hosts that have been due for longest are taken (C-3). Returns the epoch of each.
     """
     row = {"worker": worker, **due_values(until), "limit": limit, "seconds": lease_s, "rest": rest_s}
     return {bucket: epoch async for bucket, epoch in await conn.execute(SQL["lease_buckets"], row)}
+
+
+async def find_free_day(conn: Connection, until: Moment, *, rest_s: float) -> int | None:
+    """Since when the host has been due that was due first in the buckets that could be leased; None if none is due."""
+    row = await (await conn.execute(SQL["find_free_day"], {**due_values(until), "rest": rest_s})).fetchone()
+    return row[0] if row else None
 
 
 async def is_due(conn: Connection, until: Moment) -> bool:

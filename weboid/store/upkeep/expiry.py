@@ -11,6 +11,7 @@ from typing import Final
 
 from weboid.core.record.specials import KEPT_DAYS, NEEDS_GET_DAYS, Special
 from weboid.core.url.keys import UrlKey
+from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey, host_key_columns, key_columns
 from weboid.store.db.statements import statements
@@ -65,8 +66,10 @@ async def list_orphans(conn: Connection, after: UrlKey, until: int, *, limit: in
 async def expire_urls(conn: Connection, keys: Sequence[UrlKey], until: int) -> Expired:
     """Deletes those of these URLs that are still without use since day `until`, with all that depends on them.
 
-    The locks are taken in the order of intake and rounds: URLs, then hosts, each by key.
+    The locks are taken in the order of intake and rounds: URLs, then hosts, each by key. Raises StoreError if the keys
+    are being moved (O-10).
     """
+    await require_scheme(conn)
     locked = [
         row async for row in await conn.execute(SQL["list_locked"], {**key_columns(sorted(keys)), "until": until})
     ]

@@ -1,6 +1,7 @@
 """Writing what checks found: URL records, host records, the verdict log and the dead links that follow (U-10).
 
-All of a batch is written in one transaction of the caller (``store/results/record``), which verifies its leases.
+All of a batch is written in one transaction of the caller (``store/results/record``), which verifies its leases and has
+locked the URLs and hosts (``store/urls/lock``).
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -54,15 +55,14 @@ async def record_checks(conn: Connection, checks: Sequence[CheckedUrl]) -> None:
 
 
 async def record_hosts(conn: Connection, hosts: Mapping[HostKey, HostRecord]) -> None:
-    """Writes hosts' own records, and for each the day on which the first of its URLs is due."""
+    """Writes hosts' own records, and for each the day on which the first of its URLs is due; the caller locked them."""
     keys = sorted(hosts)
     columns = {**host_key_columns(keys), **host_record_columns(hosts[key] for key in keys)}
     await conn.execute(SQL["record_host_rows"], columns)
-    await record_next_days(conn, keys)
 
 
 async def record_next_days(conn: Connection, hosts: Sequence[HostKey]) -> None:
-    """Writes for each host the day on which the first of its URLs is due."""
+    """Writes for each host the day on which the first of its URLs is due; the caller has locked them (`lock_hosts`)."""
     if hosts:
         await conn.execute(SQL["record_next_days"], host_key_columns(hosts))
 

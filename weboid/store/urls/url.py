@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from math import ceil
 from typing import Final
 
 from weboid.core.record.moment import Moment
@@ -26,19 +27,32 @@ from weboid.store.urls.claims import noted
 from weboid.store.urls.special import list_specials
 
 SQL: Final = statements("urls/url")
+_SPARE: Final = 1
+"""So many more hosts are read from each bucket at first than if all had as many due."""
+_DEEPER: Final = 8
+"""So many times as many are read from a bucket that may have more of the oldest."""
 
 
 async def list_due_hosts(
     conn: Connection, buckets: Sequence[int], *, until: Moment, beside: Sequence[HostKey], limit: int
 ) -> list[StoredHost]:
-    """At most `limit` hosts of these buckets that are due by then, at random, without those in `beside` (C-3)."""
-    row = {
-        "buckets": list(buckets),
-        **due_values(until),
-        "limit": limit,
-        "open": [key.host_key for key in beside],
-    }
-    hosts = [stored_host(columns) async for columns in await conn.execute(SQL["list_due_hosts"], row)]
+    """At most `limit` hosts of these buckets that are due by then, without those in `beside`: oldest first (C-3).
+
+    Hosts that have been due since the same day come in random order. No more of them are read from each bucket than
+    may be needed, so that the number of due hosts does not matter.
+    """
+    if not buckets or limit < 1:
+        return []
+    depths = dict.fromkeys(buckets, ceil(limit / len(buckets)) + _SPARE)
+    row = {**due_values(until), "limit": limit, "open": [key.host_key for key in beside]}
+    while True:
+        row |= {"buckets": list(depths), "depths": list(depths.values())}
+        rows = await (await conn.execute(SQL["list_due_hosts"], row)).fetchall()
+        shallow: list[int] = rows[0][-1] if rows and rows[0][-1] else []
+        if all(depths[bucket] >= limit for bucket in shallow):
+            break
+        depths |= {bucket: min(_DEEPER * depths[bucket], limit) for bucket in shallow}
+    hosts = [stored_host(columns) for columns in rows]
     sights = await list_specials(conn, {host.key: host.host for host in hosts}) if hosts else {}
     return [replace(host, sights=known) if (known := sights[host.key]) else host for host in hosts]
 

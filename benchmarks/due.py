@@ -1,0 +1,166 @@
+"""How long a round waits for the next due hosts in a large store: ``python -m benchmarks.due [--urls N] [--hosts N]``.
+
+All hosts are due, over four weeks: the worst case, in which all of them would have to be sorted.
+One law: leases, hosts and URLs are read by the program's own functions; the peer is a bare scan of the same index.
+"""
+
+import argparse
+import asyncio
+import shutil
+import statistics
+import tempfile
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Final
+
+import psycopg
+
+from weboid.core.record.moment import Moment
+from weboid.core.url.keys import BUCKETS
+from weboid.store.db.migrate import migrate
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.db.rows import HostKey
+from weboid.store.embedded.server import open_server
+from weboid.store.schedule.lease import find_free_day, lease_buckets
+from weboid.store.urls.url import list_due_hosts, list_due_urls
+
+DAY: Final = 1_000
+_DAYS: Final = 28
+_WANTED: Final = 1_500
+"""Hosts of one read: what a worker with a thousand connections has open."""
+_OPEN: Final = 4
+"""So many times as many hosts are open or were read already, and are passed over."""
+_LEASED: Final = 512
+_TIMES: Final = 9
+_TARGET_MS: Final = 50.0
+
+_HOSTS: Final = """
+INSERT INTO host (bucket, host_key, host, reversed, next_day)
+SELECT (hashint8extended(number / 2, 1) & 4095)::smallint AS bucket, hashint8extended(number, 0) AS host_key,
+    'www' || number || '.host-' || number / 2 || '.demo', 'demo.host-' || number / 2 || '.www' || number || '.',
+    %(day)s - (hashint8extended(number, 2) & 1048575) %% %(days)s
+FROM generate_series(1, %(hosts)s) AS number
+ORDER BY 1, 2
+"""
+_URLS: Final = """
+INSERT INTO url (bucket, host_key, url_key, scheme, port, path, due, status, since, asked, reason, http)
+SELECT bucket, host_key, hashint8extended(number, host_key), 1, 443, '/a/path/of/usual/length-' || number || '.html',
+    next_day + (number - 1) * 3, 1, 900, 990, 1, 200
+FROM host CROSS JOIN generate_series(1, %(each)s) AS number
+ORDER BY 1, 2, 3
+"""
+_INDEXES: Final = """
+SELECT indexname, indexdef FROM pg_indexes
+WHERE tablename IN ('host', 'url') AND indexname NOT IN (SELECT conname FROM pg_constraint)
+"""
+_BARE: Final = """
+SELECT bucket, host_key, next_day FROM host
+WHERE bucket = ANY(%(buckets)s::smallint[]) AND next_day <= %(day)s AND next_day IS NOT NULL
+ORDER BY bucket, next_day
+LIMIT %(limit)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Milliseconds, medians: a lease, the next hosts as a round reads them (in leased buckets, none newer than the
+    oldest in free ones), in all buckets, the same with others open already, their URLs, and the bare scan."""
+
+    lease: float
+    in_round: float
+    everything: float
+    beside_open: float
+    urls: float
+    bare: float
+
+
+def fill(dsn: str, urls: int, hosts: int) -> None:
+    """Fills an empty store, each table in the order of its keys, its indexes afterwards."""
+    row = {"hosts": hosts, "each": max(1, urls // hosts), "day": DAY, "days": _DAYS}
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        indexes = connection.execute(_INDEXES).fetchall()
+        for name, _ in indexes:
+            connection.execute(f"DROP INDEX {name}".encode())
+        connection.execute(_HOSTS, row)
+        connection.execute(_URLS, row)
+        for _, definition in indexes:
+            connection.execute(definition.encode())
+        connection.execute("VACUUM ANALYZE host")
+        connection.execute("VACUUM ANALYZE url")
+
+
+async def due(dsn: str, urls: int, hosts: int) -> Due:
+    """Fills the store, measures, and prints the figures."""
+    async with open_pool(dsn, size=2, part="benchmark") as pool:
+        async with pool.connection() as conn:
+            await migrate(conn)
+        begun = perf_counter()
+        await asyncio.to_thread(fill, dsn, urls, hosts)
+        print(f"{urls:,} URLs on {hosts:,} hosts, all of them due, made in {perf_counter() - begun:.0f} s")
+        wanted = min(_WANTED, hosts // 10)
+        found = await _measured(pool, wanted)
+    met = "met" if found.in_round <= _TARGET_MS else "MISSED"
+    print(f"the next {wanted:,} hosts of a round: {found.in_round:.0f} ms (target {_TARGET_MS:.0f} ms: {met})")
+    print(f"  {found.in_round / found.bare:.1f} times a bare scan of the index for as many rows ({found.bare:.1f} ms)")
+    print(f"  by a worker that holds all buckets: {found.everything:.0f} ms, ", end="")
+    print(f"beside {_OPEN * wanted:,} open hosts {found.beside_open:.0f} ms")
+    print(f"their URLs: {found.urls:.0f} ms; a lease of {_LEASED} buckets: {found.lease:.0f} ms")
+    return found
+
+
+async def _measured(pool: Pool, wanted: int) -> Due:
+    until = Moment(DAY, 12)
+    async with pool.connection() as conn:
+        all_buckets = list(range(BUCKETS))
+        first = await list_due_hosts(conn, all_buckets, until=until, beside=[], limit=_OPEN * wanted)
+        keys: list[HostKey] = [host.key for host in first]
+
+        async def lease() -> list[int]:
+            return list(await lease_buckets(conn, "one", until=until, limit=_LEASED, lease_s=0, rest_s=-1))
+
+        async def bare() -> None:
+            row = {"buckets": all_buckets, "day": DAY, "limit": wanted}
+            await (await conn.execute(_BARE, row)).fetchall()
+
+        async def read(buckets: list[int], beside: list[HostKey]) -> None:
+            found = await list_due_hosts(conn, buckets, until=until, beside=beside, limit=wanted)
+            assert len(found) == wanted
+
+        async def in_round() -> None:
+            await find_free_day(conn, until, rest_s=-1)
+            await read(buckets, [])
+
+        buckets = await lease()
+        return Due(
+            lease=await _median_ms(lease),
+            in_round=await _median_ms(in_round),
+            everything=await _median_ms(lambda: read(all_buckets, [])),
+            beside_open=await _median_ms(lambda: read(all_buckets, keys)),
+            urls=await _median_ms(lambda: list_due_urls(conn, keys[:wanted], day=DAY, per_host=60)),
+            bare=await _median_ms(bare),
+        )
+
+
+async def _median_ms(work: Callable[[], Awaitable[object]]) -> float:
+    times = []
+    for _ in range(_TIMES):
+        begun = perf_counter()
+        await work()
+        times.append(1_000 * (perf_counter() - begun))
+    return statistics.median(times)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--urls", type=int, default=5_000_000)
+    parser.add_argument("--hosts", type=int, default=1_000_000)
+    given = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="weboid-due-"))
+    folder.chmod(0o711)
+    try:
+        with open_server(folder / "data") as server:
+            asyncio.run(due(server.dsn, given.urls, given.hosts))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,154 @@
+"""One connection with a server that sends its head slowly, in tiny pieces, or never to an end (C-1, C-13)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from time import monotonic
+
+import pytest
+from support.misbehaving import Asked, Certificates, serve
+
+from weboid.config import NetConfig
+from weboid.core.record.reasons import Reason
+from weboid.net import connection, engine
+from weboid.net.dial import tls_context
+from weboid.net.dns import Resolver
+from weboid.net.engine import SocketEngine
+from weboid.net.exchange import Reply, Request
+from weboid.net.faults import fault_of
+from weboid.net.guard import Guard
+from weboid.net.response_parser import ResponseParser
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Long: " + b"y" * 1500 + b"\r\n\r\n"
+ANSWER_S = 20.0
+"""No test waits for so long: whatever is given up is given up for another reason."""
+
+
+@asynccontextmanager
+async def open_engine(settings: NetConfig) -> AsyncIterator[SocketEngine]:
+    guard = Guard(settings.deny, settings.permit)
+    resolver = Resolver(guard, settings.dns, settings.connect_s / 2)
+    sending = SocketEngine(settings, guard, resolver, tls_context(settings.ca))
+    try:
+        yield sending
+    finally:
+        sending.close()
+        await resolver.close()
+
+
+async def sent(pieces: Iterable[bytes], pause_s: float) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        yield piece
+        await asyncio.sleep(pause_s)
+
+
+def one_by_one(data: bytes) -> list[bytes]:
+    return [bytes([byte]) for byte in data]
+
+
+async def asked(settings: NetConfig, act: AsyncIterator[bytes]) -> Reply:
+    async with serve(lambda _: act) as site, open_engine(settings) as sending:
+        return await sending.send(Request("GET", site.url(), {}), ANSWER_S)
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A head is looked at every 0.4 s: it must have grown by 96 bytes."""
+    monkeypatch.setattr(connection, "HEAD_S", 0.4)
+
+
+@pytest.mark.parametrize(
+    "slow",
+    [
+        one_by_one(HEAD),
+        [HEAD[:500], *one_by_one(HEAD[500:])],
+        [b"\r\n"] * 1000,
+        [b"HTTP/1.1 102 Wait\r\n\r\n", *one_by_one(HEAD)],
+        [b"HTTP/1.1 200 OK\r\nX: y\r\n", *[b" z\r\n"] * 200],
+    ],
+)
+@pytest.mark.usefixtures("hurried")
+async def test_a_head_that_comes_too_slowly_is_given_up_as_a_timeout(
+    settings: NetConfig, slow: Iterable[bytes]
+) -> None:
+    begun = monotonic()
+    with pytest.raises(TimeoutError) as raised:
+        await asked(settings, sent(slow, 0.05))
+    fault = fault_of(raised.value)
+    assert fault is not None
+    assert (fault.reason, fault.reached) == (Reason.TIMEOUT, True)
+    assert monotonic() - begun < ANSWER_S / 2
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_a_server_may_think_before_its_head_and_between_the_steps_on_the_way(settings: NetConfig) -> None:
+    async def thinking() -> AsyncIterator[bytes]:
+        await asyncio.sleep(0.6)
+        yield b"HTTP/1.1 102 Wait\r\n\r\n"
+        await asyncio.sleep(0.6)
+        yield HEAD
+
+    assert (await asked(settings, thinking())).code == 200
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_a_head_that_comes_steadily_is_waited_for(settings: NetConfig) -> None:
+    pieces = [HEAD[at : at + 100] for at in range(0, len(HEAD), 100)]
+    assert (await asked(settings, sent(pieces, 0.04))).code == 200
+
+
+class Counted(ResponseParser):
+    """Counts the pieces that all replies came in."""
+
+    __slots__ = ()
+    pieces = 0
+
+    def take(self, data: bytes) -> bool:
+        Counted.pieces += 1
+        return super().take(data)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> type[Counted]:
+    monkeypatch.setattr(engine, "ResponseParser", Counted)
+    monkeypatch.setattr(Counted, "pieces", 0)
+    return Counted
+
+
+async def test_bytes_that_come_fast_one_by_one_are_read_many_at_a_time(
+    settings: NetConfig, counted: type[Counted]
+) -> None:
+    assert (await asked(settings, sent(one_by_one(HEAD), 0.0))).code == 200
+    assert counted.pieces < len(HEAD) / 10
+
+
+async def test_bytes_that_come_one_by_one_in_tls_are_read_too(settings: NetConfig, certificates: Certificates) -> None:
+    settings = replace(settings, ca=certificates.ca_file)
+    async with (
+        serve(lambda _: sent(one_by_one(HEAD), 0.0), tls=certificates.good("127.0.0.1")) as site,
+        open_engine(settings) as sending,
+    ):
+        assert (await sending.send(Request("GET", site.url(), {}), ANSWER_S)).code == 200
+
+
+async def test_an_endless_head_ends_with_what_was_allowed(settings: NetConfig) -> None:
+    with pytest.raises(OSError, match="endless headers") as raised:
+        await asked(settings, sent([b"HTTP/1.1 200 OK\r\nX: ", *[b"y" * 1000] * 1000], 0.0))
+    fault = fault_of(raised.value)
+    assert fault is not None
+    assert fault.reason is Reason.PROTOCOL
+
+
+async def test_many_short_replies_on_one_connection_are_no_tiny_pieces(
+    settings: NetConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "REST_S", ANSWER_S)
+
+    def short(asked: Asked) -> bytes:
+        return b"HTTP/1.1 204 No\r\n\r\n"
+
+    async with serve(short) as site, open_engine(settings) as sending:
+        for _ in range(3 * connection.TINY_PIECES):
+            assert (await sending.send(Request("GET", site.url(), {}), ANSWER_S / 4)).code == 204
+    assert site.connections == 1

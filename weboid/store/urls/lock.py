@@ -1,0 +1,61 @@
+"""The locks of everything that writes URLs and hosts, or what follows from them: pages, then URLs, then hosts, each by
+key (docs/architecture.md, "Locks").
+
+Intake locks more selectively by statements of its own (``store/pages``), in the same order.
+One law: what is computed from URLs or hosts is computed by a statement that begins when their locks are held.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from weboid.core.record.status import HOST_FAILURES
+from weboid.core.url.keys import UrlKey
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import HostKey, host_key_columns, key_columns
+from weboid.store.db.statements import statements
+
+SQL: Final = statements("urls/lock")
+
+
+async def lock_urls_and_hosts(conn: Connection, urls: Iterable[UrlKey]) -> None:
+    """Locks URLs, then their hosts, until the transaction ends; those that do not exist are left out.
+
+    To be called before anything else that the transaction writes, but after it has locked pages.
+    """
+    keys = set(urls)
+    await lock_urls(conn, keys)
+    await lock_hosts(conn, hosts_of(keys))
+
+
+async def lock_urls(conn: Connection, urls: Iterable[UrlKey], *, silent_of: Iterable[HostKey] = ()) -> int:
+    """Locks URLs alone; returns how many of them there are. Their hosts may be locked afterwards, never before.
+
+    `silent_of`: besides, all URLs of these hosts whose newest check found the host itself failing (C-5).
+    """
+    keys, hosts = sorted(set(urls)), sorted(set(silent_of))
+    if not keys and not hosts:
+        return 0
+    if hosts:
+        of = {f"of_{name}": values for name, values in host_key_columns(hosts).items()}
+        given = {**key_columns(keys), **of, "statuses": [int(status) for status in HOST_FAILURES]}
+        row = await (await conn.execute(SQL["lock_more_urls"], given)).fetchone()
+    else:
+        row = await (await conn.execute(SQL["lock_urls"], key_columns(keys))).fetchone()
+    return int(row[0]) if row else 0
+
+
+async def lock_hosts(conn: Connection, hosts: Iterable[HostKey]) -> None:
+    """Locks hosts alone; the transaction may lock no page and no URL afterwards."""
+    keys = sorted(set(hosts))
+    if keys:
+        await conn.execute(SQL["lock_hosts"], host_key_columns(keys))
+
+
+async def list_there(conn: Connection, urls: Iterable[UrlKey]) -> set[UrlKey]:
+    """Which of these URLs there are."""
+    return {UrlKey(*row) async for row in await conn.execute(SQL["list_there"], key_columns(urls))}
+
+
+def hosts_of(urls: Iterable[UrlKey]) -> set[HostKey]:
+    """The hosts of URLs."""
+    return {HostKey(*key[:2]) for key in urls}
