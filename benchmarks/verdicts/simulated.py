@@ -77,11 +77,15 @@ class _Ended(NamedTuple):
     seconds: float = 0.0
 
 
+Answered = Callable[[ReceivedRequest, Reply], None]
+"""Hears of every reply to a request."""
+
+
 @dataclass(slots=True)
 class SimulatedWeb:
     """A world as it is played now: on which day, at which hour for each host; and how often it was asked.
 
-    `heard` is called at each request. `ports` are those of http and https in URLs.
+    `heard` is called at each request, `answered` with what came of it. `ports` are those of http and https in URLs.
     """
 
     world: World
@@ -89,6 +93,7 @@ class SimulatedWeb:
     day: Callable[[], int]
     hour: Callable[[str], int]
     heard: Callable[[], None] = lambda: None
+    answered: Answered = lambda request, reply: None
     requests: int = 0
     questions: int = 0
 
@@ -141,7 +146,10 @@ class SimulatedEngine:
         headers = {name.lower(): value for name, value in request.headers.items()}
         headers["host"] = authority
         received = ReceivedRequest(request.method, host, target, headers, keeps=True)
-        return self._answered(received, timeout_s, secure=scheme == "https")
+        ended = self._answered(received, timeout_s, secure=scheme == "https")
+        if isinstance(ended.end, Reply):
+            self.web.answered(received, ended.end)
+        return ended
 
     def _unresolved(self, host: str, timeout_s: float) -> _Ended | None:
         if is_ip(host.rstrip(".")):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.verdicts.authority import new_authority
-from benchmarks.verdicts.simulated import SimulatedWeb
+from benchmarks.verdicts.simulated import Answered, SimulatedWeb
 from benchmarks.verdicts.wayout import SimulatedTurns, open_simulated
 from benchmarks.worlds.sight import PATIENCE_S
 from benchmarks.worlds.worldfile import WorldFile
@@ -109,11 +109,14 @@ def hours_in(file: WorldFile) -> Callable[[str, int], int]:
 
 
 @asynccontextmanager
-async def open_simulated_stage(file: WorldFile, folder: Path, ports: tuple[int, int] = PORTS) -> AsyncIterator[Stage]:
-    """A stage without sockets, in the seconds of life."""
+async def open_simulated_stage(
+    file: WorldFile, folder: Path, ports: tuple[int, int] = PORTS, answered: Answered | None = None
+) -> AsyncIterator[Stage]:
+    """A stage without sockets, in the seconds of life; `answered` hears of every reply."""
     config = _config(folder, file, PATIENCE_S, _CONNECTIONS_SIMULATED, ports)
     hour = hours_in(file)
     web = SimulatedWeb(_with_wiki(file), ports, lambda: stage.day, lambda host: hour(host, stage.day))
+    web.answered = answered or web.answered
     stage = Stage(
         file,
         _watching(replace(config, crawl=replace(config.crawl, delay=0.0)), file, web.located),

@@ -19,6 +19,7 @@ from typing import Final
 from rich.console import Console
 
 from benchmarks.verdicts.daily import Change, Check, Diary
+from benchmarks.verdicts.simulated import Answered
 from benchmarks.verdicts.stage import ANSWER_S, FIRST_DAY, PORTS, WIKI, Stage, open_simulated_stage, open_socket_stage
 from benchmarks.worlds.onlooker import Onlooker
 from benchmarks.worlds.sight import Sight
@@ -95,15 +96,16 @@ async def live(
     answer_s: float | None = None,
     simulated: bool = False,
     ports: tuple[int, int] = PORTS,
+    answered: Answered | None = None,
 ) -> Year:
     """Lives through all days of a world in a fresh database; `folder` is for certificates. Raises WeboidError.
 
     `simulated` = without sockets and in no time; `answer_s` is for sockets alone. `ports` stand in the URLs that the
-    crawler gets; on sockets others are taken if these are in use.
+    crawler gets; on sockets others are taken if these are in use. `answered` hears of every simulated reply.
     """
     begun = perf_counter()
     opened = (
-        open_simulated_stage(file, folder, ports)
+        open_simulated_stage(file, folder, ports, answered)
         if simulated
         else open_socket_stage(file, folder, answer_s or ANSWER_S, ports)
     )

@@ -12,6 +12,7 @@ from weboid.demo.replies import ReceivedRequest, plain_of
 from weboid.demo.world import (
     Behaviour,
     BotWall,
+    Capture,
     Chain,
     Code,
     Drip,
@@ -126,7 +127,7 @@ def _followed(world: World, url: str, day: int, hour: int) -> tuple[Sight, str, 
 
 def _sight(plain: Plain) -> Sight:
     match plain:
-        case Page(shows=shows):
+        case Page(shows=shows) | Capture(shows=shows):
             return Sight.SEEN if shows else Sight.HIDDEN
         case Code():
             return _sight_of_code(plain)

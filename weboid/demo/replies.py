@@ -18,6 +18,7 @@ from weboid.demo.world import (
     Behaviour,
     BotWall,
     ByMethod,
+    Capture,
     Chain,
     Code,
     Drip,
@@ -41,6 +42,10 @@ _MAGIC: Final = {
     "image/jpeg": b"\xff\xd8\xff\xe0\x00\x10JFIF\x00",
     "application/zip": b"PK\x03\x04",
 }
+_FRAMING: Final = frozenset(
+    {"content-type", "content-length", "transfer-encoding", "content-encoding", "connection", "keep-alive", "trailer"}
+)
+"""What a reply says of itself as a message: it was true of another one."""
 _PORT: Final = re.compile(r":[0-9]*$")
 _FILLER: Final = "<p>The tide comes in and the tide goes out, and the island stays where it is.</p>\n"
 
@@ -100,7 +105,7 @@ def _is_let_in(wall: BotWall, request: ReceivedRequest) -> bool:
     return "Mozilla/" in request.headers.get("user-agent", "")
 
 
-Replying = Page | Code | Redirect | Chain | Loop | NoHead | BotWall | Drip
+Replying = Page | Code | Capture | Redirect | Chain | Loop | NoHead | BotWall | Drip
 """The behaviours that end in a reply."""
 
 
@@ -112,6 +117,9 @@ def reply_of(behaviour: Replying, request: ReceivedRequest) -> bytes | None:
         case Code(code, retry_after_s, kind, size_kib, page):
             wait = () if retry_after_s is None else (f"Retry-After: {retry_after_s}",)
             return _reply(request, code, page or Page(kind, size_kib, _phrase(code)), *wait)
+        case Capture(body, code, kind, headers):
+            own = [f"{name}: {value}" for name, value in headers if name.lower() not in _FRAMING]
+            return _message(request, code, f"Content-Type: {kind}", body, *own)
         case Redirect(to, code):
             return _redirect(request, code, to)
         case Chain(hops, code):
@@ -155,12 +163,14 @@ def _phrase(code: int) -> str:
 
 
 def _reply(request: ReceivedRequest, code: int, page: Page, *lines: str) -> bytes:
-    body = _body(page, request.host)
-    kind = page.kind
+    kind = f"{page.kind}; charset=utf-8" if page.kind == "text/html" else page.kind
+    return _message(request, code, f"Content-Type: {kind}", _body(page, request.host), "Server: littleweb", *lines)
+
+
+def _message(request: ReceivedRequest, code: int, kind: str, body: bytes, *lines: str) -> bytes:
     head = [
         f"HTTP/1.1 {code} {_phrase(code)}",
-        "Server: littleweb",
-        f"Content-Type: {kind}; charset=utf-8" if kind == "text/html" else f"Content-Type: {kind}",
+        kind,
         f"Content-Length: {len(body)}",
         f"Connection: {'keep-alive' if request.keeps else 'close'}",
         *lines,

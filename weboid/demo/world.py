@@ -53,6 +53,20 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
+class Capture:
+    """A reply as it was found somewhere: a code, a media type, other headers (name, value), and a body of any bytes.
+
+    `shows` as of a page.
+    """
+
+    body: bytes
+    code: int = 200
+    kind: str = "text/html"
+    headers: tuple[tuple[str, str], ...] = ()
+    shows: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Redirect:
     """A redirect to a path of the same host, or to an absolute URL (a port is put in for hosts of the world)."""
 
@@ -134,7 +148,7 @@ class Trouble(Enum):
     SILENCE = "silence"
 
 
-Plain = Page | Code | Redirect | Chain | Loop | NoHead | BotWall | Drip | Trouble
+Plain = Page | Code | Capture | Redirect | Chain | Loop | NoHead | BotWall | Drip | Trouble
 """A behaviour without anything inside; NoHead and BotWall as they are to those whom they refuse."""
 Wrapper = NoHead | BotWall | Slow
 """Behaviours around another one: for a host, around those of its addresses; otherwise, with nothing inside, a page."""

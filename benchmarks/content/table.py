@@ -1,0 +1,168 @@
+"""The confusion table of a play, its goals and its JSON.
+
+One law: a page is told rightly if it is told by the word that a reader would use; another doubt is not enough.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from statistics import median, quantiles
+from typing import Any, Final
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.content.costs import Costs
+from benchmarks.content.manifest import PageClass
+from benchmarks.content.play import Told
+from benchmarks.content.staged import Staged
+
+_MONTH: Final = 30
+SOON: Final = 21
+"""A change of owner is to be found within so many days."""
+RIGHT: Final[Mapping[PageClass, frozenset[str]]] = {
+    PageClass.LIVE: frozenset(),
+    PageClass.WALL: frozenset({"bot-wall"}),
+    PageClass.PARKED: frozenset({"parked", "for-sale"}),
+    PageClass.SOFT404: frozenset({"soft-404"}),
+    PageClass.USURPED: frozenset({"replaced", "parked", "for-sale"}),
+    PageClass.LOGIN: frozenset({"login", "redirect-to-login"}),
+}
+"""The reasons that say what a page is; of a living page nothing is to be said."""
+_WORKS: Final = "works"
+_NEVER: Final = "not asked"
+
+
+def as_json(staged: Staged, told: Mapping[str, Told]) -> dict[str, Any]:
+    """For each URL of the manifest what was told of it; nulls where it was not played."""
+    lines: dict[str, Any] = {}
+    for url, specimen in staged.played.items():
+        last = told[url].last
+        lines[specimen.url] = {
+            "check": {"outcome": told[url].outcome, "reason": told[url].reason},
+            "crawl": {
+                "verdict": last.verdict.word if last else None,
+                "reason": last.reason.word if last and last.reason else None,
+                "day": last.day if last else None,
+            },
+        }
+    for url in staged.left_out:
+        lines.setdefault(
+            url,
+            {"check": {"outcome": None, "reason": None}, "crawl": {"verdict": None, "reason": None, "day": None}},
+        )
+    return lines
+
+
+def wrong_lines(staged: Staged, told: Mapping[str, Told]) -> list[str]:
+    """A line for each page not told by its word: kind, at the check, at the end, since, line, URL, between tabs."""
+    lines = []
+    for url, specimen in staged.played.items():
+        words = said_at_check(told[url]), said_at_last(told[url])
+        if not all(is_right(specimen.cls, word) for word in words):
+            last = told[url].last
+            day = str(last.day) if last else ""
+            lines.append("\t".join((specimen.cls, *words, day, f"line {specimen.line}", specimen.url)))
+    return sorted(lines)
+
+
+def said_at_check(told: Told) -> str:
+    """The word of a check's column."""
+    match told.outcome:
+        case None:
+            return _NEVER
+        case "working":
+            return _WORKS
+        case "failing":
+            return f"fails: {told.reason}"
+        case _:
+            return str(told.reason)
+
+
+def said_at_last(told: Told) -> str:
+    """The word of the column of what the crawler says at the end."""
+    last = told.last
+    if last is None or last.verdict.word == "unknown":
+        return _NEVER
+    if last.verdict.word == "working":
+        return _WORKS
+    word = last.reason.word if last.reason else ""
+    return f"dead: {word}" if last.verdict.word == "dead" else word
+
+
+def tell(console: Console, staged: Staged, told: Mapping[str, Told], costs: Costs, times_ms: list[float]) -> None:
+    """Prints all tables and figures."""
+    days = staged.file.days
+    by_class = _by_class(staged, told)
+    _tell_table(console, "at the check", {cls: Counter(map(said_at_check, each)) for cls, each in by_class.items()})
+    _tell_table(
+        console, f"after {days} days", {cls: Counter(map(said_at_last, each)) for cls, each in by_class.items()}
+    )
+    _tell_goals(console, staged, by_class)
+    hosts = len(staged.file.world.hosts)
+    months = days / _MONTH
+    console.print(
+        f"requests a host and month {costs.requests / hosts / months:.2f}, of them probes "
+        f"{costs.probes.total() / hosts / months:.2f} and robots.txt {costs.robots / hosts / months:.2f}; "
+        f"bytes a look {costs.look_bytes / max(costs.looks, 1):,.0f} ({costs.looks:,} looks)"
+    )
+    if times_ms:
+        most = quantiles(times_ms, n=100)[98] if len(times_ms) > 1 else times_ms[0]
+        console.print(
+            f"analysis of a page: {median(times_ms):.2f} ms (median), {sum(times_ms) / len(times_ms):.2f} (mean), "
+            f"{most:.1f} (99 %)"
+        )
+    for reason, count in Counter(staged.left_out.values()).items():
+        console.print(f"not played: {count} ({reason})", markup=False)
+
+
+def _by_class(staged: Staged, told: Mapping[str, Told]) -> dict[PageClass, list[Told]]:
+    by_class: dict[PageClass, list[Told]] = defaultdict(list)
+    for url, specimen in staged.played.items():
+        by_class[specimen.cls].append(told[url])
+    return {cls: by_class[cls] for cls in PageClass if cls in by_class}
+
+
+def _tell_table(console: Console, title: str, counts: Mapping[PageClass, Counter[str]]) -> None:
+    columns = sorted({word for each in counts.values() for word in each}, key=_rank)
+    table = Table(title=title, box=None, pad_edge=False, title_justify="left")
+    table.add_column("page")
+    for heading in ("all", *columns, "right"):
+        table.add_column(heading, justify="right", overflow="fold")
+    for cls, each in counts.items():
+        right = sum(count for word, count in each.items() if is_right(cls, word))
+        share = f"{100 * right / each.total():.1f} %"
+        table.add_row(cls, str(each.total()), *(str(each[word] or "") for word in columns), share)
+    console.print(table)
+
+
+def _rank(word: str) -> tuple[int, str]:
+    """Columns in the order: works, doubts, failures, dead, not asked."""
+    ranks = {_WORKS: 0, _NEVER: 4}
+    return ranks.get(word, 3 if word.startswith("dead") else 2 if word.startswith("fails") else 1), word
+
+
+def is_right(cls: PageClass, word: str) -> bool:
+    """Whether a page of a class is told by a word that says what it is."""
+    return word == _WORKS if cls is PageClass.LIVE else word in RIGHT[cls]
+
+
+def _tell_goals(console: Console, staged: Staged, by_class: Mapping[PageClass, Iterable[Told]]) -> None:
+    for cls, pages in by_class.items():
+        begun = staged.turn if cls is PageClass.USURPED else 0
+        waits = [_found_on(told, begun) for told in pages]
+        found = sorted(wait for wait in waits if wait is not None)
+        line = f"{cls}: {len(found)} of {len(waits)} not working at some time"
+        if found:
+            line += f", first on day {found[0]}, half of them by day {median(found):.0f}"
+        if cls is PageClass.USURPED:
+            soon = sum(1 for wait in found if wait <= SOON)
+            line += f" after the change; within {SOON} days {100 * soon / len(waits):.0f} %"
+        console.print(line)
+
+
+def _found_on(told: Told, begun: int) -> int | None:
+    """The days from `begun` until something else than "works" was said."""
+    for change in told.changes:
+        if change.day >= begun and change.verdict.word in ("doubtful", "dead"):
+            return change.day - begun
+    return None

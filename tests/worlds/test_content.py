@@ -1,0 +1,230 @@
+"""Laid-out pages: what a manifest says is what is played, what is told of pages, and what is wrong names its line."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.content.__main__ import main
+from benchmarks.content.manifest import ManifestError, PageClass, read_manifest
+from benchmarks.content.play import Told
+from benchmarks.content.staged import Staged, staged
+from benchmarks.content.table import is_right, said_at_check, said_at_last
+from benchmarks.verdicts.daily import Change
+from benchmarks.worlds.sight import Sight, sight_of
+from weboid.core.record.reasons import Reason
+from weboid.core.verdict.verdict import Verdict
+from weboid.demo.replies import ReceivedRequest, reply_of
+from weboid.demo.world import Behaviour, Capture, Code, Page, Redirect, answer_of
+
+_STORY = (
+    "<html><title>The ferry of {n}</title><h1>The ferry of {n}</h1><p>"
+    + " ".join(f"In year {{n}}{year} the boat took passengers to island number {year}." for year in range(30))
+    + "</p></html>"
+)
+_GONE = (
+    "<html><title>Page not found</title><h1>Page not found</h1>"
+    "<p>We are sorry: the page that you asked for does not exist, or was moved. Please use the search.</p></html>"
+)
+_FOR_SALE = "<html><title>kelp.org</title><h1>This domain is for sale</h1><p>Buy this domain now.</p></html>"
+_GAMBLING = "<html><title>Lucky wheel</title><p>Spin and win with a bonus for new players every day.</p></html>"
+
+
+def _laid_out(folder: Path, *lines: dict[str, Any] | str) -> Path:
+    """A manifest; a page whose file is text of HTML gets a file of that."""
+    written = []
+    for number, line in enumerate(lines):
+        if isinstance(line, dict):
+            for key in ("file", "before"):
+                if str(line.get(key, "")).startswith("<"):
+                    (folder / f"{number}.{key}").write_text(line[key], encoding="utf-8")
+                    line = {**line, key: f"{number}.{key}"}
+            line = json.dumps(line)
+        written.append(f"{line}\n")
+    manifest = folder / "manifest.jsonl"
+    manifest.write_text("".join(written), encoding="utf-8")
+    return manifest
+
+
+def _page(url: str, cls: str = "live", file: str = _STORY, **more: Any) -> dict[str, Any]:
+    return {"url": url, "cls": cls, "status": 200, "ctype": "text/html", "headers": {}, "file": file, **more}
+
+
+def _staged(folder: Path, *lines: dict[str, Any], days: int = 10) -> Staged:
+    return staged(read_manifest(_laid_out(folder, *lines), folder), days)
+
+
+def _answer(pages: Staged, host: str, target: str, day: int = 0) -> Behaviour:
+    return answer_of(pages.file.world, host, target, day)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "line 2: no JSON"),
+        ("[]", "line 2: this must be an object"),
+        (_page("ferry.org/x"), "line 2: url: 'ferry.org/x' is not an http or https URL"),
+        (_page("http://ferry.org/x", "dead"), "line 2: cls: 'dead' is unknown; known are live, wall, parked"),
+        (_page("http://ferry.org/x", siblings="all"), "line 2: siblings: 'all' is unknown; known are 404, same"),
+        (_page("http://ferry.org/x", status="200"), "line 2: status: '200' is not an HTTP code"),
+        (_page("http://ferry.org/x", headers=["a"]), "line 2: headers: this must be an object"),
+        (_page("http://ferry.org/x", headers={"Age": 7}), "line 2: headers: Age is neither a text nor a list"),
+        (_page("http://ferry.org/x", file="none.html"), "line 2: file: "),
+        ({"url": "http://ferry.org/x", "cls": "live"}, "line 2: file is missing"),
+    ],
+)
+def test_what_is_wrong_in_a_manifest_names_its_line(tmp_path: Path, line: dict[str, Any] | str, message: str) -> None:
+    manifest = _laid_out(tmp_path, _page("http://island.org/"), line)
+    with pytest.raises(ManifestError) as wrong:
+        read_manifest(manifest, tmp_path)
+    assert message in str(wrong.value)
+
+
+def test_a_manifest_or_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ManifestError, match="cannot be read"):
+        read_manifest(tmp_path / "none", tmp_path)
+    manifest = _laid_out(tmp_path, "", "  ")
+    with pytest.raises(ManifestError, match="no page"):
+        read_manifest(manifest, tmp_path)
+    with pytest.raises(ManifestError, match="not a folder"):
+        read_manifest(manifest, tmp_path / "none")
+
+
+def test_a_page_stands_under_its_own_name_with_its_code_headers_and_bytes(tmp_path: Path) -> None:
+    headers = {"Server": "gate", "Set-Cookie": ["a=1", "b=2"]}
+    wall = _page("https://Ferry.org:8443/x y?a=b#c", "wall", "<p>prove it</p>", status=503, headers=headers)
+    pages = _staged(tmp_path, wall)
+    assert list(pages.played) == ["https://ferry.org/x%20y?a=b"]
+    answer = _answer(pages, "ferry.org", "/x%20y?a=b")
+    lines = (("Server", "gate"), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2"))
+    assert answer == Capture(b"<p>prove it</p>", 503, "text/html", lines, shows=False)
+    assert isinstance(answer, Capture)
+    request = ReceivedRequest("GET", "ferry.org", "/x", {}, keeps=True)
+    sent = reply_of(answer, request) or b""
+    assert sent.startswith(b"HTTP/1.1 503 ")
+    assert b"\r\nServer: gate\r\n" in sent
+    assert sent.endswith(b"\r\n\r\n<p>prove it</p>")
+
+
+def test_headers_that_describe_another_message_are_not_sent() -> None:
+    headers = (("Content-Encoding", "gzip"), ("content-length", "7"), ("X-Wall", "a\r\nSet-Cookie: b"))
+    sent = reply_of(Capture(b"abc", headers=headers), ReceivedRequest("HEAD", "a.org", "/", {}, keeps=True)) or b""
+    lines = sent.decode().split("\r\n")
+    assert "Content-Length: 3" in lines
+    assert "X-Wall: aSet-Cookie: b" in lines
+    assert not [line for line in lines if "gzip" in line or line.endswith("7")]
+    assert sent.endswith(b"\r\n\r\n")
+
+
+def test_a_host_answers_other_paths_as_the_manifest_says(tmp_path: Path) -> None:
+    pages = _staged(
+        tmp_path,
+        _page("http://honest.org/x"),
+        _page("http://alike.org/x", "parked", _FOR_SALE, siblings="same"),
+        _page("http://gone.org/x", "soft404", _GONE, siblings="template"),
+        _page("http://two-faced.org/x", siblings="template"),
+        _page("http://blind.org/story/1/x", siblings="canonical"),
+    )
+    assert _answer(pages, "honest.org", "/y") == Code(404)
+    assert _answer(pages, "alike.org", "/y") == _answer(pages, "alike.org", "/") == _answer(pages, "alike.org", "/x")
+    assert _answer(pages, "gone.org", "/y") == _answer(pages, "gone.org", "/x")
+    assert _answer(pages, "two-faced.org", "/y") != _answer(pages, "two-faced.org", "/x")
+    assert _answer(pages, "blind.org", "/story/1/y") == Redirect("http://blind.org/story/1/x")
+    for host in ("honest.org", "gone.org", "two-faced.org", "blind.org"):
+        assert isinstance(_answer(pages, host, "/"), Page)
+
+
+def test_a_usurped_page_was_an_honest_one_for_half_of_the_days(tmp_path: Path) -> None:
+    pages = _staged(
+        tmp_path,
+        _page("http://honest.org/x"),
+        _page("http://taken.org/x", "usurped", _GAMBLING, siblings="same"),
+        _page("http://told.org/x", "usurped", _GAMBLING, before="<p>As it was</p>"),
+    )
+    assert _answer(pages, "taken.org", "/x", 4) == _answer(pages, "honest.org", "/x")
+    assert _answer(pages, "taken.org", "/y", 4) == Code(404)
+    assert _answer(pages, "taken.org", "/x", 5) == _answer(pages, "taken.org", "/y", 5)
+    assert _answer(pages, "told.org", "/x", 4) == Capture(b"<p>As it was</p>")
+    assert sight_of(pages.file.world, "http://taken.org/x", 4) is Sight.SEEN
+    assert sight_of(pages.file.world, "http://taken.org/x", 5) is Sight.HIDDEN
+
+
+def test_what_cannot_be_watched_is_left_out_and_said_to_be(tmp_path: Path) -> None:
+    twice = _page("http://ferry.org/x"), _page("http://ferry.org:80/x#y")
+    pages = _staged(tmp_path, *twice, _page("http://192.0.2.1/x"), _page("http://a.example/x"))
+    assert list(pages.played) == ["http://ferry.org/x"]
+    assert set(pages.left_out) == {"http://ferry.org:80/x#y", "http://192.0.2.1/x", "http://a.example/x"}
+
+
+def test_only_the_word_that_says_what_a_page_is_counts_as_right() -> None:
+    def told(outcome: str | None, reason: str | None, *changes: Change) -> Told:
+        return Told(outcome, reason, changes)
+
+    fails = told("failing", "not-found", Change(3, Verdict.DEAD, Reason.NOT_FOUND, 3))
+    assert said_at_check(fails) == "fails: not-found"
+    assert said_at_last(fails) == "dead: not-found"
+    never = told(None, None, Change(0, Verdict.UNKNOWN, None))
+    assert said_at_check(never) == said_at_last(never) == "not asked"
+    works = told("working", "ok", Change(0, Verdict.WORKING, Reason.OK, 0), Change(4, Verdict.WORKING, Reason.OK, 4))
+    assert said_at_check(works) == said_at_last(works) == "works"
+    assert works.last is not None
+    assert works.last.day == 0
+    assert is_right(PageClass.LIVE, "works")
+    assert is_right(PageClass.WALL, "bot-wall")
+    assert not is_right(PageClass.WALL, "soft-404")
+    assert not is_right(PageClass.PARKED, "works")
+
+
+def _run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
+    monkeypatch.setattr(sys, "argv", ["benchmarks.content", *map(str, arguments)])
+    return main()
+
+
+def test_the_command_tells_what_was_told_of_each_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest = _laid_out(
+        tmp_path,
+        _page("http://ferry.org/history/boats", file=_STORY.replace("{n}", "1")),
+        _page("http://wall.org/history/boats", "wall", "<p>no</p>", status=403, headers={"cf-mitigated": "challenge"}),
+        _page("http://gone.org/history/boats", "soft404", _GONE, siblings="template"),
+        _page("http://taken.org/history/boats", "usurped", _GAMBLING, siblings="same"),
+        _page("http://[::1]/x"),
+    )
+    out, wrong = tmp_path / "out.json", tmp_path / "wrong.txt"
+    assert _run(monkeypatch, manifest, tmp_path, "--days", 16, "--json", out, "--wrong", wrong) == 0
+    told = json.loads(out.read_text(encoding="utf-8"))
+    assert told["http://ferry.org/history/boats"]["check"] == {"outcome": "working", "reason": "ok"}
+    crawl = told["http://ferry.org/history/boats"]["crawl"]
+    assert (crawl["verdict"], crawl["reason"]) == ("working", "ok")
+    assert 0 <= crawl["day"] < 16
+    wall = told["http://wall.org/history/boats"]
+    assert wall["check"] == {"outcome": "refused", "reason": "bot-wall"}
+    assert (wall["crawl"]["verdict"], wall["crawl"]["reason"]) == ("doubtful", "bot-wall")
+    gone = told["http://gone.org/history/boats"]["crawl"]
+    assert (gone["verdict"], gone["reason"]) == ("doubtful", "soft-404")
+    assert told["http://[::1]/x"] == {
+        "check": {"outcome": None, "reason": None},
+        "crawl": {"verdict": None, "reason": None, "day": None},
+    }
+    assert "http://ferry.org" not in wrong.read_text(encoding="utf-8")
+    said = capsys.readouterr().out
+    assert "at the check" in said
+    assert "after 16 days" in said
+    assert "requests a host and month" in said
+    assert "not played: 1" in said
+
+
+def test_the_command_ends_with_2_where_the_input_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest = _laid_out(tmp_path, _page("http://ferry.org/x", "alive"))
+    assert _run(monkeypatch, manifest, tmp_path) == 2
+    assert "line 1: cls: 'alive' is unknown" in capsys.readouterr().err
+    manifest = _laid_out(tmp_path, _page("http://192.0.2.1/x"))
+    assert _run(monkeypatch, manifest, tmp_path) == 2
+    assert "none of the pages" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        _run(monkeypatch, manifest, tmp_path, "--days", "0")
