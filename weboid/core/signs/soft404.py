@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from weboid.core.document.document import Document
 from weboid.core.document.folding import first_of, folded, words_of
 from weboid.core.record.reasons import Reason
-from weboid.core.signs.missing_words import COMMON, NUMBERS, Vocabulary, spaceless, vocabularies
+from weboid.core.signs.missing_words import COMMON, NUMBERS, Vocabulary, spaceless, speakers, vocabularies
 from weboid.core.signs.suspicion import Suspicion
 
 _LONG_PAGE_WORDS: Final = 600
@@ -118,10 +118,14 @@ def saying(text: str) -> Saying:
     words = set(phrase.split())
     if words <= COMMON:
         return Saying.BARE if words & NUMBERS else Saying.NOTHING
-    if phrase.isascii() and (found := _spaced_saying(phrase, vocabularies()["en"])):
-        return found
-    found = max(_spaced_saying(phrase, vocabulary) for vocabulary in vocabularies().values())
-    return found or _spaceless_saying(phrase)
+    found = max((_spaced_saying(phrase, vocabularies()[code]) for code in _spoken(words)), default=Saying.NOTHING)
+    return found or (Saying.NOTHING if phrase.isascii() else _spaceless_saying(phrase))
+
+
+def _spoken(words: set[str]) -> frozenset[str]:
+    """The languages of which a state may be said in some words."""
+    codes = speakers()
+    return frozenset().union(*(codes[word] for word in words if word in codes))
 
 
 def _spaced_saying(phrase: str, vocabulary: Vocabulary) -> Saying:
@@ -129,29 +133,31 @@ def _spaced_saying(phrase: str, vocabulary: Vocabulary) -> Saying:
     if not states:
         return Saying.NOTHING
     rest, nouns = _without(vocabulary.nouns, rest)
-    words = set(rest.split())
+    words = set(_without(vocabulary.asides, rest)[0].split())
     if not words <= vocabulary.fillers | COMMON:
         return Saying.NOTHING
-    return Saying.PLAIN if nouns or words & NUMBERS or "missing page" in phrase else Saying.BARE
+    whole = nouns or words & NUMBERS or not vocabulary.sentences.isdisjoint(states)
+    return Saying.PLAIN if whole else Saying.BARE
 
 
-def _without(candidates: tuple[str, ...], phrase: str) -> tuple[str, bool]:
-    """A phrase without all candidates that it contains, and whether there was one."""
-    padded, found = f" {phrase} ", False
+def _without(candidates: tuple[str, ...], phrase: str) -> tuple[str, list[str]]:
+    """A phrase without all candidates that it contains, and these."""
+    padded, found = f" {phrase} ", []
     for candidate in candidates:
         if f" {candidate} " in padded:
-            padded, found = padded.replace(f" {candidate} ", "  "), True
+            padded = padded.replace(f" {candidate} ", "  ")
+            found.append(candidate)
     return padded.strip(), found
 
 
 def _spaceless_saying(phrase: str) -> Saying:
     rest = phrase.replace(" ", "")
     for whole, beside in spaceless().values():
-        if (sentence := next((sentence for sentence in whole if sentence.replace(" ", "") in rest), None)) is None:
+        if (sentence := next((sentence for sentence in whole if sentence in rest), None)) is None:
             continue
-        left = rest.replace(sentence.replace(" ", ""), "", 1)
+        left = rest.replace(sentence, "", 1)
         for word in beside:
-            left = left.replace(word.replace(" ", ""), "")
+            left = left.replace(word, "")
         if not left.strip("0123456789"):
             return Saying.PLAIN
     return Saying.NOTHING
@@ -180,7 +186,7 @@ def _says_state(text: str) -> bool:
     if any(first_of(vocabulary.states, beginning) for vocabulary in vocabularies().values()):
         return True
     dense = beginning.replace(" ", "")
-    return any(sentence.replace(" ", "") in dense for whole, _ in spaceless().values() for sentence in whole)
+    return any(sentence in dense for whole, _ in spaceless().values() for sentence in whole)
 
 
 def _is_suspended(document: Document) -> bool:
