@@ -94,6 +94,11 @@ def test_a_page_that_only_sends_on_is_judged_by_where_to(target: str, reason: st
     assert observed(200, page("Moved", head=head, body=prose(100))).reason is Reason.OK
 
 
+def test_a_missing_page_that_sends_on_to_the_front_page_is_missing() -> None:
+    head = "<meta http-equiv='refresh' content='5;url=/'>"
+    assert observed(200, page("404 Page Not Found", head=head)).reason is Reason.SOFT_404
+
+
 @pytest.mark.parametrize(
     ("final", "headers", "expected"),
     [

@@ -19,6 +19,13 @@ PLAIN = [
     ("en", "Sorry, the page you are looking for could not be found."),
     ("en", "The requested URL was not found on this server."),
     ("en", "This page no longer exists"),
+    ("en", "404 - File or directory not found."),
+    ("en", "IIS 10.0 Detailed Error - 404.0 - Not Found"),
+    ("de", "404 - Datei oder Verzeichnis wurde nicht gefunden."),
+    ("es", "404: archivo o directorio no encontrado"),
+    ("pl", "Błąd 404: strona nie istnieje!"),
+    ("pl", "Nie ma takiej strony"),
+    ("zh", "404 - 找不到文件或目录。"),
     ("de", "Seite nicht gefunden"),
     ("de", "Die angeforderte Seite wurde nicht gefunden"),
     ("de", "Diese Seite existiert nicht (mehr)"),
@@ -345,3 +352,26 @@ def test_no_prose_is_an_error_page(words: int, start: int) -> None:
     text = prose(words, start)
     seen = document_of(page(prose(5, start), body=f"<h1>{prose(4, start)}</h1><p>{text}</p>"))
     assert document_suspicion(ASKED, seen) is None
+
+
+def test_a_title_that_is_a_number_counts_where_a_heading_says_it_in_words() -> None:
+    assert found("404 | Old Press", h1="Page not found", words=400) == ("title",)
+    assert found("404 | Old Press", h1="404 error", words=150) == ("title",)
+    assert found("Old Press - Not found", h1="Not found", words=150) == ("title",)
+    assert found("404 | Lines", h1="404", words=150) == ()
+
+
+def test_a_site_whose_frame_holds_nothing_need_not_say_it_in_a_heading() -> None:
+    links = "".join(f'<a href="/{word}">{word}</a> ' for word in prose(300).split())
+    seen = document_suspicion(ASKED, document_of(page("Old Press - Page Not Found", body=links)))
+    assert seen is not None
+    assert seen.signals == ("title",)
+
+
+def test_a_page_of_a_code_and_its_title_needs_no_language() -> None:
+    seen = document_suspicion(
+        ASKED, document_of(page("Womeke ɖe eŋu o", body="<div>404</div><div>Womeke ɖe eŋu o</div>"))
+    )
+    assert seen is not None
+    assert seen.signals == ("text",)
+    assert found("Peugeot", h1="Peugeot 404") == ()

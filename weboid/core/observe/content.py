@@ -53,9 +53,9 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
     return (
         parked_suspicion(answer.url, answer.final, document, answer.body if document.is_page else b"")
         or redirect_suspicion(answer.url, answer.final)
-        or _refresh_suspicion(answer.url, document)
         or login_suspicion(answer.url, document)
         or document_suspicion(answer.url, document)
+        or _refresh_suspicion(answer.url, document)
     )
 
 

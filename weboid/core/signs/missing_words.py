@@ -14,8 +14,9 @@ from weboid.core.signs.missing_languages import OTHERS, OTHERS_SPACELESS
 
 NUMBERS: Final = words_of("404 410 error404 404error erreur404 fehler404")
 COMMON: Final = NUMBERS | words_of(
-    "error fehler erreur errore erro fout fel feil fejl virhe hata hiba chyba eroare blad ошибка помилка σφαλμα loi "
-    "kesalahan galat خطا خطأ שגיאה 오류 에러 http https status code statuscode oops ooops oop uups ups opps whoops "
+    "error fehler erreur errore erro fout błąd fel feil fejl virhe hata hiba chyba eroare blad ошибка помилка σφαλμα loi "
+    "kesalahan galat خطا خطأ שגיאה 오류 에러 http https status code statuscode server "
+    "unknown oops ooops oop uups ups opps whoops "
     "hoppla hups oh uh no sorry ой уупс"
 )
 """Words that may accompany the phrase in any language."""
@@ -38,101 +39,108 @@ class Vocabulary:
 
 _SPACED: Final[dict[str, tuple[str, str, str]]] = {
     "en": (
-        "page|pages|webpage|web page|document|file|url|address|resource|article",
-        "not found|cannot be found|can't be found|could not be found|couldn't be found|can not be found|not be found|"
-        "does not exist|doesn't exist|no longer exists|does not exist anymore|no longer available|isn't available|"
-        "not available|has been removed|was removed|has been deleted|was deleted|cannot find|can't find|"
-        "could not find|couldn't find|can not find|unable to find|is missing|missing page|is gone|isn't here|"
-        "not exist|no such",
+        "page|pages|webpage|web page|document|file|url|address|resource|article|directory|web site|website|host|"
+        "service|action|object|site",
+        "not found|cannot be found|can't be found|could not be found|couldn't be found|can not be found|"
+        "not be found|does not exist|doesn't exist|no longer exists|does not exist anymore|no longer available|"
+        "isn't available|not available|has been removed|was removed|has been deleted|was deleted|cannot find|"
+        "can't find|could not find|couldn't find|can not find|unable to find|is missing|missing page|is gone|"
+        "isn't here|not exist|no such|wasn't found|is no longer here|no longer here|not be able to visit this page|"
+        "page unavailable|is unavailable",
         "the this that a an we you your are is was were re ve s t it may might have has been be to for requested "
         "request requesting looking trying reach access seeking wanted want on here server site our by of or in at "
-        "and i m but which unfortunately entered specified does seems seem like any longer moved either",
+        "and i m but which unfortunately entered specified does seems seem like any longer moved either that iis "
+        "detailed 7 8 10 0 5",
     ),
     "de": (
-        "seite|webseite|internetseite|datei|dokument|artikel|adresse|url|websites|seiten",
+        "seite|webseite|internetseite|datei|dokument|artikel|adresse|url|websites|seiten|verzeichnis",
         "nicht gefunden|nicht finden|nicht vorhanden|existiert nicht|existiert nicht mehr|nicht mehr vorhanden|"
         "nicht verfügbar|nicht mehr verfügbar|nicht existiert|wurde gelöscht|gibt es nicht|gibt es nicht mehr|"
         "nicht auffindbar|wurde entfernt|nicht mehr gefunden|nicht gefunden werden|können wir nicht finden|"
-        "konnten wir nicht finden|ist nicht mehr verfügbar|nicht mehr existiert",
+        "konnten wir nicht finden|ist nicht mehr verfügbar|nicht mehr existiert|wurde nicht gefunden|"
+        "nicht gefunden worden",
         "die diese der das dieses den gewünschte gewunschte gesuchte angeforderte angefragte aufgerufene "
         "aufgerufenen konnte konnten kann können konnen wurde werden leider sie ist es auf diesem server unter wir "
         "haben hat tut uns leid entschuldigung von ihnen angegebene suchen dieser unserem oder seite gewunscht "
         "aber nach du suchst wonach bitte entschuldige",
     ),
     "fr": (
-        "page|document|fichier|article|adresse|url|fichiers",
+        "page|document|fichier|article|adresse|url|fichiers|répertoire",
         "non trouvée|non trouvé|introuvable|n'existe pas|n'existe plus|n'a pas été trouvée|n'a pas été trouvé|"
         "pas trouvée|pas trouvé|n'est plus disponible|n'est pas disponible|a été supprimée|est introuvable|"
         "n'a pu être trouvée|n'a pas pu être trouvée|inexistante|inexistant|ne trouvons pas|n'avons pas trouvé|"
         "impossible de trouver|n'avons pas pu trouver|n'a pas pu être trouvé",
         "la le l cette cet ce que vous nous avez demandee demande recherchee recherchez cherchez desole desolee "
         "oups est a ou sur ce serveur site n pas pu votre de malheureusement semble il qui sommes désolés mais "
-        "demandé recherché vouliez",
+        "demandé recherché vouliez du",
     ),
     "es": (
-        "página|documento|archivo|artículo|dirección|url",
+        "página|documento|archivo|artículo|dirección|url|directorio",
         "no encontrada|no encontrado|no se encuentra|no existe|no se ha encontrado|no se encontró|"
         "no ha sido encontrada|no fue encontrada|no se pudo encontrar|no está disponible|ya no está disponible|"
         "ya no existe|no disponible|no se puede encontrar|no pudo ser encontrada|no podemos encontrar|"
         "no la encontramos|no se ha podido encontrar|no hemos podido encontrar|no hemos encontrado|no encontramos|"
-        "no pudimos encontrar",
+        "no pudimos encontrar|no se encontraron",
         "la el esta este que lo sentimos solicitada solicitado solicita solicitaste buscas busca buscada estas "
-        "esta buscando usted ha de en servidor sitio parece vaya perdon pero esa disculpá disculpa lamentamos",
+        "esta buscando usted ha de en servidor sitio parece vaya perdon pero esa disculpá disculpa lamentamos o",
     ),
     "it": (
-        "pagina|documento|file|articolo|indirizzo|url",
+        "pagina|documento|file|articolo|indirizzo|url|directory",
         "non trovata|non trovato|non esiste|non esiste più|non è stata trovata|non è stato trovato|inesistente|"
         "non è disponibile|non è più disponibile|non disponibile|non è stato possibile trovare|impossibile trovare|"
-        "non riusciamo a trovare|non abbiamo trovato|non è più presente|non può essere trovata",
+        "non riusciamo a trovare|non abbiamo trovato|non è più presente|non può essere trovata|non trovati",
         "la il lo questa questo che richiesta richiesto cerchi cercata stai cercando hai ci dispiace spiacenti "
-        "siamo sul server sito l è e di ma purtroppo ops",
+        "siamo sul server sito l è e di ma purtroppo ops o",
     ),
     "pt": (
-        "página|documento|arquivo|ficheiro|artigo|endereço|url",
+        "página|documento|arquivo|ficheiro|artigo|endereço|url|diretório",
         "não encontrada|não encontrado|não existe|não foi encontrada|não foi encontrado|não foi possível encontrar|"
         "não existe mais|já não existe|não está disponível|não está mais disponível|inexistente|"
         "não pôde ser encontrada|não encontramos|não conseguimos encontrar|não pode ser encontrada|"
-        "não pôde ser encontrado|não foi localizada",
+        "não pôde ser encontrado|não foi localizada|não encontrados",
         "a o esta este que voce solicitada solicitado procura procurada procurou esta procurando desculpe "
-        "lamentamos pedimos desculpa no servidor site de mas requisitada essa sua",
+        "lamentamos pedimos desculpa no servidor site de mas requisitada essa sua ou",
     ),
     "nl": (
-        "pagina|webpagina|document|bestand|artikel|adres|url",
+        "pagina|webpagina|document|bestand|artikel|adres|url|map",
         "niet gevonden|niet worden gevonden|niet vinden|bestaat niet|bestaat niet meer|niet beschikbaar|"
         "niet meer beschikbaar|kon niet worden gevonden|kan niet worden gevonden|is niet gevonden|is verwijderd|"
         "kunnen we niet vinden|niet meer worden gevonden",
         "de het deze dit die je u wij we kunnen kon kan kunt zoekt zoek bent op naar opgevraagde gevraagde "
-        "opgevraagd helaas is werd op server site onze spijt ons maar waarnaar",
+        "opgevraagd helaas is werd op server site onze spijt ons maar waarnaar of",
     ),
     "pl": (
-        "strona|strony|stronę|dokument|plik|pliku|artykuł|adres|url|adresu",
+        "strona|strony|stronę|dokument|plik|pliku|artykuł|adres|url|adresu|podstrona|podstrony|podstronę|katalog|"
+        "treści|strona www",
         "nie znaleziona|nie została znaleziona|nie znaleziono|nie istnieje|nie została odnaleziona|nie odnaleziono|"
         "nie można znaleźć|już nie istnieje|nie jest dostępna|nie udało się znaleźć|nie można odnaleźć|"
-        "nie znaleźliśmy",
+        "nie znaleźliśmy|nie ma takiej strony|brak strony|nie zostala znaleziona|nie zostala odnaleziona|"
+        "nie znalezlismy|nie ma takiej podstrony",
         "ta ten podana żądana zadana szukana której ktorej szukasz przepraszamy niestety na serwerze o podanym "
-        "adresie taka wybrana przykro nam ale tej ups",
+        "adresie taka wybrana przykro nam ale tej ups błąd lub szukanej takiej tym adresem pod nie ma",
     ),
     "ru": (
-        "страница|страницы|страницу|документ|файл|статья|адрес|url",
+        "страница|страницы|страницу|документ|файл|статья|адрес|url|каталог",
         "не найдена|не найден|не найдено|не существует|не удалось найти|больше не существует|не обнаружена|удалена|"
-        "недоступна|была удалена|не можем найти|не смогли найти|не нашли|отсутствует",
+        "недоступна|была удалена|не можем найти|не смогли найти|не нашли|отсутствует|нет такой страницы|"
+        "страницы нет",
         "эта этой такой такая запрошенная запрашиваемая запрашиваемой вами вы ищете которую искали к сожалению "
         "извините простите на сервере сайте по данному адресу или запрошенный запрашиваемый была нашем мы увы эту "
-        "нам жаль но такую",
+        "нам жаль но такую ошибка",
     ),
     "uk": (
-        "сторінка|сторінки|сторінку|документ|файл|стаття|адреса|url",
+        "сторінка|сторінки|сторінку|документ|файл|стаття|адреса|url|каталог",
         "не знайдена|не знайдено|не існує|не вдалося знайти|більше не існує|видалена|не знайдений|було видалено|"
-        "неможливо знайти|не знайшли|відсутня",
+        "неможливо знайти|не знайшли|відсутня|немає такої сторінки",
         "ця цієї цієі такої такоі запитана яку ви шукаєте шукаете на жаль вибачте на сервері або була але просите "
         "запрошену цю перепрошуємо нам",
     ),
     "tr": (
-        "sayfa|sayfası|sayfaya|belge|dosya|makale|adres|url|sayfayı|sayfada",
+        "sayfa|sayfası|sayfaya|belge|dosya|makale|adres|url|sayfayı|sayfada|dizin",
         "bulunamadı|bulunamıyor|mevcut değil|mevcut değildir|yok|bulunmamaktadır|artık mevcut değil|kaldırılmış|"
         "bulamadık|bulunmuyor|bulunamamıştır|bulunmuyor",
         "aradığınız aradiginiz istenen istediğiniz istediginiz üzgünüz uzgunuz bu maalesef sunucuda ne yazık ki "
-        "yazik istenilen ama",
+        "yazik istenilen ama veya",
     ),
     "sv": (
         "sidan|sida|dokumentet|filen|artikeln|adressen|url|webbsidan",
@@ -236,7 +244,8 @@ _SPACELESS: Final[dict[str, tuple[str, str]]] = {
         "ページが存在しません|ページは存在しません|ページは削除されました|ページがありません|ページはありません|"
         "ファイルが見つかりません|記事が見つかりません|ページを表示できません|ページが見つからない|"
         "該当するページがありません|url は見つかりませんでした|存在しないページです|"
-        "ページを見つけられませんでした|ページは存在しないか|ページが存在しないか|ページは移動または削除された",
+        "ファイルまたはディレクトリが見つかりません|見つかりません|ページを見つけられませんでした|"
+        "ページは存在しないか|ページが存在しないか|ページは移動または削除された",
         "お探しの|ご指定の|指定された|指定した|要求された|リクエストされた|アクセスしようとした|"
         "申し訳ございません|申し訳ありません|エラー|該当する|この|ご覧になろうとした|ご要望の|お客様が|が|error",
     ),
@@ -244,14 +253,15 @@ _SPACELESS: Final[dict[str, tuple[str, str]]] = {
         "页面不存在|页面未找到|找不到页面|网页不存在|页面找不到|找不到该页面|页面没有找到|无法找到页面|"
         "找不到网页|文章不存在|页面已删除|页面已被删除|找不到您访问的页面|您访问的页面不存在|未找到页面|"
         "文件不存在|没有找到您要访问的页面|无法找到该页|頁面不存在|找不到頁面|找不到網頁|找不到此頁面|網頁不存在|"
-        "頁面未找到|找不到該頁面|無法找到頁面|内容不存在|未找到该页面|网页未找到|找不到您要查找的页面|"
-        "没有找到页面|沒有找到頁面|找不到请求的页面|找不到請求的頁面|请求的页面不存在|請求頁面不存在|"
-        "請求的頁面不存在|沒有找到頁|我们找不到该页面|找不到這一頁|找不到您所要的網頁|页面丢失|页面走丢了|"
-        "您访问的页面不存在或已被删除|您要找的页面不存在|你访问的页面不存在|找不到此页面|您查看的页面不存在|"
-        "網頁未找到|找不到该网页|找不到此網頁|頁面已被刪除|页面已失效|您所访问的页面不存在",
+        "頁面未找到|找不到該頁面|無法找到頁面|内容不存在|未找到该页面|网页未找到|找不到文件或目录|"
+        "找不到檔案或目錄|未找到|找不到您要查找的页面|没有找到页面|沒有找到頁面|找不到请求的页面|"
+        "找不到請求的頁面|请求的页面不存在|請求頁面不存在|請求的頁面不存在|沒有找到頁|我们找不到该页面|"
+        "找不到這一頁|找不到您所要的網頁|页面丢失|页面走丢了|您访问的页面不存在或已被删除|您要找的页面不存在|"
+        "你访问的页面不存在|找不到此页面|您查看的页面不存在|網頁未找到|找不到该网页|找不到此網頁|頁面已被刪除|"
+        "页面已失效|您所访问的页面不存在",
         "抱歉|对不起|對不起|很抱歉|您访问的|您訪問的|您要访问的|您请求的|你访问的|你要找的|您要找的|您要查看的|"
-        "您要查找的|该|該|此|所请求的|您|你|访问的|错误|錯誤|出错了|哎呀|提示|啊|了|页|非常|我们|我們|所|面|啦|"
-        "error",
+        "您要查找的|该|該|此|所请求的|您|你|访问的|错误|錯誤|出错了|哎呀|提示|啊|了|页|服务器|伺服器|非常|我们|"
+        "我們|所|面|啦|error",
     ),
 }
 

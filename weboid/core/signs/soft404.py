@@ -23,6 +23,8 @@ _SHORT_PAGE_WORDS: Final = 200
 _TINY_PAGE_WORDS: Final = 80
 _SENTENCE_WORDS: Final = 25
 """At most so many words has a document that consists of one such sentence."""
+_FEW_CHARS: Final = 500
+"""A document with fewer characters outside of links is a site's frame around nothing."""
 _MAX_SEGMENT: Final = 200
 _BEGINNING: Final = 1_500
 """Characters at the beginning of a text that may confirm a title of kind `Saying.BARE`."""
@@ -39,6 +41,7 @@ _MISSING_NAMES: Final = words_of(
     "invalidpage 404redirect genericerror generalerror errorfilenotfound notfoundpage error404page"
 )
 _ASP_ERROR: Final = re.compile(r"(?:^|&)aspxerrorpath=", re.IGNORECASE)
+_CODES: Final = ("404", "410")
 _SUSPENDED: Final = frozenset(
     folded(phrase)
     for phrase in (
@@ -90,23 +93,46 @@ def document_suspicion(asked: str, document: Document) -> Suspicion | None:
     title, place = _title_saying(document.title)
     if title and _names(asked, document.title):
         return None
-    signals = []
-    match title:
-        # The last segment of a title is the name of the site, so it is weaker evidence.
-        case Saying.PLAIN if heading or words < _SHORT_PAGE_WORDS or (place == 0 and words < _LONG_PAGE_WORDS):
-            signals = ["title"]
-        case Saying.BARE if words < _TINY_PAGE_WORDS and (heading or _says_state(document.text)):
-            signals = ["title"]
+    signals = ["title"] if _title_counts(title, place, heading, document) else []
     match heading:
         case Saying.PLAIN if words < _SHORT_PAGE_WORDS:
             signals.append("heading")
         case Saying.BARE if words < _TINY_PAGE_WORDS and _says_state(document.text):
             signals.append("heading")
-    if words <= _SENTENCE_WORDS and saying(document.text) is Saying.PLAIN:
+    if words <= _SENTENCE_WORDS and (saying(document.text) is Saying.PLAIN or _is_number_and_title(document)):
         signals.append("text")
     if not signals and words < _SHORT_PAGE_WORDS and _is_suspended(document):
         signals.append("suspended")
     return Suspicion(Reason.SOFT_404, tuple(signals)) if signals else None
+
+
+def _title_counts(title: Saying, place: int, heading: Saying, document: Document) -> bool:
+    """Whether a title that says it, in the segment at `place`, is said of the document; `heading` is what those say."""
+    words = len(document.words)
+    match title:
+        case Saying.PLAIN:
+            if heading or words < _SHORT_PAGE_WORDS or (place == 0 and words < _LONG_PAGE_WORDS):
+                return True
+            # The last segment of a title is the name of the site, so it is weaker evidence.
+            return document.own_text_chars < _FEW_CHARS or any(_title_saying(said)[0] for said in document.headings)
+        case Saying.BARE:
+            if heading is Saying.PLAIN or (heading and words < _SHORT_PAGE_WORDS and _has_words(document.headings)):
+                return True
+            return words < _TINY_PAGE_WORDS and (bool(heading) or _says_state(document.text))
+        case _:
+            return False
+
+
+def _has_words(headings: tuple[str, ...]) -> bool:
+    """Whether a heading that says it has more than a number, which could be that of a bus line."""
+    return any(saying(heading) and not folded(heading).isdigit() for heading in headings)
+
+
+def _is_number_and_title(document: Document) -> bool:
+    """Whether the text is the code and the title and nothing else, in any language: the page of many frameworks."""
+    said = folded(document.text)
+    title = folded(document.title)
+    return bool(title) and any(said == f"{code} {title}" for code in _CODES)
 
 
 @lru_cache(maxsize=4_096)
