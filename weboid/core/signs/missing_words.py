@@ -14,10 +14,9 @@ from weboid.core.signs.missing_languages import OTHERS, OTHERS_SPACELESS
 
 NUMBERS: Final = words_of("404 410 error404 404error erreur404 fehler404")
 COMMON: Final = NUMBERS | words_of(
-    "error fehler erreur errore erro fout błąd fel feil fejl virhe hata hiba chyba eroare blad ошибка помилка σφαλμα loi "
-    "kesalahan galat خطا خطأ שגיאה 오류 에러 http https status code statuscode server "
-    "unknown oops ooops oop uups ups opps whoops "
-    "hoppla hups oh uh no sorry ой уупс"
+    "error fehler erreur errore erro fout błąd fel feil fejl virhe hata hiba chyba eroare blad ошибка помилка σφαλμα "
+    "loi kesalahan galat خطا خطأ שגיאה 오류 에러 http https status code statuscode server "
+    "unknown oops ooops oop uups ups opps whoops hoppla hups oh uh no sorry ой уупс"
 )
 """Words that may accompany the phrase in any language."""
 
