@@ -333,14 +333,6 @@ def test_another_redirect_is_none(final: str) -> None:
     assert redirect_suspicion(ASKED, final) is None
 
 
-def test_a_suspended_account_is_told_by_its_host() -> None:
-    body = "<h1>This Account has been suspended.</h1><p>Contact your hosting provider for more information.</p>"
-    seen = document_suspicion(ASKED, document_of(page("Account Suspended", body=body)))
-    assert seen is not None
-    assert seen.signals == ("suspended",)
-    assert found("Account suspended: what now?", h1="What to do", words=100) == ()
-
-
 @given(st.text(max_size=250))
 def test_nothing_makes_it_raise(text: str) -> None:
     assert saying(text) in Saying

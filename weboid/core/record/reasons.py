@@ -78,8 +78,8 @@ class Reason(Enum):
     LEGAL = 43, _R
     RATE_LIMIT = 44, _R
     BOT_WALL = 45, _R
-    # GET is allowed wherever there is a page for people (RFC 9110, 9.1): who refuses it, refuses us, and says nothing of
-    # the page. The number is of the time when it was a failure.
+    # GET is allowed wherever there is a page for people (RFC 9110, 9.1): who refuses it refuses us, and says nothing
+    # of the page. The number is of the time when it was a failure.
     METHOD = 63, _R
 
     NOT_FOUND = 60, _F

@@ -5,6 +5,7 @@ listed only if existing documents are not named by it. Here are the big language
 ``core/signs/missing_languages``.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -268,10 +269,11 @@ _SPACELESS: Final[dict[str, tuple[str, str]]] = {
 @cache
 def vocabularies() -> dict[str, Vocabulary]:
     """The languages with spaces between words, by code."""
-    return {code: _vocabulary(*texts) for code, texts in (_SPACED | OTHERS).items()}
+    return {code: vocabulary(*texts) for code, texts in (_SPACED | OTHERS).items()}
 
 
-def _vocabulary(nouns: str, states: str, fillers: str) -> Vocabulary:
+def vocabulary(nouns: str, states: str, fillers: str) -> Vocabulary:
+    """A language by its lists: nouns and states separated by ``|``, fillers by spaces."""
     named, said, beside = phrases(nouns), phrases(states), phrases(fillers.replace(" ", "|"))
     return Vocabulary(
         named,
@@ -284,12 +286,22 @@ def _vocabulary(nouns: str, states: str, fillers: str) -> Vocabulary:
 
 @cache
 def speakers() -> dict[str, frozenset[str]]:
-    """The codes of the languages by the longest word of each state: without such a word, no state is said."""
+    """The codes of the languages by the longest word of each state."""
+    return by_word(vocabularies())
+
+
+def by_word(languages: Mapping[str, Vocabulary]) -> dict[str, frozenset[str]]:
+    """The codes of some languages by the longest word of each state: without such a word, no state is said."""
     found: dict[str, set[str]] = {}
-    for code, vocabulary in vocabularies().items():
-        for state in vocabulary.states:
+    for code, language in languages.items():
+        for state in language.states:
             found.setdefault(max(state.split(), key=len), set()).add(code)
     return {word: frozenset(codes) for word, codes in found.items()}
+
+
+def spoken(words: Iterable[str], codes: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The languages, by the result of `by_word`, of which a state may be said in some words."""
+    return frozenset().union(*(codes[word] for word in words if word in codes))
 
 
 @cache

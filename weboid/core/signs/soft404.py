@@ -12,9 +12,9 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from weboid.core.document.document import Document
-from weboid.core.document.folding import first_of, folded, words_of
+from weboid.core.document.folding import first_of, folded, without, words_of
 from weboid.core.record.reasons import Reason
-from weboid.core.signs.missing_words import COMMON, NUMBERS, Vocabulary, spaceless, speakers, vocabularies
+from weboid.core.signs.missing_words import COMMON, NUMBERS, Vocabulary, spaceless, speakers, spoken, vocabularies
 from weboid.core.signs.suspicion import Suspicion
 
 _LONG_PAGE_WORDS: Final = 600
@@ -42,18 +42,6 @@ _MISSING_NAMES: Final = words_of(
 )
 _ASP_ERROR: Final = re.compile(r"(?:^|&)aspxerrorpath=", re.IGNORECASE)
 _CODES: Final = ("404", "410")
-_SUSPENDED: Final = frozenset(
-    folded(phrase)
-    for phrase in (
-        "Account suspended",
-        "This account has been suspended",
-        "Website suspended",
-        "Site suspended",
-        "Contact your hosting provider",
-        "Account has been suspended",
-        "This website has been suspended",
-    )
-)
 
 
 class Saying(IntEnum):
@@ -101,8 +89,6 @@ def document_suspicion(asked: str, document: Document) -> Suspicion | None:
             signals.append("heading")
     if words <= _SENTENCE_WORDS and (saying(document.text) is Saying.PLAIN or _is_number_and_title(document)):
         signals.append("text")
-    if not signals and words < _SHORT_PAGE_WORDS and _is_suspended(document):
-        signals.append("suspended")
     return Suspicion(Reason.SOFT_404, tuple(signals)) if signals else None
 
 
@@ -144,36 +130,22 @@ def saying(text: str) -> Saying:
     words = set(phrase.split())
     if words <= COMMON:
         return Saying.BARE if words & NUMBERS else Saying.NOTHING
-    found = max((_spaced_saying(phrase, vocabularies()[code]) for code in _spoken(words)), default=Saying.NOTHING)
+    found = max(
+        (_spaced_saying(phrase, vocabularies()[code]) for code in spoken(words, speakers())), default=Saying.NOTHING
+    )
     return found or (Saying.NOTHING if phrase.isascii() else _spaceless_saying(phrase))
 
 
-def _spoken(words: set[str]) -> frozenset[str]:
-    """The languages of which a state may be said in some words."""
-    codes = speakers()
-    return frozenset().union(*(codes[word] for word in words if word in codes))
-
-
 def _spaced_saying(phrase: str, vocabulary: Vocabulary) -> Saying:
-    rest, states = _without(vocabulary.states, phrase)
+    rest, states = without(vocabulary.states, phrase)
     if not states:
         return Saying.NOTHING
-    rest, nouns = _without(vocabulary.nouns, rest)
-    words = set(_without(vocabulary.asides, rest)[0].split())
+    rest, nouns = without(vocabulary.nouns, rest)
+    words = set(without(vocabulary.asides, rest)[0].split())
     if not words <= vocabulary.fillers | COMMON:
         return Saying.NOTHING
     whole = nouns or words & NUMBERS or not vocabulary.sentences.isdisjoint(states)
     return Saying.PLAIN if whole else Saying.BARE
-
-
-def _without(candidates: tuple[str, ...], phrase: str) -> tuple[str, list[str]]:
-    """A phrase without all candidates that it contains, and these."""
-    padded, found = f" {phrase} ", []
-    for candidate in candidates:
-        if f" {candidate} " in padded:
-            padded = padded.replace(f" {candidate} ", "  ")
-            found.append(candidate)
-    return padded.strip(), found
 
 
 def _spaceless_saying(phrase: str) -> Saying:
@@ -213,9 +185,3 @@ def _says_state(text: str) -> bool:
         return True
     dense = beginning.replace(" ", "")
     return any(sentence in dense for whole, _ in spaceless().values() for sentence in whole)
-
-
-def _is_suspended(document: Document) -> bool:
-    """Whether it is a hosting provider's page for a suspended account: title or heading says so, and the text, too."""
-    said = [document.title, *document.headings]
-    return any(folded(text) in _SUSPENDED for text in said) and first_of(_SUSPENDED, folded(document.text)) is not None
