@@ -20,6 +20,7 @@ PLAIN = [
     ("en", "The requested URL was not found on this server."),
     ("en", "This page no longer exists"),
     ("en", "404 - File or directory not found."),
+    ("en", "Error 404 (Not Found)!!1"),
     ("en", "IIS 10.0 Detailed Error - 404.0 - Not Found"),
     ("de", "404 - Datei oder Verzeichnis wurde nicht gefunden."),
     ("es", "404: archivo o directorio no encontrado"),
@@ -247,6 +248,11 @@ def test_a_title_is_read_part_by_part(title: str) -> None:
 
 def test_a_site_that_is_called_so_lives() -> None:
     assert found("How I met my cat | Page Not Found", h1="How I met my cat", words=300) == ()
+
+
+def test_a_number_before_it_does_not_make_it_the_sites_name() -> None:
+    assert found("Error 404: Page not found » Old Press", words=300) == ("title",)
+    assert found("Error 404: Page not found", words=300) == ("title",)
 
 
 def test_a_long_page_needs_a_heading_beside_its_title() -> None:

@@ -50,7 +50,7 @@ _SPACED: Final[dict[str, tuple[str, str, str]]] = {
         "the this that a an we you your are is was were re ve s t it may might have has been be to for requested "
         "request requesting looking trying reach access seeking wanted want on here server site our by of or in at "
         "and i m but which unfortunately entered specified does seems seem like any longer moved either that iis "
-        "detailed 7 8 10 0 5",
+        "detailed 7 8 10 0 5 1",
     ),
     "de": (
         "seite|webseite|internetseite|datei|dokument|artikel|adresse|url|websites|seiten|verzeichnis",

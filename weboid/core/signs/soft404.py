@@ -162,13 +162,18 @@ def _spaceless_saying(phrase: str) -> Saying:
 
 
 def _title_saying(title: str) -> tuple[Saying, int]:
-    """How clearly the clearest segment of a title says it, and the segment's index; -1 for the last of several."""
-    whole = saying(title)
+    """How clearly the clearest segment of a title says it, and the segment's index; -1 for the last of several.
+
+    A segment that follows nothing but others that say it, such as a number, counts as the first.
+    """
     segments = [segment for segment in _SEPARATOR.split(title) if folded(segment)]
-    best, place = whole, 0
+    best, place, leads = saying(title), 0, True
     for index, segment in enumerate(segments):
-        if (found := saying(segment)) > best:
-            best, place = found, -1 if index and index == len(segments) - 1 else index
+        found = saying(segment)
+        if found > best:
+            is_last = index == len(segments) - 1
+            best, place = found, 0 if leads else -1 if is_last else index
+        leads = leads and bool(found)
     return best, place
 
 
