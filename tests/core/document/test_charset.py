@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from webencodings.labels import LABELS
 
 from weboid.core.document.charset import decoded
 
@@ -26,6 +27,12 @@ from weboid.core.document.charset import decoded
         ("頁面".encode("big5"), "text/html; charset=big5", "頁面"),
         ("페이지".encode("cp949"), "text/html; charset=euc-kr", "페이지"),
         ("łódź".encode("iso8859-2"), "text/html; charset=iso-8859-2", "łódź"),
+        ("łódź".encode("iso8859-2"), "text/html; charset=csISOLatin2", "łódź"),
+        ("שלום".encode("iso8859-8"), "text/html; charset=ISO-8859-8-I", "שלום"),
+        ("Ελλάδα".encode("iso8859-7"), "text/html; charset=ECMA-118", "Ελλάδα"),
+        ("Привіт".encode("koi8-u"), "text/html; charset=koi8-ru", "Привіт"),
+        ("页面".encode("gb18030"), "text/html; charset=iso-ir-58", "页面"),
+        (b"caf\xe9", "text/html; charset=latin-1", "café"),
     ],
 )
 def test_a_page_is_read_as_it_was_written(body: bytes, content_type: str, text: str) -> None:
@@ -56,6 +63,16 @@ def test_a_page_that_calls_itself_utf_16_in_ascii_is_not() -> None:
 @pytest.mark.parametrize("name", ["idna", "rot13", "zlib", "unicode_escape", "no-such-charset", "undefined", ""])
 def test_only_charsets_of_the_web_are_believed(name: str) -> None:
     assert decoded("é".encode(), f"text/html; charset={name}") == "é"
+
+
+@pytest.mark.parametrize("label", sorted(LABELS))
+def test_every_label_of_the_standard_is_known(label: str) -> None:
+    # Without a declaration that is understood, these bytes are read as UTF-8.
+    assert (decoded("é".encode(), f"text/html; charset={label.upper()}") == "é") is (LABELS[label] == "utf-8")
+
+
+def test_of_an_encoding_that_browsers_refuse_only_ascii_is_read() -> None:
+    assert decoded(b"<b>\xb0\xa1\x0e</b>", "text/html; charset=iso-2022-kr") == "<b>\ufffd\ufffd\x0e</b>"
 
 
 def test_a_character_cut_in_two_at_the_end_is_dropped() -> None:

@@ -44,6 +44,10 @@ def observed(code: int, body: bytes, final: str = ASKED, headers: dict[str, str]
         (403, WALL, ASKED, "bot-wall"),
         (503, WALL, ASKED, "bot-wall"),
         (429, WALL, ASKED, "bot-wall"),
+        (405, WALL, ASKED, "bot-wall"),
+        (405, LIVING, ASKED, "method"),
+        (503, page("Just a moment..."), ASKED, "bot-wall"),
+        (405, page("Human Verification"), ASKED, "bot-wall"),
         (200, LOGIN, ASKED, "login"),
         (200, LOGIN, "http://site.test/login?next=/deep", "redirect-to-login"),
         (200, b"", "http://site.test/login?next=/deep", "redirect-to-login"),
@@ -92,6 +96,11 @@ def test_a_page_that_only_sends_on_is_judged_by_where_to(target: str, reason: st
     head = f'<meta http-equiv="refresh" content="0; url={target}">'
     assert observed(200, page("Moved", head=head)).reason.word == reason
     assert observed(200, page("Moved", head=head, body=prose(100))).reason is Reason.OK
+
+
+def test_a_missing_page_that_sends_on_to_the_front_page_is_missing() -> None:
+    head = "<meta http-equiv='refresh' content='5;url=/'>"
+    assert observed(200, page("404 Page Not Found", head=head)).reason is Reason.SOFT_404
 
 
 @pytest.mark.parametrize(

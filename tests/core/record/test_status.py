@@ -40,12 +40,12 @@ def test_words_and_numbers_of_reasons_are_unique_and_lead_back() -> None:
     assert Reason.NOT_FOUND.word == "not-found"
 
 
-@pytest.mark.parametrize("code", [401, 402, 403, 407, 429, 451, 999])
+@pytest.mark.parametrize("code", [401, 402, 403, 405, 407, 429, 451, 501, 999])
 def test_a_refusal_is_never_a_failure(code: int) -> None:
     assert code_reason(code).outcome is Outcome.REFUSED
 
 
-@pytest.mark.parametrize("code", [404, 410, 400, 405, 409, 500, 501, 502, 503, 504, 505, 511, 599, 302])
+@pytest.mark.parametrize("code", [404, 410, 400, 409, 500, 502, 503, 504, 505, 511, 599, 302])
 def test_everything_else_that_is_no_success_fails(code: int) -> None:
     assert code_reason(code).outcome is Outcome.FAILING
 

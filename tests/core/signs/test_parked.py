@@ -53,7 +53,11 @@ def judged(
         ("", "<iframe src='http://www.sedoparking.com/oldpress.test'></iframe>", "parked"),
         ("", '<script>window.onload=function(){window.location.href="/lander"}</script>', "parked"),
         ("oldpress.test", '<script>window.park = "eyJ1dWlk"</script>', "parked"),
-        ("Welcome to nginx!", "<h1>Welcome to nginx!</h1>", "parked"),
+        ("", '<script>window.onload=function(){location.replace("/lander")}</script>', "parked"),
+        ("", "<p>Domain oldpress.test is parked.</p><p>This domain has expired</p>", "parked"),
+        ("AfterMarket :: domena oldpress.test", "<p>Domena oldpress.test została zarejestrowana</p>", "parked"),
+        ("This domain was registered by Registrar", "<div id=root></div>", "parked"),
+        ("Parked at Loopia", f"<p>This domain has been purchased and parked.</p><p>{prose(120)}</p>", "parked"),
     ],
 )
 def test_two_kinds_of_signals_are_enough(title: str, body: str, reason: str) -> None:
@@ -81,6 +85,25 @@ def test_a_numbered_host_with_hardly_a_text_is_parked() -> None:
     seen = judged("oldpress.test", LINKS, final="http://ww25.oldpress.test/history/1890.html?subid1=1")
     assert seen == Suspicion(Reason.PARKED, ("numbered-host:ww25.oldpress.test", "own-name:oldpress.test", "thin"))
     assert judged("oldpress.test", LINKS + prose(120), final="http://ww2.oldpress.test/") is None
+
+
+def test_the_page_of_the_largest_registrar_is_made_by_a_script() -> None:
+    head = (
+        '<script>window.LANDER_SYSTEM="PW"</script>'
+        '<script defer src="https://img1.wsimg.com/parking-lander/static/js/main.1.js"></script>'
+    )
+    seen = judged(head=head, body='<div id="root"></div>')
+    assert seen is not None
+    assert seen.reason is Reason.PARKED
+    assert judged("How GoDaddy parks", f"<p>It sets {prose(400)} window.LANDER_SYSTEM</p>") is None
+
+
+@pytest.mark.parametrize("end", ["| HugeDomains", "| Buy with Epik.com", "- Afternic"])
+def test_a_markets_title_needs_neither_the_name_nor_a_short_text(end: str) -> None:
+    seen = judged(f"AustinDetails.com is for sale {end}", f"<p>{prose(700)}</p>")
+    assert seen is not None
+    assert seen.reason is Reason.FOR_SALE
+    assert judged("Twitter.com is for sale | The Old Press", f"<p>{prose(700)}</p>") is None
 
 
 def test_name_servers_are_a_signal_where_they_are_known() -> None:

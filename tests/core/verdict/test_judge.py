@@ -93,6 +93,12 @@ def test_a_wall_is_never_dead_however_long_it_stands() -> None:
     assert verdict(lived(*((day, WALL) for day in range(100, 500, 7)))) is Verdict.DOUBTFUL
 
 
+def test_whoever_refuses_the_method_is_never_dead() -> None:
+    method = Observation(Status.METHOD, Reason.METHOD)
+    assert verdict(lived(*((day, method) for day in range(100, 500, 3)))) is Verdict.DOUBTFUL
+    assert lived((100, LOST), (107, method)).streak.strikes == 0
+
+
 def test_a_wall_ends_the_streak_so_that_two_failures_around_years_of_it_prove_nothing() -> None:
     walled = lived((100, LOST), (107, LOST), *((day, WALL) for day in range(114, 844, 7)))
     assert (walled.streak.strikes, verdict(walled)) == (0, Verdict.DOUBTFUL)

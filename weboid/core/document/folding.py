@@ -40,6 +40,16 @@ def first_of(candidates: Iterable[str], text: str) -> str | None:
     return None
 
 
+def without(candidates: Iterable[str], phrase: str) -> tuple[str, list[str]]:
+    """A folded phrase without all folded candidates that it contains, and these."""
+    padded, found = f" {phrase} ", []
+    for candidate in candidates:
+        if f" {candidate} " in padded:
+            padded = padded.replace(f" {candidate} ", "  ")
+            found.append(candidate)
+    return padded.strip(), found
+
+
 def is_spaceless(text: str) -> bool:
     """Whether a text has characters of a script without spaces between words."""
     return any(

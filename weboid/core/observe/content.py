@@ -1,6 +1,7 @@
 """Judges an answer by its content rather than its code: combines all detectors of ``core/signs`` (C-11).
 
-Bot walls come first, since nothing is known of what is behind them; then parked domains, then logins and soft 404s.
+Bot walls come first, since nothing is known of what is behind them; then domains and servers without a site, then
+logins and soft 404s.
 One law: content leads to a doubt or a refusal at most, never to a failure (U-7).
 """
 
@@ -11,6 +12,7 @@ from weboid.core.document.document import Document, document_of, is_html
 from weboid.core.observe.observation import RawResponse
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.botwall import CODES, wall_by_content, wall_by_headers
+from weboid.core.signs.hosting import hosting_suspicion
 from weboid.core.signs.login_walls import is_consent_url, is_login_url, login_suspicion
 from weboid.core.signs.parked import parked_suspicion
 from weboid.core.signs.soft404 import document_suspicion, redirect_suspicion
@@ -50,12 +52,14 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
         return None  # a redirect to a login, with or without body: ``core/observe/observe`` reports it
     if not read_body:
         document = Document(url=answer.final)
+    body = answer.body if document.is_page else b""
     return (
-        parked_suspicion(answer.url, answer.final, document, answer.body if document.is_page else b"")
+        parked_suspicion(answer.url, answer.final, document, body)
+        or hosting_suspicion(answer.url, document, body)
         or redirect_suspicion(answer.url, answer.final)
-        or _refresh_suspicion(answer.url, document)
         or login_suspicion(answer.url, document)
         or document_suspicion(answer.url, document)
+        or _refresh_suspicion(answer.url, document)
     )
 
 

@@ -105,15 +105,14 @@ def _reason(answer: RawResponse, code: int, *, read_body: bool) -> Reason:
     reason = code_reason(code)
     if (found := content_suspicion(answer, read_body=read_body)) is not None:
         return found.reason
-    match reason.outcome:
-        case Outcome.WORKING if _went(answer):
-            return Reason.OK if _awaits_consent(answer) else _redirect_reason(answer)
-        case Outcome.FAILING if "retry-after" in answer.headers:
+    if reason.outcome is Outcome.WORKING and _went(answer):
+        return Reason.OK if _awaits_consent(answer) else _redirect_reason(answer)
+    if reason.outcome is Outcome.FAILING or reason is Reason.METHOD:
+        if "retry-after" in answer.headers:
             return Reason.RATE_LIMIT
-        case Outcome.FAILING if _is_content(answer, code):
+        if _is_content(answer, code):
             return Reason.CODE_CORRECTED
-        case _:
-            return reason
+    return reason
 
 
 def _redirect_reason(answer: RawResponse) -> Reason:

@@ -53,6 +53,10 @@ class Reason(Enum):
     PARKED = 23, _D
     FOR_SALE = 24, _D
     REPLACED = 25, _D
+    # Of a server, a panel or a hosting service, where nobody has put a site yet or any more.
+    PLACEHOLDER = 35, _D
+    # The hosting service has closed the account.
+    SUSPENDED = 36, _D
     # Doubts, not failures: it is our own policy not to follow there.
     REDIRECT_TO_SCHEME = 26, _D
     NOT_PUBLIC = 27, _D
@@ -76,11 +80,13 @@ class Reason(Enum):
     LEGAL = 43, _R
     RATE_LIMIT = 44, _R
     BOT_WALL = 45, _R
+    # GET is allowed wherever there is a page for people (RFC 9110, 9.1): who refuses it refuses us, and says nothing
+    # of the page. The number is of the time when it was a failure.
+    METHOD = 63, _R
 
     NOT_FOUND = 60, _F
     GONE = 61, _F
     BAD_REQUEST = 62, _F
-    METHOD = 63, _F
     STRANGE_CODE = 64, _F
     SERVER_ERROR = 65, _F
     GATEWAY = 66, _F

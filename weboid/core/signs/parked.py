@@ -16,10 +16,11 @@ from urllib.parse import unquote, urlsplit
 from ada_url import idna_to_unicode
 
 from weboid.core.document.document import Document
-from weboid.core.document.folding import first_of, folded, words_of
+from weboid.core.document.folding import first_of, folded, without, words_of
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.parked_words import (
     LANDER_MARKS,
+    LANDER_SCRIPTS,
     MARKETS,
     NAME_SERVERS,
     PARKING,
@@ -37,6 +38,15 @@ _LONG_WORDS: Final = 250
 _THIN_CHARS: Final = 400
 """Characters outside of links; the document of a parked domain rarely has more."""
 _READ_CHARS: Final = 4_000
+_FEW_WORDS: Final = 60
+_MARKET_TITLE: Final = re.compile(
+    r"[\w-]+(?:\.[\w-]{2,})+ (?:domain )?is for sale\W+(?:buy (?:with|at|on) )?"
+    r"(hugedomains|epik|afternic|sedo|atom|squadhelp|brandbucket|domainmarket|dynadot|buydomains|efty|uniregistry)\b",
+    re.IGNORECASE,
+)
+"""Titles of the markets' pages, under whatever name; specimens bbsetup/public-bugbounty-data:foxycart (HugeDomains),
+nrjones8/robots-dot-txt-archive-bot:data/non_dotgov_gov_urls/tunicacounty.com (Epik).
+"""
 # The hosts to which parking services send a visitor of the bare domain: ww1.example.com, ww25.example.com.
 _NUMBERED: Final = re.compile(r"ww[0-9]{1,2}\.")
 _BETWEEN: Final = words_of("is may be domain name now the ist est este dominio domaine website site")
@@ -60,24 +70,52 @@ def parked_suspicion(
     """
     domain = registrable_domain(_host(asked))
     stayed = registrable_domain(_host(final)) == domain
-    if domain in MARKETS | PARKING or document.is_article or (stayed and len(document.words) > _LONG_WORDS):
+    if domain in MARKETS | PARKING or document.is_article:
         return None
+    if found := _MARKET_TITLE.match(document.title):
+        return Suspicion(Reason.FOR_SALE, (f"market-title:{found[1].lower()}", "title"))
+    if stayed and len(document.words) > _LONG_WORDS:
+        return None
+    page = body.lower()
+    if script := _lander(page):
+        return Suspicion(Reason.PARKED, (f"lander:{script}", "script"))
     thin = document.is_page and document.own_text_chars < _THIN_CHARS and not document.is_shell
     services = list(_services(domain, final, document))
     if thin:
-        services += _faint_services(asked, final, body, name_servers)
+        services += _faint_services(asked, final, page, name_servers)
     offered = _is_offered(domain, document)
     own_name = offered or _is_named(domain, final, document)
     said = folded(f"{document.title} {' '.join(document.headings)} {document.text[:_READ_CHARS]}")
-    sale, parked = _phrases_said(said, generic=bool(services) or own_name)
+    # "Domain example.com is parked" says what "Domain is parked" says.
+    unnamed = " ".join(without(_names(domain), said)[0].split())
+    sale, parked = _phrases_said(unnamed, generic=bool(services) or own_name)
     speaks = bool(sale or parked)
-    if not (services or speaks or offered) or sum((bool(services), speaks, own_name, thin)) < 2:
+    titled = speaks and _is_titled(document)
+    if not (services or speaks or offered) or sum((bool(services), speaks, own_name, thin, titled)) < 2:
         return None
     signals = [*services, *sale, *parked]
-    signals += [f"own-name:{domain}"] * own_name + ["thin"] * thin
+    signals += [f"own-name:{domain}"] * own_name + ["thin"] * thin + ["title"] * titled
     signals += [f"commerce:{wish}" for wish in (first_of(commerce_phrases(), said),) if wish]
     market = any(signal.startswith("market") for signal in services)
     return Suspicion(Reason.FOR_SALE if sale or offered or market else Reason.PARKED, tuple(signals))
+
+
+def _lander(page: bytes) -> str:
+    """The service whose script sends on to its page or makes it, by bytes that no other document has."""
+    found = next((mark for mark in LANDER_SCRIPTS if mark in page), b"")
+    return found.decode()
+
+
+def _is_titled(document: Document) -> bool:
+    """Whether the title says it in other words than the text, or the document has hardly a text."""
+    title, text = folded(document.title), folded(document.text[:_READ_CHARS])
+    known = sale_phrases() + parked_phrases()
+    named = first_of(known, title)
+    if named is None:
+        return False
+    return len(document.words) < _FEW_WORDS or any(
+        other not in named and named not in other and first_of((other,), text) for other in known
+    )
 
 
 def _phrases_said(said: str, *, generic: bool) -> tuple[list[str], list[str]]:
@@ -106,11 +144,10 @@ def _services(domain: str, final: str, document: Document) -> Iterator[str]:
         yield f"{'parking' if refreshed in PARKING else 'market'}:{refreshed}"
 
 
-def _faint_services(asked: str, final: str, body: bytes, name_servers: Iterable[str]) -> Iterator[str]:
+def _faint_services(asked: str, final: str, page: bytes, name_servers: Iterable[str]) -> Iterator[str]:
     """Signals of services that a genuine site could have, too: they count only if a document has little text."""
     if _NUMBERED.match(_host(final)) and not _NUMBERED.match(_host(asked)):
         yield f"numbered-host:{_host(final)}"
-    page = body.lower()
     yield from (f"lander:{mark.decode()}" for mark in LANDER_MARKS if mark in page)
     yield from (f"name-server:{name}" for name in name_servers if is_parking_name_server(name))
 

@@ -43,9 +43,21 @@ PARKING_MARKS: Final = (
 )
 """Parts of URLs of frames and scripts with the same purpose, on hosts that have other purposes, too."""
 
+LANDER_SCRIPTS: Final = (
+    b'{window.location.href="/lander"}',
+    b"{window.location.href='/lander'}",
+    b'window.lander_system="',
+    b"img1.wsimg.com/parking-lander/",
+)
+"""Bytes of GoDaddy's two variants, in lower case: one sends on to ``/lander``, the other is that page. Specimens:
+public tests that quote them whole (find "window.LANDER_SYSTEM").
+"""
+
 LANDER_MARKS: Final = (
-    b'window.location.href="/lander"',
-    b"window.location.href='/lander'",
+    b'location.href="/lander"',
+    b"location.href='/lander'",
+    b'location.href = "/lander"',
+    b'location.replace("/lander")',
     b'window.park = "',
     b'window.park="',
     b"data-adblockkey=",
@@ -115,14 +127,13 @@ _PARKED: Final[dict[str, str]] = {
         "domain is parked|domain name is parked|parked free courtesy of|web page is parked|page is parked|"
         "this domain has recently been registered|this domain has been registered|this domain is registered|"
         "this domain has expired|domain name has expired|this domain name was recently registered|"
-        "future home of something|this is a parked domain|domain is pending renewal|domain default page|"
-        "apache2 ubuntu default page|apache2 debian default page|welcome to nginx|iis windows server|"
-        "web server s default page|this domain is managed by|domain has been parked|domain is not configured|"
+        "this is a parked domain|domain is pending renewal|this domain is managed by|"
+        "domain has been parked|domain has been purchased and parked|parked at loopia|this domain was registered by|"
         "hosted by a free parking|website is parked|domain is for future use"
     ),
     "de": (
         "domain ist geparkt|domain wurde geparkt|domain wurde registriert|diese domain ist registriert|"
-        "domain ist bereits registriert|hier entsteht eine neue internetpräsenz|diese domain wurde gesperrt|"
+        "domain ist bereits registriert|diese domain wurde gesperrt|"
         "domain ist abgelaufen|domain ist reserviert|domain wurde soeben freigeschaltet"
     ),
     "fr": (
@@ -139,7 +150,12 @@ _PARKED: Final[dict[str, str]] = {
         "domein is geparkeerd|domeinnaam is geparkeerd|domeinnaam is geregistreerd|gereserveerd voor een klant|"
         "domein is gereserveerd|domeinnaam is verlopen"
     ),
-    "pl": "domena jest zaparkowana|domena wygasła|domena jest utrzymywana|domena została zarejestrowana",
+    # KqSMea8/ISI-PROJECT2:HtmlRobotsFiles (AfterMarket.pl and others, some without accents).
+    "pl": (
+        "domena jest zaparkowana|domena wygasła|domena jest utrzymywana|domena została zarejestrowana|"
+        "domena zostala zarejestrowana|domena utrzymywana jest na serwerach|domena utrzymywana na serwerach|"
+        "zainteresowany tą domeną|zainteresowany ta domena"
+    ),
     "ru": (
         "домен припаркован|срок регистрации домена истек|домен не прилинкован|домен зарегистрирован|"
         "домен припаркована|срок действия домена истек|домен не продлен"

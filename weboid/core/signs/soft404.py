@@ -12,9 +12,9 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from weboid.core.document.document import Document
-from weboid.core.document.folding import first_of, folded, words_of
+from weboid.core.document.folding import first_of, folded, without, words_of
 from weboid.core.record.reasons import Reason
-from weboid.core.signs.missing_words import COMMON, NUMBERS, Vocabulary, spaceless, vocabularies
+from weboid.core.signs.missing_words import COMMON, NUMBERS, Vocabulary, spaceless, speakers, spoken, vocabularies
 from weboid.core.signs.suspicion import Suspicion
 
 _LONG_PAGE_WORDS: Final = 600
@@ -23,6 +23,8 @@ _SHORT_PAGE_WORDS: Final = 200
 _TINY_PAGE_WORDS: Final = 80
 _SENTENCE_WORDS: Final = 25
 """At most so many words has a document that consists of one such sentence."""
+_FEW_CHARS: Final = 500
+"""A document with fewer characters outside of links is a site's frame around nothing."""
 _MAX_SEGMENT: Final = 200
 _BEGINNING: Final = 1_500
 """Characters at the beginning of a text that may confirm a title of kind `Saying.BARE`."""
@@ -39,18 +41,7 @@ _MISSING_NAMES: Final = words_of(
     "invalidpage 404redirect genericerror generalerror errorfilenotfound notfoundpage error404page"
 )
 _ASP_ERROR: Final = re.compile(r"(?:^|&)aspxerrorpath=", re.IGNORECASE)
-_SUSPENDED: Final = frozenset(
-    folded(phrase)
-    for phrase in (
-        "Account suspended",
-        "This account has been suspended",
-        "Website suspended",
-        "Site suspended",
-        "Contact your hosting provider",
-        "Account has been suspended",
-        "This website has been suspended",
-    )
-)
+_CODES: Final = ("404", "410")
 
 
 class Saying(IntEnum):
@@ -90,23 +81,44 @@ def document_suspicion(asked: str, document: Document) -> Suspicion | None:
     title, place = _title_saying(document.title)
     if title and _names(asked, document.title):
         return None
-    signals = []
-    match title:
-        # The last segment of a title is the name of the site, so it is weaker evidence.
-        case Saying.PLAIN if heading or words < _SHORT_PAGE_WORDS or (place == 0 and words < _LONG_PAGE_WORDS):
-            signals = ["title"]
-        case Saying.BARE if words < _TINY_PAGE_WORDS and (heading or _says_state(document.text)):
-            signals = ["title"]
+    signals = ["title"] if _title_counts(title, place, heading, document) else []
     match heading:
         case Saying.PLAIN if words < _SHORT_PAGE_WORDS:
             signals.append("heading")
         case Saying.BARE if words < _TINY_PAGE_WORDS and _says_state(document.text):
             signals.append("heading")
-    if words <= _SENTENCE_WORDS and saying(document.text) is Saying.PLAIN:
+    if words <= _SENTENCE_WORDS and (saying(document.text) is Saying.PLAIN or _is_number_and_title(document)):
         signals.append("text")
-    if not signals and words < _SHORT_PAGE_WORDS and _is_suspended(document):
-        signals.append("suspended")
     return Suspicion(Reason.SOFT_404, tuple(signals)) if signals else None
+
+
+def _title_counts(title: Saying, place: int, heading: Saying, document: Document) -> bool:
+    """Whether a title that says it, in the segment at `place`, is said of the document; `heading` is what those say."""
+    words = len(document.words)
+    match title:
+        case Saying.PLAIN:
+            if heading or words < _SHORT_PAGE_WORDS or (place == 0 and words < _LONG_PAGE_WORDS):
+                return True
+            # The last segment of a title is the name of the site, so it is weaker evidence.
+            return document.own_text_chars < _FEW_CHARS or any(_title_saying(said)[0] for said in document.headings)
+        case Saying.BARE:
+            if heading is Saying.PLAIN or (heading and words < _SHORT_PAGE_WORDS and _has_words(document.headings)):
+                return True
+            return words < _TINY_PAGE_WORDS and (bool(heading) or _says_state(document.text))
+        case _:
+            return False
+
+
+def _has_words(headings: tuple[str, ...]) -> bool:
+    """Whether a heading that says it has more than a number, which could be that of a bus line."""
+    return any(saying(heading) and not folded(heading).isdigit() for heading in headings)
+
+
+def _is_number_and_title(document: Document) -> bool:
+    """Whether the text is the code and the title and nothing else, in any language: the page of many frameworks."""
+    said = folded(document.text)
+    title = folded(document.title)
+    return bool(title) and any(said == f"{code} {title}" for code in _CODES)
 
 
 @lru_cache(maxsize=4_096)
@@ -118,53 +130,50 @@ def saying(text: str) -> Saying:
     words = set(phrase.split())
     if words <= COMMON:
         return Saying.BARE if words & NUMBERS else Saying.NOTHING
-    if phrase.isascii() and (found := _spaced_saying(phrase, vocabularies()["en"])):
-        return found
-    found = max(_spaced_saying(phrase, vocabulary) for vocabulary in vocabularies().values())
-    return found or _spaceless_saying(phrase)
+    found = max(
+        (_spaced_saying(phrase, vocabularies()[code]) for code in spoken(words, speakers())), default=Saying.NOTHING
+    )
+    return found or (Saying.NOTHING if phrase.isascii() else _spaceless_saying(phrase))
 
 
 def _spaced_saying(phrase: str, vocabulary: Vocabulary) -> Saying:
-    rest, states = _without(vocabulary.states, phrase)
+    rest, states = without(vocabulary.states, phrase)
     if not states:
         return Saying.NOTHING
-    rest, nouns = _without(vocabulary.nouns, rest)
-    words = set(rest.split())
+    rest, nouns = without(vocabulary.nouns, rest)
+    words = set(without(vocabulary.asides, rest)[0].split())
     if not words <= vocabulary.fillers | COMMON:
         return Saying.NOTHING
-    return Saying.PLAIN if nouns or words & NUMBERS or "missing page" in phrase else Saying.BARE
-
-
-def _without(candidates: tuple[str, ...], phrase: str) -> tuple[str, bool]:
-    """A phrase without all candidates that it contains, and whether there was one."""
-    padded, found = f" {phrase} ", False
-    for candidate in candidates:
-        if f" {candidate} " in padded:
-            padded, found = padded.replace(f" {candidate} ", "  "), True
-    return padded.strip(), found
+    whole = nouns or words & NUMBERS or not vocabulary.sentences.isdisjoint(states)
+    return Saying.PLAIN if whole else Saying.BARE
 
 
 def _spaceless_saying(phrase: str) -> Saying:
     rest = phrase.replace(" ", "")
     for whole, beside in spaceless().values():
-        if (sentence := next((sentence for sentence in whole if sentence.replace(" ", "") in rest), None)) is None:
+        if (sentence := next((sentence for sentence in whole if sentence in rest), None)) is None:
             continue
-        left = rest.replace(sentence.replace(" ", ""), "", 1)
+        left = rest.replace(sentence, "", 1)
         for word in beside:
-            left = left.replace(word.replace(" ", ""), "")
+            left = left.replace(word, "")
         if not left.strip("0123456789"):
             return Saying.PLAIN
     return Saying.NOTHING
 
 
 def _title_saying(title: str) -> tuple[Saying, int]:
-    """How clearly the clearest segment of a title says it, and the segment's index; -1 for the last of several."""
-    whole = saying(title)
+    """How clearly the clearest segment of a title says it, and the segment's index; -1 for the last of several.
+
+    A segment that follows nothing but others that say it, such as a number, counts as the first.
+    """
     segments = [segment for segment in _SEPARATOR.split(title) if folded(segment)]
-    best, place = whole, 0
+    best, place, leads = saying(title), 0, True
     for index, segment in enumerate(segments):
-        if (found := saying(segment)) > best:
-            best, place = found, -1 if index and index == len(segments) - 1 else index
+        found = saying(segment)
+        if found > best:
+            is_last = index == len(segments) - 1
+            best, place = found, 0 if leads else -1 if is_last else index
+        leads = leads and bool(found)
     return best, place
 
 
@@ -180,10 +189,4 @@ def _says_state(text: str) -> bool:
     if any(first_of(vocabulary.states, beginning) for vocabulary in vocabularies().values()):
         return True
     dense = beginning.replace(" ", "")
-    return any(sentence.replace(" ", "") in dense for whole, _ in spaceless().values() for sentence in whole)
-
-
-def _is_suspended(document: Document) -> bool:
-    """Whether it is a hosting provider's page for a suspended account: title or heading says so, and the text, too."""
-    said = [document.title, *document.headings]
-    return any(folded(text) in _SUSPENDED for text in said) and first_of(_SUSPENDED, folded(document.text)) is not None
+    return any(sentence in dense for whole, _ in spaceless().values() for sentence in whole)
