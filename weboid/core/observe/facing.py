@@ -1,0 +1,142 @@
+"""Judges a document by its host's not-found face: what follows if made-up URLs are answered like it (C-11).
+
+One law: a document is doubted only if a URL that shares nothing with its own gets the same answer, and what is real on
+the host gets another; everything else is genuine.
+"""
+
+import re
+from enum import Enum
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+from weboid.core.document.document import Document
+from weboid.core.document.face import Face, Kind, Look, Role, Seen, look_of
+from weboid.core.document.folding import folded
+from weboid.core.observe.content import document_in
+from weboid.core.observe.observation import RawResponse
+from weboid.core.record.reasons import Outcome, Reason, code_reason
+from weboid.core.signs.botwall import wall_by_content
+from weboid.core.signs.login_walls import is_consent_url
+from weboid.core.signs.suspicion import Suspicion
+from weboid.core.url.hosts import registrable_domain
+from weboid.core.url.made_up import MadeUp, Probes
+from weboid.core.url.urls import Url
+
+_HONEST_CODES: Final = (404, 410)
+_REFUSAL: Final = 403
+_WALL_WORDS: Final = 120
+_THIN_CHARS: Final = 400
+_TEXT_WORDS: Final = 25
+_WIDGETS: Final = (b'class="g-recaptcha', b'class="h-captcha', b'class="cf-turnstile', b"data-sitekey=")
+_COMMON_VENDORS: Final = frozenset({"vendor:captcha", "vendor:cloudflare"})
+"""Their scripts are in living pages, too."""
+_LATIN: Final = re.compile("[A-Za-z]{4}")
+
+
+class Asking(NamedTuple):
+    """A URL whose answer is needed for a judgement."""
+
+    made_up: MadeUp
+    role: Role
+
+
+class Likeness(Enum):
+    """Which answers a document is like."""
+
+    NONE = "none"
+    TEMPLATE = "template"
+    """It is like the answers for what is missing, and unlike what is there."""
+    EVERYTHING = "everything"
+    """It is like the front page, too."""
+
+
+def likeness_of(seen: Seen, probes: Probes, face: Face, day: int) -> Likeness | Asking:
+    """What a document is like by what is known of its host, or what is still to be asked."""
+    if not seen.is_comparable:
+        return Likeness.NONE
+    if not seen.is_like(face.look(probes.far, day)):
+        near = face.look(probes.near, day)
+        if near is None:
+            return Asking(probes.near, Role.NEAR) if face.takes_more(day) else Likeness.NONE
+        if not seen.is_like(near):
+            return Likeness.NONE
+    for real in (probes.bare, probes.root):
+        if real is not None:
+            look = face.look(real, day)
+            if look is None:
+                return Asking(real, Role.REAL)
+            if look.kind is Kind.UNCLEAR:
+                return Likeness.NONE
+            if not seen.is_like(look, wherever=True):
+                return _unlike(real, seen, probes, face, day)
+    return Likeness.EVERYTHING
+
+
+def _unlike(real: MadeUp, seen: Seen, probes: Probes, face: Face, day: int) -> Likeness | Asking:
+    """What a document is like that is like what was made up, and unlike something real."""
+    if probes.bare is not None:
+        # A program that ignores its parameters may show what its path alone names.
+        return Likeness.TEMPLATE if real == probes.bare else Likeness.NONE
+    if probes.far is None:
+        return Likeness.TEMPLATE
+    far = face.look(probes.far, day)
+    if far is None:
+        return Asking(probes.far, Role.FAR)
+    return Likeness.NONE if not seen.is_like(far) and _may_be_named(seen, probes) else Likeness.TEMPLATE
+
+
+def answer_of(answer: RawResponse, made_up: MadeUp) -> Look:
+    """What the answer for a made-up URL shows."""
+    if answer.code in _HONEST_CODES:
+        return Look(Kind.HONEST)
+    if answer.code is None or code_reason(answer.code).outcome is not Outcome.WORKING:
+        return Look(Kind.UNCLEAR)
+    return look_of(document_in(answer), made_up)
+
+
+def face_suspicion(url: Url, seen: Seen, probes: Probes, likeness: Likeness, body: bytes) -> Suspicion | None:
+    """The suspicion that follows for the document of a URL; None if it is genuine or nothing can be concluded.
+
+    What answers everything alike is named by what it shows. An application that scripts fill in does so as well, and
+    what people see there is not known.
+    """
+    document = seen.document
+    if likeness is Likeness.NONE or is_consent_url(document.url):
+        return None
+    is_certain = likeness is Likeness.TEMPLATE or probes.bare is None
+    if is_certain and document.asks_password and len(document.words) <= _WALL_WORDS:
+        return Suspicion(Reason.LOGIN, ("password-field", "same-as-made-up"))
+    if likeness is Likeness.TEMPLATE:
+        return Suspicion(Reason.SOFT_404, ("same-as-made-up",))
+    if (found := wall_by_content(_REFUSAL, body, document)) and _COMMON_VENDORS.isdisjoint(found.signals):
+        return Suspicion(Reason.BOT_WALL, (*found.signals, "same-everywhere"))
+    if len(document.words) <= _WALL_WORDS and any(mark in body.lower() for mark in _WIDGETS):
+        return Suspicion(Reason.BOT_WALL, ("vendor:captcha", "same-everywhere"))
+    if is_certain and seen.moved and len(document.words) >= _TEXT_WORDS:
+        return Suspicion(Reason.REDIRECT_TO_ROOT, ("same-everywhere",))
+    if document.sources or b"<script" in body.lower():
+        return None
+    if document.own_text_chars < _THIN_CHARS and _names_domain(url, document):
+        return Suspicion(Reason.PARKED, (f"own-name:{registrable_domain(url.host)}", "same-everywhere"))
+    if is_certain and len(document.words) >= _TEXT_WORDS and probes.named and not seen.mentions(probes.named):
+        return Suspicion(Reason.SOFT_404, ("same-everywhere",))
+    return None
+
+
+def _may_be_named(seen: Seen, probes: Probes) -> bool:
+    """Whether the top directory may be the document's id, so that whatever stands behind it leads to the document.
+
+    It may if the document says a word of its URL in the title, or is titled in another script than the URL, or if
+    everything is sent to one place in the directory.
+    """
+    if seen.moved:
+        path = urlsplit(seen.document.url).path
+        return path.startswith(probes.top) and path != probes.top
+    title = seen.document.title
+    return seen.tells(probes.named | probes.shared) or not (title.isascii() or _LATIN.search(title))
+
+
+def _names_domain(url: Url, document: Document) -> bool:
+    """Whether title or headings have the domain's own name."""
+    name = f" {folded(registrable_domain(url.host))} "
+    return any(name in f" {folded(text)} " for text in (document.title, *document.headings))
