@@ -223,8 +223,10 @@ class Checker:
 
     async def _made_up_look(self, made_up: MadeUp) -> Look | None:
         """What a host answers for a made-up URL; None if it could not be asked now (C-3, C-15)."""
-        if not await self._may_look(str(made_up.url)):
+        robots = await self._optional(self._robots.robots_of(str(made_up.url)))
+        if robots is None or not robots.allows(str(made_up.url)) or (robots.delay_s or 0) > _DELAY_LIMIT_S:
             return Look(Kind.UNCLEAR)
+        self._turns.slow(made_up.url.host, robots.delay_s or 0)
         answer = await self._optional(fetch_answer(self._session, str(made_up.url), turn=self.turn, get_only=True))
         if answer is None:
             return None

@@ -6,7 +6,7 @@ import click
 
 from weboid.cli.arguments import named_wiki, open_api
 from weboid.cli.check import print_json
-from weboid.cli.checking import checked
+from weboid.cli.checking import checked, quick_option
 from weboid.cli.console import check_table
 from weboid.cli.escape import plain
 from weboid.cli.runtime import run_async
@@ -23,8 +23,9 @@ _PATIENCE = ApiPatience(tries=2, timeout_s=20)
 @click.argument("wiki")
 @click.argument("page", metavar="TITLE|ID")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@quick_option
 @click.pass_obj
-def command(config: Config, wiki: str, page: str, as_json: bool) -> None:
+def command(config: Config, wiki: str, page: str, as_json: bool, quick: bool) -> None:
     """Checks all links of a live page, now; nothing is stored.
 
     WIKI is ``dewiki``, ``dewiki@WMF`` or the URL of any MediaWiki's api.php.
@@ -39,7 +40,7 @@ def command(config: Config, wiki: str, page: str, as_json: bool) -> None:
             raise NotFound(f"{wiki} has no wikitext page {page!r}")
         if not as_json:
             click.echo(_heading(found[0]), err=True)
-        async with aclosing(checked(found[0].urls, config, named.farm)) as lines:
+        async with aclosing(checked(found[0].urls, config, named.farm, quick=quick)) as lines:
             await (print_json(lines) if as_json else check_table(lines))
 
     run_async(main())
