@@ -192,7 +192,9 @@ class Checker:
             if question.portrays and not is_other and (earlier is None or portrait != BLANK):
                 seen = replace(seen, portrait=portrait)
         if question.faces and (probes := probes_of(url)):
-            return await self._faced(url, question, Seen(document, str(url), probes.named), replace(found, seen=seen))
+            body = found.answer.body if found.answer else b""
+            page = Seen(document, str(url), probes.named, body)
+            return await self._faced(url, question, page, replace(found, seen=seen))
         return replace(found, seen=seen)
 
     async def _faced(self, url: Url, question: CheckRequest, page: Seen, found: CheckResult) -> CheckResult:

@@ -38,7 +38,7 @@ def read(title: str, text: str, url: str = ONE, head: str = "", more: str = "") 
 
 def template(title: str, text: str, more: str = "", url: str = str(NEAR.url)) -> Look:
     """The look of what was sent for a made-up URL."""
-    return look_of(read(title, text, url, more=more), NEAR)
+    return look_of(read(title, text, url, more=more), NEAR, more.encode())
 
 
 def is_like(one: Document, other: Look, asked: str = ONE) -> bool:
@@ -49,6 +49,27 @@ def is_like(one: Document, other: Look, asked: str = ONE) -> bool:
 def test_a_page_for_everything_is_the_same_page() -> None:
     assert is_like(read("Site", prose(80)), template("Site", prose(80)))
     assert is_like(read("Site", prose(12)), template("Site", prose(12)))
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "more", "is_so"),
+    [
+        ("Wonhu", "404 Wonhu", "", True),
+        ("", "Wonhu", "", False),
+        ("Wonhu", "404 Wonhu", "<img src=a.png>", False),
+        ("Wonhu", "404 Wonhu", "<script>show()</script>", False),
+        ("Site", prose(12), "<img src=a.png>", True),
+        ("Site", prose(12), "<script>show()</script>", False),
+        ("Site", prose(12), "<iframe src=/a></iframe>", False),
+        ("Site", prose(30), "<script>show()</script>", True),
+    ],
+)
+def test_a_short_page_is_a_template_only_if_nothing_else_can_be_on_it(
+    title: str, text: str, more: str, is_so: bool
+) -> None:
+    assert PROBES is not None
+    seen = Seen(read(title, text, more=more), ONE, PROBES.named, more.encode())
+    assert seen.is_like(template(title, text, more)) is is_so
 
 
 def test_an_address_that_is_repeated_makes_no_difference() -> None:
@@ -89,7 +110,7 @@ def test_another_scheme_or_host_or_slash_is_no_other_place() -> None:
         (read("Site", prose(80)), template("Site", prose(80, start=500))),
         (read("Site", prose(300)), template("Site", prose(308))),
         (read("Site", prose(20)), template("Site", prose(19) + " else")),
-        (read("Site", "one two three"), template("Site", "one two three")),
+        (read("Site", "one two"), template("Site", "one three")),
         (read("Site", ""), template("Site", "")),
         (
             read("Site", prose(80), more="<div id=root></div>"),

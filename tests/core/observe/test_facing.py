@@ -40,7 +40,7 @@ def judged(host: Host, path: str, face: Face = NO_FACE) -> tuple[Reason | None, 
     probes = probes_of(url)
     if probes is None:
         return None, face, 0
-    seen = Seen(document_of(answer.body, "text/html", answer.final), str(url), probes.named)
+    seen = Seen(document_of(answer.body, "text/html", answer.final), str(url), probes.named, answer.body)
     requests = 0
     while isinstance(found := likeness_of(seen, probes, face, 100), Asking):
         requests += 1
@@ -105,6 +105,13 @@ def test_a_template_for_what_is_missing_is_found_at_the_first_look_with_three_re
     assert requests <= 3
     assert judged(host, path, face)[::2] == (Reason.SOFT_404, 0)
     assert judged(host, "/living", face)[0] is None
+
+
+def test_a_template_is_found_where_the_program_itself_is_missing_too_and_where_it_says_next_to_nothing() -> None:
+    assert judged(by({"/": FRONT}, TEMPLATE), "/index.php?id=12")[::2] == (Reason.SOFT_404, 4)
+    tiny = page("Wonhu", body="<p>404 Wonhu</p>")
+    assert judged(by({"/": FRONT}, tiny), "/a/b")[0] is Reason.SOFT_404
+    assert judged(by({"/": FRONT}, page("Viewer", body=f"Photo {SCRIPT}")), "/app/b")[0] is None
 
 
 def test_a_living_page_costs_one_request_and_its_neighbours_none() -> None:

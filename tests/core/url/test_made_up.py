@@ -57,7 +57,6 @@ def test_of_a_program_all_values_are_made_up_and_it_is_asked_without_any(path: s
     assert re.fullmatch(near, found.near.url.path)
     assert found.bare is not None
     assert found.bare.url.path == bare
-    assert found.far is None
 
 
 @pytest.mark.parametrize(
@@ -68,10 +67,12 @@ def test_of_front_pages_and_other_protocols_nothing_is_made_up(url: str) -> None
     assert probes_of(parse(url)) is None
 
 
-def test_a_far_url_is_asked_for_only_where_a_directory_was_kept_and_is_the_same_for_the_whole_site() -> None:
+def test_a_far_url_is_asked_for_only_where_a_directory_or_a_program_was_kept_and_is_the_same_for_the_whole_site() -> (
+    None
+):
     assert probes("/a-page.html").far is None
     one, other = probes("/a/page.html").far, probes("/b/c/2").far
-    assert one == other
+    assert one == other == probes("/view.php?id=12").far
     assert one is not None
     assert probes("/a/page.html", "http://other.test").far != one
 

@@ -6,6 +6,7 @@ change of the hashes or of the packed form needs a migration that empties the ta
 One law: a face holds no text and has a bounded size, whatever a host answers.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -31,8 +32,11 @@ _ENOUGH_HONEST: Final = 2
 
 SAME_BITS: Final = 3
 """Two answers with the same document differ by at most so many bits, because times and counters change."""
-_COMPARABLE_WORDS: Final = 8
 _SHORT_WORDS: Final = 25
+"""Shorter texts are the same only if they are equal, and if nothing but text is on the page, as far as known."""
+_TINY_WORDS: Final = 8
+_FILLED_IN: Final = re.compile(rb"<(?:script|i?frame|embed|object|canvas|video|audio)\b", re.IGNORECASE)
+_SHOWN: Final = re.compile(rb"<(?:img|svg|picture|input|area)\b", re.IGNORECASE)
 _SAME_WORDS: Final = 50
 """One word in so many may be more or fewer."""
 
@@ -61,7 +65,8 @@ class Role(IntEnum):
 class Look:
     """What an answer looks like: hashes of where a redirect led (0 = nowhere else) and of its title, its fingerprint.
 
-    `words` is the number of words behind the fingerprint. All are 0 unless it was a page.
+    `words` is the number of words behind the fingerprint, which of a short text is a hash of all of it. All are 0
+    unless it was a page.
     """
 
     kind: Kind
@@ -133,18 +138,19 @@ NO_FACE: Final = Face()
 class Seen:
     """A document as it was reached from a URL, to be compared with what a host answers for made-up ones."""
 
-    def __init__(self, document: Document, asked: str, named: Iterable[str]) -> None:
+    def __init__(self, document: Document, asked: str, named: Iterable[str], body: bytes = b"") -> None:
         self.document = document
+        self._body = body
         self._named = frozenset(named) | (url_words(_path(document.url)) if document.url != asked else frozenset())
         self.moved = _moved(asked, document.url)
 
     @cached_property
     def _plain(self) -> Look:
-        return _look(self.document, frozenset(), self.moved)
+        return _look(self.document, frozenset(), self.moved, self._body)
 
     @cached_property
     def _without_names(self) -> Look:
-        return _look(self.document, self._named, self.moved)
+        return _look(self.document, self._named, self.moved, self._body)
 
     @property
     def is_comparable(self) -> bool:
@@ -180,17 +186,25 @@ class Seen:
 _FEW_LETTERS: Final = 3
 
 
-def look_of(document: Document, made_up: MadeUp) -> Look:
-    """What the document looks like that a host sent for a made-up URL."""
-    return _look(document, made_up.invented, _moved(str(made_up.url), document.url))
+def look_of(document: Document, made_up: MadeUp, body: bytes = b"") -> Look:
+    """What the document in the beginning of a body looks like that a host sent for a made-up URL."""
+    return _look(document, made_up.invented, _moved(str(made_up.url), document.url), body)
 
 
-def _look(document: Document, left_out: frozenset[str], moved: int) -> Look:
+def _look(document: Document, left_out: frozenset[str], moved: int, body: bytes) -> Look:
     text = [word for word in document.words if word not in left_out]
-    if document.is_shell or len(text) < _COMPARABLE_WORDS:
-        return Look(Kind.BLANK, moved)
     said = [word for part in (document.title, *document.headings[:1]) for word in words(part) if word not in left_out]
-    return Look(Kind.PAGE, moved, _hash(" ".join(said), 3), len(text), fingerprint(text) or 0)
+    if document.is_shell or not text or (len(text) < _SHORT_WORDS and not _is_all(document, text, said, body)):
+        return Look(Kind.BLANK, moved)
+    shape = _hash(" ".join(text), 8) if len(text) < _SHORT_WORDS else fingerprint(text)
+    return Look(Kind.PAGE, moved, _hash(" ".join(said), 3), len(text), shape or 0)
+
+
+def _is_all(document: Document, text: list[str], said: list[str], body: bytes) -> bool:
+    """Whether a short text is all that a page shows: nothing is filled in, and next to a tiny one no picture stands."""
+    if document.refresh or _FILLED_IN.search(body):
+        return False
+    return len(text) >= _TINY_WORDS or (bool(said) and not _SHOWN.search(body))
 
 
 def _is_same(one: Look, other: Look) -> bool:

@@ -54,14 +54,15 @@ def likeness_of(seen: Seen, probes: Probes, face: Face, day: int) -> Likeness | 
     """What a document is like by what is known of its host, or what is still to be asked."""
     if not seen.is_comparable:
         return Likeness.NONE
-    if not seen.is_like(face.look(probes.far, day)):
+    wide = seen.is_like(face.look(probes.far, day))
+    if not wide:
         near = face.look(probes.near, day)
         if near is None:
             return Asking(probes.near, Role.NEAR) if face.takes_more(day) else Likeness.NONE
         if not seen.is_like(near):
             return Likeness.NONE
     for real in (probes.bare, probes.root):
-        if real is not None:
+        if real is not None and not (wide and real == probes.bare):
             look = face.look(real, day)
             if look is None:
                 return Asking(real, Role.REAL)
@@ -74,15 +75,15 @@ def likeness_of(seen: Seen, probes: Probes, face: Face, day: int) -> Likeness | 
 
 def _unlike(real: MadeUp, seen: Seen, probes: Probes, face: Face, day: int) -> Likeness | Asking:
     """What a document is like that is like what was made up, and unlike something real."""
-    if probes.bare is not None:
-        # A program that ignores its parameters may show what its path alone names.
-        return Likeness.TEMPLATE if real == probes.bare else Likeness.NONE
-    if probes.far is None:
+    if probes.far is None or real == probes.bare:
         return Likeness.TEMPLATE
     far = face.look(probes.far, day)
     if far is None:
         return Asking(probes.far, Role.FAR)
-    return Likeness.NONE if not seen.is_like(far) and _may_be_named(seen, probes) else Likeness.TEMPLATE
+    if seen.is_like(far):
+        return Likeness.TEMPLATE
+    # A program that ignores its parameters shows what its path alone names.
+    return Likeness.NONE if probes.bare is not None or _may_be_named(seen, probes) else Likeness.TEMPLATE
 
 
 def answer_of(answer: RawResponse, made_up: MadeUp) -> Look:
@@ -91,7 +92,7 @@ def answer_of(answer: RawResponse, made_up: MadeUp) -> Look:
         return Look(Kind.HONEST)
     if answer.code is None or code_reason(answer.code).outcome is not Outcome.WORKING:
         return Look(Kind.UNCLEAR)
-    return look_of(document_in(answer), made_up)
+    return look_of(document_in(answer), made_up, answer.body)
 
 
 def face_suspicion(url: Url, seen: Seen, probes: Probes, likeness: Likeness, body: bytes) -> Suspicion | None:
@@ -118,8 +119,8 @@ def face_suspicion(url: Url, seen: Seen, probes: Probes, likeness: Likeness, bod
         return None
     if document.own_text_chars < _THIN_CHARS and _names_domain(url, document):
         return Suspicion(Reason.PARKED, (f"own-name:{registrable_domain(url.host)}", "same-everywhere"))
-    if is_certain and len(document.words) >= _TEXT_WORDS and probes.named and not seen.mentions(probes.named):
-        return Suspicion(Reason.SOFT_404, ("same-everywhere",))
+    if is_certain and document.title and len(document.words) >= _TEXT_WORDS and probes.named:
+        return None if seen.mentions(probes.named) else Suspicion(Reason.SOFT_404, ("same-everywhere",))
     return None
 
 

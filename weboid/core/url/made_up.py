@@ -123,6 +123,7 @@ def _by_query(url: Url, path: str, query: str) -> Probes:
         MadeUp(near, _place(url, "query", path, names), url_words(near.path) - shared),
         _root(url),
         bare=MadeUp(replace(url, path=path), _place(url, "real", path)),
+        far=_far(url),
         named=url_words(url.path) - shared,
         shared=shared,
     )
