@@ -60,6 +60,8 @@ def test_a_page_for_everything_is_the_same_page() -> None:
         ("Wonhu", "404 Wonhu", "<script>show()</script>", False),
         ("Site", prose(12), "<img src=a.png>", True),
         ("Site", prose(12), "<script>show()</script>", False),
+        ("Site", prose(12), "<h1>Error</h1><script>show()</script>", True),
+        ("Wonhu", "404 Wonhu", "<h1>Error</h1><script>show()</script>", False),
         ("Site", prose(12), "<iframe src=/a></iframe>", False),
         ("Site", prose(30), "<script>show()</script>", True),
     ],

@@ -201,8 +201,11 @@ def _look(document: Document, left_out: frozenset[str], moved: int, body: bytes)
 
 
 def _is_all(document: Document, text: list[str], said: list[str], body: bytes) -> bool:
-    """Whether a short text is all that a page shows: nothing is filled in, and next to a tiny one no picture stands."""
-    if document.refresh or _FILLED_IN.search(body):
+    """Whether a short text is all that a page shows: nothing is filled in, and next to a tiny one no picture stands.
+
+    What scripts fill in has no heading yet.
+    """
+    if document.refresh or (_FILLED_IN.search(body) and not (document.headings and len(text) >= _TINY_WORDS)):
         return False
     return len(text) >= _TINY_WORDS or (bool(said) and not _SHOWN.search(body))
 
