@@ -135,7 +135,7 @@ DEAD: dict[str, tuple[Script, Reason]] = {
         ),
         Reason.LOGIN,
     ),
-    "fixed text": (host(lambda path: page("Back soon")), Reason.SOFT_404),
+    "fixed text": (host(lambda path: page("Back soon")), Reason.PARKED),
 }
 
 

@@ -152,19 +152,37 @@ SCRIPT = '<script src="/a.js"></script>'
     [
         (page("A shop", body=f"{SCRIPT}<div id=root></div>"), None),
         (page("A shop", body=f"{SCRIPT}<p>{prose(80)}</p>"), None),
-        (page("A shop", body="<p>Loading the application, please wait a moment until it has started</p>"), None),
+        (page("A shop", body=f"{SCRIPT}<p>Loading the application, please wait a moment</p>"), None),
         (page("Moment", body=f"<p>{prose(20)}</p>{WIDGET}"), Reason.BOT_WALL),
         (page("site.test", body=f"<p>{prose(20)}</p>"), Reason.PARKED),
         (page("Members", body=f"<p>{prose(20)}</p><form><input type=password></form>"), Reason.LOGIN),
-        (page("Under way", body=f"<p>{prose(80)}</p>"), Reason.SOFT_404),
+        (page("Under way", body=f"<p>{prose(80)}</p>"), Reason.PARKED),
+        (page("Attention Required! | Cloudflare", body=f"<p>{prose(200)}</p>"), Reason.BOT_WALL),
         (page("Bees", body=f"<p>{prose(80)} harbour</p>"), None),
     ],
-    ids=["shell", "scripts", "too short", "wall", "parked", "login", "fixed text", "says its own name"],
+    ids=[
+        "shell",
+        "scripts",
+        "too short",
+        "wall",
+        "parked",
+        "login",
+        "fixed text",
+        "long wall",
+        "says a word of the URL",
+    ],
 )
 def test_what_answers_everything_alike_is_named_by_what_it_shows_or_not_at_all(
     document: bytes, reason: Reason | None
 ) -> None:
     assert judged(everything(document), "/old/harbour-bees")[0] is reason
+    assert judged(everything(document), "/harbour.php?id=12&title=bees")[0] is reason
+
+
+@pytest.mark.parametrize("path", ["/?utm=12", "/index.php?utm=12"])
+def test_a_front_page_is_not_doubted_where_everything_is_like_it(path: str) -> None:
+    for document in (ARTICLE, page("Members", body=f"<p>{prose(20)}</p><form><input type=password></form>")):
+        assert judged(everything(document), path)[0] is None
 
 
 def test_a_host_that_sends_everything_to_where_its_front_page_is_shows_no_document() -> None:

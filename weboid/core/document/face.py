@@ -35,6 +35,7 @@ SAME_BITS: Final = 3
 _SHORT_WORDS: Final = 25
 """Shorter texts are the same only if they are equal, and if nothing but text is on the page, as far as known."""
 _TINY_WORDS: Final = 8
+_FEW_LETTERS: Final = 3
 _FILLED_IN: Final = re.compile(rb"<(?:script|i?frame|embed|object|canvas|video|audio)\b", re.IGNORECASE)
 _SHOWN: Final = re.compile(rb"<(?:img|svg|picture|input|area)\b", re.IGNORECASE)
 _SAME_WORDS: Final = 50
@@ -176,14 +177,16 @@ class Seen:
     def tells(self, names: Iterable[str]) -> bool:
         """Whether title or headings have one of these words of the URL: then it may be what the URL names."""
         said = {word for text in (self.document.title, *self.document.headings) for word in words(text)}
-        return not said.isdisjoint(name for name in names if len(name) > _FEW_LETTERS or not name.isascii())
+        return not said.isdisjoint(_telling(names))
 
     def mentions(self, names: Iterable[str]) -> bool:
         """Whether the text has one of these words anywhere."""
-        return self.tells(names) or not set(self.document.words).isdisjoint(names)
+        return self.tells(names) or not set(self.document.words).isdisjoint(_telling(names))
 
 
-_FEW_LETTERS: Final = 3
+def _telling(names: Iterable[str]) -> set[str]:
+    """The words of a URL that are no abbreviations or articles."""
+    return {name for name in names if len(name) > _FEW_LETTERS or not name.isascii()}
 
 
 def look_of(document: Document, made_up: MadeUp, body: bytes = b"") -> Look:

@@ -5,27 +5,26 @@ the host gets another; everything else is genuine.
 """
 
 import re
+from dataclasses import replace
 from enum import Enum
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from weboid.core.document.document import Document
 from weboid.core.document.face import Face, Kind, Look, Role, Seen, look_of
-from weboid.core.document.folding import folded
 from weboid.core.observe.content import document_in
 from weboid.core.observe.observation import RawResponse
 from weboid.core.record.reasons import Outcome, Reason, code_reason
 from weboid.core.signs.botwall import wall_by_content
 from weboid.core.signs.login_walls import is_consent_url
 from weboid.core.signs.suspicion import Suspicion
-from weboid.core.url.hosts import registrable_domain
 from weboid.core.url.made_up import MadeUp, Probes
 from weboid.core.url.urls import Url
 
 _HONEST_CODES: Final = (404, 410)
 _REFUSAL: Final = 403
 _WALL_WORDS: Final = 120
-_THIN_CHARS: Final = 400
+_LOGIN_WORDS: Final = 60
+"""A template with more words has a form beside its message."""
 _TEXT_WORDS: Final = 25
 _WIDGETS: Final = (b'class="g-recaptcha', b'class="h-captcha', b'class="cf-turnstile', b"data-sitekey=")
 _COMMON_VENDORS: Final = frozenset({"vendor:captcha", "vendor:cloudflare"})
@@ -70,6 +69,10 @@ def likeness_of(seen: Seen, probes: Probes, face: Face, day: int) -> Likeness | 
                 return Likeness.NONE
             if not seen.is_like(look, wherever=True):
                 return _unlike(real, seen, probes, face, day)
+    if probes.bare is not None and probes.far is not None and not wide:
+        # So far only one program is known to answer everything alike.
+        far = face.look(probes.far, day)
+        return Asking(probes.far, Role.FAR) if far is None else Likeness.NONE
     return Likeness.EVERYTHING
 
 
@@ -98,30 +101,37 @@ def answer_of(answer: RawResponse, made_up: MadeUp) -> Look:
 def face_suspicion(url: Url, seen: Seen, probes: Probes, likeness: Likeness, body: bytes) -> Suspicion | None:
     """The suspicion that follows for the document of a URL; None if it is genuine or nothing can be concluded.
 
-    What answers everything alike is named by what it shows. An application that scripts fill in does so as well, and
-    what people see there is not known.
+    What answers everything alike is named by what it shows: a wall, a login, or a placeholder, unless it says a word
+    by which the URL names its document. An application that scripts fill in answers everything alike as well, and what
+    people see there is not known.
     """
     document = seen.document
     if likeness is Likeness.NONE or is_consent_url(document.url):
         return None
-    is_certain = likeness is Likeness.TEMPLATE or probes.bare is None
-    if is_certain and document.asks_password and len(document.words) <= _WALL_WORDS:
+    if document.asks_password and len(document.words) <= _LOGIN_WORDS and not probes.is_front:
         return Suspicion(Reason.LOGIN, ("password-field", "same-as-made-up"))
     if likeness is Likeness.TEMPLATE:
         return Suspicion(Reason.SOFT_404, ("same-as-made-up",))
-    if (found := wall_by_content(_REFUSAL, body, document)) and _COMMON_VENDORS.isdisjoint(found.signals):
-        return Suspicion(Reason.BOT_WALL, (*found.signals, "same-everywhere"))
-    if len(document.words) <= _WALL_WORDS and any(mark in body.lower() for mark in _WIDGETS):
+    return _everywhere(url, seen, probes, body)
+
+
+def _everywhere(url: Url, seen: Seen, probes: Probes, body: bytes) -> Suspicion | None:
+    """The suspicion against a document that a host sends for everything, its front page included."""
+    document, page = seen.document, body.lower()
+    is_fixed = not document.sources and b"<script" not in page
+    # Whatever its length: a wall is at no other place on a host that has documents.
+    wall = wall_by_content(_REFUSAL, body, replace(document, words=()))
+    if wall and (is_fixed or _COMMON_VENDORS.isdisjoint(wall.signals)):
+        return Suspicion(Reason.BOT_WALL, (*wall.signals, "same-everywhere"))
+    if len(document.words) <= _WALL_WORDS and any(mark in page for mark in _WIDGETS):
         return Suspicion(Reason.BOT_WALL, ("vendor:captcha", "same-everywhere"))
-    if is_certain and seen.moved and len(document.words) >= _TEXT_WORDS:
-        return Suspicion(Reason.REDIRECT_TO_ROOT, ("same-everywhere",))
-    if document.sources or b"<script" in body.lower():
+    if probes.is_front:
         return None
-    if document.own_text_chars < _THIN_CHARS and _names_domain(url, document):
-        return Suspicion(Reason.PARKED, (f"own-name:{registrable_domain(url.host)}", "same-everywhere"))
-    if is_certain and document.title and len(document.words) >= _TEXT_WORDS and probes.named:
-        return None if seen.mentions(probes.named) else Suspicion(Reason.SOFT_404, ("same-everywhere",))
-    return None
+    if seen.moved and len(document.words) >= _TEXT_WORDS:
+        return Suspicion(Reason.REDIRECT_TO_ROOT, ("same-everywhere",))
+    if not is_fixed or not document.title or not probes.named or seen.mentions(probes.named):
+        return None
+    return Suspicion(Reason.PARKED, ("same-everywhere",))
 
 
 def _may_be_named(seen: Seen, probes: Probes) -> bool:
@@ -135,9 +145,3 @@ def _may_be_named(seen: Seen, probes: Probes) -> bool:
         return path.startswith(probes.top) and path != probes.top
     title = seen.document.title
     return seen.tells(probes.named | probes.shared) or not (title.isascii() or _LATIN.search(title))
-
-
-def _names_domain(url: Url, document: Document) -> bool:
-    """Whether title or headings have the domain's own name."""
-    name = f" {folded(registrable_domain(url.host))} "
-    return any(name in f" {folded(text)} " for text in (document.title, *document.headings))

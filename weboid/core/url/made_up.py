@@ -26,7 +26,7 @@ _DIRECTORY: Final = re.compile(r"~?[A-Za-z][A-Za-z_-]{0,19}")
 _PROGRAM: Final = re.compile(r"[A-Za-z]{2,12}")
 _LOCALE: Final = re.compile(r"[a-z]{2}(?:[-_][a-z]{2,4})?", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"[0-9]{2}")
-_ESCAPE: Final = re.compile(r"%[0-9A-F]{2}")
+_ESCAPE: Final = re.compile(r"%(?:[0-9A-F]{2})?")
 _PIECE: Final = re.compile(r"[A-Za-z0-9]+")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _LETTERS: Final = (5, 12)
@@ -56,8 +56,8 @@ class Probes:
 
     `near` is made up in the directory `top` of the URL, or for its program; `bare` is the program without parameters,
     None for a document that is found by its path. `far` shares nothing with the URL; None if `near` shares nothing
-    already. `root` is the front page. `named` are the words of the URL by which it names its document, `shared` those
-    that `near` has, too.
+    already. `root` is the front page; `is_front`: the URL is of the front page itself, with a query. `named` are the
+    words by which the URL names its document, `shared` those that `near` has, too.
     """
 
     near: MadeUp
@@ -65,6 +65,7 @@ class Probes:
     bare: MadeUp | None = None
     far: MadeUp | None = None
     top: str = "/"
+    is_front: bool = False
     named: frozenset[str] = frozenset()
     shared: frozenset[str] = frozenset()
 
@@ -124,6 +125,7 @@ def _by_query(url: Url, path: str, query: str) -> Probes:
         _root(url),
         bare=MadeUp(replace(url, path=path), _place(url, "real", path)),
         far=_far(url),
+        is_front=_ROOT.fullmatch(path) is not None,
         named=url_words(url.path) - shared,
         shared=shared,
     )
