@@ -26,6 +26,8 @@ _WALL_WORDS: Final = 120
 _LOGIN_WORDS: Final = 60
 """A template with more words has a form beside its message."""
 _TEXT_WORDS: Final = 25
+_PLACEHOLDER_WORDS: Final = 300
+"""The pages that server programs and hosters bring along have fewer."""
 _WIDGETS: Final = (b'class="g-recaptcha', b'class="h-captcha', b'class="cf-turnstile', b"data-sitekey=")
 _COMMON_VENDORS: Final = frozenset({"vendor:captcha", "vendor:cloudflare"})
 """Their scripts are in living pages, too."""
@@ -129,7 +131,8 @@ def _everywhere(url: Url, seen: Seen, probes: Probes, body: bytes) -> Suspicion 
         return None
     if seen.moved and len(document.words) >= _TEXT_WORDS:
         return Suspicion(Reason.REDIRECT_TO_ROOT, ("same-everywhere",))
-    if not is_fixed or not document.title or not probes.named or seen.mentions(probes.named):
+    is_short = document.title and len(document.words) <= _PLACEHOLDER_WORDS
+    if not is_fixed or not is_short or not probes.named or seen.mentions(probes.named):
         return None
     return Suspicion(Reason.PARKED, ("same-everywhere",))
 
