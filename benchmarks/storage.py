@@ -13,11 +13,13 @@ from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Final, NoReturn
+from zlib import crc32
 
 import psycopg
 
 from weboid.checking.online import Online
 from weboid.config import CrawlConfig
+from weboid.core.document.face import NO_FACE, Face, Kind, Look, Role
 from weboid.core.document.portrait import TITLE_WORDS, Portrait
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
@@ -26,6 +28,8 @@ from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
 from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.core.url.made_up import probes_of
+from weboid.core.url.urls import parse
 from weboid.crawl.round import Round
 from weboid.crawl.work import StoreWork
 from weboid.feed.intake import page_urls
@@ -39,7 +43,10 @@ from weboid.wiki.source import PageLinks
 
 _URLS_A_HOST = 2.5  # of the 7,332 links on 2,800 hosts of a real wiki
 _LINKS_A_PAGE = 40
-_SIZES = "SELECT pg_total_relation_size('url'), pg_total_relation_size('host'), pg_total_relation_size('link')"
+_SIZES = """SELECT pg_total_relation_size('url'),
+    pg_total_relation_size('host'), pg_total_relation_size('face') + pg_total_relation_size('special'),
+    pg_total_relation_size('link')"""
+_TEMPLATES = 10  # one host in so many has a page for what is missing; a guess, rather too many
 _SEEN = (
     (0.85, Observation(Status.FINE, Reason.OK, http=200)),
     (0.93, Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, "https://www.example-host.demo/another/path", http=200)),
@@ -63,9 +70,10 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
     async def ask(question: CheckRequest) -> Observation:
         throw = chance.random()
         seen = next(seen for share, seen in _SEEN if throw <= share)
-        return (
-            replace(seen, portrait=_portrait(chance)) if question.portrays and seen.outcome is Outcome.WORKING else seen
-        )
+        if seen.outcome is not Outcome.WORKING:
+            return seen
+        seen = replace(seen, portrait=_portrait(chance)) if question.portrays else seen
+        return replace(seen, face=_face(question, chance)) if question.looks and question.faces else seen
 
     async with open_pool(dsn, size=4, part="benchmark") as pool:
         async with pool.connection() as conn:
@@ -95,6 +103,20 @@ def _portrait(chance: random.Random) -> Portrait:
     """A portrait of the usual size: of a title with three to all of the words that are kept."""
     title = tuple(chance.randrange(1 << 12) for _ in range(chance.randint(3, TITLE_WORDS)))
     return Portrait(title, chance.randrange(256), chance.getrandbits(64), 800)
+
+
+def _face(question: CheckRequest, chance: random.Random) -> Face:
+    """What a look learns of a host: that it is honest, or what its answers for three URLs look like."""
+    url = parse(question.url)
+    probes, face = probes_of(url), question.face or NO_FACE
+    assert probes is not None
+    if crc32(url.host.encode()) % _TEMPLATES:
+        return face.with_answer(probes.near, Role.NEAR, Look(Kind.HONEST), question.day)
+    for asked, role in ((probes.near, Role.NEAR), (probes.root, Role.REAL), (probes.far, Role.FAR)):
+        if asked is not None:
+            look = Look(Kind.PAGE, 0, chance.getrandbits(24), 800, chance.getrandbits(64))
+            face = face.with_answer(asked, role, look, question.day)
+    return face
 
 
 def _vacuum(dsn: str) -> None:
@@ -128,9 +150,10 @@ async def _print_sizes(pool: Pool, when: str, urls: int, links: int) -> None:
     async with pool.connection() as conn:
         row = await (await conn.execute(_SIZES)).fetchone()
     assert row
-    url, host, link = row
+    url, host, learned, link = row
     print(
-        f"{when}: {url / urls:.0f} + {host / urls:.0f} bytes a URL (url + its share of host), {link / links:.0f} a link"
+        f"{when}: {url / urls:.0f} + {host / urls:.0f} + {learned / urls:.0f} bytes a URL (url, its share of host, of "
+        f"face and special), {link / links:.0f} a link"
     )
 
 

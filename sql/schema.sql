@@ -162,6 +162,16 @@ CREATE TABLE special (
     PRIMARY KEY (bucket, host_key, kind)
 );
 
+-- How a host answers for made-up URLs, packed (core/document/face.py), and the day on which that was last learned
+-- (C-11).
+CREATE TABLE face (
+    host_key bigint NOT NULL,
+    bucket smallint NOT NULL,
+    learned smallint NOT NULL,
+    face bytea NOT NULL,
+    PRIMARY KEY (bucket, host_key)
+);
+
 -- When the next request to a host may be sent, for all workers (C-3, C-17). Unlogged: a crash of the server takes
 -- longer than a turn lasts.
 CREATE UNLOGGED TABLE slot (

@@ -1,4 +1,7 @@
-"""One check with all that may belong to it, against real servers: schemes, referrers, siblings, robots.txt, pauses."""
+"""One check with all that may belong to it, against real servers: schemes, referrers, robots.txt, pauses.
+
+How hosts answer for made-up URLs is in ``test_faces``.
+"""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -162,37 +165,6 @@ async def test_who_is_not_let_in_either_way_is_refused() -> None:
 # --- the page itself ---
 
 
-async def test_a_page_that_answers_for_everything_proves_nothing() -> None:
-    """No word of it says that anything is missing, in any language."""
-    everything = reply(200, body=page("Welcome to our new site"))
-    seen, asked = await ask(site_of({"/robots.txt": reply(404)}, everything), looks=True)
-    assert seen.reason is Reason.SOFT_404
-    assert len(asked) == 3  # the page, robots.txt, the made-up sibling
-
-
-async def test_a_host_that_knows_what_it_has_is_trusted_and_remembered() -> None:
-    script = site_of({"/a/page": reply(200, body=page("A page"))})
-    seen, asked = await ask(script, looks=True)
-    assert (seen.reason, len(asked)) == (Reason.OK, 3)
-    assert seen.needs == {Special.HONEST}
-    seen, asked = await ask(script, looks=True, needs=frozenset({Special.HONEST}))
-    assert (seen.reason, asked) == (Reason.OK, ["GET /a/page"])
-
-
-async def test_a_host_that_sends_everything_to_one_page_proves_nothing() -> None:
-    moved = reply(302, "Location: /somewhere/new")
-    script = site_of({"/somewhere/new": reply(200, body=page("News")), "/robots.txt": reply(404)}, moved)
-    seen, _ = await ask(script, looks=True)
-    assert seen.reason is Reason.SOFT_404
-
-
-async def test_pages_that_differ_from_what_is_made_up_are_pages() -> None:
-    other = reply(200, body=page("Results for your search", "nothing at all was found but here is an index of it " * 6))
-    seen, _ = await ask(site_of({"/a/page": reply(200, body=page("A page"))}, other), looks=True)
-    assert seen.reason is Reason.OK
-    assert not seen.needs
-
-
 async def test_where_robots_are_not_wanted_nothing_is_probed_nor_judged_by_its_text() -> None:
     robots = reply(200, body=b"User-agent: *\nDisallow: /a/", kind="text/plain")
     missing = page("Page not found", "Sorry, the page you are looking for could not be found.")
@@ -207,29 +179,22 @@ async def test_a_page_is_known_again_and_known_to_be_another() -> None:
     seen, _ = await ask(first, looks=True, portrays=True)
     portrait = seen.portrait
     assert isinstance(portrait, Portrait)
-    honest = frozenset({Special.HONEST})
-    seen, asked = await ask(first, looks=True, earlier=portrait, needs=honest)
+    seen, asked = await ask(first, looks=True, earlier=portrait, face=None)
     assert (seen.reason, seen.portrait, len(asked)) == (Reason.OK, None, 1)
-    seen, _ = await ask(first, looks=True, earlier=portrait, compares=True, needs=honest)
+    seen, _ = await ask(first, looks=True, earlier=portrait, compares=True, face=None)
     assert seen.reason is Reason.OK
     casino = page(
         "Best online slots", "spin win jackpot bonus poker roulette dealer bet now and win big every day " * 6
     )
     other = site_of({"/a/page": reply(200, body=casino)})
-    seen, _ = await ask(other, looks=True, compares=True, earlier=portrait, needs=honest)
+    seen, _ = await ask(other, looks=True, compares=True, earlier=portrait, face=None)
     assert (seen.reason, seen.portrait) == (Reason.REPLACED, None)
     # Where nothing speaks for a stranger it is no doubt, but what is known of the page is kept.
-    seen, _ = await ask(other, looks=True, portrays=True, earlier=portrait, needs=honest)
+    seen, _ = await ask(other, looks=True, portrays=True, earlier=portrait, face=None)
     assert (seen.reason, seen.portrait) == (Reason.OK, None)
     short = site_of({"/a/page": reply(200, body=page("A few words", "only these"))})
-    seen, _ = await ask(short, looks=True, compares=True, portrays=True, earlier=portrait, needs=honest)
+    seen, _ = await ask(short, looks=True, compares=True, portrays=True, earlier=portrait, face=None)
     assert (seen.reason, seen.portrait) == (Reason.OK, None)
-
-
-async def test_what_cannot_be_asked_besides_changes_nothing() -> None:
-    page_only = site_of({"/a/page": reply(200, body=page("A page")), "/robots.txt": reply(404)}, HangUp())
-    seen, _ = await ask(page_only, looks=True)
-    assert seen.reason is Reason.OK
 
 
 # --- whom to leave alone ---

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from support.commands import Place, open_place
+from support.pages import prose
 
 from weboid.core.record.moment import planned_hour
 from weboid.core.url.keys import host_key
-from weboid.demo.world import BotWall, Code, Host, NoHead, Page, Redirect, Spell, World
+from weboid.demo.world import BotWall, ByMethod, Code, Host, NoHead, Page, Redirect, Spell, World
 
 WORLD = World(
     {
@@ -23,8 +24,13 @@ WORLD = World(
                 "/broken": (Spell(0, Code(500)),),
                 "/nohead": (Spell(0, NoHead()),),
                 "/paper.pdf": (Spell(0, Page(kind="application/pdf", size_kib=48)),),
+                "/head-only": (Spell(0, ByMethod(Page(), Code(404))),),
             }
-        )
+        ),
+        "shop.demo": Host(
+            paths={"/": (Spell(0, Page(title="Our shop", text=prose(60))),), "/a": (Spell(0, Page(title="A")),)},
+            others=(Spell(0, Page(title="Our shop", text=prose(60, 900))),),
+        ),
     }
 )
 PAGES = {
@@ -81,8 +87,30 @@ async def test_check_says_a_line_for_each_url_in_the_order_of_the_input(place: P
     ]
     assert (lines[2]["final"], lines[2]["hops"]) == (urls[0], 1)
     assert (lines[5]["mime"], lines[5]["size_kib"]) == ("pdf", 48)
-    keys = "url normal host_unicode class status http outcome reason final hops mime size_kib seconds"
+    assert [line["signals"] for line in lines[:4]] == [[], ["code:410"], [], ["code:403"]]
+    keys = "url normal host_unicode class status http outcome reason signals final hops mime size_kib seconds"
     assert list(lines[0]) == keys.split()
+
+
+async def test_check_looks_at_documents_and_learns_once_how_each_host_answers_for_what_is_missing(place: Place) -> None:
+    assert place.web
+    urls = [place.web.located(f"http://{url}") for url in ("site.demo/head-only", "shop.demo/a", "shop.demo/b/1")]
+    urls += [place.web.located(f"http://shop.demo/b/{number}") for number in range(2, 20)]
+    lines = (await place.run("check", "--json", *urls)).lines()
+    told = [(line["http"], line["reason"], line["signals"]) for line in lines]
+    assert told[:2] == [(404, "not-found", ["code:404"]), (200, "ok", [])]
+    assert told[2:] == [(200, "soft-404", ["same-as-made-up"])] * 19
+    # Its robots.txt, its front page, what is made up at its top, in one directory and far from it.
+    asked = [request for request in place.web.requests if request.host == "shop.demo"]
+    assert len(asked) <= len(urls) - 1 + 5
+    lines = (await place.run("check", "--json", "--quick", *urls)).lines()
+    assert {line["outcome"] for line in lines} == {"working"}
+
+
+async def test_check_says_in_its_table_which_signal_spoke(place: Place) -> None:
+    assert place.web
+    ran = await place.run("check", place.web.located("http://shop.demo/b/1"))
+    assert "soft-404 (same-as-made-up)" in " ".join(ran.out.split())
 
 
 async def test_check_prints_a_table_for_people(place: Place) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from support.observations import FINE, LOST, NO_NAME, SILENT, WALL
 from support.stored import Script, WikiInStore, key, open_wiki
 
+from weboid.core.document.face import NO_FACE, Answer, Face, Kind, Look, Role
 from weboid.core.document.portrait import Portrait
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
@@ -22,6 +23,7 @@ from weboid.store.schedule.lease import lease_buckets
 from weboid.store.urls.verdict_log import list_changes, list_dead
 
 A, B = "http://a.demo/1", "http://b.demo/1"
+HONEST = Face((Answer(1, Role.NEAR, 100, Look(Kind.HONEST)),))
 
 
 def always(seen: Observation) -> Script:
@@ -415,18 +417,22 @@ async def test_every_url_is_looked_at_for_a_portrait_at_its_second_check_and_onc
 async def test_a_host_that_was_away_is_trusted_in_nothing_when_it_is_back(database: str, away: Observation) -> None:
     """What it said of made-up addresses is forgotten, and all that is due is looked at."""
     urls = [f"http://a.demo/{number}" for number in range(4)]
-    honest = replace(FINE, needs=frozenset({Special.HONEST}), portrait=PORTRAIT)
+    honest = replace(FINE, face=HONEST, portrait=PORTRAIT)
     async with open_wiki(database, {1: [*urls, B]}) as wiki:
         await rounds(wiki, always(honest), range(100, 130))
         await rounds(wiki, lambda url, day: FINE if url == B else away, range(130, 172))
-        assert Special.HONEST in next(each.needs for each in wiki.questions if each.url == urls[0] and each.looks)
+        assert (
+            next(each.face for each in reversed(wiki.questions) if each.url == urls[0] and 100 < each.day < 130)
+            == HONEST
+        )
         wiki.questions.clear()
         await rounds(wiki, always(FINE), range(172, 205))
         first = {url: next(each for each in wiki.questions if each.url == url) for url in urls}
         for question in first.values():
             assert (question.looks, question.compares, question.portrays) == (True, True, False)
-            assert Special.HONEST not in question.needs
+            assert question.face == NO_FACE
             assert question.earlier == PORTRAIT
+        assert await wiki.rows("SELECT host FROM face JOIN host USING (bucket, host_key)") == [("b.demo",)]
         assert await wiki.rows(
             "SELECT DISTINCT kind FROM special JOIN host USING (bucket, host_key) WHERE host.host = 'a.demo'"
         ) == [(Special.RETURNED.value,)]

@@ -9,6 +9,7 @@ from support.killing import open_killer
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki
 
+from weboid.core.document.face import Answer, Face, Kind, Look, Role
 from weboid.core.record.specials import Special
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.keys import UrlKey
@@ -22,11 +23,12 @@ from weboid.store.pages.wiki import record_wiki
 from weboid.store.schedule.turn import lease_slots
 from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 from weboid.store.upkeep.expiry import Expired, WikiPass, expire_urls
+from weboid.store.urls.face import record_faces
 from weboid.store.urls.special import HostSpecial, record_specials
 
 GONE, STAYS, BESIDE = "https://gone.demo/a", "https://stays.demo/a", "https://stays.demo/b"
 MANY = [f"https://many{number}.demo/" for number in range(400)]
-ROWS = {"url": 3, "change": 3, "host": 2, "special": 2, "slot": 2}
+ROWS = {"url": 3, "change": 3, "host": 2, "special": 2, "face": 2, "slot": 2}
 """Tables, with how much of a URL's key they have."""
 
 
@@ -42,6 +44,11 @@ async def run(stored: WikiInStore, day: int, *, allow_many: bool = False, batch:
     async with stored.pool.connection() as conn:
         plan = await planned(conn, day)
     return await expire(stored.pool, plan, day, allow_many=allow_many, batch=batch)
+
+
+def face_of(day: int) -> Face:
+    """That a host was honest on a day."""
+    return Face((Answer(1, Role.NEAR, day, Look(Kind.HONEST)),))
 
 
 async def left(stored: WikiInStore, url: str) -> set[str]:
@@ -61,6 +68,7 @@ async def depend(stored: WikiInStore, urls: Iterable[str], day: int) -> None:
     hosts = sorted({HostKey(*each[:2]) for each in keys})
     async with stored.pool.connection() as conn:
         await record_specials(conn, {HostSpecial(host, Special.NEEDS_GET): day for host in hosts})
+        await record_faces(conn, dict.fromkeys(hosts, face_of(day)))
         await lease_slots(conn, dict.fromkeys(hosts, 0.0))
 
 
@@ -78,7 +86,7 @@ async def test_a_url_without_use_goes_after_a_hundred_days_with_all_that_depends
         await pass_over(stored, 230)
         assert await run(stored, 230) == Expiry(urls=2, hosts=1)
         assert await left(stored, GONE) == set()
-        assert await left(stored, BESIDE) == {"host", "special", "slot"}
+        assert await left(stored, BESIDE) == {"host", "special", "face", "slot"}
         assert await left(stored, STAYS) == set(ROWS)
         assert await stored.dead() == set()
         assert len(await stored.rows("SELECT FROM url")) == 401
@@ -223,6 +231,15 @@ async def test_an_orphan_that_is_in_use_all_the_same_is_none_any_more(database: 
             await conn.execute("UPDATE url SET orphaned = 300")
         assert await run(stored, 301) == Expiry(used=2)
         assert (await stored.known(GONE)).orphaned is None
+
+
+async def test_faces_go_when_nobody_believes_them_any_more(database: str) -> None:
+    async with open_wiki(database, {1: [GONE, STAYS]}) as stored:
+        async with stored.pool.connection() as conn:
+            await record_faces(conn, {HostKey(*key(GONE)[:2]): face_of(100), HostKey(*key(STAYS)[:2]): face_of(120)})
+        for day, left in ((156, 2), (157, 1), (176, 1), (177, 0)):
+            assert await run(stored, day, batch=1) is not None
+            assert len(await stored.rows("SELECT learned FROM face")) == left
 
 
 async def test_specials_go_when_they_were_last_seen_over_a_hundred_days_ago(database: str) -> None:

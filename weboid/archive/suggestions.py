@@ -15,10 +15,10 @@ from typing import Final
 
 from weboid.checking.connectivity import CANARIES, Ask, Connectivity
 from weboid.checking.online import Online
+from weboid.core.document.face import NO_FACE
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Outcome, Reason
-from weboid.core.record.specials import Special
 from weboid.core.url.archives import snapshot_of
 from weboid.errors import StoreError
 from weboid.store.db.pool import Pool
@@ -205,9 +205,9 @@ class Suggestions:
 
     async def _seen(self, suggestion: Replacement) -> Observation | None:
         """One check; None if it says nothing about the suggestion, as if the failure may be our own (C-16)."""
-        # The document itself is examined (C-11); at an archive no made-up sibling is requested.
-        needs = frozenset({Special.HONEST} if suggestion.archive != PLAIN else ())
-        seen = await self._connectivity.check(CheckRequest(suggestion.target, needs, looks=True))
+        # The document itself is examined (C-11); at an archive no made-up URL is requested.
+        face = NO_FACE if suggestion.archive == PLAIN else None
+        seen = await self._connectivity.check(CheckRequest(suggestion.target, looks=True, face=face))
         # A server that requests a pause has said nothing about the document; large archives often do so.
         is_resting = seen is not None and (seen.retry_after_s or seen.reason is Reason.RATE_LIMIT)
         return None if is_resting else seen

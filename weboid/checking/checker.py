@@ -1,4 +1,4 @@
-"""Checks one URL with all that may belong to a check: the other scheme, a referrer, a made-up sibling (C-1 … C-11).
+"""Checks one URL with all that may belong to a check: the other scheme, a referrer, the host's face (C-1 … C-11).
 
 ``net`` sends single requests and follows redirects; ``crawl/visit`` and ``core`` judge the results of several checks.
 One law: every additional request waits for its host's turn and obeys robots.txt, and its failure does not affect the
@@ -10,14 +10,16 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
+from weboid.checking.face_memory import FaceMemory
 from weboid.checking.stop_list import StopList
 from weboid.checking.turns import NotAsked, Turns
 from weboid.config import CrawlConfig
 from weboid.core.document.document import Document
-from weboid.core.document.likeness import is_same_page, sibling_of
+from weboid.core.document.face import Face, Kind, Look, Seen
 from weboid.core.document.portrait import BLANK, is_replaced, portrait_of
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.content import document_in
+from weboid.core.observe.facing import Asking, Likeness, answer_of, face_suspicion, likeness_of
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.observe.robots import Robots
@@ -26,6 +28,7 @@ from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
 from weboid.core.record.status import Status
 from weboid.core.url.archives import BARRED_HOSTS
+from weboid.core.url.made_up import MadeUp, Probes, probes_of
 from weboid.core.url.urls import Url, front_page, parse
 from weboid.mechanism.bounded import BoundedMap
 from weboid.net.fetch import fetch_answer
@@ -50,16 +53,25 @@ _OTHER_PROTOCOLS: Final = {"ftp": fetch_ftp, "ftps": fetch_ftp, "sftp": fetch_sf
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What a check found; `answer` is the response behind it, None for protocols other than HTTP."""
+    """What a check found; `answer` is the response behind it, None for protocols other than HTTP.
+
+    `signals` say why a comparison led to a doubt: stable words, as in Suspicion.
+    """
 
     seen: Observation
     answer: RawResponse | None = None
+    signals: tuple[str, ...] = ()
 
 
 class Checker:
-    """Checks URLs over one session. In strict mode, URLs that robots.txt disallows are not requested at all."""
+    """Checks URLs over one session. In strict mode, URLs that robots.txt disallows are not requested at all.
 
-    def __init__(self, session: Outbound, turns: Turns, config: CrawlConfig) -> None:
+    With a memory for them, the faces of hosts are kept from check to check, whatever the requests say.
+    """
+
+    def __init__(
+        self, session: Outbound, turns: Turns, config: CrawlConfig, *, faces: FaceMemory | None = None
+    ) -> None:
         self._session = session
         self._turns = turns
         self._robots = RobotsCache(session, self.turn)
@@ -67,6 +79,7 @@ class Checker:
         self._passed: BoundedMap[str, str] = BoundedMap(_PASSED)
         """Hosts that redirects have led to, with a URL there; their rules are not known yet."""
         self._strict = config.strict
+        self._faces = faces
 
     async def check(self, question: CheckRequest) -> CheckResult:
         """The result of a check; raises NotAsked if nothing was requested (C-15, C-17), and errors of our own."""
@@ -197,33 +210,66 @@ class Checker:
                     seen = observation_of(answer, read_body=False)
             case Outcome.WORKING if question.examines:
                 if (document := document_in(answer)).is_page and await self._may_look(answer.final):
-                    seen = await self._compared(url, question, document, seen)
+                    return await self._examined(url, question, document, CheckResult(seen, answer))
         return CheckResult(seen, answer)
 
     async def _may_look(self, url: str) -> bool:
         robots = await self._optional(self._rules_of(url))
         return robots is not None and robots.allows(url)
 
-    async def _compared(self, url: Url, question: CheckRequest, document: Document, seen: Observation) -> Observation:
-        """The observation after comparing the document with its earlier portrait and with a made-up sibling."""
+    async def _examined(self, url: Url, question: CheckRequest, document: Document, found: CheckResult) -> CheckResult:
+        """The result after comparing the document with its earlier portrait and with the host's face."""
+        seen = found.seen
         if question.portrays or question.compares:
             portrait, earlier = portrait_of(document), question.earlier
             is_other = earlier is not None and is_replaced(earlier, portrait)
             if is_other and question.compares:
-                return replace(seen, reason=Reason.REPLACED)
+                return replace(found, seen=replace(seen, reason=Reason.REPLACED), signals=("portrait",))
             if question.portrays and not is_other and (earlier is None or portrait != BLANK):
                 seen = replace(seen, portrait=portrait)
-        if Special.HONEST in question.needs or (sibling := sibling_of(url, 0)) is None:
-            return seen
-        made_up = await self._optional(fetch_answer(self._session, str(sibling), turn=self.turn, get_only=True))
-        if made_up is None:
-            return seen
-        if observation_of(made_up).outcome is Outcome.FAILING:
-            honest = made_up.code in (404, 410)
-            return replace(seen, needs=seen.needs | {Special.HONEST}) if honest else seen
-        if is_same_page(document, document_in(made_up)):
-            return replace(seen, reason=Reason.SOFT_404, portrait=None)
-        return seen
+        if question.faces and (probes := probes_of(url)):
+            body = found.answer.body if found.answer else b""
+            page = Seen(document, str(url), probes.named, body)
+            return await self._faced(url, question, page, replace(found, seen=seen))
+        return replace(found, seen=seen)
+
+    async def _faced(self, url: Url, question: CheckRequest, page: Seen, found: CheckResult) -> CheckResult:
+        """The result after comparing a document with its host's face, which is learned as far as needed."""
+        probes, known, body = probes_of(url), question.face, found.answer.body if found.answer else b""
+        assert probes is not None
+        assert known is not None
+        if self._faces is None:
+            likeness, face = await self._likeness(page, probes, known, question.day)
+        else:
+            async with self._faces.kept(url.host) as memory:
+                likeness, face = await self._likeness(page, probes, memory.face, question.day)
+                memory.face = face
+        seen = found.seen if face == known else replace(found.seen, face=face)
+        if suspicion := face_suspicion(url, page, probes, likeness, body):
+            seen = replace(seen, reason=suspicion.reason, portrait=None)
+            return replace(found, seen=seen, signals=suspicion.signals)
+        return replace(found, seen=seen)
+
+    async def _likeness(self, page: Seen, probes: Probes, face: Face, day: int) -> tuple[Likeness, Face]:
+        """What a page is like, and what is known of its host afterwards."""
+        while isinstance(found := likeness_of(page, probes, face, day), Asking):
+            look = await self._made_up_look(found.made_up)
+            if look is None:
+                return Likeness.NONE, face
+            face = face.with_answer(found.made_up, found.role, look, day)
+        return found, face
+
+    async def _made_up_look(self, made_up: MadeUp) -> Look | None:
+        """What a host answers for a made-up URL; None if it could not be asked now (C-3, C-15)."""
+        robots = await self._optional(self._robots.robots_of(str(made_up.url)))
+        if robots is None or not robots.allows(str(made_up.url)) or (robots.delay_s or 0) > _DELAY_LIMIT_S:
+            return Look(Kind.UNCLEAR)
+        self._turns.slow(made_up.url.host, robots.delay_s or 0)
+        answer = await self._optional(fetch_answer(self._session, str(made_up.url), turn=self.turn, get_only=True))
+        if answer is None:
+            return None
+        await self._back_off(made_up.url, observation_of(answer, read_body=False))
+        return answer_of(answer, made_up)
 
     async def _optional(self, request: Awaitable[T]) -> T | None:
         """The result of an additional request, None if it fails in any way: the check itself remains valid."""

@@ -8,7 +8,7 @@ from contextlib import aclosing
 import click
 
 from weboid.cli.arguments import urls_of
-from weboid.cli.checking import EXIT_NO_NETWORK, CheckLine, checked
+from weboid.cli.checking import EXIT_NO_NETWORK, CheckLine, checked, quick_option
 from weboid.cli.console import check_table
 from weboid.cli.escape import plain
 from weboid.cli.runtime import run_async
@@ -19,10 +19,14 @@ from weboid.core.url.farms import farm_named
 @click.command("check")
 @click.argument("urls", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, in the order of the input.")
+@quick_option
 @click.option("--farm", default="WMF", show_default=True, help="The farm whose own domains are not checked.")
 @click.pass_obj
-def command(config: Config, urls: tuple[str, ...], as_json: bool, farm: str) -> None:
+def command(config: Config, urls: tuple[str, ...], as_json: bool, quick: bool, farm: str) -> None:
     """Checks URLs once, now; nothing is stored. A URL ``-`` means the lines of standard input.
+
+    The documents themselves are examined, and hosts are asked for a few made-up URLs where that may tell an error page
+    from a document. ``signals`` says what spoke against a link.
 
     The exit status is 0 whatever the results are; 2 if something is wrong with the call; 3 if this machine seems to
     have no network, so that nothing can be said.
@@ -30,7 +34,7 @@ def command(config: Config, urls: tuple[str, ...], as_json: bool, farm: str) -> 
     owner = farm_named(farm, config.farms)
 
     async def main() -> int:
-        async with aclosing(checked(urls_of(urls), config, owner)) as lines:
+        async with aclosing(checked(urls_of(urls), config, owner, quick=quick)) as lines:
             return await show(lines, as_json=as_json)
 
     sys.exit(run_async(main()))

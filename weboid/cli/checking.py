@@ -9,13 +9,17 @@ from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import click
+
 from weboid.checking.checker import Checker
 from weboid.checking.connectivity import Connectivity
+from weboid.checking.face_memory import FaceMemory
 from weboid.checking.turns import LocalTurns, NotAsked
 from weboid.cli.arguments import online_of
 from weboid.cli.runtime import raise_open_files
 from weboid.config import Config
 from weboid.core.observe.check_request import CheckRequest
+from weboid.core.observe.content import signals_of
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.url.classify import Classified, UrlClass, classify
 from weboid.core.url.display import unicode_host
@@ -27,15 +31,18 @@ NO_NETWORK: Final = "no-network"
 EXIT_NO_NETWORK: Final = 3
 """The exit status where that is so."""
 
+quick_option = click.option("--quick", is_flag=True, help="Headers only: soft 404s, parked pages and the like pass.")
+
 
 @dataclass(frozen=True, slots=True)
 class CheckLine:
-    """One URL with its class and, if it was checked, the result."""
+    """One URL with its class and, if it was checked, the result; `signals` spoke against its working."""
 
     link: Classified
     answer: RawResponse | None = None
     seen: Observation | None = None
     error: str | None = None
+    signals: tuple[str, ...] = ()
     no_network: str | None = None
     """Why nothing can be said of any link: our own connection is down (C-16)."""
 
@@ -52,6 +59,7 @@ class CheckLine:
             "http": seen.http or None if seen else None,
             "outcome": seen.outcome if seen else None,
             "reason": reason,
+            "signals": list(self.signals) if seen else None,
             "final": answer.final if answer else None,
             "hops": len(answer.hops) if answer else None,
             "mime": seen.mime if seen else None,
@@ -61,21 +69,24 @@ class CheckLine:
         return line if self.error is None else {**line, "error": self.error}
 
 
-async def checked(urls: Iterable[str], config: Config, farm: Farm) -> AsyncGenerator[CheckLine, None]:
+async def checked(
+    urls: Iterable[str], config: Config, farm: Farm, *, quick: bool = False
+) -> AsyncGenerator[CheckLine, None]:
     """Checks URLs in parallel, at most the configured number at a time, one host's URLs the configured delay apart.
 
-    Where no link answers, others must prove that we are online (C-16); otherwise all lines are `no_network`.
+    The documents themselves are examined (C-11); `quick`: only headers, where HEAD is believed (C-1). Where no link
+    answers, others must prove that we are online (C-16); otherwise all lines are `no_network`.
     """
     connections = raise_open_files(config.net.connections)
     async with open_session(replace(config.net, connections=connections)) as session:
-        checker = Checker(session, LocalTurns(config.crawl.delay), config.crawl)
+        checker = Checker(session, LocalTurns(config.crawl.delay), config.crawl, faces=FaceMemory())
         # Whatever is open may still answer: nothing is decided before all of it has failed.
         connectivity = Connectivity(checker.ask, online_of(config, checker, session), suspects=connections + 1)
         await connectivity.look()
         open_checks: deque[asyncio.Task[CheckLine]] = deque()
         try:
             for url in urls:
-                open_checks.append(asyncio.create_task(_line(checker, connectivity, classify(url, farm))))
+                open_checks.append(asyncio.create_task(_line(checker, connectivity, classify(url, farm), quick=quick)))
                 while len(open_checks) >= connections or (open_checks and open_checks[0].done()):
                     yield await open_checks.popleft()
                 await asyncio.sleep(0)
@@ -88,7 +99,7 @@ async def checked(urls: Iterable[str], config: Config, farm: Farm) -> AsyncGener
             await connectivity.close()
 
 
-async def _line(checker: Checker, connectivity: Connectivity, link: Classified) -> CheckLine:
+async def _line(checker: Checker, connectivity: Connectivity, link: Classified, *, quick: bool) -> CheckLine:
     if link.kind is not UrlClass.WATCHED or link.url is None:
         return CheckLine(link)
     if connectivity.is_down:
@@ -107,10 +118,11 @@ async def _line(checker: Checker, connectivity: Connectivity, link: Classified) 
             # A fault of ours: it is reported, and nothing is concluded about the link.
             line = CheckLine(link, error=f"could not be checked: {type(error).__name__}")
             raise
-        line = CheckLine(link, found.answer, found.seen)
+        signals = found.signals or (signals_of(found.answer, found.seen.reason) if found.answer else ())
+        line = CheckLine(link, found.answer, found.seen, signals=signals)
         return found.seen
 
-    seen = await connectivity.check(CheckRequest(str(link.url), thorough=True), ask)
+    seen = await connectivity.check(CheckRequest(str(link.url), thorough=True, looks=not quick), ask)
     if seen is None and connectivity.is_down:
         return CheckLine(link, no_network=connectivity.told)
     return line

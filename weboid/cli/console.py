@@ -63,8 +63,21 @@ def _check_row(line: CheckLine) -> tuple[Text, ...]:
         url.append(f"\n→ {plain(answer.final)}", style="dim")
     return (
         styled(seen.outcome if seen else "error" if line.error else "unknown" if line.no_network else link.kind),
-        Text(plain(line.error or (seen.reason.word if seen else NO_NETWORK if line.no_network else link.reason or ""))),
+        Text(plain(line.error or _reason(line))).append(_why(line), style="dim"),
         Text(str(seen.http) if seen and seen.http else ""),
         Text(f"{answer.seconds:.1f}" if answer else ""),
         url,
     )
+
+
+def _reason(line: CheckLine) -> str:
+    """The reason of a line without a fault of ours."""
+    if line.seen:
+        return line.seen.reason.word
+    return NO_NETWORK if line.no_network else line.link.reason or ""
+
+
+def _why(line: CheckLine) -> str:
+    """The strongest signal in a word, unless it is the code, which has a column of its own."""
+    word = plain(line.signals[0]).partition(":")[0] if line.signals else ""
+    return f" ({word})" if word not in ("", "code") else ""

@@ -7,7 +7,7 @@ import click
 
 from weboid.cli.arguments import named_wiki, open_api
 from weboid.cli.check import show
-from weboid.cli.checking import checked
+from weboid.cli.checking import checked, quick_option
 from weboid.cli.escape import plain
 from weboid.cli.runtime import run_async
 from weboid.config import Config
@@ -23,8 +23,9 @@ _PATIENCE = ApiPatience(tries=2, timeout_s=20)
 @click.argument("wiki")
 @click.argument("page", metavar="TITLE|ID")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@quick_option
 @click.pass_obj
-def command(config: Config, wiki: str, page: str, as_json: bool) -> None:
+def command(config: Config, wiki: str, page: str, as_json: bool, quick: bool) -> None:
     """Checks all links of a live page, now; nothing is stored.
 
     WIKI is ``dewiki``, ``dewiki@WMF`` or the URL of any MediaWiki's api.php. The exit status is 3 if this machine seems
@@ -40,7 +41,7 @@ def command(config: Config, wiki: str, page: str, as_json: bool) -> None:
             raise NotFound(f"{wiki} has no wikitext page {page!r}")
         if not as_json:
             click.echo(_heading(found[0]), err=True)
-        async with aclosing(checked(found[0].urls, config, named.farm)) as lines:
+        async with aclosing(checked(found[0].urls, config, named.farm, quick=quick)) as lines:
             return await show(lines, as_json=as_json)
 
     sys.exit(run_async(main()))

@@ -13,6 +13,7 @@ from functools import partial
 from math import ceil
 from typing import Final
 
+from weboid.core.document.face import NO_FACE
 from weboid.core.observe.check_request import CheckRequest, compares, disproved, is_thorough, looks, portrays
 from weboid.core.observe.observation import Observation
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES
@@ -94,6 +95,8 @@ class Visit:
         self.found_down = found_down
         """The failure of the host as it stands for all of its URLs, once it is found."""
         self._shown: set[Special] = set()
+        # What it said of made-up URLs before it was away is not believed after.
+        self._face = NO_FACE if self._was_away else host.face
         self._asked: set[str] = set()
 
     async def run(self) -> None:
@@ -117,6 +120,7 @@ class Visit:
     async def _conclude(self, url: StoredUrl, question: CheckRequest, seen: Observation) -> None:
         """Judges one check, and the host if it was the last that this takes."""
         self._shown |= seen.needs
+        self._face = seen.face or self._face
         failed = is_host_failure(seen)
         self._is_up = self._is_up or not (failed or seen.not_http)
         self._failures += failed and not self._is_up
@@ -136,7 +140,7 @@ class Visit:
         gone = disproved(self._host.sights, question, seen)
         if not self._has_returned and has_returned(self._host.record, seen, self._policy):
             self._has_returned = True
-            seen, gone = replace(seen, needs=seen.needs | {Special.RETURNED}), gone | {Special.HONEST}
+            seen = replace(seen, needs=seen.needs | {Special.RETURNED}, face=self._face)
         await self._report(self._checked(url, seen, moment, before, gone))
         if is_down:
             self.found_down = Observation(seen.status, seen.reason, http=NO_CODE, inferred=True)
@@ -161,8 +165,7 @@ class Visit:
         return found is not None and not self._is_up
 
     def _believed(self) -> frozenset[Special]:
-        known = believed(self._host.sights, self._now().day, self._host.key.host_key)
-        return (known - {Special.HONEST} if self._was_away else known) | self._shown
+        return believed(self._host.sights, self._now().day, self._host.key.host_key) | self._shown
 
     def _question(self, url: StoredUrl) -> CheckRequest:
         day, record, key = self._now().day, url.record, url.key.url_key
@@ -181,6 +184,8 @@ class Visit:
             portrays=portrays(record, key, day, earlier=earlier, returned=returned),
             follows=self._is_up,
             warned=record.reason if record.reason in BAD_CERTIFICATES else None,
+            face=self._face,
+            day=day,
         )
 
     async def _confirmed(self, url: StoredUrl, seen: Observation, moment: Moment, *, of_host: bool) -> Observation:

@@ -1,4 +1,4 @@
-"""Expiry: what has expired, whether it may be deleted now, and deleting it batch by batch (U-8, C-6, H-1, O-6).
+"""Expiry: what has expired, whether it may be deleted now, and deleting it batch by batch (U-8, C-6, C-11, H-1, O-6).
 
 The deletion itself belongs to ``store/upkeep/expiry``.
 One law: in doubt nothing is deleted; a URL kept too long costs a row, one deleted too early costs its history.
@@ -19,6 +19,7 @@ from weboid.store.upkeep.expiry import (
     WikiPass,
     count_expired,
     count_urls,
+    expire_faces,
     expire_specials,
     expire_urls,
     list_orphans,
@@ -104,6 +105,7 @@ async def expire(
     done = Expiry()
     await _expire_urls(pool, plan.until, batch, done, show)
     await _expire_specials(pool, day, batch, done, show)
+    await _expire_faces(pool, day, batch)
     await _expire_reports(pool, day, batch, done, show)
     await _expire_audit(pool, day, batch)
     async with pool.connection() as conn:
@@ -135,6 +137,13 @@ async def _expire_specials(pool: Pool, day: int, batch: int, done: Expiry, show:
         show(done)
         if gone < batch:
             return
+
+
+async def _expire_faces(pool: Pool, day: int, batch: int) -> None:
+    while True:
+        async with pool.connection() as conn:
+            if await expire_faces(conn, day, limit=batch) < batch:
+                return
 
 
 async def _expire_audit(pool: Pool, day: int, batch: int) -> None:

@@ -1,4 +1,4 @@
--- Deleting what has expired: URLs without use (U-8), specials of hosts last seen long ago (C-6).
+-- Deleting what has expired: URLs without use (U-8), specials of hosts last seen long ago (C-6), old faces (C-11).
 
 -- name: list_passes
 -- The wikis that have pages, each with the day of its last completed pass; first those that delay expiry longest.
@@ -81,6 +81,11 @@ DELETE FROM special
 USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS gone (bucket, host_key)
 WHERE special.bucket = gone.bucket AND special.host_key = gone.host_key
 
+-- name: delete_faces_of_hosts
+DELETE FROM face
+USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS gone (bucket, host_key)
+WHERE face.bucket = gone.bucket AND face.host_key = gone.host_key
+
 -- name: delete_slots_of_hosts
 -- A pause that a host demands (Retry-After) is kept, whether or not the host is known.
 DELETE FROM slot
@@ -98,3 +103,11 @@ USING (
     FOR UPDATE OF special SKIP LOCKED
 ) AS old
 WHERE special.bucket = old.bucket AND special.host_key = old.host_key AND special.kind = old.kind
+
+-- name: delete_old_faces
+-- fan-out: once a run, with the limit of a batch. Locked rows are skipped: a face that a round is writing is not old.
+DELETE FROM face
+USING (
+    SELECT bucket, host_key FROM face WHERE learned < %(before)s LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+) AS old
+WHERE face.bucket = old.bucket AND face.host_key = old.host_key

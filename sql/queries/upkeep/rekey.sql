@@ -164,6 +164,18 @@ GROUP BY new_bucket, new_host_key, kind
 ON CONFLICT (bucket, host_key, kind) DO UPDATE
 SET since = least(special.since, excluded.since), until = greatest(special.until, excluded.until)
 
+-- name: record_copied_faces
+-- Of hosts that are merged the face that was learned last counts.
+INSERT INTO face (bucket, host_key, learned, face)
+SELECT DISTINCT ON (new_bucket, new_host_key) new_bucket, new_host_key, learned, face
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(new_bucket)s::smallint[], %(new_host_key)s::bigint[])
+    AS given (bucket, host_key, new_bucket, new_host_key)
+JOIN face USING (bucket, host_key)
+ORDER BY new_bucket, new_host_key, learned DESC
+ON CONFLICT (bucket, host_key) DO UPDATE
+SET learned = excluded.learned, face = excluded.face
+WHERE face.learned < excluded.learned
+
 -- name: record_copied_slots
 INSERT INTO slot (bucket, host_key, free)
 SELECT new_bucket, new_host_key, max(free)

@@ -98,7 +98,7 @@ def test_one_url_of_sixteen_belongs_to_the_sample() -> None:
         ("http://a.demo/", Special.NEEDS_HTTPS, {"needs": frozenset({Special.NEEDS_HTTPS})}, False),
         ("http://a.demo/", Special.NEEDS_GET, {}, True),
         ("http://a.demo/", Special.NEEDS_GET, {"looks": True}, False),
-        ("http://a.demo/", Special.HONEST, {}, False),
+        ("http://a.demo/", Special.RETURNED, {}, False),
     ],
 )
 def test_a_need_is_disproved_only_by_a_check_that_did_without_it(

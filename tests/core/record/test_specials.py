@@ -18,9 +18,3 @@ def test_other_needs_are_tried_anew_between_ten_and_thirty_days_after_the_last_s
     }
     assert (min(ends), max(ends)) == (10, 30)
     assert len(ends) == 21
-
-
-def test_a_host_that_told_a_made_up_address_apart_is_trusted_for_eight_weeks() -> None:
-    sights = {Special.HONEST: Sight(100, 100)}
-    assert believed(sights, 155, 0)
-    assert not believed(sights, 156, 0)

@@ -11,6 +11,7 @@ from support.killing import open_killer
 from support.observations import FINE, LOST, SILENT
 from support.stored import WikiInStore, key, open_wiki
 
+from weboid.core.document.face import Answer, Face, Kind, Look, Role
 from weboid.core.document.portrait import Portrait
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
@@ -51,6 +52,7 @@ TABLES = (
     "SELECT wiki, page, bucket, host_key, url_key, since FROM dead",
     "SELECT bucket, host_key, url_key, day, before, after, reason FROM change",
     "SELECT bucket, host_key, kind, since, until FROM special",
+    "SELECT bucket, host_key, learned, face FROM face",
     "SELECT wiki, page, bucket, host_key, url_key FROM spam_link",
     "SELECT bucket, host_key, url_key, day, subject, name FROM report",
     "SELECT bucket, host_key, url_key, archive, day, target, works FROM replacement",
@@ -106,7 +108,8 @@ def answer(url: str, day: int) -> Observation:
     site = int(url.split("site")[1].split(".")[0])
     seen = SILENT if site % 5 == 1 else LOST if site % 5 == 2 and url.endswith("/a") else FINE
     portrait = Portrait((1, site), 2, 3, 80) if seen is FINE else None
-    return replace(seen, http=NO_CODE if seen is SILENT else 410 + site, portrait=portrait)
+    face = Face((Answer(site, Role.NEAR, 100, Look(Kind.HONEST)),)) if seen is FINE else None
+    return replace(seen, http=NO_CODE if seen is SILENT else 410 + site, portrait=portrait, face=face)
 
 
 async def fill(stored: WikiInStore, *hosts: str) -> None:

@@ -6,6 +6,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from weboid.core.document.face import NO_FACE, Face
 from weboid.core.document.portrait import BLANK, Portrait
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import Policy
@@ -13,6 +14,8 @@ from weboid.core.record.proof import may_prove
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UrlRecord
 from weboid.core.record.specials import Sights, Special
+from weboid.core.url.made_up import probes_of
+from weboid.core.url.urls import parse
 
 LOOK_DAYS: Final = 14
 """Once in so many days the document itself is examined, not only headers: nothing else shows a soft 404 (C-11)."""
@@ -30,7 +33,7 @@ class CheckRequest:
     itself is examined. `thorough`: all other ways are tried before a failure is reported. `earlier` is the stored
     portrait; `compares`: another document than that one is a doubt; `portrays`: a portrait is wanted of what is there.
     `follows`: other URLs of its host have just answered. `warned` is the certificate's fault that the newest check
-    found.
+    found. `face` is what is known on `day` of the host's answers for made-up URLs; None = none is to be asked for.
     """
 
     url: str
@@ -43,12 +46,18 @@ class CheckRequest:
     portrays: bool = False
     follows: bool = False
     warned: Reason | None = None
+    face: Face | None = NO_FACE
+    day: int = 0
 
     @property
     def examines(self) -> bool:
         """Whether a document that seems to be fine is examined all the same (C-11)."""
-        needed = self.portrays or (self.compares and self.earlier is not None)
-        return self.looks and (needed or Special.HONEST not in self.needs)
+        return self.looks and (self.portrays or (self.compares and self.earlier is not None) or self.faces)
+
+    @property
+    def faces(self) -> bool:
+        """Whether the document is judged by its host's face: what the host says of what is missing is not known."""
+        return self.face is not None and not self.face.is_settled(probes_of(parse(self.url)), self.day)
 
     def tries(self, special: Special) -> bool:
         """Whether a failure is checked in the way that the special calls for, too (C-6).

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from weboid.core.document.document import Document, document_of, is_html
 from weboid.core.observe.observation import RawResponse
-from weboid.core.record.reasons import Reason
+from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.signs.botwall import CODES, wall_by_content, wall_by_headers
 from weboid.core.signs.hosting import hosting_suspicion
 from weboid.core.signs.login_walls import is_consent_url, is_login_url, login_suspicion
@@ -61,6 +61,17 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
         or document_suspicion(answer.url, document)
         or _refresh_suspicion(answer.url, document)
     )
+
+
+def signals_of(answer: RawResponse, reason: Reason) -> tuple[str, ...]:
+    """What spoke for a reason that is not working: signs of the content, a redirect, a code; none if no answer came."""
+    if reason.outcome is Outcome.WORKING or answer.code is None:
+        return ()
+    if (found := content_suspicion(answer)) and found.reason is reason:
+        return found.signals
+    if reason in (Reason.REDIRECT_TO_ROOT, Reason.REDIRECT_TO_LOGIN):
+        return ("redirect",)
+    return (f"code:{answer.code}",)
 
 
 def _refresh_suspicion(asked: str, document: Document) -> Suspicion | None:

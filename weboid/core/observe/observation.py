@@ -6,6 +6,7 @@ A server's failure is a value here, not an exception.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from weboid.core.document.face import Face
 from weboid.core.document.portrait import Portrait
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
@@ -69,6 +70,8 @@ class Observation:
     """The URL's own host requested a pause of so many seconds (C-3)."""
     portrait: Portrait | None = None
     """The document's portrait, if one was wanted (C-11)."""
+    face: Face | None = None
+    """The host's face, if the check has learned something about it (C-11)."""
 
     @property
     def outcome(self) -> Outcome:

@@ -54,7 +54,7 @@ class Reason(Enum):
     FOR_SALE = 24, _D
     REPLACED = 25, _D
     # Of a server, a panel or a hosting service, where nobody has put a site yet or any more.
-    PLACEHOLDER = 35, _D
+    PLACEHOLDER = 37, _D
     # The hosting service has closed the account.
     SUSPENDED = 36, _D
     # Doubts, not failures: it is our own policy not to follow there.

@@ -9,17 +9,16 @@ from typing import Final, NamedTuple
 
 
 class Special(IntEnum):
-    """A kind of special. HONEST = the host reported a made-up URL as missing (C-11).
+    """A kind of special.
 
-    RETURNED = it came back after its name or it itself had been gone; until its URLs have been looked at, who answers
-    may be a stranger.
+    RETURNED = the host came back after its name or it itself had been gone; until its URLs have been looked at, who
+    answers may be a stranger. 5 was a host's honesty, now part of its face (``core/document/face``).
     """
 
     NEEDS_GET = 1
     NEEDS_HTTPS = 2
     NEEDS_HTTP = 3
     NEEDS_REFERRER = 4
-    HONEST = 5
     RETURNED = 6
 
 
@@ -32,13 +31,12 @@ class Sight(NamedTuple):
 
 Sights = Mapping[Special, Sight]
 
-INHERITED: Final = frozenset(Special) - {Special.HONEST, Special.RETURNED}
+INHERITED: Final = frozenset(Special) - {Special.RETURNED}
 """Specials that apply to subdomains, too (C-0)."""
 KEPT_DAYS: Final = 100
 """If a special is seen again after so many days, its first day is set anew (C-6)."""
 NEEDS_GET_DAYS: Final = 200
 """Days after the last sighting in which a host is requested by GET only; then HEAD is tried again (C-1)."""
-_HONEST_DAYS: Final = 56
 _RETRIED_FROM: Final = 10
 _RETRIED_UNTIL: Final = 30
 
@@ -55,8 +53,6 @@ def _believed_days(kind: Special, spread: int) -> int:
     match kind:
         case Special.NEEDS_GET:
             return NEEDS_GET_DAYS
-        case Special.HONEST:
-            return _HONEST_DAYS
         case Special.RETURNED:
             return 0  # An event, and nothing to rely on.
         case Special.NEEDS_HTTPS | Special.NEEDS_HTTP | Special.NEEDS_REFERRER:

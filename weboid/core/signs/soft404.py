@@ -1,7 +1,7 @@
 """Soft 404s: documents that are sent with a success code and report that nothing was found (C-11, U-7).
 
-The words of the languages are in ``core/signs/missing_words``, the comparison with a sibling URL in
-``core/document/likeness``.
+The words of the languages are in ``core/signs/missing_words``, the comparison with made-up URLs in
+``core/observe/facing``.
 One law: only strong evidence counts, and a document whose URL itself is about such errors is never a soft 404.
 """
 

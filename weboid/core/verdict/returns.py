@@ -1,7 +1,7 @@
 """Hosts that come back after their name or they themselves were gone: a stranger may answer for them now (C-11).
 
 What a stranger's page is told by belongs to ``core/document``.
-One law: nothing that was known of a host's honesty before its return is believed after it.
+One law: nothing that was known of a host's face before its return is believed after it.
 """
 
 from typing import Final

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from weboid.core.document.face import NO_FACE, Face
 from weboid.core.document.portrait import Portrait, unpacked_portrait
 from weboid.core.record import mime
 from weboid.core.record.history import Entry, History, packed, unpacked
@@ -42,6 +43,8 @@ class StoredHost:
     record: HostRecord
     sights: Sights = field(default_factory=dict)
     """What it and the hosts above it need, as far as known (C-6)."""
+    face: Face = NO_FACE
+    """How it answers for made-up URLs, as far as known (C-11)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Writing a batch of checks: records, portraits, hosts, the verdict log, dead links, specials (O-7, U-10).
+"""Writing a batch of checks: records, portraits, hosts, the verdict log, dead links, specials, faces (O-7, U-10).
 
 The single statements belong to ``store/urls``.
 One law: a check is written as a whole, with its host, its change and its dead links, or not at all.
@@ -27,6 +27,7 @@ from weboid.store.urls.check import (
     record_due,
     record_hosts,
 )
+from weboid.store.urls.face import record_faces
 from weboid.store.urls.lock import keep_order, list_there, lock_hosts, lock_urls
 from weboid.store.urls.special import HostSpecial, delete_specials, record_specials
 
@@ -137,7 +138,7 @@ async def _record_part(
 
 
 async def _record_specials(conn: Connection, done: Sequence[Checked]) -> None:
-    """Writes what checks found apart from the state of their URLs: what hosts need."""
+    """Writes what checks found apart from the state of their URLs: what hosts need, and their faces."""
     shown: dict[HostSpecial, int] = {}
     gone: set[HostSpecial] = set()
     for checked in done:
@@ -146,6 +147,9 @@ async def _record_specials(conn: Connection, done: Sequence[Checked]) -> None:
             gone |= {HostSpecial(checked.host.key, kind) for kind in checked.disproved}
     await delete_specials(conn, gone - shown.keys())
     await record_specials(conn, shown)
+    # The checks of one host come in order, so that its newest face is the last.
+    faces = {each.host.key: each.seen.face for each in done if each.seen and each.seen.face is not None}
+    await record_faces(conn, faces)
 
 
 async def _record_host_turn(conn: Connection, checked: Checked, policy: Policy) -> int:

@@ -1,4 +1,4 @@
-"""Deleting what has expired: URLs whose last use went long ago (U-8), specials of hosts last seen long ago (C-6).
+"""Deleting what has expired: URLs whose last use went long ago (U-8), what was learned of hosts long ago (C-6, C-11).
 
 When that is, and whether it may happen at all, is decided by ``maintain/expiry``. A URL without a use has no dead
 links: those go with the use, in its transaction. That a URL is spam on a page is a fact about the page and stays (L-8).
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from weboid.core.document.face import HONEST_DAYS
 from weboid.core.record.specials import KEPT_DAYS, NEEDS_GET_DAYS, Special
 from weboid.core.url.keys import UrlKey
 from weboid.store.db.key_scheme import require_scheme
@@ -104,10 +105,16 @@ async def expire_specials(conn: Connection, day: int, *, limit: int) -> int:
     return (await conn.execute(SQL["delete_old_specials"], row)).rowcount
 
 
+async def expire_faces(conn: Connection, day: int, *, limit: int) -> int:
+    """Deletes at most `limit` faces of hosts that nobody believes on `day` any more; returns how many (C-11)."""
+    return (await conn.execute(SQL["delete_old_faces"], {"before": day - HONEST_DAYS, "limit": limit})).rowcount
+
+
 async def delete_hosts(conn: Connection, hosts: Sequence[HostKey]) -> int:
     """Deletes those of these hosts that have no URL left; returns how many. The hosts must be locked before."""
     gone = [HostKey(*row) async for row in await conn.execute(SQL["delete_hosts"], host_key_columns(hosts))]
     if gone:
         await conn.execute(SQL["delete_specials_of_hosts"], host_key_columns(gone))
+        await conn.execute(SQL["delete_faces_of_hosts"], host_key_columns(gone))
         await conn.execute(SQL["delete_slots_of_hosts"], host_key_columns(gone))
     return len(gone)

@@ -190,6 +190,7 @@ async def _record_hosts(
     copied = sorted(pair for pair in pairs if pair[0] != pair[1])
     columns = {**host_key_columns(old for old, _ in copied), **_new(host_key_columns(new for _, new in copied))}
     await conn.execute(SQL["record_copied_specials"], columns)
+    await conn.execute(SQL["record_copied_faces"], columns)
     await conn.execute(SQL["record_copied_slots"], columns)
     return after
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import ceil
 from typing import Final
 
+from weboid.core.document.face import NO_FACE
 from weboid.core.record.moment import Moment
 from weboid.core.url.keys import BUCKETS, UrlKey
 from weboid.store.db.pool import Connection
@@ -24,6 +25,7 @@ from weboid.store.db.rows import (
 from weboid.store.db.statements import statements
 from weboid.store.schedule.lease import due_values
 from weboid.store.urls.claims import noted
+from weboid.store.urls.face import list_faces
 from weboid.store.urls.special import list_specials
 
 SQL: Final = statements("urls/url")
@@ -55,6 +57,24 @@ async def list_due_hosts(
     hosts = [stored_host(columns) for columns in rows]
     sights = await list_specials(conn, {host.key: host.host for host in hosts}) if hosts else {}
     return [replace(host, sights=known) if (known := sights[host.key]) else host for host in hosts]
+    """At most `limit` hosts of these buckets that are due by then, at random, without those in `beside` (C-3)."""
+    row = {
+        "buckets": list(buckets),
+        **due_values(until),
+        "limit": limit,
+        "open": [key.host_key for key in beside],
+    }
+    hosts = [stored_host(columns) async for columns in await conn.execute(SQL["list_due_hosts"], row)]
+    if not hosts:
+        return []
+    sights = await list_specials(conn, {host.key: host.host for host in hosts})
+    faces = await list_faces(conn, [host.key for host in hosts])
+    return [
+        replace(host, sights=sights[host.key], face=faces.get(host.key, NO_FACE))
+        if sights[host.key] or host.key in faces
+        else host
+        for host in hosts
+    ]
 
 
 async def list_due_urls(

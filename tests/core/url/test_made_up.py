@@ -1,0 +1,123 @@
+"""Made-up URLs: unlike the URL that they are made from in all that may be an id or a slug (C-11)."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weboid.core.url.made_up import MadeUp, Probes, probes_of
+from weboid.core.url.urls import Url, parse
+
+
+def probes(path: str, site: str = "http://site.test") -> Probes:
+    found = probes_of(parse(f"{site}{path}"))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "near"),
+    [
+        ("/story/123/the-slug-of-it", r"/story/9\d{6}/[a-z]{5}-[a-z]{5}-[a-z]{5}-[a-z]{5}"),
+        ("/questions/11227809/why-is", r"/questions/9\d{7}/[a-z]{5}-[a-z]{5}"),
+        ("/r/sub/comments/1abc2d/title/", r"/r/[a-z]{5}/[a-z]{8}/[a-z]{6}9\d{6}/[a-z]{5}/"),
+        ("/politics/some-title-12345.html", r"/politics/[a-z]{5}-[a-z]{5}-9\d{6}\.html"),
+        ("/some-title-12345.html", r"/[a-z]{5}-[a-z]{5}-9\d{6}\.html"),
+        ("/2019/05/12/a-post", r"/9\d{6}/9\d{6}/9\d{6}/[a-z]{5}-[a-z]{5}"),
+        ("/en/news/123", r"/en/news/9\d{6}"),
+        ("/pt-br/artigo", r"/pt-br/[a-z]{6}"),
+        ("/en", r"/[a-z]{5}"),
+        ("/123/any-slug", r"/9\d{6}/[a-z]{5}-[a-z]{5}"),
+        ("/index.php/Some_Title", r"/index\.php/[a-z]{5}_[a-z]{5}"),
+        ("/article.php/some-title", r"/[a-z]{7}\.[a-z]{5}/[a-z]{5}-[a-z]{5}"),
+        ("/~someone/page.html", r"/~someone/[a-z]{5}\.html"),
+        ("/files/report.pdf", r"/files/[a-z]{6}\.pdf"),
+        ("/wiki/%C3%96l", r"/wiki/[a-z]{5}"),
+        ("/page.html?ref=12345", r"/[a-z]{5}\.html"),
+        ("/a/-/", r"/a/[a-z]{5}/"),
+    ],
+)
+def test_what_may_be_an_id_or_a_slug_is_made_up_and_the_rest_is_kept(path: str, near: str) -> None:
+    assert re.fullmatch(near, probes(path).near.url.path)
+
+
+@pytest.mark.parametrize(
+    ("path", "near", "bare"),
+    [
+        ("/view.php?id=123", r"/view\.php\?id=9\d{6}", "/view.php"),
+        ("/a/b.asp?id=123&title=a-slug", r"/a/b\.asp\?id=9\d{6}&title=[a-z]{5}-[a-z]{5}", "/a/b.asp"),
+        ("/watch?v=dQw4w9WgXcQ12", r"/watch\?v=[a-z]{11}9\d{6}", "/watch"),
+        ("/?p=77", r"/\?p=9\d{6}", "/"),
+        ("/forum/?t=77;x=", r"/forum/\?t=9\d{6}", "/forum/"),
+    ],
+)
+def test_of_a_program_all_values_are_made_up_and_it_is_asked_without_any(path: str, near: str, bare: str) -> None:
+    found = probes(path)
+    assert re.fullmatch(near, found.near.url.path)
+    assert found.bare is not None
+    assert found.bare.url.path == bare
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://site.test/", "http://site.test/?lang=en", "http://site.test/index.php", "ftp://site.test/a/b"],
+)
+def test_of_front_pages_and_other_protocols_nothing_is_made_up(url: str) -> None:
+    assert probes_of(parse(url)) is None
+
+
+def test_a_far_url_is_asked_for_only_where_a_directory_or_a_program_was_kept_and_is_the_same_for_the_whole_site() -> (
+    None
+):
+    assert probes("/a-page.html").far is None
+    one, other = probes("/a/page.html").far, probes("/b/c/2").far
+    assert one == other == probes("/view.php?id=12").far
+    assert one is not None
+    assert probes("/a/page.html", "http://other.test").far != one
+
+
+def test_places_tell_directories_extensions_programs_and_ports_apart_and_nothing_else() -> None:
+    assert probes("/a/1").near.place == probes("/a/b/c/2").near.place
+    apart = ["/a/1", "/b/1", "/a/1.html", "/1", "/a.php?id=12", "/b.php?id=12", "/a.php?page=12"]
+    assert len({probes(path).near.place for path in apart}) == len(apart)
+    assert probes("/a/1", "http://site.test:8080").near.place != probes("/a/1").near.place
+    assert probes("/1/a").near.place == probes("/2/b").near.place
+
+
+def test_the_words_of_a_url_are_those_that_name_the_document_and_those_that_do_not() -> None:
+    found = probes("/story/123/the-slug.html")
+    assert set(found.named) == {"the", "slug"}
+    assert set(found.shared) == {"story", "html"}
+    assert found.near.invented.isdisjoint({"story", "html"})
+    assert found.root.invented == frozenset()
+
+
+PATHS = st.from_regex(r"(/[a-zA-Z0-9.~_%-]{0,12}){1,7}(\?[a-z]{1,5}=[a-z0-9-]{0,12}){0,1}", fullmatch=True)
+
+
+@given(PATHS)
+def test_made_up_urls_are_urls_of_the_same_site_and_share_no_id_and_no_slug(path: str) -> None:
+    url = parse(f"http://site.test{path}")
+    found = probes_of(url)
+    if found is None:
+        return
+    assert found == probes_of(url)
+    for asked in (found.near, found.far, found.bare, found.root):
+        if asked is not None:
+            assert parse(str(asked.url)) == asked.url
+            assert (asked.url.scheme, asked.url.host, asked.url.port) == (url.scheme, url.host, url.port)
+    assert found.near.url != url
+    assert numbers(found.near).isdisjoint(re.findall(r"[0-9]+", url.path))
+    assert ids(found.near.url).isdisjoint(ids(url))
+
+
+def numbers(made_up: MadeUp) -> set[str]:
+    return set(re.findall(r"[0-9]+", made_up.url.path)) if "?" not in made_up.url.path else set()
+
+
+def ids(url: Url) -> set[str]:
+    """What certainly names a document: segments and values with digits."""
+    path, _, query = url.path.partition("?")
+    found = {field.partition("=")[2] for field in query.split("&")} if query else set(path.split("/"))
+    return {text for text in found if re.search("[0-9]", text) and not re.search(r"\.[A-Za-z][A-Za-z0-9]{0,4}$", text)}

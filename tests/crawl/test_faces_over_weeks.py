@@ -1,0 +1,131 @@
+"""Faces in a crawl over weeks, with a real store, the real checker and a real server: what is told, asked and kept."""
+
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from ipaddress import ip_network
+
+from support.misbehaving import Act, Asked, Site, head_only, name_server, reply, serve
+from support.pages import page as made_page
+from support.pages import prose
+from support.stored import WikiInStore, open_wiki
+
+from weboid.checking.checker import Checker
+from weboid.checking.turns import LocalTurns
+from weboid.config import CrawlConfig, NetConfig
+from weboid.core.observe.observation import Observation
+from weboid.core.record.reasons import Reason
+from weboid.core.verdict.verdict import Verdict
+from weboid.net.outbound import open_session
+
+NET = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), connect_s=1.0, answer_s=1.0)
+HOST = "site.demo"
+DAYS = range(100, 170)
+
+
+def page(title: str, start: int) -> Act:
+    return reply(200, body=made_page(title, body=f"<p>{prose(80, start)}</p>"))
+
+
+FRONT, TEMPLATE = page("Welcome", 9_000), page("Our site", 5_000)
+MISSING = reply(404, body=b"no")
+IDS = range(101, 107)
+
+
+def article(path: str) -> Act | None:
+    """The article that a path names by an id alone."""
+    number = next((number for number in IDS if str(number) in re.findall("[0-9]+", path)), None)
+    return None if number is None else page(f"Article {'abcdefgh'[number - 101] * 5}", 100 * number)
+
+
+@asynccontextmanager
+async def crawled(
+    database: str, answer: Callable[[str, int], Act], paths: list[str], days: range = DAYS
+) -> AsyncIterator[tuple[WikiInStore, Site, dict[str, list[Reason]]]]:
+    """A wiki whose links at one host were checked for weeks: what each check found, by path."""
+
+    today = days[0]
+
+    def script(asked: Asked) -> Act:
+        path = asked.target
+        act = MISSING if path == "/robots.txt" else FRONT if path == "/" else answer(path, today)
+        return head_only(asked, act) if isinstance(act, bytes) else act
+
+    found: dict[str, list[Reason]] = {path: [] for path in paths}
+    async with serve(script) as site, name_server({HOST: ["127.0.0.1"]}) as names:
+        urls = {f"http://{HOST}:{site.port}{path}": path for path in paths}
+        async with open_session(replace(NET, dns=(names.address,))) as session, open_wiki(database, {1: urls}) as wiki:
+            checker = Checker(session, LocalTurns(0), CrawlConfig())
+
+            async def ask(url: str, day: int) -> Observation:
+                seen = await checker.ask(wiki.questions[-1])
+                if url in urls:
+                    found[urls[url]].append(seen.reason)
+                return seen
+
+            for today in days:
+                await wiki.round(today, ask)
+            yield wiki, site, found
+
+
+def besides(site: Site, paths: list[str]) -> list[str]:
+    """What was asked but the pages and robots.txt."""
+    asked = [line.partition(" ")[2] for line in site.lines()]
+    return [path for path in asked if path not in (*paths, "/robots.txt")]
+
+
+async def test_a_slug_blind_host_is_never_doubted(database: str) -> None:
+    shapes = ["/story/{}/any-slug", "/{}/any-slug", "/news/title-{}.html", "/view.php?id={}", "/en/story/{}/a-slug"]
+    paths = [shape.format(number) for shape, number in zip(shapes, IDS, strict=False)]
+    async with crawled(database, lambda path, _: article(path) or MISSING, paths) as (_, site, found):
+        assert {reason for reasons in found.values() for reason in reasons} == {Reason.OK}
+        assert all(len(reasons) > 8 for reasons in found.values())
+        # Of five places the first two, in two months twice.
+        assert len(besides(site, paths)) <= 4
+
+
+async def test_a_host_that_sends_every_slug_to_the_page_is_never_doubted(database: str) -> None:
+    def answer(path: str, _: int) -> Act:
+        number = path.split("/")[2] if path.startswith("/story/") else ""
+        real = f"/story/{number}/the-slug"
+        if not number.isdigit() or int(number) not in IDS:
+            return reply(302, "Location: /story/101/the-slug")
+        return article(path) or MISSING if path == real else reply(301, f"Location: {real}")
+
+    paths = ["/story/101/the-slug", "/story/102/an-old-slug"]
+    async with crawled(database, answer, paths) as (_, _, found):
+        assert {reason for reasons in found.values() for reason in reasons} == {Reason.OK, Reason.MOVED}
+
+
+async def test_a_template_is_found_at_the_first_look_and_costs_three_requests_in_four_weeks(database: str) -> None:
+    paths = [f"/news/{number}.html" for number in (*IDS, *range(201, 207))]
+    async with crawled(database, lambda path, _: article(path) or TEMPLATE, paths) as (wiki, site, found):
+        for path, reasons in found.items():
+            is_there = article(path) is not None
+            assert reasons[0] is Reason.OK  # by its headers alone
+            assert set(reasons[1:]) == {Reason.OK if is_there else Reason.SOFT_404}
+            verdict = (await wiki.finding(f"http://{HOST}:{site.port}{path}")).verdict
+            assert verdict is (Verdict.WORKING if is_there else Verdict.DOUBTFUL)
+        assert len(besides(site, paths)) <= 3 * 3
+        assert len(await wiki.rows("SELECT FROM face")) == 1
+
+
+async def test_an_honest_host_is_asked_once_in_eight_weeks(database: str) -> None:
+    paths = [f"/news/{number}.html" for number in IDS]
+    async with crawled(database, lambda path, _: article(path) or MISSING, paths, range(100, 160)) as (_, site, found):
+        assert {reason for reasons in found.values() for reason in reasons} == {Reason.OK}
+        assert len(besides(site, paths)) == 1
+
+
+async def test_a_host_that_changes_its_ways_is_learned_anew(database: str) -> None:
+    def answer(path: str, day: int) -> Act:
+        return TEMPLATE if day >= 120 else article(path) or MISSING
+
+    paths = [f"/news/{number}.html" for number in IDS]
+    async with crawled(database, answer, paths, range(100, 185)) as (wiki, site, found):
+        for path, reasons in found.items():
+            assert reasons[0] is Reason.OK
+            # The sample is compared with its portraits, too.
+            assert reasons[-1] in (Reason.SOFT_404, Reason.REPLACED)
+            assert (await wiki.finding(f"http://{HOST}:{site.port}{path}")).verdict is Verdict.DOUBTFUL
