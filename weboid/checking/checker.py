@@ -15,11 +15,12 @@ from weboid.checking.turns import NotAsked, Turns
 from weboid.config import CrawlConfig
 from weboid.core.document.document import Document
 from weboid.core.document.likeness import is_same_page, sibling_of
-from weboid.core.document.portrait import BLANK, is_replaced, portrait_of
+from weboid.core.document.portrait import Portrait
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.content import document_in
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.observe.observe import observation_of
+from weboid.core.observe.recognition import portrait_in, tells_more
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES, as_switched, calls_for_switch, switch_of, switched
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
@@ -160,8 +161,11 @@ class Checker:
                 if not await self._may_look(answer.final):
                     seen = observation_of(answer, read_body=False)
             case Outcome.WORKING if question.examines:
-                if (document := document_in(answer)).is_page and await self._may_look(answer.final):
-                    seen = await self._compared(url, question, document, seen)
+                document = document_in(answer)
+                portrait = _new_portrait(question, document)
+                is_wanted = document.is_page and (portrait is not None or Special.HONEST not in question.needs)
+                if is_wanted and await self._may_look(answer.final):
+                    seen = await self._compared(url, question, document, replace(seen, portrait=portrait))
         return CheckResult(seen, answer)
 
     async def _may_look(self, url: str) -> bool:
@@ -169,14 +173,7 @@ class Checker:
         return robots is not None and robots.allows(url)
 
     async def _compared(self, url: Url, question: CheckRequest, document: Document, seen: Observation) -> Observation:
-        """The observation after comparing the document with its earlier portrait and with a made-up sibling."""
-        if question.portrays or question.compares:
-            portrait, earlier = portrait_of(document), question.earlier
-            is_other = earlier is not None and is_replaced(earlier, portrait)
-            if is_other and question.compares:
-                return replace(seen, reason=Reason.REPLACED)
-            if question.portrays and not is_other and (earlier is None or portrait != BLANK):
-                seen = replace(seen, portrait=portrait)
+        """The observation after comparing the document with a made-up sibling."""
         if Special.HONEST in question.needs or (sibling := sibling_of(url, 0)) is None:
             return seen
         made_up = await self._optional(fetch_answer(self._session, str(sibling), turn=self.turn, get_only=True))
@@ -198,3 +195,11 @@ class Checker:
         except Exception as error:
             log.info("an additional request of a check failed: %r", error)
             return None
+
+
+def _new_portrait(question: CheckRequest, document: Document) -> Portrait | None:
+    """The portrait of a document, if one is wanted and it tells anything new."""
+    if not document.is_page or not (question.portrays or question.earlier is not None):
+        return None
+    now = portrait_in(document, question.url, question.earlier)
+    return now if tells_more(question.earlier, now, portrays=question.portrays) else None

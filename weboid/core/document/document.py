@@ -21,6 +21,7 @@ MAX_BODY: Final = 65_536 + MAX_SKIMMED
 _MAX_TITLE: Final = 300
 _MAX_HEADINGS: Final = 4
 _MAX_SOURCES: Final = 60
+_MAX_ALTERNATES: Final = 60
 _MAX_URL: Final = 2_000
 _REFRESH_S: Final = 10
 
@@ -51,6 +52,8 @@ class Document:
     refresh: str | None = None
     """The target of ``meta refresh``, if it names a URL and acts within ten seconds."""
     sources: tuple[str, ...] = ()
+    alternates: tuple[str, ...] = ()
+    """The languages in which it says that it can be had, too."""
     links: int = 0
     own_text_chars: int = 0
     asks_password: bool = False
@@ -97,6 +100,7 @@ class _Reader:
         self._headings: list[str] = []
         self._heading: list[str] | None = None
         self._sources: list[str] = []
+        self._alternates: list[str] = []
         self._links = 0
         self._in_link = self._asks_password = self._is_shell = False
         self._waiting = ""
@@ -154,8 +158,8 @@ class _Reader:
                 self._heading = []
             case "meta":
                 self._take_meta(attributes)
-            case "link" if "canonical" in attributes.get("rel", "").lower().split():
-                self._canonical = self._canonical or self._absolute(attributes.get("href", ""))
+            case "link":
+                self._take_link(attributes)
             case "base":
                 self._base = self._absolute(attributes.get("href", "")) or self._base
             case "html":
@@ -175,6 +179,14 @@ class _Reader:
         name = (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").lower()
         if name and content:
             self._meta.setdefault(name, content)
+
+    def _take_link(self, attributes: dict[str, str]) -> None:
+        relations = attributes.get("rel", "").lower().split()
+        if "canonical" in relations:
+            self._canonical = self._canonical or self._absolute(attributes.get("href", ""))
+        language = attributes.get("hreflang", "").lower()
+        if "alternate" in relations and _LANGUAGE.fullmatch(language) and len(self._alternates) < _MAX_ALTERNATES:
+            self._alternates.append(language)
 
     def _absolute(self, reference: str) -> str:
         reference = reference.strip()
@@ -205,6 +217,7 @@ class _Reader:
             canonical=self._canonical or None,
             refresh=self._refresh or None,
             sources=tuple(self._sources),
+            alternates=tuple(self._alternates),
             links=self._links,
             own_text_chars=len(own_text),
             asks_password=self._asks_password,

@@ -12,7 +12,7 @@ class Special(IntEnum):
     """A kind of special. HONEST = the host reported a made-up URL as missing (C-11).
 
     RETURNED = it came back after its name or it itself had been gone; until its URLs have been looked at, who answers
-    may be a stranger.
+    may be a stranger. NEW_OWNER = other documents have taken the places of all that it had.
     """
 
     NEEDS_GET = 1
@@ -21,6 +21,7 @@ class Special(IntEnum):
     NEEDS_REFERRER = 4
     HONEST = 5
     RETURNED = 6
+    NEW_OWNER = 7
 
 
 class Sight(NamedTuple):
@@ -32,7 +33,7 @@ class Sight(NamedTuple):
 
 Sights = Mapping[Special, Sight]
 
-INHERITED: Final = frozenset(Special) - {Special.HONEST, Special.RETURNED}
+INHERITED: Final = frozenset(Special) - {Special.HONEST, Special.RETURNED, Special.NEW_OWNER}
 """Specials that apply to subdomains, too (C-0)."""
 KEPT_DAYS: Final = 100
 """If a special is seen again after so many days, its first day is set anew (C-6)."""
@@ -57,7 +58,7 @@ def _believed_days(kind: Special, spread: int) -> int:
             return NEEDS_GET_DAYS
         case Special.HONEST:
             return _HONEST_DAYS
-        case Special.RETURNED:
+        case Special.RETURNED | Special.NEW_OWNER:
             return 0  # An event, and nothing to rely on.
         case Special.NEEDS_HTTPS | Special.NEEDS_HTTP | Special.NEEDS_REFERRER:
             return _RETRIED_FROM + spread % (_RETRIED_UNTIL - _RETRIED_FROM + 1)
