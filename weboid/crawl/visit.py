@@ -91,6 +91,7 @@ class Visit:
         self.found_down = found_down
         """The failure of the host as it stands for all of its URLs, once it is found."""
         self._newcomers = Newcomers([(url.key.url_key, url.portrait) for url in urls])
+        self._others: list[tuple[StoredUrl, Observation]] = []
         self._shown: set[Special] = set()
         self._asked: set[str] = set()
 
@@ -130,7 +131,9 @@ class Visit:
         if not self._has_returned and has_returned(self._host.record, seen, self._policy):
             self._has_returned = True
             seen, gone = replace(seen, needs=seen.needs | {Special.RETURNED}), gone | {Special.HONEST}
-        await self._report(self._checked(url, seen, moment, before, gone))
+        checked = self._checked(url, seen, moment, before, gone)
+        await self._report(checked)
+        await self._tell_of_new_owner(checked, moment)
         if is_down:
             self.found_down = Observation(seen.status, seen.reason, http=NO_CODE, inferred=True)
             await self._take_over(self.found_down, moment.day)
@@ -161,6 +164,17 @@ class Visit:
             gone = frozenset({Special.NEW_OWNER})
         seen = replace(seen, portrait=memory)
         return (replace(seen, reason=Reason.REPLACED) if is_replaced else seen), gone
+
+    async def _tell_of_new_owner(self, checked: Checked, moment: Moment) -> None:
+        """Judges the others again that were found changed before, once the host is found to have a new owner."""
+        seen, number = checked.seen, checked.url.key.url_key
+        if not self._newcomers.has_new_owner:
+            if seen and self._newcomers.has_changed(number):
+                self._others.append((replace(checked.url, record=checked.record), seen))
+            return
+        others, self._others = self._others, []
+        for url, found in others:
+            await self._report(self._checked(url, replace(found, reason=Reason.REPLACED), moment, self._state))
 
     async def _is_down(self, url: StoredUrl, seen: Observation) -> bool:
         """Whether the host counts as failing after one more failure: its front page is asked at last."""

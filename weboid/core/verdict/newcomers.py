@@ -113,6 +113,7 @@ class Newcomers:
     def __init__(self, portraits: Sequence[tuple[int, Portrait | None]]) -> None:
         self._jumps = {key: jump for key, portrait in portraits if (jump := jump_of(portrait))}
         self._confirmed: set[int] = set()
+        self._changed: set[int] = set()
         self._is_living = False
         self.has_new_owner = False
 
@@ -120,6 +121,10 @@ class Newcomers:
     def are_suspected(self) -> bool:
         """Whether all other documents of the visit should be looked at, too."""
         return bool(self._jumps)
+
+    def has_changed(self, key: int) -> bool:
+        """Whether a look of this visit has shown a newcomer there."""
+        return key in self._changed
 
     def take(self, key: int, earlier: Portrait | None, now: Portrait, day: int) -> tuple[Recognition, Portrait | None]:
         """Takes a look at a document; returns whether it is recognised, and what is to be remembered (None = as is)."""
@@ -129,8 +134,10 @@ class Newcomers:
             self._jumps.pop(key, None)
         else:
             self._jumps[key] = jump
-        if recognition is Recognition.OTHER and jump is not None and day - jump.since >= CONFIRMED_DAYS:
-            self._confirmed.add(key)
+        if recognition is Recognition.OTHER and jump is not None:
+            self._changed.add(key)
+            if day - jump.since >= CONFIRMED_DAYS:
+                self._confirmed.add(key)
         # A document that is another one each time speaks against a new owner like one that is recognised.
         is_changing = recognition is Recognition.OTHER and memory == BLANK
         self._is_living |= is_changing or recognition is Recognition.SAME
