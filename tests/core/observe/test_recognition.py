@@ -42,7 +42,7 @@ def test_a_name_is_known_in_either_spelling_of_umlauts() -> None:
     asked = "http://muehlenhof.demo/"
     for body in ("Der Mühlenhof", "Der Muehlenhof", "Muhlen-Hof"):
         document = document_of(page("Neu", body=f"<p>{prose(300)} {body}</p>"), "text/html", asked)
-        assert not portrait_in(document, asked).is_own
+        assert not portrait_in(document, asked, EARLIER).is_own
 
 
 def test_a_trade_is_known_by_the_title() -> None:

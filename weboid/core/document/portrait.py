@@ -49,7 +49,7 @@ class Portrait:
     """What is remembered of a document: hashes of its title's words and of its author (0 = none), its fingerprint.
 
     `language` is that of its text, by number; `in_trade`: its title is of a trade of those who buy given-up domains;
-    `is_own`: it has much text of its own, and nothing of it says that it belongs to what was there before.
+    `is_own`, of a newcomer alone: it has much text, and nothing of it says that it belongs to what was there before.
     """
 
     title: tuple[int, ...] = ()

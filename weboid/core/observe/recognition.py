@@ -25,7 +25,8 @@ def portrait_in(document: Document, asked: str, earlier: Portrait | None = None)
     now = portrait_of(document)
     if now == BLANK:
         return BLANK
-    return replace(now, in_trade=trade_in(document.title) is not None, is_own=_is_own(document, asked, earlier))
+    is_own = earlier is not None and is_replaced(earlier, now) and _is_own(document, asked, earlier)
+    return replace(now, in_trade=trade_in(document.title) is not None, is_own=is_own)
 
 
 def tells_more(earlier: Portrait | None, now: Portrait, *, portrays: bool) -> bool:
@@ -39,14 +40,14 @@ def tells_more(earlier: Portrait | None, now: Portrait, *, portrays: bool) -> bo
     return portrays or has_changed or is_known
 
 
-def _is_own(document: Document, asked: str, earlier: Portrait | None) -> bool:
+def _is_own(document: Document, asked: str, earlier: Portrait) -> bool:
     """Whether a document has much text, and nothing that binds it to what was there: the name of the domain in it,
     the domain itself after a redirect, or the word that it can be had in the earlier language, too.
     """
     domain = registrable_domain(urlsplit(asked).hostname or "")
     if len(document.words) < _OWN_WORDS or registrable_domain(urlsplit(document.url).hostname or domain) != domain:
         return False
-    if earlier is not None and earlier.language in {number_of(tag) for tag in document.alternates} - {UNKNOWN}:
+    if earlier.language in {number_of(tag) for tag in document.alternates} - {UNKNOWN}:
         return False
     name = _plain(domain.partition(".")[0])
     return len(name) < _SHORTEST_NAME or name not in _plain(f"{document.title} {document.text}")
