@@ -95,6 +95,16 @@ def test_of_what_follows_everything_is_kept_that_a_document_tells() -> None:
         assert getattr(seen, name) == getattr(plain, name), name
 
 
+@pytest.mark.parametrize("tag", ["<img src='data:", "<div hidden data-x='", "<p "])
+def test_before_a_tag_without_end_everything_is_kept(tag: str) -> None:
+    text = prose(40)
+    start = HEAD + f"<p>{text}</p>{tag}".encode()
+    seen = read(start + b"x=1 y " * 20_000)
+    assert seen.text == text
+    seen = read(start + b"x=1 y " * 20_000 + b"'>inside</div><p>after")
+    assert seen.text in (f"{text} inside after", f"{text} after")
+
+
 def test_an_application_that_scripts_fill_in_is_still_known() -> None:
     assert read(HEAD + SCRIPT + b"<div class=app id=root></div>").is_shell
 

@@ -63,6 +63,7 @@ class Skim:
         self._is_keeping = False
         self._rest = b""
         self._cut_bytes = 0
+        self._is_told = False
         self._inside = ""
         self._hidden_by = ""
         self._hidden_depth = 0
@@ -106,8 +107,12 @@ class Skim:
         if self._is_done:
             return
         self._is_keeping = True
-        # What the end cuts is read again, as a part of what follows.
-        if self._cut_bytes:
+        if self._cut_bytes > _LONGEST_TAG:
+            # A tag without end, or with a quote without one: what it holds is kept, and it is ended here.
+            self._skimmed += (self._rest[-1:] if self._rest.endswith((b'"', b"'")) else b"") + b">"
+            self._is_told = True
+        elif self._cut_bytes:
+            # What the end cuts is read again, as a part of what follows.
             del self._beginning[-self._cut_bytes :]
         if self._inside or self._hidden_by:
             _drop_character(self._beginning)
@@ -179,7 +184,9 @@ class Skim:
         self._tags += 1
         raw_attributes = attributes.decode("latin-1")
         hides_now = not closing and not self._hidden_by and hides(name, raw_attributes)
-        if self._is_keeping and (not self._hidden_by or name == self._hidden_by):
+        if self._is_told:
+            self._is_told = False
+        elif self._is_keeping and (not self._hidden_by or name == self._hidden_by):
             self._skimmed += _short_tag(name, raw_attributes, closing=closing, hides_now=hides_now)
         if hides_now:
             self._hidden_by, self._hidden_depth = name, 1
