@@ -102,7 +102,7 @@ async def main(urls: int, rounds: int, dsn: str) -> None:
 def _portrait(chance: random.Random) -> Portrait:
     """A portrait of the usual size: of a title with three to all of the words that are kept."""
     title = tuple(chance.randrange(1 << 12) for _ in range(chance.randint(3, TITLE_WORDS)))
-    return Portrait(title, chance.randrange(256), chance.getrandbits(64), 800)
+    return Portrait(title, chance.randrange(256), chance.getrandbits(64), 1)
 
 
 def _face(question: CheckRequest, chance: random.Random) -> Face:

@@ -41,6 +41,9 @@ class NetConfig:
     answer_s: float = 60.0
     connect_s: float = 20.0
     body_bytes: int = 65_536
+    """Bytes that are kept of the beginning of a body, decompressed."""
+    text_bytes: int = 524_288
+    """Bytes of an HTML document, decompressed, that are read at most to find some text; 0 = no more than the others."""
     header_bytes: int = 32_768
     redirects: int = 10
     web_ports: tuple[int, int] = (80, 443)

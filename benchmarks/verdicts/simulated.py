@@ -40,10 +40,9 @@ from weboid.demo.world import (
 from weboid.net.connection import BODY_S
 from weboid.net.dial import NotConnected
 from weboid.net.dns import LookupFailed
-from weboid.net.engine import reply_from
+from weboid.net.engine import parser_of, reply_from
 from weboid.net.exchange import Reply, Request
 from weboid.net.guard import Guard
-from weboid.net.response_parser import ResponseParser
 
 _AMPLE: Final = 3
 """A look-up ends by its own limit if there is time for so many, as in ``net/engine``."""
@@ -230,8 +229,7 @@ class SimulatedEngine:
             case Drip(pause_s, tarpit):
                 return self._dripped(plain, request, pause_s * self._pace, timeout_s, tarpit=tarpit)
             case _:
-                limits = self.settings.header_bytes, self.settings.body_bytes
-                reply = _read(plain, request.method, request.host, request.target, limits)
+                reply = _read(plain, request.method, request.host, request.target, self.settings)
                 return _Ended(reply or ConnectionResetError(errno.ECONNRESET, "reset"))
 
     def _dripped(
@@ -244,10 +242,9 @@ class SimulatedEngine:
             return _Ended(TimeoutError(), timeout_s)
         body_s = min(timeout_s - head_s, BODY_S)
         came = body[: int(body_s / pause_s) + 1] if pause_s else body
-        settings = self.settings
-        coming = ResponseParser(request.method, line_bytes=settings.header_bytes, body_bytes=settings.body_bytes)
+        coming = parser_of(request.method, self.settings)
         coming.take(head + end + came)
-        return _Ended(reply_from(coming, settings.body_bytes), head_s + min(body_s, len(came) * pause_s))
+        return _Ended(reply_from(coming), head_s + min(body_s, len(came) * pause_s))
 
 
 def _unmade(error: Exception) -> NotConnected:
@@ -255,13 +252,12 @@ def _unmade(error: Exception) -> NotConnected:
 
 
 @lru_cache(maxsize=8192)
-def _read(plain: Replying, method: str, host: str, target: str, limits: tuple[int, int]) -> Reply | None:
+def _read(plain: Replying, method: str, host: str, target: str, settings: NetConfig) -> Reply | None:
     """The reply as a client reads it; None = the server hangs up instead."""
     data = reply_of(plain, ReceivedRequest(method, host, target, {}, keeps=True))
     if data is None:
         return None
-    line_bytes, body_bytes = limits
-    coming = ResponseParser(method, line_bytes=line_bytes, body_bytes=body_bytes)
+    coming = parser_of(method, settings)
     if not coming.take(data):
         coming.take(b"")
-    return reply_from(coming, body_bytes)
+    return reply_from(coming)

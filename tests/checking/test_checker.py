@@ -174,27 +174,37 @@ async def test_where_robots_are_not_wanted_nothing_is_probed_nor_judged_by_its_t
     assert seen.reason is Reason.SOFT_404
 
 
-async def test_a_page_is_known_again_and_known_to_be_another() -> None:
-    first = site_of({"/a/page": reply(200, body=page("The history of bees"))})
-    seen, _ = await ask(first, looks=True, portrays=True)
+async def test_a_portrait_is_given_where_it_tells_anything_new() -> None:
+    """And only then robots.txt is asked for: on a host that is honest nothing else would be."""
+    first = site_of({"/a/page": reply(200, body=page("The history of bees")), "/robots.txt": reply(404)})
+    seen, asked = await ask(first, looks=True, portrays=True, face=None)
     portrait = seen.portrait
     assert isinstance(portrait, Portrait)
+    assert len(asked) == 2
     seen, asked = await ask(first, looks=True, earlier=portrait, face=None)
     assert (seen.reason, seen.portrait, len(asked)) == (Reason.OK, None, 1)
-    seen, _ = await ask(first, looks=True, earlier=portrait, compares=True, face=None)
-    assert seen.reason is Reason.OK
+    seen, _ = await ask(first, looks=True, earlier=portrait, portrays=True, face=None)
+    assert seen.portrait == portrait
     casino = page(
         "Best online slots", "spin win jackpot bonus poker roulette dealer bet now and win big every day " * 6
     )
-    other = site_of({"/a/page": reply(200, body=casino)})
-    seen, _ = await ask(other, looks=True, compares=True, earlier=portrait, face=None)
-    assert (seen.reason, seen.portrait) == (Reason.REPLACED, None)
-    # Where nothing speaks for a stranger it is no doubt, but what is known of the page is kept.
-    seen, _ = await ask(other, looks=True, portrays=True, earlier=portrait, face=None)
-    assert (seen.reason, seen.portrait) == (Reason.OK, None)
+    other = site_of({"/a/page": reply(200, body=casino), "/robots.txt": reply(404)})
+    seen, _ = await ask(other, looks=True, earlier=portrait, face=None)
+    assert seen.reason is Reason.OK
+    assert seen.portrait is not None
+    assert seen.portrait.in_trade
+    seen, _ = await ask(other, earlier=portrait, face=None)
+    assert seen.portrait is None
     short = site_of({"/a/page": reply(200, body=page("A few words", "only these"))})
-    seen, _ = await ask(short, looks=True, compares=True, portrays=True, earlier=portrait, face=None)
-    assert (seen.reason, seen.portrait) == (Reason.OK, None)
+    seen, asked = await ask(short, looks=True, earlier=portrait, portrays=True, face=None)
+    assert (seen.portrait, len(asked)) == (None, 1)
+
+
+async def test_where_robots_are_not_wanted_no_portrait_is_taken() -> None:
+    robots = reply(200, body=b"User-agent: *\nDisallow: /a/", kind="text/plain")
+    site = site_of({"/a/page": reply(200, body=page("The history of bees")), "/robots.txt": robots})
+    seen, _ = await ask(site, looks=True, portrays=True)
+    assert seen.portrait is None
 
 
 # --- whom to leave alone ---

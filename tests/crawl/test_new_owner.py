@@ -49,13 +49,13 @@ def paths(topic: str, count: int = 4) -> Json:
     return {f"/{topic}/{number}.html": article(topic, number) for number in range(count)}
 
 
-async def lived(hosts: Json, database: str, folder: Path) -> dict[str, list[UrlYear]]:
+async def lived(hosts: Json, database: str, folder: Path, *, simulated: bool = False) -> dict[str, list[UrlYear]]:
     """What became of the URLs of these hosts, and of some that are always there, by host."""
     # The sound ones show the crawler that it is not cut off itself.
     sound = {f"sound-{number}.demo": {"paths": paths("tower", 2)} for number in range(6)}
     file = folder / "world.json"
     file.write_text(json.dumps({"weboid-world": 1, "days": DAYS, "hosts": hosts | sound}), encoding="utf-8")
-    year: Year = await live(read_world(file), database, folder, lambda day: None, answer_s=0.1)
+    year: Year = await live(read_world(file), database, folder, lambda day: None, answer_s=0.1, simulated=simulated)
     assert not year.cut_off
     found: dict[str, list[UrlYear]] = {}
     for url in year.urls:
@@ -120,3 +120,78 @@ async def test_who_comes_after_a_dead_host_is_never_told_working_and_who_comes_b
     assert amiss(urls["parked.demo"], DEATH, Verdict.DOUBTFUL, DOUBTS) == []
     assert amiss(urls["rebuilt.demo"], DEATH, Verdict.DOUBTFUL, {Reason.REPLACED}) == []
     assert amiss(urls["own.demo"], DEATH, Verdict.WORKING, {Reason.OK}) == []
+
+
+CHANGE, TOLD = 60, 21
+"""When owners change without a break, and the days within which it should be told."""
+
+
+def lines(topic: str, number: int, *, count: int = 24) -> str:
+    """A long text that shares nothing with others but the commonest words."""
+    return "\n".join(
+        f"You can see the {topic}{number * line}x and the {topic}{number * line}y with all of its {topic}{line}z."
+        for line in range(1, count)
+    )
+
+
+def other(title: str, text: str) -> Json:
+    return {"page": {"title": title, "text": text, "lang": "en"}}
+
+
+def from_change_on(topic: str, change: Json, count: int = 4) -> Json:
+    """A host whose pages all become another one."""
+    return {"paths": {path: [[0, page], [CHANGE, change]] for path, page in paths(topic, count).items()}}
+
+
+def news(number: int) -> list[Json]:
+    """A front page with other news every day, each with a headline as its title, and the name of the site nowhere."""
+    days = [[1, other(f"Head{day}{number} line{day}{number}", lines(f"n{day}q", number + 2))] for day in range(40)]
+    return [{"from": 0, "repeat": days}]
+
+
+def dressed_anew(topic: str) -> Json:
+    """The same texts under a new title with the name of the site, and with a menu."""
+    lives: Json = {}
+    for path, page in paths(topic).items():
+        before = page["page"]
+        text = f"{before['text']}\nHome, archive, contact, newsletter, shop and what our readers say"
+        lives[path] = [[0, page], [CHANGE, other(f"{topic.capitalize()} heritage trust", text)]]
+    return {"paths": lives}
+
+
+async def test_a_new_owner_is_told_in_three_weeks_where_nothing_was_away_and_nobody_else_is(
+    database: str, tmp_path: Path
+) -> None:
+    """The hosts answer all the time, and say of made-up addresses that they are missing."""
+    casino = other("Situs slot gacor dan judi online", lines("slot", 3))
+    repairs = other("Back soon", lines("repair", 3))
+    repaired = {path: [[0, page], [CHANGE, repairs], [CHANGE + 4, page]] for path, page in paths("chapel").items()}
+    strangers: Json = {
+        "gambling.demo": from_change_on("windmill", casino),
+        "single.demo": from_change_on("windmill", casino, 1),
+        "shop.demo": from_change_on("harbour", other("Cheap branded shoes outlet", lines("shoe", 5))),
+        "broker.demo": from_change_on("market", {"for-sale": "en"}),
+    }
+    living: Json = {
+        "redesign.demo": dressed_anew("granary"),
+        "repairs.demo": {"paths": repaired},
+        "news.demo": {"paths": {f"/{number}": news(number) for number in range(3)}},
+        "front.demo": {"paths": {"/latest": news(7)}},
+        "rewritten.demo": from_change_on("bridge", other("Rebuilt anew", lines("bridge", 2)), 2),
+    }
+    urls = await lived(strangers | living, database, tmp_path, simulated=True)
+    for host in living:
+        assert [(url.url, change) for url in urls[host] for change in url.changes if change.day > CHANGE - 45] == []
+    for host in strangers:
+        for url in urls[host]:
+            told = [change for change in url.changes if change.day >= CHANGE]
+            assert [change.verdict for change in told] == [Verdict.DOUBTFUL], (url.url, told)
+            assert told[0].reason in DOUBTS
+            assert told[0].day <= CHANGE + TOLD, url.url
+    assert {
+        change.reason
+        for host in ("gambling.demo", "single.demo", "shop.demo")
+        for url in urls[host]
+        for change in url.changes
+        if change.day >= CHANGE
+    } == {Reason.REPLACED}

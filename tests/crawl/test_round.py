@@ -383,19 +383,64 @@ async def test_a_need_that_was_tried_anew_and_has_gone_is_forgotten(database: st
         assert await wiki.rows("SELECT kind FROM special") == []
 
 
-PORTRAIT = Portrait((1, 2), 3, 5, 104)
+PORTRAIT = Portrait((1, 2), 3, 5, 1)
+
+
+OTHER = Portrait((7, 8), 0, 2**64 - 6, 2, is_own=True)
 
 
 async def test_a_portrait_is_kept_and_not_overwritten_by_a_stranger(database: str) -> None:
-    replaced = Observation(Status.FINE, Reason.REPLACED)
+    """After a failure who answers may be one: a doubt at once, until the document is there again."""
+    other = replace(FINE, portrait=OTHER)
+    missing = Observation(Status.NOT_FOUND, Reason.NOT_FOUND)
+    seen = {100: FINE, 107: replace(FINE, portrait=PORTRAIT), 115: missing}
     async with open_wiki(database, {1: [A]}) as wiki:
-        for day, seen in ((100, FINE), (107, replace(FINE, portrait=PORTRAIT)), (115, replaced), (123, replaced)):
-            await wiki.round(day, always(seen))
-        assert [question.earlier for question in wiki.questions] == [None, None, PORTRAIT, PORTRAIT]
-        assert [question.looks for question in wiki.questions[::3]] == [False, True]
-        assert [question.portrays for question in wiki.questions] == [False, True, wiki.questions[2].portrays, False]
-        assert wiki.questions[3].compares
-        assert (await wiki.finding(A)).verdict is Verdict.DOUBTFUL
+        for day in (100, 107, 115, 118, 126, 134):
+            await wiki.round(day, always(seen.get(day, other)))
+        assert [question.earlier for question in wiki.questions] == [None, None, *[PORTRAIT] * 4]
+        assert [question.looks for question in wiki.questions[3:]] == [True, True, True]
+        assert not any(question.portrays for question in wiki.questions[3:])
+        finding = await wiki.finding(A)
+        assert (finding.verdict, finding.reason) == (Verdict.DOUBTFUL, Reason.REPLACED)
+        await wiki.round(142, always(replace(FINE, portrait=PORTRAIT)))
+        assert (await wiki.finding(A)).verdict is Verdict.WORKING
+
+
+async def test_a_new_owner_is_a_fact_of_the_host_and_ends_where_a_document_is_recognised(database: str) -> None:
+    urls = [f"http://a.demo/{number}" for number in range(4)]
+    own = {url: replace(PORTRAIT, title=(number, 100)) for number, url in enumerate(urls)}
+    kinds = "SELECT kind FROM special"
+
+    def before(url: str, day: int) -> Observation:
+        return replace(FINE, portrait=own[url])
+
+    async with open_wiki(database, {1: urls}) as wiki:
+        await rounds(wiki, before, range(100, 140))
+        await rounds(wiki, always(replace(FINE, portrait=OTHER)), range(140, 161))
+        for url in urls:
+            finding = await wiki.finding(url)
+            assert (finding.verdict, finding.reason) == (Verdict.DOUBTFUL, Reason.REPLACED)
+        assert await wiki.rows(kinds) == [(Special.NEW_OWNER.value,)]
+        await rounds(wiki, before, range(161, 175))
+        for url in urls:
+            assert (await wiki.finding(url)).verdict is Verdict.WORKING
+        assert await wiki.rows(kinds) == []
+
+
+async def test_a_page_for_the_time_of_repairs_is_no_new_owner(database: str) -> None:
+    """It is foreign, and stands everywhere for four days; and one document of a host that stays is enough."""
+    urls = [f"http://a.demo/{number}" for number in range(4)]
+    async with open_wiki(database, {1: [*urls, B]}) as wiki:
+        await rounds(wiki, always(replace(FINE, portrait=PORTRAIT)), range(100, 140))
+        await rounds(wiki, always(replace(FINE, portrait=OTHER)), range(140, 144))
+        await rounds(wiki, always(replace(FINE, portrait=PORTRAIT)), range(144, 170))
+
+        def one_stays(url: str, day: int) -> Observation:
+            return replace(FINE, portrait=PORTRAIT if url in (urls[2], B) else OTHER)
+
+        await rounds(wiki, one_stays, range(170, 260))
+        assert await wiki.rows("SELECT reason FROM change WHERE after = 2") == []
+        assert await wiki.rows("SELECT kind FROM special") == []
 
 
 async def test_every_url_is_looked_at_for_a_portrait_at_its_second_check_and_once(database: str) -> None:
@@ -429,7 +474,7 @@ async def test_a_host_that_was_away_is_trusted_in_nothing_when_it_is_back(databa
         await rounds(wiki, always(FINE), range(172, 205))
         first = {url: next(each for each in wiki.questions if each.url == url) for url in urls}
         for question in first.values():
-            assert (question.looks, question.compares, question.portrays) == (True, True, False)
+            assert (question.looks, question.portrays) == (True, False)
             assert question.face == NO_FACE
             assert question.earlier == PORTRAIT
         assert await wiki.rows("SELECT host FROM face JOIN host USING (bucket, host_key)") == [("b.demo",)]
@@ -459,7 +504,7 @@ async def test_a_url_that_was_not_due_while_its_host_was_away_is_looked_at_at_it
         wiki.questions.clear()
         await rounds(wiki, script, range(due + 4, due + 12))
         question = next(each for each in wiki.questions if each.url == urls[1])
-        assert (question.looks, question.compares, question.portrays) == (True, True, False)
+        assert (question.looks, question.portrays) == (True, False)
 
 
 def _a_is_lost(url: str, day: int) -> Observation:

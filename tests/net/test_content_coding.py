@@ -1,15 +1,27 @@
-"""Content codings within bounds (C-2, C-13)."""
+"""Content codings within bounds, however a body is cut (C-2, C-13)."""
 
 import gzip
 import zlib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from weboid.net.content_coding import decoded
+from weboid.net.body import Body
+from weboid.net.content_coding import Decoder
 
 TEXT = b"the beginning of a page " * 100
 BARE = zlib.compressobj(wbits=-15)
 DEFLATED = BARE.compress(TEXT) + BARE.flush()
+
+
+def decoded(data: bytes, coding: str, limit: int, size: int = 10_000_000) -> bytes:
+    """What some data stands for, taken in pieces of that size."""
+    decoder, found = Decoder(coding), b""
+    for start in range(0, len(data), size):
+        if len(found) < limit:
+            found += decoder.take(data[start : start + size], limit - len(found))
+    return found
 
 
 @pytest.mark.parametrize(
@@ -25,8 +37,9 @@ DEFLATED = BARE.compress(TEXT) + BARE.flush()
     ],
 )
 def test_every_coding_we_accept_is_read(coding: str, data: bytes) -> None:
-    assert decoded(data, coding, 10_000) == TEXT
-    assert decoded(data, coding, 7) == TEXT[:7]
+    for size in (1, 2, 7, 10_000):
+        assert decoded(data, coding, 10_000, size) == TEXT
+        assert decoded(data, coding, 7, size) == TEXT[:7]
 
 
 def test_a_body_that_was_cut_off_gives_its_beginning() -> None:
@@ -45,3 +58,23 @@ def test_a_coding_we_did_not_ask_for_gives_nothing(coding: str) -> None:
 
 def test_what_is_not_what_it_says_gives_nothing() -> None:
     assert decoded(b"<html>plain after all", "gzip", 100) == b""
+    assert decoded(b"<html>plain after all", "gzip", 100, 1) == b""
+
+
+@given(st.binary(max_size=200), st.integers(0, 60), st.integers(1, 50))
+def test_damaged_data_gives_something_bounded(noise: bytes, place: int, size: int) -> None:
+    data = gzip.compress(TEXT)
+    assert len(decoded(data[:place] + noise + data[place:], "gzip", 500, size)) <= 500
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "identity"])
+def test_what_is_taken_of_a_server_is_bounded_whatever_it_sends(coding: str) -> None:
+    """A stream that has ended and goes on, one in a coding that nobody asked for, a script without end."""
+    headers = {"content-type": "text/html", "content-encoding": coding}
+    body = Body(200, headers, body_bytes=1_000, text_bytes=20_000)
+    piece = gzip.compress(b"<script>") if coding == "gzip" else b"<script>" + b"x" * 100
+    taken = len(piece)
+    while not body.take(piece):
+        taken += len(piece)
+    assert taken <= (20_200 if coding == "identity" else 1_200)
+    assert len(body.content()) <= 1_000

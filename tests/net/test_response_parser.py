@@ -245,8 +245,27 @@ def test_without_a_length_that_can_be_read_the_body_ends_with_the_connection(lin
 
 
 def test_a_long_body_is_read_to_the_bound_only() -> None:
-    coming, done = read(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n", b"x" * 60, b"x" * 60)
+    coming, done = read(b"HTTP/1.1 200 OK\r\nContent-Length: 50000\r\n\r\n", b"x" * 60, b"x" * 60)
     assert (done, coming.is_clean, len(coming.body)) == (True, False, BODY)
+
+
+def test_a_short_rest_is_read_so_that_the_connection_can_be_kept() -> None:
+    coming, done = read(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n", b"x" * 200, b"x" * 4800)
+    assert (done, coming.is_clean, coming.body) == (True, True, b"x" * BODY)
+
+
+def test_of_a_document_without_text_more_is_read_and_less_is_kept() -> None:
+    """A success alone: of an error's page the beginning is enough."""
+    head = "HTTP/1.1 {} OK\r\nContent-Type: text/html\r\n\r\n"
+    script = b"<html><script>" + b"x = 1; " * 30_000 + b"</script>"
+    cases = ((200, 500_000, True), (200, 100_000, False), (200, 0, False), (404, 500_000, False))
+    for code, text_bytes, is_found in cases:
+        coming = ResponseParser("GET", line_bytes=LINE, body_bytes=BODY, text_bytes=text_bytes)
+        pieces = [head.format(code).encode(), script, b"<p>the text at last</p>" * 100]
+        done = [coming.take(piece) for piece in pieces]
+        assert done == [False, not is_found, not is_found]
+        assert (b"the text at last" in coming.body) is is_found
+        assert len(coming.body) < 5_000
 
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -16,12 +16,13 @@ from weboid.checking.turns import NotAsked, Turns
 from weboid.config import CrawlConfig
 from weboid.core.document.document import Document
 from weboid.core.document.face import Face, Kind, Look, Seen
-from weboid.core.document.portrait import BLANK, is_replaced, portrait_of
+from weboid.core.document.portrait import Portrait
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.content import document_in
 from weboid.core.observe.facing import Asking, Likeness, answer_of, face_suspicion, likeness_of
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.observe.observe import observation_of
+from weboid.core.observe.recognition import portrait_in, tells_more
 from weboid.core.observe.robots import Robots
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES, as_switched, calls_for_switch, switch_of, switched
 from weboid.core.record.reasons import Outcome, Reason
@@ -209,7 +210,11 @@ class Checker:
                 if not await self._may_look(answer.final):
                     seen = observation_of(answer, read_body=False)
             case Outcome.WORKING if question.examines:
-                if (document := document_in(answer)).is_page and await self._may_look(answer.final):
+                document = document_in(answer)
+                portrait = _new_portrait(question, document)
+                is_wanted = document.is_page and (portrait is not None or question.faces)
+                if is_wanted and await self._may_look(answer.final):
+                    seen = replace(seen, portrait=portrait)
                     return await self._examined(url, question, document, CheckResult(seen, answer))
         return CheckResult(seen, answer)
 
@@ -218,20 +223,11 @@ class Checker:
         return robots is not None and robots.allows(url)
 
     async def _examined(self, url: Url, question: CheckRequest, document: Document, found: CheckResult) -> CheckResult:
-        """The result after comparing the document with its earlier portrait and with the host's face."""
-        seen = found.seen
-        if question.portrays or question.compares:
-            portrait, earlier = portrait_of(document), question.earlier
-            is_other = earlier is not None and is_replaced(earlier, portrait)
-            if is_other and question.compares:
-                return replace(found, seen=replace(seen, reason=Reason.REPLACED), signals=("portrait",))
-            if question.portrays and not is_other and (earlier is None or portrait != BLANK):
-                seen = replace(seen, portrait=portrait)
+        """The result after comparing the document with the host's face."""
         if question.faces and (probes := probes_of(url)):
             body = found.answer.body if found.answer else b""
-            page = Seen(document, str(url), probes.named, body)
-            return await self._faced(url, question, page, replace(found, seen=seen))
-        return replace(found, seen=seen)
+            return await self._faced(url, question, Seen(document, str(url), probes.named, body), found)
+        return found
 
     async def _faced(self, url: Url, question: CheckRequest, page: Seen, found: CheckResult) -> CheckResult:
         """The result after comparing a document with its host's face, which is learned as far as needed."""
@@ -280,3 +276,11 @@ class Checker:
         except Exception as error:
             log.info("an additional request of a check failed: %r", error)
             return None
+
+
+def _new_portrait(question: CheckRequest, document: Document) -> Portrait | None:
+    """The portrait of a document, if one is wanted and it tells anything new."""
+    if not document.is_page or not (question.portrays or question.earlier is not None):
+        return None
+    now = portrait_in(document, question.url, question.earlier)
+    return now if tells_more(question.earlier, now, portrays=question.portrays) else None

@@ -14,7 +14,7 @@ from math import ceil
 from typing import Final
 
 from weboid.core.document.face import NO_FACE
-from weboid.core.observe.check_request import CheckRequest, compares, disproved, is_thorough, looks, portrays
+from weboid.core.observe.check_request import CheckRequest, disproved, is_thorough, looks, may_be_strange, portrays
 from weboid.core.observe.observation import Observation
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES
 from weboid.core.record.moment import Moment, shuffled
@@ -26,6 +26,7 @@ from weboid.core.record.specials import Special, believed
 from weboid.core.record.status import HOST_FAILURES, NO_CODE, Status
 from weboid.core.url.urls import front_page
 from weboid.core.verdict.judge import answered, is_host_failure, judge, judge_host
+from weboid.core.verdict.newcomers import Newcomers, Recognition, is_since_new_owner, jump_of, recognised
 from weboid.core.verdict.returns import has_returned, is_away, is_since_return
 from weboid.store.db.rows import StoredHost, StoredUrl
 from weboid.store.results.record import Checked
@@ -94,6 +95,8 @@ class Visit:
         self._elsewhere: Outcome | None = None
         self.found_down = found_down
         """The failure of the host as it stands for all of its URLs, once it is found."""
+        self._newcomers = Newcomers([(url.key.url_key, url.portrait) for url in urls])
+        self._others: list[tuple[StoredUrl, Observation]] = []
         self._shown: set[Special] = set()
         # What it said of made-up URLs before it was away is not believed after.
         self._face = NO_FACE if self._was_away else host.face
@@ -119,6 +122,7 @@ class Visit:
 
     async def _conclude(self, url: StoredUrl, question: CheckRequest, seen: Observation) -> None:
         """Judges one check, and the host if it was the last that this takes."""
+        seen, gone = self._compared(url, seen)
         self._shown |= seen.needs
         self._face = seen.face or self._face
         failed = is_host_failure(seen)
@@ -137,17 +141,54 @@ class Visit:
         elif self._is_up:
             # The URL has failed, but the front page has answered, which ends the host's streak as any answer does.
             self._state = answered(before)
-        gone = disproved(self._host.sights, question, seen)
+        gone |= disproved(self._host.sights, question, seen)
         if not self._has_returned and has_returned(self._host.record, seen, self._policy):
             self._has_returned = True
             seen = replace(seen, needs=seen.needs | {Special.RETURNED}, face=self._face)
-        await self._report(self._checked(url, seen, moment, before, gone))
+        checked = self._checked(url, seen, moment, before, gone)
+        await self._report(checked)
+        await self._tell_of_new_owner(checked, moment)
         if is_down:
             self.found_down = Observation(seen.status, seen.reason, http=NO_CODE, inferred=True)
             await self._take_over(self.found_down, moment.day)
         elif days := self._rest_days(seen):
             await self._put_off(self._queue, moment.day, days)
             self._queue.clear()
+
+    def _has_changed(self, url: StoredUrl) -> bool:
+        """Whether the host has come back, or was found to have a new owner, since the URL was checked."""
+        sights = self._host.sights
+        return self._was_away or is_since_return(url.record, sights) or is_since_new_owner(url.record, sights)
+
+    def _compared(self, url: StoredUrl, seen: Observation) -> tuple[Observation, frozenset[Special]]:
+        """The observation after comparing the document with the one that is known, and what this disproves (C-11)."""
+        gone: frozenset[Special] = frozenset()
+        if (now := seen.portrait) is None:
+            return seen, gone
+        if may_be_strange(url.record, returned=self._has_changed(url)):
+            # It is a doubt until the document is recognised; of a stranger nothing is remembered.
+            recognition, memory = recognised(url.portrait, now), None
+            is_replaced = recognition is Recognition.OTHER
+        else:
+            recognition, memory = self._newcomers.take(url.key.url_key, url.portrait, now, self._now().day)
+            is_replaced = recognition is Recognition.OTHER and self._newcomers.has_new_owner
+            if is_replaced:
+                seen = replace(seen, needs=seen.needs | {Special.NEW_OWNER})
+        if recognition is Recognition.SAME and Special.NEW_OWNER in self._host.sights:
+            gone = frozenset({Special.NEW_OWNER})
+        seen = replace(seen, portrait=memory)
+        return (replace(seen, reason=Reason.REPLACED) if is_replaced else seen), gone
+
+    async def _tell_of_new_owner(self, checked: Checked, moment: Moment) -> None:
+        """Judges the others again that were found changed before, once the host is found to have a new owner."""
+        seen, number = checked.seen, checked.url.key.url_key
+        if not self._newcomers.has_new_owner:
+            if seen and self._newcomers.has_changed(number):
+                self._others.append((replace(checked.url, record=checked.record), seen))
+            return
+        others, self._others = self._others, []
+        for url, found in others:
+            await self._report(self._checked(url, replace(found, reason=Reason.REPLACED), moment, self._state))
 
     async def _is_down(self, url: StoredUrl, seen: Observation) -> bool:
         """Whether the host counts as failing after one more failure: its front page is asked at last."""
@@ -169,19 +210,21 @@ class Visit:
 
     def _question(self, url: StoredUrl) -> CheckRequest:
         day, record, key = self._now().day, url.record, url.key.url_key
-        needs, earlier = self._believed(), url.portrait
-        returned = self._was_away or is_since_return(record, self._host.sights)
+        needs, earlier, returned = self._believed(), url.portrait, self._has_changed(url)
+        suspected = self._newcomers.are_suspected
         self._asked.add(text := str(url.url))
         return CheckRequest(
             text,
             needs,
             known=frozenset(self._host.sights.keys() - needs),
-            looks=looks(record, key, day, earlier=earlier, returned=returned),
+            looks=looks(record, key, day, earlier=earlier, returned=returned, suspected=suspected),
             # What is wrong with the host itself, the first of its URLs has shown in every way.
             thorough=(self._is_up or not self._failures) and is_thorough(record, key, day, self._policy),
             earlier=earlier,
-            compares=compares(record, key, returned=returned),
-            portrays=portrays(record, key, day, earlier=earlier, returned=returned),
+            portrays=portrays(record, key, day, earlier=earlier, returned=returned)
+            # Where others are suspected, those that are recognised must say so.
+            or suspected
+            or Special.NEW_OWNER in self._host.sights,
             follows=self._is_up,
             warned=record.reason if record.reason in BAD_CERTIFICATES else None,
             face=self._face,
@@ -247,11 +290,12 @@ class Visit:
 def _turn(day: int, url: StoredUrl) -> tuple[bool, int, int]:
     """When it is the turn of a URL: those that answered last first, then by the day of their own newest contact.
 
-    Among equals the order is another one each day.
+    Those where another document was found come later: before they say that the host has a new owner, all others have
+    been looked at. Among equals the order is another one each day.
     """
     history, chance = url.record.history, shuffled(url.key.url_key, day)
     if not history or history[0].status not in HOST_FAILURES:
-        return False, 0, chance
+        return False, int(jump_of(url.portrait) is not None), chance
     # A check without contact adds no strike; whatever answered before is an older entry of the history.
     answered = history[1].last if len(history) > 1 else 0
     return True, max(answered, url.record.streak.until or 0), chance

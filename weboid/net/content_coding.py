@@ -1,6 +1,6 @@
-"""Content codings (C-2): decompresses the beginning of a body within bounds. Pure.
+"""Content codings (C-2): decompresses a body while it arrives, within bounds. Pure.
 
-One law: the result never exceeds the given limit, however strongly the data is compressed.
+One law: a call never gives more than was asked for, however strongly the data is compressed.
 """
 
 import zlib
@@ -8,22 +8,51 @@ from typing import Final
 
 _ZLIB_OR_GZIP: Final = zlib.MAX_WBITS | 32
 _RAW: Final = -zlib.MAX_WBITS
+_PLAIN: Final = frozenset({"", "identity"})
+_COMPRESSED: Final = frozenset({"gzip", "x-gzip", "deflate"})
 
 
-def decoded(data: bytes, coding: str, limit: int) -> bytes:
-    """At most `limit` bytes of the decompressed `data`, which may be incomplete; empty if it cannot be read."""
-    match coding.strip().lower():
-        case "" | "identity":
+class Decoder:
+    """Decompresses one body in the coding that its header names; gives nothing if the coding or the data is unknown.
+
+    What a call does not give because of its limit is lost: whoever limits a call wants no more.
+    """
+
+    def __init__(self, coding: str) -> None:
+        coding = coding.strip().lower()
+        self._is_plain = coding in _PLAIN
+        self._inflater = zlib.decompressobj(_ZLIB_OR_GZIP) if coding in _COMPRESSED else None
+        self._first = b""
+        self._has_begun = False
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether nothing can follow: the data has ended, is damaged, or is in a coding that we did not ask for."""
+        return not self._is_plain and (self._inflater is None or self._inflater.eof)
+
+    def take(self, data: bytes, limit: int) -> bytes:
+        """At most `limit` bytes of what the next bytes stand for."""
+        if self._is_plain:
             return data[:limit]
-        case "gzip" | "x-gzip" | "deflate":
-            # "deflate" means the zlib format (RFC 9110, 8.4.1.2); some servers send it without zlib's header.
-            return _inflated(data, _ZLIB_OR_GZIP, limit) or _inflated(data, _RAW, limit)
-        case _:
+        if self._inflater is None or limit <= 0:
             return b""
+        if not self._has_begun:
+            self._first += data
+        try:
+            found = self._inflater.decompress(data, limit)
+        except zlib.error:
+            found = self._begun_anew(limit)
+        if found:
+            self._has_begun, self._first = True, b""
+        return found
 
-
-def _inflated(data: bytes, wbits: int, limit: int) -> bytes:
-    try:
-        return zlib.decompressobj(wbits).decompress(data, limit)
-    except zlib.error:
-        return b""
+    def _begun_anew(self, limit: int) -> bytes:
+        """The same without the header of zlib: "deflate" means its format (RFC 9110, 8.4.1.2), but some omit it."""
+        first, self._first = self._first, b""
+        self._inflater = None if self._has_begun else zlib.decompressobj(_RAW)
+        self._has_begun = True
+        try:
+            return self._inflater.decompress(first, limit) if self._inflater else b""
+        except zlib.error:
+            self._inflater = None
+            return b""

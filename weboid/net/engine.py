@@ -18,7 +18,6 @@ from weboid.config import NetConfig
 from weboid.core.url.hosts import is_ip
 from weboid.mechanism.bounded import BoundedMap
 from weboid.net.connection import HttpConnection, not_connected
-from weboid.net.content_coding import decoded
 from weboid.net.dial import KEEP_ALIVE_S, Dial, NotConnected, ipv6_is_routed, trusting_context
 from weboid.net.dns import Resolver
 from weboid.net.exchange import Reply, Request
@@ -137,7 +136,7 @@ class SocketEngine:
     ) -> Reply:
         """The reply over a given connection, which is kept or closed afterwards."""
         settings = self._settings
-        coming = ResponseParser(exchange.method, line_bytes=settings.header_bytes, body_bytes=settings.body_bytes)
+        coming = parser_of(exchange.method, settings)
         self._open.add(line)
         try:
             answered = line.ask(exchange.question, coming, open_at=open_at, end_at=end_at, sent=exchange.sent)
@@ -150,7 +149,7 @@ class SocketEngine:
                 self._keep(exchange.place.origin, line)
             else:
                 line.close()
-        return reply_from(coming, settings.body_bytes)
+        return reply_from(coming)
 
     async def _addresses(self, host: str, end_at: float) -> tuple[Sequence[str], _More | None]:
         """The addresses to try first, and a function that finds more (None if there are no more)."""
@@ -246,15 +245,25 @@ def _is_out_of_files(error: Exception) -> bool:
     return isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
 
 
-def reply_from(coming: ResponseParser, limit: int) -> Reply:
-    """The reply that a parser has read, bounded; of its body at most `limit` bytes."""
+def parser_of(method: str, settings: NetConfig) -> ResponseParser:
+    """A parser for the reply to one request, with the configured bounds."""
+    return ResponseParser(
+        method,
+        line_bytes=settings.header_bytes,
+        body_bytes=settings.body_bytes,
+        text_bytes=settings.text_bytes,
+    )
+
+
+def reply_from(coming: ResponseParser) -> Reply:
+    """The reply that a parser has read, bounded."""
     headers = {_clean(name): _clean(value) for name, value in islice(coming.headers.items(), HEADERS)}
     return Reply(
         code=coming.code,
         headers=headers,
         location=coming.headers.get("location"),
         cookies=coming.cookies,
-        body=decoded(coming.body, headers.get("content-encoding", ""), limit),
+        body=coming.body,
     )
 
 

@@ -30,6 +30,7 @@ class Request:
 class Reply:
     """One reply, bounded: lower-case header names with the first value of each, the body's beginning decompressed.
 
+    Of HTML without much text in its beginning, what follows in `body` is shortened (``core/document/skim``).
     `location` and `cookies` are as sent; bytes that are not UTF-8 are surrogates in them.
     """
 

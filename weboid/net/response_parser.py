@@ -8,6 +8,8 @@ than a few times, however small the pieces are in which it comes.
 import re
 from typing import Final
 
+from weboid.net.body import Body
+
 HEADER_LINES: Final = 256
 """Header lines of a reply, at most; more count as a broken protocol."""
 HEAD_BYTES: Final = 65_536
@@ -25,6 +27,8 @@ _FRAMING: Final = 65_536
 _LENGTH: Final = re.compile(r"[0-9]{1,15}")
 _SPACE: Final = " \t\r"
 _RETURN: Final = ord("\r")
+_SHORT_REST: Final = 16_384
+"""Bytes at the end of a body that are read though nobody needs them, so that the connection can be kept."""
 _SWITCHING: Final = 101
 _WITHOUT_BODY: Final = frozenset({_SWITCHING, 204, 304})
 
@@ -36,6 +40,7 @@ class BrokenReply(OSError):
 class ResponseParser:
     """One reply. `code` is 0 until the head is complete; `headers` then has the first value of each lower-case name.
 
+    `body_bytes` and `text_bytes` as in ``net/body``.
     Text is decoded as UTF-8, with surrogates for other bytes. `is_clean`: the reply is complete, nothing followed it,
     and the server keeps the connection open.
     """
@@ -52,6 +57,7 @@ class ResponseParser:
         "_lines",
         "_most_body",
         "_most_line",
+        "_most_text",
         "_spent",
         "_steps",
         "_whole",
@@ -61,15 +67,16 @@ class ResponseParser:
         "is_clean",
     )
 
-    def __init__(self, method: str, *, line_bytes: int, body_bytes: int) -> None:
+    def __init__(self, method: str, *, line_bytes: int, body_bytes: int, text_bytes: int = 0) -> None:
         self.code = 0
         self.headers: dict[str, str] = {}
         self.cookies: tuple[str, ...] = ()
-        self._body = bytearray()
+        self._body: Body | None = None
         self.is_clean = False
         self._is_head = method == "HEAD"
         self._most_line = line_bytes
         self._most_body = body_bytes
+        self._most_text = text_bytes
         # What has come of a head, or of the line before a chunk, that is not complete yet.
         self._buffer = bytearray()
         self._lines = 0
@@ -85,8 +92,8 @@ class ResponseParser:
 
     @property
     def body(self) -> bytes:
-        """The beginning of the body, at most `body_bytes`."""
-        return bytes(self._body[: self._most_body])
+        """What is kept of the body, decompressed; no more of it can be taken afterwards."""
+        return self._body.content() if self._body else b""
 
     @property
     def begun_bytes(self) -> int:
@@ -158,6 +165,7 @@ class ResponseParser:
             return False
         self._take_fields(lines)
         self.code = code
+        self._body = Body(code, self.headers, body_bytes=self._most_body, text_bytes=self._most_text)
         self._frame(start[1], start[2])
         return True
 
@@ -191,31 +199,31 @@ class ResponseParser:
             self._left = int(length)
 
     def _take_body(self, data: bytes) -> bool:
+        assert self._body is not None
         if self._is_chunked:
-            return self._take_chunks(data)
+            return self._take_chunks(data, self._body)
         if self._left is None:
-            self._body += data
-        else:
-            self._body += data[: self._left]
-            surplus = len(data) > self._left
-            self._left -= min(len(data), self._left)
-            if not self._left:
-                self.is_clean = self._keeps and not surplus
-                return True
-        return len(self._body) >= self._most_body
+            return self._body.take(data)
+        is_enough = self._body.take(data[: self._left])
+        surplus = len(data) > self._left
+        self._left -= min(len(data), self._left)
+        if not self._left:
+            self.is_clean = self._keeps and not surplus
+            return True
+        return is_enough and self._left > _SHORT_REST
 
-    def _take_chunks(self, data: bytes) -> bool:
+    def _take_chunks(self, data: bytes, body: Body) -> bool:
         """Takes chunks (RFC 9112, 7.1); after the last one only an empty trailer leaves the connection clean."""
         at = 0
         while True:
             if self._left:
                 part = data[at : at + self._left]
                 at += len(part)
-                self._body += part
+                is_enough = body.take(part)
                 self._left -= len(part)
                 self._after_chunk = True
-                if self._left or len(self._body) >= self._most_body:
-                    return len(self._body) >= self._most_body
+                if self._left or is_enough:
+                    return is_enough
             end = data.find(b"\n", at)
             self._framing += (len(data) if end < 0 else end + 1) - at
             if self._framing > _FRAMING:

@@ -6,13 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.core.document.portrait import BLANK
+from weboid.core.document.portrait import BLANK, Portrait
 from weboid.core.observe.check_request import (
     LOOK_DAYS,
     CheckRequest,
-    compares,
     disproved,
-    is_sampled,
     is_thorough,
     looks,
     portrays,
@@ -27,6 +25,7 @@ from weboid.core.record.status import Status
 from weboid.core.record.streak import Streak
 
 FINE = Observation(Status.FINE, Reason.OK)
+KNOWN = Portrait((1, 2), 3, 5)
 
 
 def asked(day: int, reason: Reason = Reason.OK, strikes: int = 0) -> UrlRecord:
@@ -68,25 +67,37 @@ def test_the_second_good_check_of_a_url_without_portrait_is_a_look_and_no_later_
     assert not looks(third, key, day, earlier=None)
 
 
-def test_of_what_may_be_a_stranger_no_portrait_is_taken_and_it_is_compared() -> None:
+def test_what_may_be_a_stranger_is_looked_at_and_no_portrait_is_taken() -> None:
     for key in range(1, 16):
         for record, returned in ((asked(106), True), (asked(106, Reason.NOT_FOUND), False)):
             assert looks(record, key, 108, returned=returned)
-            assert compares(record, key, returned=returned)
             assert not portrays(record, key, 108, earlier=None, returned=returned)
-        assert not compares(asked(106), key, returned=False)
 
 
 def test_a_portrait_is_renewed_twice_a_year_at_looks_that_are_made_anyway() -> None:
     for key in (1, 2, 5, -7):
         days = range(1000, 1000 + 7 * 104, 7)
-        renewed = [day for day in days if portrays(asked(day - 7), key, day, earlier=BLANK, returned=False)]
+        renewed = [day for day in days if portrays(asked(day - 7), key, day, earlier=KNOWN, returned=False)]
         assert 3 <= len(renewed) <= 5
-        assert all(looks(asked(day - 7), key, day) for day in renewed)
+        assert all(looks(asked(day - 7), key, day, earlier=KNOWN) for day in renewed)
 
 
-def test_one_url_of_sixteen_belongs_to_the_sample() -> None:
-    assert sum(is_sampled(key) for key in range(-800, 800)) == 100
+def test_a_document_that_told_nothing_is_asked_again_at_every_look() -> None:
+    assert all(portrays(asked(day - 7), 3, day, earlier=BLANK, returned=False) for day in range(200, 300))
+    assert not all(looks(asked(day - 7), 3, day, earlier=BLANK) for day in range(200, 300, 7))
+
+
+def test_where_another_document_was_found_all_are_looked_at() -> None:
+    key, day = 8, 113  # not its turn otherwise
+    assert not looks(asked(106), key, day, earlier=KNOWN)
+    assert looks(asked(106), key, day, earlier=KNOWN, suspected=True)
+    assert not looks(UrlRecord(), key, day, earlier=None, suspected=True)
+
+
+def test_every_look_compares_where_the_face_of_the_host_is_not_wanted() -> None:
+    assert CheckRequest("http://a.demo/", looks=True, earlier=KNOWN).examines
+    assert not CheckRequest("http://a.demo/", looks=True).examines
+    assert not CheckRequest("http://a.demo/", earlier=KNOWN).examines
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,18 @@ from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 from weboid.core.document.charset import decoded
+from weboid.core.document.elements import INLINE, awaits_script, hides
 from weboid.core.document.fingerprint import fingerprint, words
 from weboid.core.document.markup import Piece, collapsed, pieces
 
-MAX_BODY: Final = 65_536
-"""Bytes of a document that are read."""
+MAX_SKIMMED: Final = 32_768
+"""Bytes that are kept at most of what follows the beginning (``core/document/skim``)."""
+MAX_BODY: Final = 65_536 + MAX_SKIMMED
+"""Bytes of a document that are read: of a longer one its beginning, and what was skimmed of the rest."""
 _MAX_TITLE: Final = 300
 _MAX_HEADINGS: Final = 4
 _MAX_SOURCES: Final = 60
+_MAX_ALTERNATES: Final = 60
 _MAX_URL: Final = 2_000
 _REFRESH_S: Final = 10
 
@@ -25,73 +29,8 @@ _HTML: Final = re.compile(r"text/html|application/xhtml\+xml|application/vnd\.wa
 _LOOKS_HTML: Final = re.compile(rb"[\s\xef\xbb\xbf\0]*+<(?:!doctype html|html|head|title|body|!--|meta|frameset)", re.I)
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,3}", re.IGNORECASE)
 _REFRESH: Final = re.compile(r"\s*([0-9]{0,4})[0-9.]*+[\s;,]*+(?:url\s*+=\s*+)?+[\"']?+([^\"']*+)", re.IGNORECASE)
-_INLINE: Final = frozenset(
-    [
-        "a",
-        "abbr",
-        "acronym",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "cite",
-        "code",
-        "data",
-        "del",
-        "dfn",
-        "em",
-        "font",
-        "i",
-        "ins",
-        "kbd",
-        "label",
-        "mark",
-        "nobr",
-        "q",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strike",
-        "strong",
-        "sub",
-        "sup",
-        "time",
-        "tt",
-        "u",
-        "var",
-        "wbr",
-    ]
-)
 _HEADINGS: Final = frozenset({"h1", "h2"})
-_HIDING: Final = frozenset({"svg", "template", "select", "datalist", "canvas", "object"})
-_VOID: Final = frozenset(
-    [
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "frame",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "param",
-        "source",
-        "track",
-        "wbr",
-    ]
-)
-_HIDDEN: Final = re.compile(r"\shidden(?=[\s/=]|$)(?!=[\"']?until)|display\s*+:\s*+none", re.IGNORECASE)
 _AUTHORS: Final = ("author", "article:author", "dc.creator", "dcterms.creator", "citation_author", "parsely-author")
-# Elements that a script fills in later: empty, with the id of a framework or with a name that says so.
-_SHELL_ID: Final = re.compile(
-    r"\sid\s*+=\s*+[\"']?(?:root|app|__next|__nuxt|___gatsby|q-app|svelte|main-app|react-root|app-root|mount)(?![^\s\"'/])",
-    re.IGNORECASE,
-)
-_SHELL_NAMES: Final = ("-root", "-app")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +52,8 @@ class Document:
     refresh: str | None = None
     """The target of ``meta refresh``, if it names a URL and acts within ten seconds."""
     sources: tuple[str, ...] = ()
+    alternates: tuple[str, ...] = ()
+    """The languages in which it says that it can be had, too."""
     links: int = 0
     own_text_chars: int = 0
     asks_password: bool = False
@@ -159,6 +100,7 @@ class _Reader:
         self._headings: list[str] = []
         self._heading: list[str] | None = None
         self._sources: list[str] = []
+        self._alternates: list[str] = []
         self._links = 0
         self._in_link = self._asks_password = self._is_shell = False
         self._waiting = ""
@@ -170,7 +112,7 @@ class _Reader:
         name = piece.name
         if name:
             self._is_shell |= piece.closing and name == self._waiting
-            self._waiting = name if not piece.closing and _awaits_script(name, piece.raw_attributes) else ""
+            self._waiting = name if not piece.closing and awaits_script(name, piece.raw_attributes) else ""
         if not name:
             self._take_text(piece.text)
         elif self._hidden_by:
@@ -182,7 +124,7 @@ class _Reader:
             self._take_end(name)
         else:
             self._take_start(name, piece)
-        if name and name not in _INLINE:
+        if name and name not in INLINE:
             self._take_text(" ")
 
     def _take_text(self, text: str) -> None:
@@ -216,8 +158,8 @@ class _Reader:
                 self._heading = []
             case "meta":
                 self._take_meta(attributes)
-            case "link" if "canonical" in attributes.get("rel", "").lower().split():
-                self._canonical = self._canonical or self._absolute(attributes.get("href", ""))
+            case "link":
+                self._take_link(attributes)
             case "base":
                 self._base = self._absolute(attributes.get("href", "")) or self._base
             case "html":
@@ -227,7 +169,7 @@ class _Reader:
                     self._sources.append(source)
             case "input":
                 self._asks_password |= attributes.get("type", "").lower() == "password"
-        if name not in _VOID and (name in _HIDING or _HIDDEN.search(piece.raw_attributes)) and name not in _UNHIDABLE:
+        if hides(name, piece.raw_attributes):
             self._hidden_by, self._hidden_depth = name, 1
 
     def _take_meta(self, attributes: dict[str, str]) -> None:
@@ -237,6 +179,14 @@ class _Reader:
         name = (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").lower()
         if name and content:
             self._meta.setdefault(name, content)
+
+    def _take_link(self, attributes: dict[str, str]) -> None:
+        relations = attributes.get("rel", "").lower().split()
+        if "canonical" in relations:
+            self._canonical = self._canonical or self._absolute(attributes.get("href", ""))
+        language = attributes.get("hreflang", "").lower()
+        if "alternate" in relations and _LANGUAGE.fullmatch(language) and len(self._alternates) < _MAX_ALTERNATES:
+            self._alternates.append(language)
 
     def _absolute(self, reference: str) -> str:
         reference = reference.strip()
@@ -267,6 +217,7 @@ class _Reader:
             canonical=self._canonical or None,
             refresh=self._refresh or None,
             sources=tuple(self._sources),
+            alternates=tuple(self._alternates),
             links=self._links,
             own_text_chars=len(own_text),
             asks_password=self._asks_password,
@@ -283,14 +234,4 @@ def _refresh_target(content: str) -> str:
     return match[2].strip() if match and int(match[1] or 0) <= _REFRESH_S else ""
 
 
-def _awaits_script(name: str, raw_attributes: str) -> bool:
-    return name.endswith(_SHELL_NAMES) or ("id" in raw_attributes and _SHELL_ID.search(raw_attributes) is not None)
-
-
 _READ: Final = frozenset(["meta", "link", "base", "html", "iframe", "frame", "script", "embed", "input"])
-_UNHIDABLE: Final = frozenset(
-    ["html", "body", "script", "style", "title", "noscript", "textarea", "iframe", "xmp", "noembed", "noframes"]
-)
-"""Elements that are not left out when hidden: a hidden ``html`` or ``body`` is shown by a script later, and the others
-have no content here.
-"""

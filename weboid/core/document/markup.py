@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Final
 
+from weboid.core.document.elements import RAW
+
 # An attribute's quoted value may contain ">"; a quote that is never closed is taken for an ordinary character.
 # Every quantifier is possessive: each position is examined once.
 _ATTRIBUTES: Final = r"(?>[^>=\"']++|=\s*+(?>\"[^\"]*+\"|'[^']*+'|[^\s>]*+)|[\"'])*+"
-_RAW: Final = "script|style|title|textarea|noscript|iframe|xmp|noembed|noframes"
 _PIECE: Final = re.compile(
     rf"""
-    <(?P<raw>{_RAW})(?=[\s/>])(?P<raw_attributes>{_ATTRIBUTES})>
+    <(?P<raw>{RAW})(?=[\s/>])(?P<raw_attributes>{_ATTRIBUTES})>
         (?P<inner>.*?)(?:</(?P=raw)(?=[\s/>])[^>]*+>?|\Z)
     | <(?P<close>/?+)(?P<name>[a-z][^\s/>]*+)(?P<attributes>{_ATTRIBUTES})>
     | <!--(?:-?>|.*?--!?>|.*+)

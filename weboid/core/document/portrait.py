@@ -1,11 +1,12 @@
 """Portraits: what is kept of a document, in twenty bytes at most, to know whether another one has replaced it (C-11).
 
-If the comparison is uncertain, the document counts as unchanged. Stored portraits must stay comparable, so the hashes
-and the packed form never change their meaning.
+If the comparison is uncertain, the document counts as unchanged. What follows from several portraits of a host is
+decided in ``core/verdict/newcomers``. Stored portraits must stay comparable, so the hashes and the packed forms never
+change their meaning.
 One law: a portrait holds no text, and nothing outside it is needed to compare it with another.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Final
@@ -13,6 +14,7 @@ from typing import Final
 from weboid.core.document.document import Document
 from weboid.core.document.fingerprint import distance, words
 from weboid.core.document.folding import folded, words_of
+from weboid.core.document.language import UNKNOWN, language_of
 
 FAR_BITS: Final = 24
 """Two documents that differ by so many bits have nothing in common; 32 is the average of unrelated ones."""
@@ -22,10 +24,13 @@ TITLE_WORDS: Final = 6
 """So many words of a title are kept: from a longer one half of them from its beginning, half from its end."""
 
 _WORD_BITS: Final = 12
-_STEP: Final = 8
-"""Words are counted in steps: 2,000 are counted at most, so that a byte is enough."""
-_HEAD: Final = 10
+_HEAD: Final = 11
 """Bytes of the packed form before the title."""
+_FORM: Final = 251
+"""The first byte of the packed form. Below it is the first form: words in eighths, author, fingerprint, title."""
+_WITH_NEWCOMER: Final = 252
+_IN_TRADE: Final = 0x80
+_IS_OWN: Final = 0x40
 _SPACELESS: Final = ("\u0e00", "\uac00")
 """The first letters of scripts whose words are single letters (``fingerprint.words``), and of Hangul after them."""
 # Words that unrelated titles share, and that say nothing. Those of one or two letters are left out anyway.
@@ -43,13 +48,26 @@ _COMMON: Final = words_of(
 class Portrait:
     """What is remembered of a document: hashes of its title's words and of its author (0 = none), its fingerprint.
 
-    `words` is the number of words behind the fingerprint, rounded down.
+    `language` is that of its text, by number; `in_trade`: its title is of a trade of those who buy given-up domains;
+    `is_own`, of a newcomer alone: it has much text, and nothing of it says that it belongs to what was there before.
     """
 
     title: tuple[int, ...] = ()
     author: int = 0
     fingerprint: int = 0
-    words: int = 0
+    language: int = UNKNOWN
+    in_trade: bool = False
+    is_own: bool = False
+    newcomer: "Newcomer | None" = None
+    """What was found in its place the last time, if it was another document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Newcomer:
+    """Another document in the place of the one that is remembered, as it was found first, on day `since`."""
+
+    portrait: Portrait
+    since: int
 
 
 BLANK: Final = Portrait()
@@ -65,7 +83,7 @@ def portrait_of(document: Document) -> Portrait:
         title = title[: TITLE_WORDS // 2] + title[-TITLE_WORDS // 2 :]
     hashes = tuple(_hash(word) % (1 << _WORD_BITS) for word in title)
     author = 0 if document.author is None else 1 + _hash(document.author) % 255
-    return Portrait(hashes, author, fingerprint, len(document.words) // _STEP * _STEP)
+    return Portrait(hashes, author, fingerprint, language_of(document.words))
 
 
 def is_replaced(earlier: Portrait, now: Portrait) -> bool:
@@ -73,7 +91,7 @@ def is_replaced(earlier: Portrait, now: Portrait) -> bool:
 
     A document that was updated (a newer issue, a new design) keeps some of its title, a translated one its author.
     """
-    if BLANK in (earlier, now) or set(earlier.title) & set(now.title):
+    if not (earlier.title and now.title) or set(earlier.title) & set(now.title):
         return False
     if earlier.author and earlier.author == now.author:
         return False
@@ -81,7 +99,13 @@ def is_replaced(earlier: Portrait, now: Portrait) -> bool:
 
 
 def packed_portrait(portrait: Portrait) -> bytes:
-    """The stored form: words, author, fingerprint, 12 bits for a word of the title; none if BLANK."""
+    """The stored form: form, language, author, fingerprint, 12 bits for a word of the title; none if BLANK.
+
+    With a newcomer it is two of these, the first with its length before it, the day between them.
+    """
+    if portrait.newcomer is not None:
+        own, other = packed_portrait(replace(portrait, newcomer=None)), packed_portrait(portrait.newcomer.portrait)
+        return bytes((_WITH_NEWCOMER, len(own))) + own + portrait.newcomer.since.to_bytes(2, "big") + other
     if portrait == BLANK:
         return b""
     title = 0
@@ -90,22 +114,38 @@ def packed_portrait(portrait: Portrait) -> bytes:
     bits = _WORD_BITS * len(portrait.title)
     # Filled up at the end: the length tells how many words there are.
     title <<= -bits % 8
+    kind = portrait.language | _IN_TRADE * portrait.in_trade | _IS_OWN * portrait.is_own
     return (
-        bytes((portrait.words // _STEP, portrait.author))
+        bytes((_FORM, kind, portrait.author))
         + portrait.fingerprint.to_bytes(8, "big")
         + title.to_bytes((bits + 7) // 8, "big")
     )
 
 
 def unpacked_portrait(packed: bytes) -> Portrait:
-    """The inverse of `packed_portrait`."""
+    """The inverse of `packed_portrait`; it reads the first form, too, which had no language."""
     if not packed:
         return BLANK
+    if packed[0] == _WITH_NEWCOMER:
+        end = 2 + packed[1]
+        since = int.from_bytes(packed[end : end + 2], "big")
+        newcomer = Newcomer(unpacked_portrait(packed[end + 2 :]), since)
+        return replace(unpacked_portrait(packed[2:end]), newcomer=newcomer)
+    if packed[0] < _FORM:
+        packed = bytes((_FORM, UNKNOWN)) + packed[1:]
     bits = 8 * (len(packed) - _HEAD)
     title = int.from_bytes(packed[_HEAD:], "big") >> bits % _WORD_BITS
     count = bits // _WORD_BITS
     hashes = tuple(title >> _WORD_BITS * (count - 1 - place) & ((1 << _WORD_BITS) - 1) for place in range(count))
-    return Portrait(hashes, packed[1], int.from_bytes(packed[2:_HEAD], "big"), packed[0] * _STEP)
+    kind = packed[1]
+    return Portrait(
+        hashes,
+        packed[2],
+        int.from_bytes(packed[3:_HEAD], "big"),
+        kind & (_IS_OWN - 1),
+        in_trade=bool(kind & _IN_TRADE),
+        is_own=bool(kind & _IS_OWN),
+    )
 
 
 def _telling(title: str) -> list[str]:

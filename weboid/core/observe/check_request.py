@@ -21,8 +21,6 @@ LOOK_DAYS: Final = 14
 """Once in so many days the document itself is examined, not only headers: nothing else shows a soft 404 (C-11)."""
 _RENEWAL_DAYS: Final = 13 * LOOK_DAYS
 """Once in so many days the portrait is taken anew, for documents change."""
-_SAMPLE: Final = 16
-"""One in so many URLs is compared with its portrait at every look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +29,7 @@ class CheckRequest:
 
     `needs` are the specials to rely on, `known` those that were seen before and are tried anew. `looks`: the document
     itself is examined. `thorough`: all other ways are tried before a failure is reported. `earlier` is the stored
-    portrait; `compares`: another document than that one is a doubt; `portrays`: a portrait is wanted of what is there.
+    portrait: a new one is wanted if it tells anything else; `portrays`: it is wanted if it tells the same, too.
     `follows`: other URLs of its host have just answered. `warned` is the certificate's fault that the newest check
     found. `face` is what is known on `day` of the host's answers for made-up URLs; None = none is to be asked for.
     """
@@ -42,7 +40,6 @@ class CheckRequest:
     looks: bool = False
     thorough: bool = False
     earlier: Portrait | None = None
-    compares: bool = False
     portrays: bool = False
     follows: bool = False
     warned: Reason | None = None
@@ -52,7 +49,7 @@ class CheckRequest:
     @property
     def examines(self) -> bool:
         """Whether a document that seems to be fine is examined all the same (C-11)."""
-        return self.looks and (self.portrays or (self.compares and self.earlier is not None) or self.faces)
+        return self.looks and (self.portrays or self.earlier is not None or self.faces)
 
     @property
     def faces(self) -> bool:
@@ -67,21 +64,23 @@ class CheckRequest:
         return self.thorough or special in self.known
 
 
-def is_sampled(url_key: int) -> bool:
-    """Whether a URL belongs to the sample that is compared with its portrait at every look."""
-    return url_key % _SAMPLE == 0
-
-
 def looks(
-    record: UrlRecord, url_key: int, day: int, *, earlier: Portrait | None = BLANK, returned: bool = False
+    record: UrlRecord,
+    url_key: int,
+    day: int,
+    *,
+    earlier: Portrait | None = BLANK,
+    returned: bool = False,
+    suspected: bool = False,
 ) -> bool:
     """Whether the document itself is examined: always if who answers may be a stranger, else now and then.
 
-    Never at the first check; but at the second one that finds it working, if there is no portrait `earlier`.
+    `suspected`: other documents than the known ones have been found at its host. Never at the first check; but at the
+    second one that finds it working, if there is no portrait `earlier`.
     """
     if record.reason is None:
         return False
-    return may_be_strange(record, returned=returned) or (
+    return (suspected or may_be_strange(record, returned=returned)) or (
         (earlier is None and record.history[0].first == record.history[0].last)
         or _is_turn(record, url_key, day, LOOK_DAYS)
     )
@@ -90,21 +89,16 @@ def looks(
 def may_be_strange(record: UrlRecord, *, returned: bool) -> bool:
     """Whether another document than the known one may be there now: the newest check did not find it plainly working.
 
-    `returned`: the host has come back since that check.
+    `returned`: the host has come back since that check, or was found to have a new owner.
     """
     return returned or record.reason is None or record.reason.outcome is not Outcome.WORKING
 
 
-def compares(record: UrlRecord, url_key: int, *, returned: bool) -> bool:
-    """Whether another document than the known one is a doubt."""
-    return is_sampled(url_key) or may_be_strange(record, returned=returned)
-
-
 def portrays(record: UrlRecord, url_key: int, day: int, *, earlier: Portrait | None, returned: bool) -> bool:
-    """Whether a portrait is to be taken of what is there: the first one, then now and then. Never of a stranger."""
+    """Whether a portrait is taken in any case: until there is one, then now and then; never of a stranger."""
     if may_be_strange(record, returned=returned):
         return False
-    return earlier is None or is_sampled(url_key) or _is_turn(record, url_key, day, _RENEWAL_DAYS)
+    return earlier in (None, BLANK) or _is_turn(record, url_key, day, _RENEWAL_DAYS)
 
 
 def is_thorough(record: UrlRecord, url_key: int, day: int, policy: Policy) -> bool:

@@ -69,7 +69,7 @@ class Observation:
     retry_after_s: float | None = None
     """The URL's own host requested a pause of so many seconds (C-3)."""
     portrait: Portrait | None = None
-    """The document's portrait, if one was wanted (C-11)."""
+    """The document's portrait, if one was wanted and tells anything new (C-11)."""
     face: Face | None = None
     """The host's face, if the check has learned something about it (C-11)."""
 

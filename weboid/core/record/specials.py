@@ -12,7 +12,8 @@ class Special(IntEnum):
     """A kind of special.
 
     RETURNED = the host came back after its name or it itself had been gone; until its URLs have been looked at, who
-    answers may be a stranger. 5 was a host's honesty, now part of its face (``core/document/face``).
+    answers may be a stranger. NEW_OWNER = other documents have taken the places of all that it had. 5 was a host's
+    honesty, now part of its face (``core/document/face``).
     """
 
     NEEDS_GET = 1
@@ -20,6 +21,7 @@ class Special(IntEnum):
     NEEDS_HTTP = 3
     NEEDS_REFERRER = 4
     RETURNED = 6
+    NEW_OWNER = 7
 
 
 class Sight(NamedTuple):
@@ -31,7 +33,7 @@ class Sight(NamedTuple):
 
 Sights = Mapping[Special, Sight]
 
-INHERITED: Final = frozenset(Special) - {Special.RETURNED}
+INHERITED: Final = frozenset(Special) - {Special.RETURNED, Special.NEW_OWNER}
 """Specials that apply to subdomains, too (C-0)."""
 KEPT_DAYS: Final = 100
 """If a special is seen again after so many days, its first day is set anew (C-6)."""
@@ -53,7 +55,7 @@ def _believed_days(kind: Special, spread: int) -> int:
     match kind:
         case Special.NEEDS_GET:
             return NEEDS_GET_DAYS
-        case Special.RETURNED:
+        case Special.RETURNED | Special.NEW_OWNER:
             return 0  # An event, and nothing to rely on.
         case Special.NEEDS_HTTPS | Special.NEEDS_HTTP | Special.NEEDS_REFERRER:
             return _RETRIED_FROM + spread % (_RETRIED_UNTIL - _RETRIED_FROM + 1)

@@ -33,7 +33,7 @@ class AboutPages:
             user_agent=net.user_agent,
             contact=self.config.contact,
             delay_s=int(self.config.crawl.delay),
-            body_kib=net.body_bytes // 1024,
+            body_kib=max(net.body_bytes, net.text_bytes) // 1024,
         )
 
     async def privacy(self, request: web.Request) -> web.Response:

@@ -1,0 +1,63 @@
+"""Which portraits are taken, and what binds a document to the one that was there before."""
+
+from dataclasses import replace
+
+import pytest
+from support.pages import page, prose
+
+from weboid.core.document.document import document_of
+from weboid.core.document.portrait import BLANK, Newcomer, Portrait
+from weboid.core.observe.recognition import portrait_in, tells_more
+
+ASKED = "http://www.old-mill.demo/history.html"
+EARLIER = Portrait((1, 2), 0, 2**64 - 1, 15)
+
+
+def portrait(title: str, words: int = 300, *, text: str = "", head: str = "", final: str = ASKED) -> Portrait:
+    body = f"<p>{prose(words)} {text}</p>"
+    return portrait_in(document_of(page(title, body=body, head=head), "text/html", final), ASKED, EARLIER)
+
+
+def test_a_document_with_much_text_is_its_own() -> None:
+    assert portrait("Another one").is_own
+    assert not portrait("Another one", 140).is_own
+    assert portrait("Another one", 20) == BLANK
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"title": "Welcome to Old Mill"},
+        {"title": "Another one", "text": "© OldMill Ltd"},
+        {"title": "Another one", "final": "http://www.elsewhere.demo/"},
+        {"title": "Another one", "head": "<link rel=alternate hreflang=fr-FR href=/fr>"},
+    ],
+    ids=["title", "text", "domain", "language"],
+)
+def test_what_names_the_domain_or_the_earlier_language_is_not(told: dict[str, str]) -> None:
+    assert not portrait(**told).is_own  # type: ignore[arg-type]
+
+
+def test_a_name_is_known_in_either_spelling_of_umlauts() -> None:
+    asked = "http://muehlenhof.demo/"
+    for body in ("Der Mühlenhof", "Der Muehlenhof", "Muhlen-Hof"):
+        document = document_of(page("Neu", body=f"<p>{prose(300)} {body}</p>"), "text/html", asked)
+        assert not portrait_in(document, asked, EARLIER).is_own
+
+
+def test_a_trade_is_known_by_the_title() -> None:
+    assert portrait("Lucky casino", 60).in_trade
+    assert not portrait("Another one", text="Lucky casino").in_trade
+
+
+def test_a_portrait_that_says_nothing_new_is_not_wanted() -> None:
+    other = replace(EARLIER, title=(7, 8), fingerprint=0)
+    assert tells_more(None, BLANK, portrays=True)
+    assert not tells_more(None, EARLIER, portrays=False)
+    assert not tells_more(EARLIER, EARLIER, portrays=False)
+    assert not tells_more(EARLIER, BLANK, portrays=True)
+    assert tells_more(BLANK, EARLIER, portrays=True)
+    assert tells_more(EARLIER, EARLIER, portrays=True)
+    assert tells_more(EARLIER, other, portrays=False)
+    assert tells_more(replace(EARLIER, newcomer=Newcomer(other, 5)), EARLIER, portrays=False)
+    assert tells_more(replace(EARLIER, language=0), EARLIER, portrays=False)

@@ -1,0 +1,208 @@
+"""New owners, told from everything else that happens to living pages: series of looks at whole hosts (C-11)."""
+
+from collections.abc import Callable, Mapping
+
+import pytest
+from support.pages import page, prose
+
+from weboid.core.document.document import document_of
+from weboid.core.document.portrait import BLANK, Newcomer, Portrait
+from weboid.core.observe.recognition import portrait_in, tells_more
+from weboid.core.verdict.newcomers import ACCEPTED_DAYS, Jump, Newcomers, Recognition, is_new_owner, remembered
+
+CHANGE, END = 100, 200
+EN = "the of and to in is for that with on as are this by from be it was or at you we not have"
+ID = "dan yang di untuk dengan ini dari adalah pada bisa dapat anda tidak akan atau ke dalam juga itu"
+DE = "der die und das von mit den ist für auf im eine des sich auch dem nicht wir werden sie"
+
+Page = tuple[str, str]
+"""A title and a text."""
+Life = Callable[[int, int], Page]
+"""What a URL shows, by its number and the day."""
+
+
+def text(seed: int, words: int = 300, language: str = EN) -> str:
+    """A text of its own, in which every third word is one of the commonest of a language."""
+    common = language.split()
+    return " ".join(
+        word if place % 3 else common[place // 3 % len(common)]
+        for place, word in enumerate(prose(words, start=1_000 * seed).split())
+    )
+
+
+def article(number: int) -> Page:
+    return f"The {('mill', 'bridge', 'tower', 'market')[number % 4]} of Harbourtown", text(number)
+
+
+def portrait(shown: Page, url: str, earlier: Portrait | None) -> Portrait:
+    return portrait_in(document_of(page(shown[0], body=f"<p>{shown[1]}</p>"), "text/html", url), url, earlier)
+
+
+def told(life: Life, urls: int, *, domain: str = "oldsite.demo", end: int = END) -> int | None:
+    """The day on which a host is told to have a new owner: a visit each week, a look each fortnight or if suspected."""
+    known: dict[int, Portrait | None] = dict.fromkeys(range(urls))
+    for day in range(4, end, 7):
+        newcomers = Newcomers(list(known.items()))
+        for number in sorted(known, key=lambda number: (known[number] or BLANK).newcomer is not None):
+            if not (newcomers.are_suspected or (day // 7 + number) % 2):
+                continue
+            earlier = known[number]
+            now = portrait(life(number, day), f"http://{domain}/{number}", earlier)
+            if tells_more(earlier, now, portrays=earlier in (None, BLANK) or newcomers.are_suspected):
+                recognition, memory = newcomers.take(number, earlier, now, day)
+                known[number] = memory or earlier
+                if recognition is Recognition.OTHER and newcomers.has_new_owner:
+                    return day
+    return None
+
+
+def after(change: Life, before: Life = lambda number, day: article(number)) -> Life:
+    return lambda number, day: before(number, day) if day < CHANGE else change(number, day)
+
+
+CASINO = ("Situs slot gacor hari ini", text(90, language=ID))
+STRANGERS: Mapping[str, tuple[Life, int]] = {
+    "gambling in another language on one URL": (lambda number, day: CASINO, 1),
+    "gambling in another language": (lambda number, day: CASINO, 4),
+    "gambling in the same language": (lambda number, day: ("Best casino bonus codes", text(50 + number)), 1),
+    "short gambling": (lambda number, day: ("Best casino bonus codes", text(50, 60)), 2),
+    "a magazine in another language": (lambda number, day: (f"Ratgeber {number}", text(60 + number, language=DE)), 1),
+    "a shop in the same language": (lambda number, day: (f"Discount shoes, page {number}", text(70 + number)), 3),
+    "one page of a shop everywhere": (lambda number, day: ("Discount shoes", text(70)), 5),
+    "gambling that changes each week": (lambda number, day: (f"Casino news {day}", text(day + number)), 1),
+    "a foreign magazine that changes each week": (
+        lambda number, day: (f"Neues aus {prose(1, day)}", text(day + number, language=DE)),
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_a_new_owner_is_told_within_three_weeks(name: str) -> None:
+    life, urls = STRANGERS[name]
+    day = told(after(life), urls)
+    assert day is not None
+    assert CHANGE + 5 <= day <= CHANGE + 21
+
+
+def redesigned(number: int, day: int) -> Page:
+    """The same articles with another menu and other titles."""
+    return f"Harbourtown heritage: {article(number)[0].split()[1]}", f"{article(number)[1]} {text(80, 80)}"
+
+
+def rewritten(number: int, day: int) -> Page:
+    return f"Visit Harbourtown | page {number}", text(85 + number)
+
+
+def renamed(number: int, day: int) -> Page:
+    return f"Stories worth reading {number}", article(number)[1]
+
+
+def partly(number: int, day: int) -> Page:
+    """All but one of the pages have become others."""
+    return article(number) if number == 3 else ("Unrelated things", text(70 + number))
+
+
+def repairs(number: int, day: int) -> Page:
+    """A long notice in another language for six days."""
+    return ("Wartungsarbeiten", text(88, language=DE)) if day < CHANGE + 5 else article(number)
+
+
+def wall(number: int, day: int) -> Page:
+    """An unknown wall, for good: few words, the same everywhere."""
+    return "Checking who you are", text(89, 120)
+
+
+def foreign_wall(number: int, day: int) -> Page:
+    return "Prüfung", text(89, 120, language=DE)
+
+
+def translated(number: int, day: int) -> Page:
+    """Sent in another language, by address; the name of the site is in the text."""
+    return "Startseite", f"{text(91 + number, language=DE)} Oldsite"
+
+
+def seasonal(number: int, day: int) -> Page:
+    return ("Merry Christmas", text(92)) if day < CHANGE + 28 and number == 0 else article(number)
+
+
+def alternating(number: int, day: int) -> Page:
+    """A test with two designs."""
+    return article(number) if (day + number) % 3 else ("Something quite different", text(93 + number))
+
+
+LIVING: Mapping[str, Life] = {
+    "as it was": lambda number, day: article(number),
+    "redesigned": redesigned,
+    "rewritten under the same name": rewritten,
+    "other titles": renamed,
+    "one page stays": partly,
+    "repairs": repairs,
+    "a wall": wall,
+    "a wall in another language": foreign_wall,
+    "another language": translated,
+    "a season's page": seasonal,
+    "two designs": alternating,
+    "no text": lambda number, day: ("An application", text(94, 20)),
+    "no title": lambda number, day: ("", text(95)),
+}
+
+
+@pytest.mark.parametrize("urls", [1, 2, 4, 7])
+@pytest.mark.parametrize("name", LIVING)
+def test_a_living_host_has_no_new_owner(name: str, urls: int) -> None:
+    if not (name == "one page stays" and urls < 4):
+        assert told(after(LIVING[name]), urls) is None
+
+
+@pytest.mark.parametrize("urls", [1, 3, 5])
+def test_front_pages_with_the_news_of_the_day_are_known_for_what_they_are(urls: int) -> None:
+    """Title and text are others each day, without the name of the site; one day it is about a casino."""
+
+    def news(number: int, day: int) -> Page:
+        title = "Casino burns down" if day // 7 == 18 else " ".join(prose(5, 100 * day + number).split())
+        return title, text(day + 300 * number)
+
+    assert told(news, urls, end=400) is None
+
+
+@pytest.mark.parametrize("urls", [1, 2])
+def test_few_documents_in_the_same_language_make_no_new_owner(urls: int) -> None:
+    """A new design by the owner may be all that has happened."""
+    assert told(after(lambda number, day: ("Discount shoes", text(70 + number))), urls) is None
+
+
+def test_several_documents_that_change_one_by_one_make_no_new_owner() -> None:
+    def slowly(number: int, day: int) -> Page:
+        return article(number) if day < CHANGE + 30 * number else ("Unrelated things", text(70 + number))
+
+    assert told(slowly, 3, end=300) is None
+
+
+def test_what_stays_without_making_a_new_owner_is_accepted_at_last() -> None:
+    earlier = portrait(article(0), "http://a.demo/", None)
+    now = portrait(("Discount shoes", text(70)), "http://a.demo/", earlier)
+    known = remembered(earlier, now, CHANGE)
+    assert known is not None
+    assert known.newcomer == Newcomer(now, CHANGE)
+    assert remembered(known, now, CHANGE + ACCEPTED_DAYS - 1) is None
+    assert remembered(known, now, CHANGE + ACCEPTED_DAYS) == now
+    assert remembered(known, earlier, CHANGE + 7) == earlier
+    assert remembered(known, BLANK, CHANGE + 7) is None
+
+
+def test_one_telling_document_among_many_is_not_enough() -> None:
+    plain, telling = Jump(100, False, False, False), Jump(100, True, False, False)
+    assert is_new_owner([telling, plain], 1)
+    assert not is_new_owner([telling, plain, plain], 3)
+    assert not is_new_owner([telling], 0)
+    assert not is_new_owner([], 0)
+
+
+def test_documents_of_their_own_must_be_several_and_changed_together() -> None:
+    own = Jump(100, False, False, True)
+    assert is_new_owner([own] * 3, 2)
+    assert not is_new_owner([own] * 3, 1)
+    assert not is_new_owner([own] * 2, 2)
+    assert not is_new_owner([own, own, Jump(100, False, False, False)], 3)
+    assert not is_new_owner([own, own, Jump(130, False, False, True)], 3)

@@ -1,0 +1,245 @@
+"""Skims a document while it arrives: its beginning as it is, then only what is text, until there is enough (C-11).
+
+Real pages begin with scripts and styles: in the first 64 KiB a third of them show less than forty words. The result is
+markup again, to be read by ``core/document/document``: of elements that show nothing only the tags are left.
+One law: the result depends on the bytes alone, not on how they arrive; it is bounded, and so is the work for each byte.
+"""
+
+import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from typing import Final
+
+from weboid.core.document.document import MAX_SKIMMED, is_html
+from weboid.core.document.elements import RAW, awaits_script, hides
+
+ENOUGH_WORDS: Final = 250
+"""With more words no sign asks whether a document is thin."""
+_MAX_TAGS: Final = 8_000
+"""Only a hostile document has more and no text; each takes a microsecond."""
+_BLOCK: Final = 16_384
+"""Bytes that are read at a time, wherever a body is cut."""
+_LONGEST_TAG: Final = 4_096
+_LONGEST_KEPT: Final = 1_000
+_SNIFFED: Final = 512
+_LONGEST_END: Final = 16
+_NAME: Final = 40
+_COMMENT: Final = "!--"
+_WORD_BYTES: Final = 12
+"""Bytes that count as a word in scripts without spaces."""
+
+# As in ``core/document/markup``, but what the end of the data cuts is no tag yet: its quotes may still be closed.
+_ATTRIBUTES: Final = rb"(?>[^>=\"']++|=\s*+(?>\"[^\"]*+\"|'[^']*+'|(?![\"'])[^\s>]*+)|[\"'])*+"
+_TOKEN: Final = re.compile(
+    rb"<(?P<close>/?+)(?P<name>[a-z][^\s/>]*+)(?P<attributes>" + _ATTRIBUTES + rb")>"
+    rb"|(?P<comment><!--)(?!\Z)(?:-?>)?+|<(?=[!?/])(?!!--)[^>]*+>|(?P<cut><(?:[a-z/!?].*+|\Z))",
+    re.IGNORECASE | re.DOTALL,
+)
+_CUT_TAG: Final = re.compile(
+    rb"<(?P<name>[a-z][^\s/>]*+)(?P<attributes>" + _ATTRIBUTES + rb")(?P<value>=\s*+[\"']?+)?+", re.IGNORECASE
+)
+_COMMENT_END: Final = re.compile(rb"--!?>")
+_ENDS: Final = {name: re.compile(rb"</" + name.encode() + rb"(?=[\s/>])", re.IGNORECASE) for name in RAW.split("|")}
+_TEXTS: Final = frozenset({"title", "noscript"})
+"""Of these elements the content is kept, though it is not markup."""
+_TELLING: Final = frozenset({"html", "meta", "link", "base", "iframe", "frame", "script", "embed", "input"})
+"""Elements whose attributes are kept."""
+
+
+class Skim:
+    """One document: of its first `whole` bytes all are kept, of the first `most` at least the text if it is HTML.
+
+    It begins to read markup only when there are `whole` bytes, so a short document costs nothing.
+    """
+
+    def __init__(self, whole: int, most: int, content_type: str = "") -> None:
+        self._whole = whole
+        self._most = max(whole, most)
+        self._content_type = content_type
+        self._beginning = bytearray()
+        self._waiting = bytearray()
+        self._skimmed = bytearray()
+        self._taken = 0
+        self._is_done = False
+        self._is_keeping = False
+        self._rest = b""
+        self._cut_bytes = 0
+        self._is_told = False
+        self._inside = ""
+        self._hidden_by = ""
+        self._hidden_depth = 0
+        self._words = 0
+        self._tags = 0
+
+    @property
+    def wanted(self) -> int:
+        """How many more bytes may be taken."""
+        return 0 if self._is_done else self._most - self._taken
+
+    def take(self, data: bytes) -> bool:
+        """Takes the next bytes; returns whether no more are needed."""
+        data = data[: self.wanted]
+        self._taken += len(data)
+        if not self._is_keeping:
+            room = self._whole - len(self._beginning)
+            self._beginning += data[:room]
+            data = data[room:]
+            if len(self._beginning) == self._whole and not self._is_done:
+                self._begin()
+        self._waiting += data
+        while len(self._waiting) >= _BLOCK and not self._is_done:
+            self._read(bytes(self._waiting[:_BLOCK]))
+            del self._waiting[:_BLOCK]
+        if self._taken == self._most:
+            self._finish()
+        return self._is_done
+
+    def kept(self) -> bytes:
+        """What is kept of all that was taken; nothing can be taken any more."""
+        self._finish()
+        return bytes(self._beginning + self._skimmed[:MAX_SKIMMED])
+
+    def _begin(self) -> None:
+        """Reads the beginning; if there is too little text in it, what follows is skimmed."""
+        self._is_done = self._most == self._whole or not _is_skimmable(self._content_type, self._beginning)
+        for start in range(0, self._whole, _BLOCK):
+            if not self._is_done:
+                self._read(bytes(self._beginning[start : start + _BLOCK]))
+        if self._is_done:
+            return
+        self._is_keeping = True
+        if self._cut_bytes > _LONGEST_TAG:
+            # A tag without end, or with a quote without one: what it holds is kept, and it is ended here.
+            self._skimmed += (self._rest[-1:] if self._rest.endswith((b'"', b"'")) else b"") + b">"
+            self._is_told = True
+        elif self._cut_bytes:
+            # What the end cuts is read again, as a part of what follows.
+            del self._beginning[-self._cut_bytes :]
+        if self._inside or self._hidden_by:
+            _drop_character(self._beginning)
+        if self._inside:
+            self._skimmed += b"-->" if self._inside == _COMMENT else b"\n"
+
+    def _finish(self) -> None:
+        """Reads what is left."""
+        if not self._is_done and self._waiting:
+            self._read(bytes(self._waiting))
+        self._waiting.clear()
+        self._is_done = True
+
+    def _read(self, data: bytes) -> None:
+        """Reads the next block, with what was cut from the last."""
+        block_bytes, cut_before = len(data), self._cut_bytes if self._rest else 0
+        data = self._rest + data
+        self._rest, self._cut_bytes = b"", 0
+        at = 0
+        while at < len(data):
+            if self._inside:
+                at = self._leave(data, at)
+                continue
+            found = _TOKEN.search(data, at)
+            if found is None:
+                self._take_text(data[at:])
+                break
+            if found.start() > at:
+                self._take_text(data[at : found.start()])
+            at = found.end()
+            if cut := found["cut"]:
+                # A tag that began in an earlier block was longer than what was kept of it.
+                self._rest = _shortened(cut)
+                self._cut_bytes = cut_before + block_bytes if cut_before and not found.start() else len(cut)
+            elif found["comment"]:
+                self._inside = _COMMENT if at - found.start() == len(found["comment"]) else ""
+            elif name := found["name"]:
+                self._take_tag(name.lower().decode("latin-1")[:_NAME], found["attributes"], bool(found["close"]))
+        is_full = self._words >= ENOUGH_WORDS or len(self._skimmed) >= MAX_SKIMMED or self._tags > _MAX_TAGS
+        self._is_done = self._is_done or is_full
+
+    def _leave(self, data: bytes, at: int) -> int:
+        """Skips the content of an element whose content is not markup; returns where to go on."""
+        end = (_COMMENT_END if self._inside == _COMMENT else _ENDS[self._inside]).search(data, at)
+        if end is None:
+            start = max(at, len(data) - _LONGEST_END)
+            self._rest, self._cut_bytes = data[start:], len(data) - start
+        else:
+            start = end.start()
+        if self._is_keeping and self._inside in _TEXTS:
+            self._skimmed += data[at:start]
+        if end is None:
+            return len(data)
+        was_comment = self._inside == _COMMENT
+        self._inside = ""
+        return end.end() if was_comment else start
+
+    def _take_text(self, data: bytes) -> None:
+        if self._hidden_by:
+            return
+        parts = data.split()
+        if parts:
+            self._words += max(len(parts), sum(map(len, parts)) // _WORD_BYTES)
+        if self._is_keeping:
+            before, after = b" " * data[:1].isspace(), b" " * (data[-1:].isspace() and bool(parts))
+            self._skimmed += before + b" ".join(parts) + after
+
+    def _take_tag(self, name: str, attributes: bytes, closing: bool) -> None:
+        self._tags += 1
+        raw_attributes = attributes.decode("latin-1")
+        hides_now = not closing and not self._hidden_by and hides(name, raw_attributes)
+        if self._is_told:
+            self._is_told = False
+        elif self._is_keeping and (not self._hidden_by or name == self._hidden_by):
+            self._skimmed += _short_tag(name, raw_attributes, closing=closing, hides_now=hides_now)
+        if hides_now:
+            self._hidden_by, self._hidden_depth = name, 1
+        elif name == self._hidden_by:
+            self._hidden_depth += -1 if closing else 1
+            if not self._hidden_depth:
+                self._hidden_by = ""
+        if not closing and name in _ENDS:
+            self._inside = name
+
+
+def _is_skimmable(content_type: str, beginning: bytearray) -> bool:
+    """Whether it is HTML in a charset in which the characters of tags are single bytes."""
+    return is_html(content_type, bytes(beginning[:_SNIFFED])) and not beginning.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+
+
+def _short_tag(name: str, raw_attributes: str, *, closing: bool, hides_now: bool) -> bytes:
+    """A tag with no more of its attributes than the reader of the document asks for."""
+    kept = ""
+    if closing:
+        name = f"/{name}"
+    elif name in _TELLING and len(raw_attributes) <= _LONGEST_KEPT:
+        kept = raw_attributes
+    elif hides_now:
+        kept = " hidden"
+    elif name == "a" and "href" in raw_attributes.lower():
+        kept = " href"
+    elif awaits_script(name, raw_attributes):
+        kept = " id=root"
+    return f"<{name}{kept}>".encode("latin-1")
+
+
+def _shortened(cut: bytes) -> bytes:
+    """The beginning of a tag that the data cuts, or something short that goes on in the same way."""
+    if len(cut) <= _LONGEST_TAG:
+        return cut
+    found = _CUT_TAG.match(cut)
+    if found is None:
+        return cut[:2] + b"x"
+    name, attributes = found["name"][:_NAME].lower(), found["attributes"]
+    short = b"<" + name
+    if hides(name.decode("latin-1"), attributes.decode("latin-1")):
+        short += b" hidden"
+    if b"href" in attributes.lower():
+        short += b" href"
+    if value := found["value"]:
+        return short + b" x=" + value.strip(b"= \t\r\n\f")
+    return short + (b" x=" if attributes.rstrip().endswith(b"=") else b" ")
+
+
+def _drop_character(data: bytearray) -> None:
+    """Removes the last character, which may be incomplete, if it is in UTF-8 and not ASCII."""
+    while data and 0x80 <= data[-1] < 0xC0:
+        data.pop()
+    if data and data[-1] >= 0xC0:
+        data.pop()

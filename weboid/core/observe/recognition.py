@@ -1,0 +1,61 @@
+"""Which portrait is taken of the document that an answer shows, and whether it tells anything new (C-11).
+
+What follows for a host from the portraits of its URLs is decided in ``core/verdict/newcomers``.
+"""
+
+from dataclasses import replace
+from typing import Final
+from urllib.parse import urlsplit
+
+from weboid.core.document.document import Document
+from weboid.core.document.folding import folded
+from weboid.core.document.language import UNKNOWN, number_of
+from weboid.core.document.portrait import BLANK, Portrait, is_replaced, portrait_of
+from weboid.core.signs.trades import trade_in
+from weboid.core.url.hosts import registrable_domain
+
+_OWN_WORDS: Final = 150
+"""A document with fewer words may be a wall, a notice or a page for the time of repairs."""
+_SHORTEST_NAME: Final = 4
+_SPELLINGS: Final = (("ae", "a"), ("oe", "o"), ("ue", "u"))
+
+
+def portrait_in(document: Document, asked: str, earlier: Portrait | None = None) -> Portrait:
+    """The portrait of the document that stands at the URL `asked`, where `earlier` was taken."""
+    now = portrait_of(document)
+    if now == BLANK:
+        return BLANK
+    is_own = earlier is not None and is_replaced(earlier, now) and _is_own(document, asked, earlier)
+    return replace(now, in_trade=trade_in(document.title) is not None, is_own=is_own)
+
+
+def tells_more(earlier: Portrait | None, now: Portrait, *, portrays: bool) -> bool:
+    """Whether a portrait says more than what is known. `portrays`: it is the turn of a first or a fresh one."""
+    if earlier is None:
+        return portrays
+    if now == BLANK:
+        return False
+    has_changed = earlier.newcomer is not None or is_replaced(earlier, now)
+    is_known = earlier != BLANK and earlier.language == UNKNOWN != now.language
+    return portrays or has_changed or is_known
+
+
+def _is_own(document: Document, asked: str, earlier: Portrait) -> bool:
+    """Whether a document has much text, and nothing that binds it to what was there: the name of the domain in it,
+    the domain itself after a redirect, or the word that it can be had in the earlier language, too.
+    """
+    domain = registrable_domain(urlsplit(asked).hostname or "")
+    if len(document.words) < _OWN_WORDS or registrable_domain(urlsplit(document.url).hostname or domain) != domain:
+        return False
+    if earlier.language in {number_of(tag) for tag in document.alternates} - {UNKNOWN}:
+        return False
+    name = _plain(domain.partition(".")[0])
+    return len(name) < _SHORTEST_NAME or name not in _plain(f"{document.title} {document.text}")
+
+
+def _plain(text: str) -> str:
+    """A text without spaces, and with umlauts as in the names of domains and as in texts."""
+    text = folded(text).replace(" ", "")
+    for long, short in _SPELLINGS:
+        text = text.replace(long, short)
+    return text

@@ -1,0 +1,152 @@
+"""Newcomers: other documents where known ones were, and when that means that a host has a new owner (C-11).
+
+Pages change for many reasons that end or do not matter: repairs, walls, notices, front pages with the news of the day,
+a new design. So one look proves nothing. A host has a new owner if its documents have changed together, title and text
+of each, if the new ones are still there some days later, and if all that was looked at has changed.
+One law: while one document of a visit is recognised, no other one makes a new owner.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Final
+
+from weboid.core.document.language import UNKNOWN
+from weboid.core.document.portrait import BLANK, Newcomer, Portrait, is_replaced
+from weboid.core.record.record import UrlRecord
+from weboid.core.record.specials import Sights, Special
+
+CONFIRMED_DAYS: Final = 5
+"""Days after which a newcomer that is still there is no passing notice."""
+TOGETHER_DAYS: Final = 21
+"""Documents whose newcomers were found within so many days have changed together: a look takes a fortnight to come."""
+ACCEPTED_DAYS: Final = 56
+"""After so many days a newcomer that made no new owner is what the owner has put there."""
+SEVERAL: Final = 3
+"""So many documents must have changed if neither language nor trade is another."""
+_CONFIRMED: Final = 2
+"""And for so many of them the newcomer must be confirmed: of two that are unrelated one in fifty is alike by chance."""
+
+
+class Recognition(Enum):
+    """Whether a document is the one that was remembered; UNKNOWN if one of the two shows too little."""
+
+    UNKNOWN = 0
+    SAME = 1
+    OTHER = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """The change from one document to a newcomer, found first on day `since`.
+
+    `in_trade`: it is now of a trade of which it was not; `is_foreign`: in another language; `is_own` as in Portrait.
+    """
+
+    since: int
+    in_trade: bool
+    is_foreign: bool
+    is_own: bool
+
+
+def recognised(earlier: Portrait | None, now: Portrait) -> Recognition:
+    """Whether a document is the one of the earlier portrait."""
+    if earlier is None or not (earlier.title and now.title):
+        return Recognition.UNKNOWN
+    return Recognition.OTHER if is_replaced(earlier, now) else Recognition.SAME
+
+
+def remembered(earlier: Portrait | None, now: Portrait, day: int) -> Portrait | None:
+    """What is to be remembered after a look at a document that nothing speaks against; None = the same as before.
+
+    A document that is another one each time cannot be compared with anything: then BLANK.
+    """
+    match recognised(earlier, now):
+        case Recognition.UNKNOWN:
+            return now if earlier in (None, BLANK) else None
+        case Recognition.SAME:
+            return now
+    assert earlier is not None
+    if (known := earlier.newcomer) is None:
+        return replace(earlier, newcomer=Newcomer(now, day))
+    if not _is_still_there(earlier, known.portrait, now):
+        return BLANK
+    return now if day - known.since >= ACCEPTED_DAYS else None
+
+
+def jump_of(portrait: Portrait | None) -> Jump | None:
+    """The change that is remembered with a portrait."""
+    if portrait is None or portrait.newcomer is None:
+        return None
+    now = portrait.newcomer.portrait
+    return Jump(
+        portrait.newcomer.since,
+        now.in_trade and not portrait.in_trade,
+        UNKNOWN not in (now.language, portrait.language) and now.language != portrait.language,
+        now.is_own,
+    )
+
+
+def is_new_owner(jumps: Iterable[Jump], confirmed: int) -> bool:
+    """Whether the changes of a host's documents, of which none was recognised, mean a new owner.
+
+    `confirmed` is for how many of them the newcomer was still there after some days.
+    """
+    jumps = list(jumps)
+    newest = max((jump.since for jump in jumps), default=0)
+    together = [jump for jump in jumps if newest - jump.since <= TOGETHER_DAYS]
+    telling = sum(jump.in_trade or (jump.is_foreign and jump.is_own) for jump in together)
+    if 2 * telling >= len(together):
+        return confirmed >= 1
+    return len(together) >= SEVERAL and all(jump.is_own for jump in together) and confirmed >= _CONFIRMED
+
+
+def is_since_new_owner(record: UrlRecord, sights: Sights) -> bool:
+    """Whether a URL has not been checked since the day on which its host was found to have a new owner."""
+    sight = sights.get(Special.NEW_OWNER)
+    return sight is not None and record.checked is not None and record.checked <= sight.until
+
+
+class Newcomers:
+    """What the looks of one visit to a host have shown; begun with the portraits of the URLs that are due."""
+
+    def __init__(self, portraits: Sequence[tuple[int, Portrait | None]]) -> None:
+        self._jumps = {key: jump for key, portrait in portraits if (jump := jump_of(portrait))}
+        self._confirmed: set[int] = set()
+        self._changed: set[int] = set()
+        self._is_living = False
+        self.has_new_owner = False
+
+    @property
+    def are_suspected(self) -> bool:
+        """Whether all other documents of the visit should be looked at, too."""
+        return bool(self._jumps)
+
+    def has_changed(self, key: int) -> bool:
+        """Whether a look of this visit has shown a newcomer there."""
+        return key in self._changed
+
+    def take(self, key: int, earlier: Portrait | None, now: Portrait, day: int) -> tuple[Recognition, Portrait | None]:
+        """Takes a look at a document; returns whether it is recognised, and what is to be remembered (None = as is)."""
+        memory, recognition = remembered(earlier, now, day), recognised(earlier, now)
+        jump = jump_of(earlier if memory is None else memory)
+        if jump is None:
+            self._jumps.pop(key, None)
+        else:
+            self._jumps[key] = jump
+        if recognition is Recognition.OTHER and jump is not None:
+            self._changed.add(key)
+            if day - jump.since >= CONFIRMED_DAYS:
+                self._confirmed.add(key)
+        # A document that is another one each time speaks against a new owner like one that is recognised.
+        is_changing = recognition is Recognition.OTHER and memory == BLANK
+        self._is_living |= is_changing or recognition is Recognition.SAME
+        self.has_new_owner = not self._is_living and is_new_owner(self._jumps.values(), len(self._confirmed))
+        return recognition, memory
+
+
+def _is_still_there(earlier: Portrait, known: Portrait, now: Portrait) -> bool:
+    """Whether a newcomer is still there, or another document that is as strange as it was."""
+    is_foreign = known.language == now.language and UNKNOWN not in (known.language, earlier.language)
+    is_as_strange = (known.in_trade and now.in_trade) or (is_foreign and known.language != earlier.language)
+    return is_as_strange or not is_replaced(known, now)
