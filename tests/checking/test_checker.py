@@ -3,6 +3,7 @@
 How hosts answer for made-up URLs is in ``test_faces``.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -292,6 +293,20 @@ async def test_the_rules_of_a_host_that_redirects_lead_to_are_read_before_the_se
                 assert (await checker().ask(CheckRequest(site.url("/a")))).target == target.url("/there")
     assert [line for line, _ in times] == ["/there", "/robots.txt", "/there", "/there"]
     assert all(later - earlier > 0.95 for (_, earlier), (_, later) in pairwise(times[1:]))
+
+
+async def test_hosts_that_redirect_everything_to_each_other_hold_no_check_up() -> None:
+    places: list[str] = []
+    async with (
+        serve(lambda asked: reply(302, f"Location: {places[1]}"), "127.0.0.2") as one,
+        serve(lambda asked: reply(302, f"Location: {places[0]}"), "127.0.0.3") as other,
+        checking() as checker,
+    ):
+        places += [one.url("/a"), other.url("/b")]
+        async with asyncio.timeout(20):
+            for _ in range(3):
+                checks = (checker().ask(CheckRequest(url, follows=True)) for url in places)
+                assert {seen.reason for seen in await asyncio.gather(*checks)} == {Reason.REDIRECT_LOOP}
 
 
 async def test_a_host_that_asks_for_an_hour_gets_it() -> None:

@@ -75,7 +75,7 @@ class Checker:
     ) -> None:
         self._session = session
         self._turns = turns
-        self._robots = RobotsCache(session, self.turn)
+        self._robots = RobotsCache(session, self._plain_turn)
         self._stop_list = StopList((*config.stop, *BARRED_HOSTS), config.stop_file)
         self._passed: BoundedMap[str, str] = BoundedMap(_PASSED)
         """Hosts that redirects have led to, with a URL there; their rules are not known yet."""
@@ -117,10 +117,14 @@ class Checker:
 
         Where a redirect has led before, robots.txt is read first: one request for all that will come (C-15).
         """
+        if not self._stop_list.holds(host) and (there := self._passed.take(host)) is not None:
+            await self._optional(self._rules_of(there))
+        await self._plain_turn(host)
+
+    async def _plain_turn(self, host: str) -> None:
+        """The same without reading robots.txt first: where that redirects in a circle, it would wait for itself."""
         if self._stop_list.holds(host):
             raise NotPublic
-        if (there := self._passed.take(host)) is not None:
-            await self._optional(self._rules_of(there))
         await self._turns.turn(host)
 
     async def _back_off(self, url: Url, seen: Observation) -> None:

@@ -192,7 +192,7 @@ class Connectivity:
         if not self.is_down:
             self.is_down = True
             self.reach = reach
-            log.info("nothing is concluded: %s", self.told)
+            log.debug("nothing is concluded: %s", self.told)
             if reach is Reach.CAPTIVE:
                 self._settle(reach)
 

@@ -141,28 +141,32 @@ async def _record_plans(
     conn: Connection, plans: Sequence[tuple[FollowedWiki, WikiEffects]], day: int, applied: Applied
 ) -> None:
     """Writes the effects of all wikis: on pages first, as all is locked in one order, then what is to be read."""
-    pending, changes = {}, {}
+    pending: list[list[Pending]] = []
+    changes: dict[int, PageChanges] = {}
     for wiki, plan in plans:
         touched = plan.gone.keys() | {page for page, given in plan.handed_in.items() if given.how is HandedIn.MOVED}
         watched = await list_watched(conn, wiki.wiki, touched) if touched else set()
-        pending[wiki.wiki] = _pending(wiki, plan, watched) + await _categorised(conn, wiki, plan)
-        changes[wiki.wiki] = await _changes(conn, wiki, plan, watched)
+        pending.append(_pending(wiki, plan, watched) + await _categorised(conn, wiki, plan))
+        changes[wiki.wiki] = await _changes(conn, wiki, plan, watched, changes.get(wiki.wiki, PageChanges()))
     applied.intake += await record_intake(conn, changes, day)
-    for wiki, plan in plans:
-        await record_pending(conn, wiki.wiki, pending[wiki.wiki])
+    for (wiki, plan), waiting in zip(plans, pending, strict=True):
+        await record_pending(conn, wiki.wiki, waiting)
         await record_later(conn, wiki.wiki, plan.later, plan.later_titles)
-        applied.handed_in += len(pending[wiki.wiki])
+        applied.handed_in += len(waiting)
 
 
-async def _changes(conn: Connection, wiki: FollowedWiki, plan: WikiEffects, watched: set[int]) -> PageChanges:
-    """What happens to pages at once. Deleted pages count as deleted, whatever was added to them before or later."""
-    gone = sorted(plan.gone.keys() & watched)
-    if not plan.added:
-        return PageChanges(gone=gone)
-    spam = await wiki.spam(conn)
-    return PageChanges(
-        added={page: watched_urls(given, wiki.farm, spam) for page, given in plan.added.items()}, gone=gone
-    )
+async def _changes(
+    conn: Connection, wiki: FollowedWiki, plan: WikiEffects, watched: set[int], others: PageChanges
+) -> PageChanges:
+    """What happens to pages at once, besides what does by `others`.
+
+    Deleted pages count as deleted, whatever was added to them before or later.
+    """
+    added = dict(others.added)
+    if plan.added:
+        spam = await wiki.spam(conn)
+        added |= {page: watched_urls(given, wiki.farm, spam) for page, given in plan.added.items()}
+    return PageChanges(added=added, gone=sorted({*others.gone, *(plan.gone.keys() & watched)}))
 
 
 async def _categorised(conn: Connection, wiki: FollowedWiki, plan: WikiEffects) -> list[Pending]:
