@@ -54,9 +54,9 @@ class Reason(Enum):
     FOR_SALE = 24, _D
     REPLACED = 25, _D
     # Of a server, a panel or a hosting service, where nobody has put a site yet or any more.
-    PLACEHOLDER = 37, _D
+    PLACEHOLDER = 36, _D
     # The hosting service has closed the account.
-    SUSPENDED = 36, _D
+    SUSPENDED = 37, _D
     # Doubts, not failures: it is our own policy not to follow there.
     REDIRECT_TO_SCHEME = 26, _D
     NOT_PUBLIC = 27, _D

@@ -127,46 +127,81 @@ _PARKED: Final[dict[str, str]] = {
         "domain is parked|domain name is parked|parked free courtesy of|web page is parked|page is parked|"
         "this domain has recently been registered|this domain has been registered|this domain is registered|"
         "this domain has expired|domain name has expired|this domain name was recently registered|"
-        "this is a parked domain|domain is pending renewal|this domain is managed by|"
-        "domain has been parked|domain has been purchased and parked|parked at loopia|this domain was registered by|"
-        "hosted by a free parking|website is parked|domain is for future use"
+        "this is a parked domain|domain is pending renewal|this domain is managed by|domain has been parked|"
+        "domain has been purchased and parked|parked at loopia|this domain was registered by|"
+        "hosted by a free parking|website is parked|domain is for future use|"
+        "parked domain name on hostinger dns system|parked on the bun|"
+        "this domain isn t connected to a website yet|domain name has been registered with gandi|"
+        "domain was successfully created with ovhcloud|is parked free courtesy of|domain is parked at|"
+        "domain is parked on|domain is parked with|domain is reserved for a customer"
     ),
     "de": (
         "domain ist geparkt|domain wurde geparkt|domain wurde registriert|diese domain ist registriert|"
-        "domain ist bereits registriert|diese domain wurde gesperrt|"
-        "domain ist abgelaufen|domain ist reserviert|domain wurde soeben freigeschaltet"
+        "domain ist bereits registriert|diese domain wurde gesperrt|domain ist abgelaufen|domain ist reserviert|"
+        "domain wurde soeben freigeschaltet|diese domain wurde erfolgreich registriert|"
+        "domain wurde erfolgreich bestellt|domain wurde für einen kunden registriert|"
+        "domain ist für einen kunden reserviert|domain wurde reserviert"
     ),
     "fr": (
         "domaine est parqué|nom de domaine est parqué|ce nom de domaine a été enregistré|ce domaine est réservé|"
-        "domaine a expiré|nom de domaine est réservé|ce domaine a été enregistré"
+        "domaine a expiré|nom de domaine est réservé|ce domaine a été enregistré|"
+        "votre domaine a bien été créé chez|domaine a bien été créé chez|ce domaine vient d'être enregistré|"
+        "nom de domaine vient d'être réservé|nom de domaine est parqué chez|nom de domaine a été réservé"
     ),
     "es": (
         "dominio está aparcado|dominio ha expirado|dominio está registrado|este dominio ha sido registrado|"
-        "dominio parqueado"
+        "dominio parqueado|este dominio está registrado|dominio está aparcado en|dominio está reservado|"
+        "dominio ha sido reservado"
     ),
-    "it": "dominio è parcheggiato|dominio è scaduto|dominio registrato da|dominio è stato registrato",
-    "pt": "domínio está estacionado|domínio expirou|domínio está registrado|domínio registado",
+    "it": (
+        "dominio è parcheggiato|dominio è scaduto|dominio registrato da|dominio è stato registrato|"
+        "questo dominio è stato registrato|dominio è registrato presso|dominio è parcheggiato presso"
+    ),
+    "pt": (
+        "domínio está estacionado|domínio expirou|domínio está registrado|domínio registado|"
+        "este domínio está registado|este domínio foi registrado|este domínio foi registado|"
+        "domínio está reservado"
+    ),
     "nl": (
         "domein is geparkeerd|domeinnaam is geparkeerd|domeinnaam is geregistreerd|gereserveerd voor een klant|"
-        "domein is gereserveerd|domeinnaam is verlopen"
+        "domein is gereserveerd|domeinnaam is verlopen|is gereserveerd door een klant|"
+        "is geregistreerd door een klant|domeinnaam is gereserveerd|domein is geregistreerd"
     ),
     # KqSMea8/ISI-PROJECT2:HtmlRobotsFiles (AfterMarket.pl and others, some without accents).
     "pl": (
         "domena jest zaparkowana|domena wygasła|domena jest utrzymywana|domena została zarejestrowana|"
         "domena zostala zarejestrowana|domena utrzymywana jest na serwerach|domena utrzymywana na serwerach|"
-        "zainteresowany tą domeną|zainteresowany ta domena"
+        "zainteresowany tą domeną|zainteresowany ta domena|domena jest zarejestrowana|domena została zaparkowana|"
+        "ta domena została zarejestrowana|domena jest zaparkowana w"
     ),
     "ru": (
         "домен припаркован|срок регистрации домена истек|домен не прилинкован|домен зарегистрирован|"
-        "домен припаркована|срок действия домена истек|домен не продлен"
+        "домен припаркована|срок действия домена истек|домен не продлен|домен успешно зарегистрирован|"
+        "домен не делегирован|домен зарегистрирован и припаркован|срок регистрации домена истёк"
     ),
-    "uk": "домен припарковано|термін реєстрації домену|домен зареєстровано",
-    "tr": "alan adı park edilmiştir|bu alan adı tescil edilmiştir|alan adının süresi dolmuş|park edilmiş alan adı",
-    "sv": "domänen är parkerad|domänen är registrerad|domännamnet är parkerat",
-    "da": "domænet er parkeret|domænet er registreret",
-    "no": "domenet er parkert|domenet er registrert",
-    "fi": "verkkotunnus on pysäköity|verkkotunnus on rekisteröity|verkkotunnus on parkkeerattu",
-    "cs": "doména je zaparkována|doména je parkována|doména je zaregistrována|platnost domény vypršela",
+    "uk": "домен припарковано|термін реєстрації домену|домен зареєстровано|домен успішно зареєстровано",
+    "tr": ("alan adı park edilmiştir|bu alan adı tescil edilmiştir|alan adının süresi dolmuş|park edilmiş alan adı"),
+    "sv": (
+        "domänen är parkerad|domänen är registrerad|domännamnet är parkerat|parkerad hos loopia|"
+        "domänen är registrerad hos|den här domänen är parkerad|denna domän är parkerad|denna domän är reserverad"
+    ),
+    "da": (
+        "domænet er parkeret|domænet er registreret|domænet er parkeret hos|dette domæne er parkeret|"
+        "dette domæne er reserveret|dette domæne er registreret"
+    ),
+    "no": (
+        "domenet er parkert|domenet er registrert|domenet er parkert hos|dette domenet er registrert|"
+        "dette domenet er parkert"
+    ),
+    "fi": (
+        "verkkotunnus on pysäköity|verkkotunnus on rekisteröity|verkkotunnus on parkkeerattu|"
+        "tämä verkkotunnus on rekisteröity|verkkotunnus on varattu"
+    ),
+    "cs": (
+        "doména je zaparkována|doména je parkována|doména je zaregistrována|platnost domény vypršela|"
+        "doména je registrována|doména zaparkována|tato doména je zaregistrována|doména byla zaregistrována|"
+        "doména byla úspěšně zaregistrována"
+    ),
     "hu": "domain parkol|a domain regisztrálva",
     "ro": "domeniul este parcat|domeniul a expirat|domeniul este înregistrat",
     "ko": "도메인이 만료|주차된 도메인",
