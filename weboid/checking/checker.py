@@ -172,16 +172,19 @@ class Checker:
             case Outcome.DOUBTFUL if seen != observation_of(answer, read_body=False):
                 if not await self._may_look(answer.final):
                     seen = observation_of(answer, read_body=False)
-            case Outcome.WORKING if question.examines:
-                if (document := document_in(answer)).is_page and await self._may_look(answer.final):
-                    return await self._examined(url, question, document, CheckResult(seen, answer))
+            case Outcome.WORKING if question.examines and (document := document_in(answer)).is_page:
+                page = _judged(url, question, document, answer)
+                if (page or question.recognises) and await self._may_look(answer.final):
+                    return await self._examined(url, question, document, page, CheckResult(seen, answer))
         return CheckResult(seen, answer)
 
     async def _may_look(self, url: str) -> bool:
         robots = await self._optional(self._robots.robots_of(url))
         return robots is not None and robots.allows(url)
 
-    async def _examined(self, url: Url, question: CheckRequest, document: Document, found: CheckResult) -> CheckResult:
+    async def _examined(
+        self, url: Url, question: CheckRequest, document: Document, page: Seen | None, found: CheckResult
+    ) -> CheckResult:
         """The result after comparing the document with its earlier portrait and with the host's face."""
         seen = found.seen
         if question.portrays or question.compares:
@@ -191,11 +194,8 @@ class Checker:
                 return replace(found, seen=replace(seen, reason=Reason.REPLACED), signals=("portrait",))
             if question.portrays and not is_other and (earlier is None or portrait != BLANK):
                 seen = replace(seen, portrait=portrait)
-        if question.faces and (probes := probes_of(url)):
-            body = found.answer.body if found.answer else b""
-            page = Seen(document, str(url), probes.named, body)
-            return await self._faced(url, question, page, replace(found, seen=seen))
-        return replace(found, seen=seen)
+        found = replace(found, seen=seen)
+        return await self._faced(url, question, page, found) if page else found
 
     async def _faced(self, url: Url, question: CheckRequest, page: Seen, found: CheckResult) -> CheckResult:
         """The result after comparing a document with its host's face, which is learned as far as needed."""
@@ -244,3 +244,11 @@ class Checker:
         except Exception as error:
             log.info("an additional request of a check failed: %r", error)
             return None
+
+
+def _judged(url: Url, question: CheckRequest, document: Document, answer: RawResponse) -> Seen | None:
+    """A document that is to be judged by its host's face; None if it is not, or cannot be like any answer."""
+    if not question.faces or (probes := probes_of(url)) is None:
+        return None
+    page = Seen(document, str(url), probes.named, answer.body)
+    return page if page.is_comparable else None
