@@ -170,6 +170,12 @@ async def test_an_honest_host_is_asked_once_and_then_its_robots_txt_is_not_read_
             assert site.lines()[3:] == [f"GET {PATH}"]
 
 
+async def test_what_scripts_fill_in_costs_no_further_request() -> None:
+    async with serve(LIVES["application"]) as site, checking() as checker:
+        await checker.ask(CheckRequest(site.url(PATH), looks=True))
+        assert site.lines() == [f"GET {PATH}"]
+
+
 async def test_where_no_face_is_wanted_nothing_is_made_up() -> None:
     found, besides = await looked(with_pages(TEMPLATE), face=None)
     assert (found.seen.reason, besides) == (Reason.OK, [])

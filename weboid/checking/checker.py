@@ -213,25 +213,16 @@ class Checker:
             case Outcome.DOUBTFUL if seen != observation_of(answer, read_body=False):
                 if not await self._may_look(answer.final):
                     seen = observation_of(answer, read_body=False)
-            case Outcome.WORKING if question.examines:
-                document = document_in(answer)
-                portrait = _new_portrait(question, document)
-                is_wanted = document.is_page and (portrait is not None or question.faces)
-                if is_wanted and await self._may_look(answer.final):
-                    seen = replace(seen, portrait=portrait)
-                    return await self._examined(url, question, document, CheckResult(seen, answer))
+            case Outcome.WORKING if question.examines and (document := document_in(answer)).is_page:
+                portrait, page = _new_portrait(question, document), _judged(url, question, document, answer)
+                if (portrait or page) and await self._may_look(answer.final):
+                    found = CheckResult(replace(seen, portrait=portrait), answer)
+                    return await self._faced(url, question, page, found) if page else found
         return CheckResult(seen, answer)
 
     async def _may_look(self, url: str) -> bool:
         robots = await self._optional(self._rules_of(url))
         return robots is not None and robots.allows(url)
-
-    async def _examined(self, url: Url, question: CheckRequest, document: Document, found: CheckResult) -> CheckResult:
-        """The result after comparing the document with the host's face."""
-        if question.faces and (probes := probes_of(url)):
-            body = found.answer.body if found.answer else b""
-            return await self._faced(url, question, Seen(document, str(url), probes.named, body), found)
-        return found
 
     async def _faced(self, url: Url, question: CheckRequest, page: Seen, found: CheckResult) -> CheckResult:
         """The result after comparing a document with its host's face, which is learned as far as needed."""
@@ -284,7 +275,15 @@ class Checker:
 
 def _new_portrait(question: CheckRequest, document: Document) -> Portrait | None:
     """The portrait of a document, if one is wanted and it tells anything new."""
-    if not document.is_page or not (question.portrays or question.earlier is not None):
+    if not question.recognises:
         return None
     now = portrait_in(document, question.url, question.earlier)
     return now if tells_more(question.earlier, now, portrays=question.portrays) else None
+
+
+def _judged(url: Url, question: CheckRequest, document: Document, answer: RawResponse) -> Seen | None:
+    """A document that is to be judged by its host's face; None if it is not, or cannot be like any answer."""
+    if not question.faces or (probes := probes_of(url)) is None:
+        return None
+    page = Seen(document, str(url), probes.named, answer.body)
+    return page if page.is_comparable else None

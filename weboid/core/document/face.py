@@ -36,6 +36,7 @@ _SHORT_WORDS: Final = 25
 """Shorter texts are the same only if they are equal, and if nothing but text is on the page, as far as known."""
 _TINY_WORDS: Final = 8
 _FEW_LETTERS: Final = 3
+_EXTENSIONS: Final = frozenset({"html", "shtml", "xhtml", "aspx"})
 _FILLED_IN: Final = re.compile(rb"<(?:script|i?frame|embed|object|canvas|video|audio)\b", re.IGNORECASE)
 _SHOWN: Final = re.compile(rb"<(?:img|svg|picture|input|area)\b", re.IGNORECASE)
 _SAME_WORDS: Final = 50
@@ -180,13 +181,14 @@ class Seen:
         return not said.isdisjoint(_telling(names))
 
     def mentions(self, names: Iterable[str]) -> bool:
-        """Whether the text has one of these words anywhere."""
-        return self.tells(names) or not set(self.document.words).isdisjoint(_telling(names))
+        """Whether the text has one of these words anywhere; also if none of them could tell."""
+        telling = _telling(names)
+        return not telling or self.tells(names) or not telling.isdisjoint(self.document.words)
 
 
 def _telling(names: Iterable[str]) -> set[str]:
-    """The words of a URL that are no abbreviations or articles."""
-    return {name for name in names if len(name) > _FEW_LETTERS or not name.isascii()}
+    """The words of a URL that are no abbreviations, articles or extensions."""
+    return {name for name in names if len(name) > _FEW_LETTERS or not name.isascii()} - _EXTENSIONS
 
 
 def look_of(document: Document, made_up: MadeUp, body: bytes = b"") -> Look:

@@ -49,7 +49,12 @@ class CheckRequest:
     @property
     def examines(self) -> bool:
         """Whether a document that seems to be fine is examined all the same (C-11)."""
-        return self.looks and (self.portrays or self.earlier is not None or self.faces)
+        return self.looks and (self.recognises or self.faces)
+
+    @property
+    def recognises(self) -> bool:
+        """Whether the document is compared with its earlier portrait, or a new one is taken."""
+        return self.portrays or self.earlier is not None
 
     @property
     def faces(self) -> bool:

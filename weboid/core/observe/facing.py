@@ -132,7 +132,7 @@ def _everywhere(url: Url, seen: Seen, probes: Probes, body: bytes) -> Suspicion 
     if seen.moved and len(document.words) >= _TEXT_WORDS:
         return Suspicion(Reason.REDIRECT_TO_ROOT, ("same-everywhere",))
     is_short = document.title and len(document.words) <= _PLACEHOLDER_WORDS
-    if not is_fixed or not is_short or not probes.named or seen.mentions(probes.named):
+    if not is_fixed or not is_short or seen.mentions(probes.named | probes.shared):
         return None
     return Suspicion(Reason.PARKED, ("same-everywhere",))
 
