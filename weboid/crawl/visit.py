@@ -173,6 +173,10 @@ class Visit:
             recognition, memory = self._newcomers.take(url.key.url_key, url.portrait, now, self._now().day)
             is_replaced = recognition is Recognition.OTHER and self._newcomers.has_new_owner
             if is_replaced:
+                if Special.NEW_OWNER not in self._host.sights.keys() | self._shown:
+                    # What the owner before said of made-up URLs is not believed any more.
+                    self._face = NO_FACE
+                    seen = replace(seen, face=NO_FACE)
                 seen = replace(seen, needs=seen.needs | {Special.NEW_OWNER})
         if recognition is Recognition.SAME and Special.NEW_OWNER in self._host.sights:
             gone = frozenset({Special.NEW_OWNER})

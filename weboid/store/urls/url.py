@@ -55,16 +55,6 @@ async def list_due_hosts(
             break
         depths |= {bucket: min(_DEEPER * depths[bucket], limit) for bucket in shallow}
     hosts = [stored_host(columns) for columns in rows]
-    sights = await list_specials(conn, {host.key: host.host for host in hosts}) if hosts else {}
-    return [replace(host, sights=known) if (known := sights[host.key]) else host for host in hosts]
-    """At most `limit` hosts of these buckets that are due by then, at random, without those in `beside` (C-3)."""
-    row = {
-        "buckets": list(buckets),
-        **due_values(until),
-        "limit": limit,
-        "open": [key.host_key for key in beside],
-    }
-    hosts = [stored_host(columns) async for columns in await conn.execute(SQL["list_due_hosts"], row)]
     if not hosts:
         return []
     sights = await list_specials(conn, {host.key: host.host for host in hosts})
