@@ -247,6 +247,18 @@ async def test_a_gzipped_page_is_read(settings: NetConfig) -> None:
     assert answer.body == PAGE
 
 
+async def test_a_page_is_read_until_there_is_text(settings: NetConfig) -> None:
+    script = b"<script>" + b"var x = [1, 2, 3];\n" * 10_000 + b"</script>"
+    body = b"<html><title>A page</title>" + script + b"<p>The text at last</p>" + script * 3
+    for headers, sent in (((), body), (("Content-Encoding: gzip",), gzip.compress(body))):
+        act = reply(200, "Content-Type: text/html", *headers, body=sent)
+        answer, _ = await answered(settings, lambda _, act=act: act, get_only=True)  # type: ignore[misc]
+        assert b"The text at last" in answer.body
+        assert len(answer.body) < settings.body_bytes + 1_000
+        answer, _ = await answered(replace(settings, text_bytes=0), lambda _, act=act: act, get_only=True)  # type: ignore[misc]
+        assert answer.body == body[: settings.body_bytes]
+
+
 async def test_a_body_that_drips_does_not_unsay_the_status(settings: NetConfig) -> None:
     async def drip() -> AsyncIterator[bytes]:
         yield b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\nfirst"

@@ -22,6 +22,7 @@ async def test_what_a_host_needs_holds_for_its_subdomains_which_may_have_their_o
                 HostSpecial(host(ABOVE), Special.NEEDS_GET): 100,
                 HostSpecial(host(ABOVE), Special.NEEDS_HTTPS): 100,
                 HostSpecial(host(ABOVE), Special.RETURNED): 100,
+                HostSpecial(host(ABOVE), Special.NEW_OWNER): 100,
                 HostSpecial(host(WWW), Special.NEEDS_HTTPS): 120,
             },
         )
