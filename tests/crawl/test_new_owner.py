@@ -49,13 +49,13 @@ def paths(topic: str, count: int = 4) -> Json:
     return {f"/{topic}/{number}.html": article(topic, number) for number in range(count)}
 
 
-async def lived(hosts: Json, database: str, folder: Path, *, simulated: bool = False) -> dict[str, list[UrlYear]]:
+async def lived(hosts: Json, database: str, folder: Path) -> dict[str, list[UrlYear]]:
     """What became of the URLs of these hosts, and of some that are always there, by host."""
     # The sound ones show the crawler that it is not cut off itself.
     sound = {f"sound-{number}.demo": {"paths": paths("tower", 2)} for number in range(6)}
     file = folder / "world.json"
     file.write_text(json.dumps({"weboid-world": 1, "days": DAYS, "hosts": hosts | sound}), encoding="utf-8")
-    year: Year = await live(read_world(file), database, folder, lambda day: None, answer_s=0.1, simulated=simulated)
+    year: Year = await live(read_world(file), database, folder, lambda day: None, simulated=True)
     assert not year.cut_off
     found: dict[str, list[UrlYear]] = {}
     for url in year.urls:
@@ -179,7 +179,7 @@ async def test_a_new_owner_is_told_in_three_weeks_where_nothing_was_away_and_nob
         "front.demo": {"paths": {"/latest": news(7)}},
         "rewritten.demo": from_change_on("bridge", other("Rebuilt anew", lines("bridge", 2)), 2),
     }
-    urls = await lived(strangers | living, database, tmp_path, simulated=True)
+    urls = await lived(strangers | living, database, tmp_path)
     for host in living:
         assert [(url.url, change) for url in urls[host] for change in url.changes if change.day > CHANGE - 45] == []
     for host in strangers:
