@@ -34,7 +34,7 @@ typedef struct ssl_st SSL;
 
 #define IN_BYTES 2048
 #define IDLE_MS 2000
-#define URLS (1 << 24)
+#define URLS (1 << 23)
 #define SLOTS 32768 /* of TICK_MS each */
 #define TICK_MS 8
 #define NAME_SERVERS 2
@@ -62,7 +62,7 @@ static uint64_t now_ms, tick;
 static int kinds[1 << 20];
 static struct conn *conns[1 << 20];
 
-/* What is under /p/<number>; nothing is under any other path. */
+/* What is under /p/<number>; nothing is under any other path, nor under numbers as large as crawlers make up. */
 static const char PAGE[] =
     "<!doctype html><html lang=en><title>A page</title><h1>A page</h1><p>It has some text, as pages do, so that whoever "
     "reads it has something to read, and it says nothing that could be taken for an error, a login or an offer. The text "

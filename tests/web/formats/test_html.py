@@ -125,5 +125,5 @@ async def test_site_owners_are_told_who_asks_and_how_to_be_left_alone(site: Site
     status, body, _ = await site.fetch(f"/bot?lang={language}")
     text = str(nodes(body, "string()"))
     assert status == 200
-    for fact in (heading, "robots.txt", "Retry-After", "Crawl-delay", "Weboid/", "64 KiB"):
+    for fact in (heading, "robots.txt", "Retry-After", "Crawl-delay", "Weboid/", "512 KiB"):
         assert fact in text
