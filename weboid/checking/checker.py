@@ -105,8 +105,8 @@ class Checker:
 
         Where a redirect has led before, robots.txt is read first: one request for all that will come (C-15).
         """
-        if not self._stop_list.holds(host) and (there := self._passed.take(host)) is not None:
-            await self._optional(self._rules_of(there))
+        if self._passed and host in self._passed and not self._stop_list.holds(host):
+            await self._optional(self._rules_of(self._passed.take(host) or ""))
         await self._plain_turn(host)
 
     async def _plain_turn(self, host: str) -> None:

@@ -283,6 +283,8 @@ class Round:
 
     def _found_down(self, host: HostKey) -> Observation | None:
         """The failure of a host as an earlier visit of the same day found it."""
+        if not self._down:
+            return None
         day, found = self._down.get(host, (None, None))
         return found if day == self._now().day else None
 
