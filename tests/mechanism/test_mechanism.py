@@ -142,3 +142,31 @@ async def test_closing_cancels_what_is_under_way() -> None:
     await flights.close()
     with pytest.raises(asyncio.CancelledError):
         await waiting
+
+
+async def test_who_waits_long_enough_gives_up_alone() -> None:
+    flights: SingleFlight[int] = SingleFlight()
+    release = asyncio.Event()
+
+    async def work() -> int:
+        await release.wait()
+        return 1
+
+    patient = asyncio.create_task(flights.result("a", work))
+    with pytest.raises(TimeoutError):
+        await flights.result("a", work, 0.01)
+    assert len(flights) == 1
+    release.set()
+    assert await patient == 1
+    assert await flights.result("a", work, 60.0) == 1
+    await flights.close()
+
+
+async def test_a_limit_takes_no_cancellation_for_itself() -> None:
+    flights: SingleFlight[bool] = SingleFlight()
+    waiting = asyncio.create_task(flights.result("a", asyncio.Event().wait, 60.0))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    await flights.close()

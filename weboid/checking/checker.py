@@ -35,7 +35,7 @@ from weboid.mechanism.bounded import BoundedMap
 from weboid.net.fetch import fetch_answer
 from weboid.net.ftp import fetch_ftp
 from weboid.net.guard import NotPublic
-from weboid.net.outbound import Outbound
+from weboid.net.outbound import Outbound, nothing_found
 from weboid.net.robots import RobotsCache
 from weboid.net.sftp import fetch_sftp
 
@@ -108,17 +108,19 @@ class Checker:
         """The plain answer of an HTTP URL in normal form, of a witness, say; raises like `check`."""
         return await fetch_answer(self._session, url, turn=self.turn, get_only=True)
 
-    async def find_address(self, host: str) -> str | None:
-        """The address that a host would be requested at; None if it is not known, or the host is not requested."""
-        return None if self._stop_list.holds(host) else await self._session.find_address(host)
+    def find_address(self, host: str, limit_s: float) -> Awaitable[str | None]:
+        """The address that a host would be requested at; None if it is not known soon, or the host is not requested."""
+        if self._stop_list.holds(host):
+            return nothing_found(host)
+        return self._session.find_address(host, limit_s)
 
     async def turn(self, host: str) -> None:
         """Waits for a host's turn; raises NotPublic for one on the stop list, and NotAsked if the wait is too long.
 
         Where a redirect has led before, robots.txt is read first: one request for all that will come (C-15).
         """
-        if not self._stop_list.holds(host) and (there := self._passed.take(host)) is not None:
-            await self._optional(self._rules_of(there))
+        if self._passed and host in self._passed and not self._stop_list.holds(host):
+            await self._optional(self._rules_of(self._passed.take(host) or ""))
         await self._plain_turn(host)
 
     async def _plain_turn(self, host: str) -> None:

@@ -121,7 +121,10 @@ class Connectivity:
         if seen is None:
             await self._is_believed(host, of_name=is_of_name)
             return None
-        if await self._is_a_strangers(host, seen):
+        place = self._lookalikes.suspected(host, seen)
+        if place or self._clearing.locked():
+            await self._clear(place)
+        if self.reach is Reach.CAPTIVE:
             return None
         if is_answer(seen):
             # A host that requested a pause is not used as a witness.
@@ -141,16 +144,13 @@ class Connectivity:
         self._suspects.clear()
         self._settle(Reach.ONLINE)
 
-    async def _is_a_strangers(self, host: str, seen: Observation) -> bool:
-        """Whether the answer is one of somebody who answers for all hosts; waits while that is being found out."""
-        place = self._lookalikes.suspected(host, seen)
-        if place or self._clearing.locked():
-            async with self._clearing:
-                if place and not self.is_down:
-                    if await self._online.is_captive(tuple(self._lately), suspected=place):
-                        self._give_up(Reach.CAPTIVE)
-                    self._lookalikes.clear(place)
-        return self.reach is Reach.CAPTIVE
+    async def _clear(self, place: str | None) -> None:
+        """Finds out whether a place is that of somebody who answers for all hosts; waits while that is being done."""
+        async with self._clearing:
+            if place and not self.is_down:
+                if await self._online.is_captive(tuple(self._lately), suspected=place):
+                    self._give_up(Reach.CAPTIVE)
+                self._lookalikes.clear(place)
 
     async def _is_believed(self, host: str, *, of_name: bool) -> bool:
         """Whether a failure is the host's own. Waits until another host or a witness answers."""

@@ -31,7 +31,7 @@ class LaggedChecker(Checker):
     async def ask(self, question: CheckRequest) -> Observation:
         """The observation alone, for rounds; raises NotAsked as well if a failure may be due to our own slowness."""
         begun = monotonic()
-        seen = await super().ask(question)
+        seen = (await self.check(question)).seen
         if self._lag is not None and seen.reason in BY_TIME:
             late_s = self._lag.worst_since(max(begun, monotonic() - BEFORE_END_S))
             if late_s > LATE_S:

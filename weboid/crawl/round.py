@@ -75,7 +75,7 @@ class Round:
         losses: Losses | None = None,
         waits: bool = False,
         show: Callable[[RoundProgress], None] = lambda progress: None,
-        find_address: Callable[[str], Awaitable[str | None]] | None = None,
+        find_address: Callable[[str, float], Awaitable[str | None]] | None = None,
     ) -> None:
         self._work = work
         self._second_opinion = second_opinion
@@ -251,7 +251,9 @@ class Round:
 
     async def _visit(self, waiting: Waiting, urls: list[StoredUrl]) -> None:
         host = waiting.host
-        if not self._shares.take_at(host.key, await self._address_of(host.host)):
+        # The address that requests will go to, None if it is not known soon.
+        address = await self._find_address(host.host, _LOOK_UP_S) if self._find_address else None
+        if not self._shares.take_at(host.key, address):
             if self._shares.has_room:
                 self._without_place[host.key] = waiting
             else:
@@ -263,15 +265,6 @@ class Round:
             self._down[host.key] = self._now().day, visit.found_down
         else:
             self._down.pop(host.key, None)
-
-    async def _address_of(self, host: str) -> str | None:
-        """The address that requests to a host will go to, None if it is not known soon."""
-        if self._find_address is None:
-            return None
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_LOOK_UP_S):
-                return await self._find_address(host)
-        return None
 
     def _new_visit(self, host: StoredHost, urls: list[StoredUrl]) -> Visit:
         watched = self._losses.watched(host, urls, self._check) if self._losses else None
@@ -290,6 +283,8 @@ class Round:
 
     def _found_down(self, host: HostKey) -> Observation | None:
         """The failure of a host as an earlier visit of the same day found it."""
+        if not self._down:
+            return None
         day, found = self._down.get(host, (None, None))
         return found if day == self._now().day else None
 

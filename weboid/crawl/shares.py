@@ -8,7 +8,7 @@ no more.
 One law: a host beyond its share has no place and keeps nobody from his; the number of those set aside is bounded.
 """
 
-from collections import Counter, deque
+from collections import deque
 from typing import Final, NamedTuple
 
 from weboid.core.url.hosts import registrable_domain
@@ -41,7 +41,7 @@ class Shares:
     def __init__(self, places: int) -> None:
         self.most_of_domain = max(LEAST_DOMAIN, places // DOMAIN_PART)
         self.most_of_address = max(LEAST_ADDRESS, places // ADDRESS_PART)
-        self._held: Counter[_Group] = Counter()
+        self._held: dict[_Group, int] = {}
         self._groups: dict[HostKey, list[_Group]] = {}
         self._aside: dict[_Group, deque[Waiting]] = {}
         self._full: dict[HostKey, _Group] = {}
@@ -71,7 +71,7 @@ class Shares:
         False if the host is not kept: there is a place by now, or too many are set aside.
         """
         group = self._full.pop(waiting.host.key)
-        if self._held[group] < self._most_of(group) or not self.has_room:
+        if self._held.get(group, 0) < self._most_of(group) or not self.has_room:
             return False
         self._aside.setdefault(group, deque()).append(waiting)
         self._count += 1
@@ -81,8 +81,9 @@ class Shares:
         """Ends a host's places; returns the hosts that may try again, which have waited longest."""
         again = []
         for group in self._groups.pop(key, ()):
-            self._held[group] -= 1
-            if not self._held[group]:
+            if held := self._held[group] - 1:
+                self._held[group] = held
+            else:
                 del self._held[group]
             if waiting := self._aside.get(group):
                 again.append(waiting.popleft())
@@ -92,10 +93,11 @@ class Shares:
         return again
 
     def _take(self, key: HostKey, group: _Group) -> bool:
-        if self._held[group] >= self._most_of(group):
+        held = self._held.get(group, 0)
+        if held >= self._most_of(group):
             self._full[key] = group
             return False
-        self._held[group] += 1
+        self._held[group] = held + 1
         self._groups.setdefault(key, []).append(group)
         return True
 

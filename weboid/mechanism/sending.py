@@ -5,9 +5,8 @@ may be sent at the same time.
 One law: a sending is claimed by one request at the most, and it ends, whether it was sent or not.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Self
 
 
 class Sending:
@@ -24,6 +23,13 @@ class Sending:
     def end(self) -> None:
         """Nothing more will be sent."""
 
+    def __enter__(self) -> Self:
+        self.begin()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
 
 _NOBODY = Sending()
 _announced: ContextVar[Sending] = ContextVar("announced", default=_NOBODY)
@@ -34,13 +40,8 @@ def announce(sending: Sending) -> None:
     _announced.set(sending)
 
 
-@contextmanager
-def claimed() -> Iterator[Sending]:
-    """The sending that was announced in this task, from its beginning to its end."""
-    sending = _announced.get()
-    _announced.set(_NOBODY)
-    sending.begin()
-    try:
-        yield sending
-    finally:
-        sending.end()
+def claimed() -> Sending:
+    """The sending that was announced in this task; ``with`` this, from its beginning to its end."""
+    if (sending := _announced.get()) is not _NOBODY:
+        _announced.set(_NOBODY)
+    return sending

@@ -21,20 +21,33 @@ class SingleFlight(Generic[Result]):
         """How many tasks are under way."""
         return len(self._flights)
 
-    async def result(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+    async def result(
+        self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Result]], limit_s: float | None = None
+    ) -> Result:
         """The result of the task under way for `key`, which is started if there is none; raises what it raises.
 
-        RuntimeError if the task is cancelled by something in it: its callers are not meant by that.
+        RuntimeError if the task is cancelled by something in it: its callers are not meant by that. TimeoutError after
+        `limit_s`; the task goes on for the others, and for those to come.
         """
         if (flight := self._flights.get(key)) is None:
             flight = self._flights[key] = asyncio.create_task(work())
             flight.add_done_callback(lambda done: self._land(key, done))
+        waiting = asyncio.shield(flight)
+        # asyncio.timeout would cost several times as much as this timer.
+        limit = None if limit_s is None else asyncio.get_running_loop().call_later(limit_s, waiting.cancel)
         try:
-            return await asyncio.shield(flight)
+            return await waiting
         except asyncio.CancelledError:
-            if self._is_closed or not flight.cancelled() or _is_cancelled():
+            if self._is_closed or _is_cancelled():
                 raise
-            raise RuntimeError(f"the work for {key!r} was cancelled from within") from None
+            if flight.cancelled():
+                raise RuntimeError(f"the work for {key!r} was cancelled from within") from None
+            if limit is None:
+                raise
+            raise TimeoutError from None
+        finally:
+            if limit is not None:
+                limit.cancel()
 
     async def close(self) -> None:
         """Cancels all tasks; callers that wait for them are cancelled, too."""

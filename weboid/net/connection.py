@@ -279,7 +279,7 @@ class HttpConnection:
         except OSError as error:
             self.end(error)
             return
-        if not had_status:
+        if not had_status and (self._floor is not None or not coming.code):
             self._watch_head(coming)
         if is_done:
             self._done(coming)

@@ -8,7 +8,6 @@ One law: a name is looked up once at a time, however many callers need it; the c
 import asyncio
 import socket
 from collections.abc import Sequence
-from contextlib import suppress
 from enum import Enum
 from ipaddress import ip_address
 from time import monotonic
@@ -145,13 +144,18 @@ class Resolver(AbstractResolver):
         host = host.lower().rstrip(".")
         return host if is_ip(host) else self._addresses.get(host)
 
-    async def find_address(self, host: str) -> str | None:
-        """The address that a host is requested at first, after a look-up if needed; None if there is none."""
+    async def find_address(self, host: str, limit_s: float | None = None) -> str | None:
+        """The address that a host is requested at first, after a look-up if needed; None if there is none.
+
+        None as well if it is not known after `limit_s`; the look-up goes on.
+        """
         if is_ip(host):
             return host
-        with suppress(LookupFailed, NotPublic):
-            return (await self.addresses(host))[0]
-        return None
+        try:
+            known = await self._known_of(host, whole=False, limit_s=limit_s)
+        except TimeoutError:
+            return None
+        return known.addresses[0] if known.addresses else None
 
     async def name_servers_of(self, domain: str) -> str | None:
         """The first of a domain's name servers by name, with a space between them; None if they are not told."""
@@ -193,12 +197,12 @@ class Resolver(AbstractResolver):
         await self._lookups.close()
         self._channel.close()
 
-    async def _known_of(self, host: str, *, whole: bool) -> _Known:
+    async def _known_of(self, host: str, *, whole: bool, limit_s: float | None = None) -> _Known:
         host = host.lower().rstrip(".")
         known = self._known.use(host)
         if known is not None and known.end > monotonic() and (known.is_whole or not whole):
             return known
-        return await self._lookups.result((host, whole), lambda: self._found(host, whole))
+        return await self._lookups.result((host, whole), lambda: self._found(host, whole), limit_s)
 
     async def _found(self, host: str, whole: bool) -> _Known:
         """The name servers' answer for a name, cached unless there was no answer at all."""

@@ -25,7 +25,7 @@ def no_address(host: str) -> None:
     return
 
 
-async def nothing_found(name: str) -> None:
+async def nothing_found(name: str, limit_s: float | None = None) -> None:
     """What a way out without a resolver finds of a name: its address, its name servers."""
     return
 
@@ -48,8 +48,9 @@ class Outbound:
     """The seconds by which the time of servers is measured; others than the system's only where it is simulated."""
     addresses: Callable[[str], str | None] = no_address
     """The address of a host that was last tried, without a new look-up; None if unknown (C-16)."""
-    find_address: Callable[[str], Awaitable[str | None]] = nothing_found
-    """The address of a host, after a look-up if needed; None if there is none; never raises for a server's failure."""
+    find_address: Callable[[str, float | None], Awaitable[str | None]] = nothing_found
+    """The address of a host, after a look-up if needed; None if there is none, or if it is not known after so many
+    seconds (None = no limit); never raises for a server's failure."""
     name_servers: Callable[[str], Awaitable[str | None]] = nothing_found
     """The name servers of a registrable domain in one text, None if unknown; never raises for a server's failure."""
     look_up: Callable[[str], Awaitable[NameAnswer]] = no_answer

@@ -116,19 +116,25 @@ class ResponseParser:
         """Takes a part of a head; only what is new is searched for its end."""
         buffer = self._buffer
         while True:
-            known = len(buffer)
-            data = data if buffer else self._without_blank(data)
-            buffer += data
-            found = _end_of_head(buffer, known)
+            if known := len(buffer):
+                buffer += data
+            else:
+                data = self._without_blank(data)
+            # A head that comes in one piece is never copied.
+            found = _end_of_head(buffer if known else data, known)
             if found is None:
+                if not known:
+                    buffer += data
                 self._lines += data.count(b"\n")
                 if self._spent + len(buffer) > HEAD_BYTES or self._lines > HEADER_LINES + 1:
                     raise BrokenReply("endless headers")
                 return False
             end, after = found
-            head, data = bytes(buffer[:end]), bytes(buffer[after:])
-            buffer.clear()
-            self._lines = 0
+            whole = bytes(buffer) if known else data
+            head, data = whole[:end], whole[after:]
+            if known:
+                buffer.clear()
+                self._lines = 0
             self._spend(after)
             self._whole = self._spent
             if self._take_whole_head(head):
@@ -246,7 +252,7 @@ class ResponseParser:
                 return True
 
 
-def _end_of_head(buffer: bytearray, known: int) -> tuple[int, int] | None:
+def _end_of_head(buffer: bytearray | bytes, known: int) -> tuple[int, int] | None:
     """Where a head ends and what follows it begins; None if it is not complete.
 
     Its first `known` bytes hold no end: it is searched for from just before them on.
