@@ -19,12 +19,13 @@ from benchmarks.content.staged import Staged
 _MONTH: Final = 30
 SOON: Final = 21
 """A change of owner is to be found within so many days."""
+_PARKED: Final = frozenset({"parked", "for-sale", "placeholder", "suspended"})
 RIGHT: Final[Mapping[PageClass, frozenset[str]]] = {
     PageClass.LIVE: frozenset(),
     PageClass.WALL: frozenset({"bot-wall"}),
-    PageClass.PARKED: frozenset({"parked", "for-sale"}),
+    PageClass.PARKED: _PARKED,
     PageClass.SOFT404: frozenset({"soft-404"}),
-    PageClass.USURPED: frozenset({"replaced", "parked", "for-sale"}),
+    PageClass.USURPED: _PARKED | {"replaced"},
     PageClass.LOGIN: frozenset({"login", "redirect-to-login"}),
 }
 """The reasons that say what a page is; of a living page nothing is to be said."""
