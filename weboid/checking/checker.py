@@ -26,7 +26,7 @@ from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
 from weboid.core.record.status import Status
 from weboid.core.url.archives import BARRED_HOSTS
-from weboid.core.url.urls import Url, front_page, parse
+from weboid.core.url.urls import Url, front_page, parse, parse_again
 from weboid.mechanism.bounded import BoundedMap
 from weboid.net.fetch import fetch_answer
 from weboid.net.ftp import fetch_ftp
@@ -70,7 +70,7 @@ class Checker:
 
     async def check(self, question: CheckRequest) -> CheckResult:
         """The result of a check; raises NotAsked if nothing was requested (C-15, C-17), and errors of our own."""
-        url = parse(question.url)
+        url = parse_again(question.url)
         if self._stop_list.holds(url.host):
             raise NotAsked(url.host)
         if url.scheme in _OTHER_PROTOCOLS:
