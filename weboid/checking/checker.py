@@ -105,8 +105,12 @@ class Checker:
 
         Where a redirect has led before, robots.txt is read first: one request for all that will come (C-15).
         """
-        if self._passed and host in self._passed and not self._stop_list.holds(host):
-            await self._optional(self._rules_of(self._passed.take(host) or ""))
+        if self._stop_list.holds(host):
+            raise NotPublic
+        if (there := self._passed.take(host)) is None:
+            await self._turns.turn(host)
+            return
+        await self._optional(self._rules_of(there))
         await self._plain_turn(host)
 
     async def _plain_turn(self, host: str) -> None:
