@@ -30,7 +30,7 @@ from weboid.core.record.specials import Special
 from weboid.core.record.status import Status
 from weboid.core.url.archives import BARRED_HOSTS
 from weboid.core.url.made_up import MadeUp, Probes, probes_of
-from weboid.core.url.urls import Url, front_page, parse
+from weboid.core.url.urls import Url, front_page, parse, parse_again
 from weboid.mechanism.bounded import BoundedMap
 from weboid.net.fetch import fetch_answer
 from weboid.net.ftp import fetch_ftp
@@ -84,7 +84,7 @@ class Checker:
 
     async def check(self, question: CheckRequest) -> CheckResult:
         """The result of a check; raises NotAsked if nothing was requested (C-15, C-17), and errors of our own."""
-        url = parse(question.url)
+        url = parse_again(question.url)
         if self._stop_list.holds(url.host):
             raise NotAsked(url.host)
         if url.scheme in _OTHER_PROTOCOLS:
@@ -119,8 +119,12 @@ class Checker:
 
         Where a redirect has led before, robots.txt is read first: one request for all that will come (C-15).
         """
-        if self._passed and host in self._passed and not self._stop_list.holds(host):
-            await self._optional(self._rules_of(self._passed.take(host) or ""))
+        if self._stop_list.holds(host):
+            raise NotPublic
+        if (there := self._passed.take(host)) is None:
+            await self._turns.turn(host)
+            return
+        await self._optional(self._rules_of(there))
         await self._plain_turn(host)
 
     async def _plain_turn(self, host: str) -> None:

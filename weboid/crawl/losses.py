@@ -234,19 +234,17 @@ class WatchedVisit:
         failed = is_host_failure(seen)
         if self._is_counted and not failed:
             return seen
-        groups = await self._groups(seen)
+        groups = await self._losses.groups(self._host, self._past, seen)
         if not failed:
             self._count(groups, failed=False)
+            return seen
         return self._held(seen, groups)
 
     async def failing(self, seen: Observation) -> Observation:
         """Counts the host as failing by its last failure; that is held if a group of its host is lost by it."""
-        groups = await self._groups(seen)
+        groups = await self._losses.groups(self._host, self._past, seen)
         self._count(groups, failed=True)
         return self._held(seen, groups)
-
-    async def _groups(self, seen: Observation) -> list[HostGroup]:
-        return await self._losses.groups(self._host, self._past, seen)
 
     def _count(self, groups: Sequence[HostGroup], *, failed: bool) -> None:
         if not self._is_counted:

@@ -9,7 +9,6 @@ import asyncio
 import socket
 from collections.abc import Sequence
 from enum import Enum
-from ipaddress import ip_address
 from time import monotonic
 from typing import Final, NamedTuple
 
@@ -22,7 +21,7 @@ from weboid.core.url.hosts import is_ip
 from weboid.errors import ConfigError
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.single_flight import SingleFlight
-from weboid.net.guard import Guard, NotPublic
+from weboid.net.guard import Guard, NotPublic, address_of
 
 NAMES: Final = 50_000
 """Names in the cache, at most."""
@@ -268,7 +267,7 @@ class Resolver(AbstractResolver):
             addresses += [each.addr for each in data if isinstance(each, ARecordData | AAAARecordData)][:ADDRESSES]
             ttl_s = min([ttl_s, *(record.ttl for record in answer.answer)])
         if addresses:
-            allowed = tuple(each for each in addresses if self._guard.allows(ip_address(each)))
+            allowed = tuple(each for each in addresses if self._guard.allows(address_of(each)))
             return _Known(monotonic() + max(ttl_s, SHORTEST_TTL_S), allowed, is_private=not allowed)
         if ares.ARES_ENOTFOUND in codes:
             return _Known(monotonic() + NO_NAME_TTL_S, code=ares.ARES_ENOTFOUND)

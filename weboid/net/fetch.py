@@ -15,7 +15,7 @@ from weboid.config import NetConfig
 from weboid.core.observe.content import wants_body
 from weboid.core.observe.observation import Hop, RawResponse
 from weboid.core.record.reasons import Reason
-from weboid.core.url.urls import MAX_URL, parse
+from weboid.core.url.urls import MAX_URL, parse, parse_again
 from weboid.mechanism.sending import claimed
 from weboid.net.cookies import CookieJar
 from weboid.net.exchange import Reply, Request
@@ -128,7 +128,7 @@ class _Walk:
 
     def _go(self, url: str) -> None:
         """Moves to another URL, which is reported in normal form but requested as it is."""
-        form = parse(url)
+        form = parse_again(url)
         self._url = url
         self._host = form.host
         self._normal = str(form)

@@ -7,11 +7,16 @@ a configured denial overrides every permission.
 from bisect import bisect_right
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Final
 
 Network = IPv4Network | IPv6Network
 Address = IPv4Address | IPv6Address
+
+
+_PARSED: Final = 4096
+"""So many addresses are kept parsed."""
 
 
 class NotPublic(OSError):
@@ -53,11 +58,20 @@ class Guard:
         """
         require_port(port, own=own)
         try:
-            address = ip_address(host)
+            address = address_of(host)
         except ValueError:
             raise NotPublic from None
         if not self.allows(address):
             raise NotPublic
+
+
+@lru_cache(_PARSED)
+def address_of(text: str) -> Address:
+    """An address in its text form, parsed once for the answer of a name server and for the sockets; raises ValueError.
+
+    What may be contacted is decided anew each time.
+    """
+    return ip_address(text)
 
 
 def require_port(port: int, *, own: Collection[int] = ()) -> None:

@@ -62,7 +62,7 @@ RETURNING url.bucket, url.host_key, url.url_key
 
 -- name: list_due_hosts
 -- Each bucket gives its oldest due hosts, by index, at most `depth`; of all of these the oldest are taken. The last
--- column names the buckets that may have older ones than the newest taken: they have to be read deeper.
+-- column of the first row names the buckets that may have older ones than the newest taken: they have to be read deeper.
 WITH found AS MATERIALIZED (
     SELECT first.*, held.depth
     FROM unnest(%(buckets)s::smallint[], %(depths)s::integer[]) AS held (bucket, depth)
@@ -84,7 +84,7 @@ WITH found AS MATERIALIZED (
         AND ((SELECT count(*) FROM taken) < %(limit)s OR max(next_day) < (SELECT max(next_day) FROM taken))
 )
 SELECT bucket, host_key, host, strikes, failing_since, failing_until, evidence, reason,
-    (SELECT array_agg(bucket) FROM shallow)
+    CASE WHEN row_number() OVER () = 1 THEN (SELECT array_agg(bucket) FROM shallow) END
 FROM taken
 
 -- name: list_due_urls

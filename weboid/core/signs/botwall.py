@@ -114,12 +114,12 @@ def wall_by_headers(code: int, headers: Mapping[str, str], final: str) -> Suspic
     """The wall recognised by headers or by the final URL, None if there is none; `headers` have lower-case names."""
     if code not in CODES:
         return None
-    parts = urlsplit(final)
-    place = f"{parts.netloc}{parts.path}".lower()
     guards = code in _REFUSALS and code != 401  # 401 is what the host behind the guard says of a login
     # Nearly every answer ends here, without a comparison for each vendor.
-    if headers.keys().isdisjoint(_ANY_HEADER if guards else _HEADERS) and not _ENDS.search(place):
+    if headers.keys().isdisjoint(_ANY_HEADER if guards else _HEADERS) and not _ENDS.search(final.lower()):
         return None
+    parts = urlsplit(final)
+    place = f"{parts.netloc}{parts.path}".lower()
     for vendor in VENDORS:
         telling = vendor.headers + vendor.guarding if guards else vendor.headers
         for name, part in telling:
