@@ -66,7 +66,16 @@ async def open_simulated(web: SimulatedWeb, settings: NetConfig) -> AsyncIterato
     engine = SimulatedEngine(web, settings)
     seats = asyncio.Semaphore(settings.connections)
     addresses = partial(address_of, web.world)
-    yield Outbound(settings, engine, seats, dialer, now=elapsed.get, addresses=addresses, look_up=names.look_up)
+    yield Outbound(
+        settings,
+        engine,
+        seats,
+        dialer,
+        now=elapsed.get,
+        addresses=addresses,
+        find_address=engine.find_address,
+        look_up=names.look_up,
+    )
 
 
 class SimulatedTurns:
