@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import pairwise
 from time import monotonic
+from typing import cast
 
 import pytest
 from dnslib import RR, A, DNSRecord
@@ -105,7 +106,7 @@ class SlowNames(asyncio.DatagramProtocol):
     """A name server that answers everything with 127.0.0.1, late."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = transport
+        self.transport = cast(asyncio.DatagramTransport, transport)
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         asyncio.get_running_loop().call_later(0.7, self._answer, data, addr)
@@ -115,7 +116,7 @@ class SlowNames(asyncio.DatagramProtocol):
         answer = question.reply()
         if question.q.qtype == 1:
             answer.add_answer(RR(question.q.qname, 1, rdata=A("127.0.0.1"), ttl=60))
-        self.transport.sendto(answer.pack(), addr)  # type: ignore[attr-defined]
+        self.transport.sendto(answer.pack(), addr)
 
 
 async def test_requests_that_waited_for_the_same_name_are_not_sent_together() -> None:
@@ -222,7 +223,7 @@ async def test_a_crash_gives_its_hosts_back_to_the_other_workers(
             await asyncio.sleep(0.2)  # it is held now
             await one.close()
             begun = monotonic()
-            one._note = lambda host, note: None  # type: ignore[method-assign]
+            monkeypatch.setattr(one, "_note", lambda host, note: None)
             await other.turn("a.demo")
             assert monotonic() - begun < 5
 

@@ -1,6 +1,7 @@
 """A part of the net that is lost to us alone: no strike after it is recognised, an alarm, and an end (C-16)."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from support.observations import FINE, LOST, NO_NAME, SILENT
@@ -38,7 +39,7 @@ async def live(
     """A round a day, each by a new process; the alarms after each."""
     alarms = []
     for day in days:
-        losses = Losses(wiki.pool, lambda day=day: day, addresses=addresses, name_servers=name_servers_of)  # type: ignore[misc]
+        losses = Losses(wiki.pool, partial(int, day), addresses=addresses, name_servers=name_servers_of)
         async with losses.open():
             await wiki.new_round(day, script, losses=losses).run()
         async with wiki.pool.connection() as conn:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from support.observations import FINE
@@ -48,7 +49,7 @@ async def lived(pool: Pool) -> int | None:
 
 async def given(pool: Pool, *days: int) -> None:
     for day in days:
-        await WorkerDay(pool, lambda day=day: Moment(day)).require()  # type: ignore[misc]
+        await WorkerDay(pool, partial(Moment, day)).require()
 
 
 async def test_days_may_pass_be_skipped_or_come_again_within_two(database: str) -> None:
