@@ -354,6 +354,124 @@ CREATE TABLE replacement (
 CREATE INDEX replacement_subject ON replacement (subject);
 CREATE INDEX replacement_due ON replacement (due);
 
+-- Web archives (A-1 … A-3). Stamps are moments in UTC as 14 digits (20160102030405), as the services' addresses have them.
+
+-- The chosen copy of a URL: at most one of each service (core/url/archives.py). `origin`: 0 = a page cites it, 1 = a
+-- look-up chose it. `asked` = day of its newest visit, NULL = none yet; `wanted` = day of the citation that it was chosen
+-- for; `note` = what people are told with it (core/archive/choice.py); `address` only where it does not follow from
+-- service, stamp and URL. The key need not be in `url`: a page may cite a copy only.
+CREATE TABLE snapshot (
+    host_key bigint NOT NULL,
+    url_key bigint NOT NULL,
+    stamp bigint NOT NULL CHECK (stamp BETWEEN 19900101000000 AND 99991231235959),
+    bucket smallint NOT NULL,
+    archive smallint NOT NULL,
+    origin smallint NOT NULL,
+    due smallint NOT NULL,
+    asked smallint,
+    strikes smallint NOT NULL DEFAULT 0,
+    wanted smallint,
+    note smallint NOT NULL DEFAULT 0,
+    address text,
+    PRIMARY KEY (bucket, host_key, url_key, archive)
+);
+CREATE INDEX snapshot_due ON snapshot (due);
+
+-- Watched URLs that are copies in web archives: not visited by rounds, but by ``weboid archive`` when `due`. The archived
+-- URL's key and the moment are NULL where the copy's own URL does not tell them.
+CREATE TABLE cited_copy (
+    host_key bigint NOT NULL,
+    url_key bigint NOT NULL,
+    original_host_key bigint,
+    original_url_key bigint,
+    stamp bigint CHECK (stamp BETWEEN 19900101000000 AND 99991231235959),
+    bucket smallint NOT NULL,
+    original_bucket smallint,
+    archive smallint NOT NULL,
+    due smallint NOT NULL,
+    PRIMARY KEY (bucket, host_key, url_key)
+);
+CREATE INDEX cited_copy_original ON cited_copy (original_bucket, original_host_key, original_url_key);
+CREATE INDEX cited_copy_due ON cited_copy (due);
+
+-- What a service said of a URL when it was looked up there (core/archive/outcomes.py), and until when that holds.
+-- `passed` = captures that were passed over, and why (JSON), NULL = none were.
+CREATE TABLE lookup (
+    host_key bigint NOT NULL,
+    url_key bigint NOT NULL,
+    bucket smallint NOT NULL,
+    archive smallint NOT NULL,
+    outcome smallint NOT NULL,
+    asked smallint NOT NULL,
+    due smallint NOT NULL,
+    failures smallint NOT NULL DEFAULT 0,
+    passed text,
+    PRIMARY KEY (bucket, host_key, url_key, archive)
+);
+
+-- URLs that have copies looked up: `rank` 0 = dead, 1 = doubtful, 2 = again, 3 = living, to be saved; `day` = since when.
+-- `waits` = now; else it is due again on day `due`. `until` = a worker has it.
+CREATE TABLE copy_queue (
+    host_key bigint NOT NULL,
+    url_key bigint NOT NULL,
+    bucket smallint NOT NULL,
+    rank smallint NOT NULL,
+    day smallint NOT NULL,
+    due smallint NOT NULL,
+    waits boolean NOT NULL DEFAULT true,
+    until timestamptz NOT NULL DEFAULT '-infinity',
+    PRIMARY KEY (bucket, host_key, url_key)
+);
+CREATE INDEX copy_queue_next ON copy_queue (rank, day DESC) WHERE waits;
+CREATE INDEX copy_queue_due ON copy_queue (due) WHERE NOT waits;
+
+-- How far the log of verdict changes has been read for that queue. One row, none before the first.
+CREATE TABLE copy_queue_position (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    change bigint NOT NULL
+);
+
+-- Pages that always change: no copy is chosen (A-1), unless an administrator has `lifted` that.
+CREATE TABLE changing_page (
+    host_key bigint NOT NULL,
+    url_key bigint NOT NULL,
+    bucket smallint NOT NULL,
+    day smallint NOT NULL,
+    lifted boolean NOT NULL DEFAULT false,
+    subject text,
+    name text,
+    PRIMARY KEY (bucket, host_key, url_key)
+);
+
+-- Each service's limits for all workers: when the next request of a kind (0 = index, 1 = playback, 2 = saving) may be
+-- sent, until when it rests and why, how long the rest was, and the requests of a day.
+CREATE TABLE archive_service (
+    archive smallint NOT NULL,
+    kind smallint NOT NULL,
+    free timestamptz NOT NULL DEFAULT '-infinity',
+    rest_until timestamptz NOT NULL DEFAULT '-infinity',
+    rest_s integer NOT NULL DEFAULT 0,
+    why text NOT NULL DEFAULT '',
+    day smallint NOT NULL DEFAULT 0,
+    requests integer NOT NULL DEFAULT 0,
+    PRIMARY KEY (archive, kind)
+);
+
+-- Living URLs that are being saved at an archive (A-2); `state` in weboid/archive/saving.py.
+CREATE TABLE saving (
+    host_key bigint NOT NULL,
+    url_key bigint NOT NULL,
+    bucket smallint NOT NULL,
+    day smallint NOT NULL,
+    state smallint NOT NULL,
+    tries smallint NOT NULL DEFAULT 0,
+    next timestamptz NOT NULL DEFAULT now(),
+    job text,
+    why text NOT NULL DEFAULT '',
+    PRIMARY KEY (bucket, host_key, url_key)
+);
+CREATE INDEX saving_next ON saving (state, next);
+
 -- Everything that people did (H-4): actions in the program's words, no network address, no text of unbounded length.
 CREATE TABLE audit (
     audit bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

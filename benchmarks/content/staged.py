@@ -18,7 +18,7 @@ from benchmarks.worlds.worldfile import WorldFile
 from weboid.core.url.classify import UrlClass, classify
 from weboid.core.url.farms import WMFLABS
 from weboid.core.url.hosts import is_ip
-from weboid.demo.world import Behaviour, Capture, Code, Host, Life, Page, Redirect, Spell, World
+from weboid.demo.world import Behaviour, Code, Host, Life, Page, RecordedReply, Redirect, Spell, World
 
 _NOT_FOUND: Final = Page(
     title="Page not found", text="Sorry, the page you are looking for could not be found on {host}.", shows=False
@@ -85,9 +85,9 @@ def _place(url: str) -> tuple[str, str]:
     return parts.hostname or "", unquote(f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}")
 
 
-def _capture(specimen: Specimen) -> Capture:
+def _capture(specimen: Specimen) -> RecordedReply:
     shows = specimen.cls is PageClass.LIVE
-    return Capture(specimen.body, specimen.status, specimen.ctype, specimen.headers, shows)
+    return RecordedReply(specimen.body, specimen.status, specimen.ctype, specimen.headers, shows)
 
 
 def _life(specimen: Specimen, living: Sequence[Specimen], turn: int) -> Life[Behaviour]:
@@ -99,7 +99,7 @@ def _life(specimen: Specimen, living: Sequence[Specimen], turn: int) -> Life[Beh
 
 def _before(specimen: Specimen, living: Sequence[Specimen]) -> Behaviour:
     if specimen.before is not None:
-        return Capture(specimen.before, kind=specimen.ctype)
+        return RecordedReply(specimen.before, kind=specimen.ctype)
     return _capture(living[crc32(specimen.url.encode()) % len(living)]) if living else _HONEST
 
 

@@ -12,7 +12,6 @@ from weboid.demo.replies import ReceivedRequest, plain_of
 from weboid.demo.world import (
     Behaviour,
     BotWall,
-    Capture,
     Chain,
     Code,
     Drip,
@@ -21,6 +20,7 @@ from weboid.demo.world import (
     NoHead,
     Page,
     Plain,
+    RecordedReply,
     Redirect,
     Slow,
     Trouble,
@@ -127,7 +127,7 @@ def _followed(world: World, url: str, day: int, hour: int) -> tuple[Sight, str, 
 
 def _sight(plain: Plain) -> Sight:
     match plain:
-        case Page(shows=shows) | Capture(shows=shows):
+        case Page(shows=shows) | RecordedReply(shows=shows):
             return Sight.SEEN if shows else Sight.HIDDEN
         case Code():
             return _sight_of_code(plain)

@@ -17,7 +17,7 @@ from benchmarks.worlds.sight import Sight, sight_of
 from weboid.core.record.reasons import Reason
 from weboid.core.verdict.verdict import Verdict
 from weboid.demo.replies import ReceivedRequest, reply_of
-from weboid.demo.world import Behaviour, Capture, Code, Page, Redirect, answer_of
+from weboid.demo.world import Behaviour, Code, Page, RecordedReply, Redirect, answer_of
 
 _STORY = (
     "<html><title>The ferry of {n}</title><h1>The ferry of {n}</h1><p>"
@@ -99,8 +99,8 @@ def test_a_page_stands_under_its_own_name_with_its_code_headers_and_bytes(tmp_pa
     assert list(pages.played) == ["https://ferry.org/x%20y?a=b"]
     answer = _answer(pages, "ferry.org", "/x%20y?a=b")
     lines = (("Server", "gate"), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2"))
-    assert answer == Capture(b"<p>prove it</p>", 503, "text/html", lines, shows=False)
-    assert isinstance(answer, Capture)
+    assert answer == RecordedReply(b"<p>prove it</p>", 503, "text/html", lines, shows=False)
+    assert isinstance(answer, RecordedReply)
     request = ReceivedRequest("GET", "ferry.org", "/x", {}, keeps=True)
     sent = reply_of(answer, request) or b""
     assert sent.startswith(b"HTTP/1.1 503 ")
@@ -110,7 +110,9 @@ def test_a_page_stands_under_its_own_name_with_its_code_headers_and_bytes(tmp_pa
 
 def test_headers_that_describe_another_message_are_not_sent() -> None:
     headers = (("Content-Encoding", "gzip"), ("content-length", "7"), ("X-Wall", "a\r\nSet-Cookie: b"))
-    sent = reply_of(Capture(b"abc", headers=headers), ReceivedRequest("HEAD", "a.org", "/", {}, keeps=True)) or b""
+    sent = (
+        reply_of(RecordedReply(b"abc", headers=headers), ReceivedRequest("HEAD", "a.org", "/", {}, keeps=True)) or b""
+    )
     lines = sent.decode().split("\r\n")
     assert "Content-Length: 3" in lines
     assert "X-Wall: aSet-Cookie: b" in lines
@@ -146,7 +148,7 @@ def test_a_usurped_page_was_an_honest_one_for_half_of_the_days(tmp_path: Path) -
     assert _answer(pages, "taken.org", "/x", 4) == _answer(pages, "honest.org", "/x")
     assert _answer(pages, "taken.org", "/y", 4) == Code(404)
     assert _answer(pages, "taken.org", "/x", 5) == _answer(pages, "taken.org", "/y", 5)
-    assert _answer(pages, "told.org", "/x", 4) == Capture(b"<p>As it was</p>")
+    assert _answer(pages, "told.org", "/x", 4) == RecordedReply(b"<p>As it was</p>")
     assert sight_of(pages.file.world, "http://taken.org/x", 4) is Sight.SEEN
     assert sight_of(pages.file.world, "http://taken.org/x", 5) is Sight.HIDDEN
 

@@ -18,7 +18,6 @@ from weboid.demo.world import (
     Behaviour,
     BotWall,
     ByMethod,
-    Capture,
     Chain,
     Code,
     Drip,
@@ -26,6 +25,7 @@ from weboid.demo.world import (
     NoHead,
     Page,
     Plain,
+    RecordedReply,
     Redirect,
     Slow,
     Trouble,
@@ -105,7 +105,7 @@ def _is_let_in(wall: BotWall, request: ReceivedRequest) -> bool:
     return "Mozilla/" in request.headers.get("user-agent", "")
 
 
-Replying = Page | Code | Capture | Redirect | Chain | Loop | NoHead | BotWall | Drip
+Replying = Page | Code | RecordedReply | Redirect | Chain | Loop | NoHead | BotWall | Drip
 """The behaviours that end in a reply."""
 
 
@@ -117,7 +117,7 @@ def reply_of(behaviour: Replying, request: ReceivedRequest) -> bytes | None:
         case Code(code, retry_after_s, kind, size_kib, page):
             wait = () if retry_after_s is None else (f"Retry-After: {retry_after_s}",)
             return _reply(request, code, page or Page(kind, size_kib, _phrase(code)), *wait)
-        case Capture(body, code, kind, headers):
+        case RecordedReply(body, code, kind, headers):
             own = [f"{name}: {value}" for name, value in headers if name.lower() not in _FRAMING]
             return _message(request, code, f"Content-Type: {kind}", body, *own)
         case Redirect(to, code):

@@ -53,7 +53,7 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
-class Capture:
+class RecordedReply:
     """A reply as it was found somewhere: a code, a media type, other headers (name, value), and a body of any bytes.
 
     `shows` as of a page.
@@ -148,7 +148,7 @@ class Trouble(Enum):
     SILENCE = "silence"
 
 
-Plain = Page | Code | Capture | Redirect | Chain | Loop | NoHead | BotWall | Drip | Trouble
+Plain = Page | Code | RecordedReply | Redirect | Chain | Loop | NoHead | BotWall | Drip | Trouble
 """A behaviour without anything inside; NoHead and BotWall as they are to those whom they refuse."""
 Wrapper = NoHead | BotWall | Slow
 """Behaviours around another one: for a host, around those of its addresses; otherwise, with nothing inside, a page."""

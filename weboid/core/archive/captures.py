@@ -1,0 +1,56 @@
+"""What archives have: one capture of a URL, and what one request to a service says of all of them (A-2).
+
+How services write it is read in ``cdx``, ``link_format`` and their neighbours; which capture to take is in ``choice``.
+One law: a Listing of FOUND has captures, and no other Listing has any.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from weboid.core.archive.outcomes import LookupOutcome
+
+
+class Capture(NamedTuple):
+    """One capture as a service lists it. `taken` is in UTC; `original` is the captured URL as the service spells it.
+
+    What a service does not say is None: `status` (the HTTP code), `mime`, `digest`, `length` (bytes, compressed).
+    `address` is the capture's own, for services whose addresses do not follow from the moment and the URL.
+    """
+
+    taken: datetime
+    original: str
+    status: int | None = None
+    mime: str | None = None
+    digest: str | None = None
+    length: int | None = None
+    address: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What one request to a service said of one URL. NONE is one voice only: it takes two (A-2).
+
+    `why` is a stable word for the reason, such as ``rate-limited``, ``cut-short``, ``blocked-site``; empty if there is
+    nothing to add. `rest_s` is the pause that the service requests for all requests, None if it requests none.
+    """
+
+    outcome: LookupOutcome
+    captures: tuple[Capture, ...] = ()
+    why: str = ""
+    rest_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceReply:
+    """The reply to one request to a service, bounded; `code` None = there was none, for the reason `fault`.
+
+    `fault` is a stable word: ``timeout``, ``refused``, ``network``, ``dns``, ``tls``, ``not-public``. Names of
+    `headers` are in lower case. `is_cut` = the body is longer than what was kept of it.
+    """
+
+    code: int | None
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    fault: str = ""
+    is_cut: bool = False
