@@ -7,25 +7,25 @@ what readers get has all 14 digits and never the flag for the raw form.
 from datetime import datetime
 from typing import Final
 
-from weboid.core.archive.services import Service
+from weboid.core.archive.services import ArchiveService
 from weboid.core.url.urls import Url
 
 MOST_ROWS: Final = 40
 """Captures requested of a CDX service, nearest to the wanted moment first."""
 
 
-def index_request(service: Service, url: Url, wanted: datetime | None) -> str:
+def index_request(service: ArchiveService, url: Url, wanted: datetime | None) -> str:
     """The address that lists the captures of `url`, nearest to `wanted` first where the service can sort."""
     raise NotImplementedError
 
 
-def second_request(service: Service, url: Url) -> str | None:
+def second_request(service: ArchiveService, url: Url) -> str | None:
     """The address of the service's second, independent voice; None if it has none. To be asked by GET, without
     following redirects."""
     raise NotImplementedError
 
 
-def replay_address(service: Service, stamp: int, url: Url | str, address: str | None = None) -> str:
+def replay_address(service: ArchiveService, stamp: int, url: Url | str, address: str | None = None) -> str:
     """The address of one capture as captured (``id_``). `url` is the original as the service spells it, or ours.
 
     `address` is the capture's own (Capture.address), used where the service's addresses do not follow from `stamp`.
@@ -33,17 +33,17 @@ def replay_address(service: Service, stamp: int, url: Url | str, address: str | 
     raise NotImplementedError
 
 
-def reader_address(service: Service, stamp: int, url: Url | str, address: str | None = None) -> str:
+def reader_address(service: ArchiveService, stamp: int, url: Url | str, address: str | None = None) -> str:
     """The address of one capture for readers: all 14 digits, never raw."""
     raise NotImplementedError
 
 
-def save_request(service: Service) -> str:
+def save_request(service: ArchiveService) -> str:
     """Where a capture is asked for (Wayback only)."""
     raise NotImplementedError
 
 
-def save_status_request(service: Service, job: str) -> str:
+def save_status_request(service: ArchiveService, job: str) -> str:
     """Where the state of a saving job is asked; `job` ``user`` = of the account."""
     raise NotImplementedError
 

@@ -1,4 +1,4 @@
-"""Reads link-format (RFC 6690, RFC 8288) and the TimeMaps of Memento written in it (RFC 7089 §5), also as Link header."""
+"""Reads link-format (RFC 6690, RFC 8288), the TimeMaps of Memento written in it (RFC 7089 §5), and Link headers."""
 
 from typing import NamedTuple
 

@@ -5,16 +5,16 @@ One law: NONE comes only from a whole, well-formed reply that says so, and from 
 """
 
 from weboid.core.archive.captures import Listing, ServiceReply
-from weboid.core.archive.services import Service
+from weboid.core.archive.services import ArchiveService
 from weboid.core.url.urls import Url
 
 
-def listing_of(service: Service, reply: ServiceReply, url: Url) -> Listing:
+def listing_of(service: ArchiveService, reply: ServiceReply, url: Url) -> Listing:
     """What the reply to ``addresses.index_request`` says. Never raises."""
     raise NotImplementedError
 
 
-def second_listing_of(service: Service, reply: ServiceReply, url: Url) -> Listing:
+def second_listing_of(service: ArchiveService, reply: ServiceReply, url: Url) -> Listing:
     """What the reply to ``addresses.second_request`` says. Never raises."""
     raise NotImplementedError
 

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from weboid.core.archive.captures import ServiceReply
-from weboid.core.archive.services import Service
+from weboid.core.archive.services import ArchiveService
 from weboid.core.url.urls import Url
 
 NEAR: Final = timedelta(hours=24)
@@ -49,6 +49,6 @@ class Replayed(NamedTuple):
     rest_s: float | None = None
 
 
-def replay_of(reply: ServiceReply, *, stamp: int, url: Url, service: Service) -> Replayed:
+def replay_of(reply: ServiceReply, *, stamp: int, url: Url, service: ArchiveService) -> Replayed:
     """What the reply to ``addresses.replay_address`` says; redirects must not have been followed. Never raises."""
     raise NotImplementedError

@@ -1,6 +1,6 @@
 """Reads the replies of Save Page Now 2 (archive.org, revision of 2026-07-22): submissions, jobs, the account (A-4).
 
-Refusals come with code 200 and without a job; a job that the service forgot is ``pending`` for ever, so who asks counts.
+Refusals come with code 200 and without a job; a job that the service forgot is ``pending`` for ever: count the asking.
 """
 
 from enum import StrEnum

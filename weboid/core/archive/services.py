@@ -30,7 +30,7 @@ class Dialect(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class ArchiveService:
     """A service as it is asked. `base` and `public` have no final slash.
 
     `base` is where it is asked, `public` the prefix of the addresses for readers. `per_minute` limits index requests,
@@ -67,11 +67,13 @@ class Service:
 MOST_OF_A_COUNTRY: Final = 2
 """Services asked because of a URL's country."""
 
-SERVICES: Final[dict[str, Service]] = {}
+SERVICES: Final[dict[str, ArchiveService]] = {}
 """By name, in the order in which they are asked."""
 
 
-def services_for(url: Url, available: Iterable[Service], *, languages: Collection[str] = ()) -> list[Service]:
+def services_for(
+    url: Url, available: Iterable[ArchiveService], *, languages: Collection[str] = ()
+) -> list[ArchiveService]:
     """The services to ask for copies of `url`, in order: those for every URL, and at most `MOST_OF_A_COUNTRY` by its
     country. `languages` are those of the wikis that cite it."""
     raise NotImplementedError
