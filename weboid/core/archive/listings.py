@@ -130,8 +130,8 @@ def _of_rows(rows: Rows, *, is_cut: bool) -> Listing:
 def _nothing(reply: ServiceReply, expected: str) -> Listing:
     """A reply of 200 without a body. Only services that write text can mean it; `expected` is what others must send."""
     kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
-    length = reply.headers.get("content-length", "0").strip()
-    if reply.is_cut or (length.isdigit() and int(length[:18]) > 0 and not reply.body):
+    promised = "0" if "content-encoding" in reply.headers else reply.headers.get("content-length", "0").strip()
+    if reply.is_cut or (promised not in ("", "0") and not reply.body):
         return error(CUT)
     if "html" in kind:
         return error("html")
