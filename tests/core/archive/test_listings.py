@@ -114,6 +114,7 @@ INDEX: list[Case] = [
     ("archive-it", 404, PAGE, "<html>Collection not found: <b>all</b></html>", "unknown", "no-collection"),
     ("archive-it", 404, PAGE, HTML, "unknown", "not-found"),
     ("archive-it", 404, {**PAGE, "x-memento-count": "0"}, "", "unknown", "not-found"),
+    ("archive-it", 404, {**TEXT, "x-memento-count": "0"}, "404 page not found\n", "unknown", "not-found"),
     ("archive-it", 200, PAGE, HTML, "error", "html"),
     ("archive-it", 200, JSON, json.dumps({"mementos": {"list": [{"uri": MEMENTO[1:-18]}]}}), "found", ""),
     ("perma", 404, {**TEXT, "x-memento-count": "0"}, "404 page not found\n", "none", ""),

@@ -40,8 +40,8 @@ _ABSENT: Final = re.compile(
     r"|could not be found in this collection"
     r"|resource not in archive"
     r"|not in (?:the |this |our )?archive"
-    r"|no captures? found"
-    r"|404 page not found",
+    r"|has not been archived"
+    r"|no captures? found",
     re.IGNORECASE,
 )
 _NO_COLLECTION: Final = re.compile(r"collection not found|no such collection|unknown collection", re.IGNORECASE)
