@@ -187,6 +187,8 @@ def test_the_length_of_a_row_without_an_end_is_not_known() -> None:
         "can't connect db",
         "[[]]",
         '[["a", "b"], ["c", "d"]]',
+        '[["timestamp", "original", "mimety 1405"]]',
+        "\0",
         "[1, 2]",
         "Blocked for too many requests",
     ],

@@ -25,6 +25,8 @@ _COLUMNS: Final = {
     11: (*_STANDARD[:6], "redirect", "robotflags", "length", "offset", "filename"),
 }
 """The columns of a text row, by their number."""
+_NAMES: Final = frozenset(name for columns in _COLUMNS.values() for name in columns)
+"""A row of names alone says that there is nothing, but only one of known names."""
 _WHOLE: Final = frozenset({7, 8, 11})
 _STATUS: Final = re.compile(r"[0-9]{3}|-")
 _MIME: Final = re.compile(r"[a-z0-9][a-z0-9.+_-]*/[a-z0-9.+_*-]+")
@@ -67,7 +69,7 @@ def _json_rows(text: str) -> Rows | None:
     if not isinstance(data[0], list):
         return None
     names = [str(name) for name in data[0]]
-    if not {"timestamp", "original"} <= set(names):
+    if not {"timestamp", "original"} <= set(names) or (len(data) == 1 and not _NAMES.issuperset(names)):
         return None
     return _collected(_json_fields(data[1:], names), resume_key=_json_key(data))
 
