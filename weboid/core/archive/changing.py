@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from weboid.core.archive.addressing import is_front
 from weboid.core.archive.captures import Capture
 from weboid.core.document.folding import words_of
+from weboid.core.url.spellings import is_front
 from weboid.core.url.urls import Url
 
 FEWEST_ROWS: Final = 20

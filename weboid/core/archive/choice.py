@@ -7,14 +7,16 @@ of the rows does not matter, and no row that is worse changes the choice.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import Final
+from enum import IntEnum
+from typing import Final, NamedTuple
 
-from weboid.core.archive.addressing import archived, is_wanted, similar_url
 from weboid.core.archive.captures import Capture
 from weboid.core.archive.changing import is_changing
-from weboid.core.archive.fitness import REDIRECTS, Heaps, Row, sorted_out
-from weboid.core.archive.wishes import Note, Passed, Ranked, Tried, Wish, in_utc, of_original, stamp14
+from weboid.core.archive.fitness import REDIRECTS, Heaps, Passed, Row, Wish, in_utc, sorted_out, stamp14
+from weboid.core.url.archives import snapshot_of
+from weboid.core.url.spellings import archived, is_wanted, similar_url
 
 __all__ = [
     "MOST_TRIES",
@@ -50,6 +52,46 @@ STRANGERS: Final = frozenset({"parked", "for-sale", "replaced", "placeholder", "
 """What is found where the page was, once it is gone; so are all later copies."""
 WALLS: Final = frozenset({"login", "redirect-to-login", "payment", "consent"})
 """Walls that sites build late: the oldest copies are from before them."""
+
+
+class Note(IntEnum):
+    """What people should know of a snapshot beside its moment. The numbers are stored."""
+
+    NONE = 0
+    REDIRECTS = 1
+    """The copy redirects to another one, as the page did when it was taken."""
+    AFTER = 2
+    """It was taken over a year after the citation."""
+    SIMILAR = 3
+    """It is of the URL without a session's identifier or a reader's tracking, not of the URL as cited."""
+    BEFORE = 4
+    """It was taken over a year before the citation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The rows of one service for a wish: `best` are those that may show what was cited, the best first.
+
+    `redirects` are captures of redirects that may be followed if none of `best` is good, the best first; `passed` why
+    others are not among them, by their moment. `changing`: the page is always changing, so nothing is chosen (A-1).
+    `died` is the first moment at which the page is known to have been gone, None if that is not known. `why` is the
+    stable word for what is wrong if there is neither a best row nor a redirect, else empty.
+    """
+
+    wish: Wish
+    best: tuple[Capture, ...] = ()
+    redirects: tuple[Capture, ...] = ()
+    passed: tuple[Passed, ...] = ()
+    changing: bool = False
+    died: datetime | None = None
+    why: str = ""
+
+
+class Tried(NamedTuple):
+    """A capture that was played, and the stable word why it is not good (``verification.verified``)."""
+
+    capture: Capture
+    why: str
 
 
 def candidates(captures: Iterable[Capture], wish: Wish) -> Ranked:
@@ -104,6 +146,14 @@ def note_of(capture: Capture, wish: Wish) -> Note:
 def is_kept(stored_wanted: date, wanted: date) -> bool:
     """Whether what was chosen for the day `stored_wanted` stays chosen for `wanted`: a choice is made once."""
     return abs((wanted - stored_wanted).days) <= _YEAR.days
+
+
+def of_original(wish: Wish) -> Wish:
+    """The wish for the original, if the wanted URL is itself a copy in an archive: as it was when that was taken."""
+    found = snapshot_of(str(wish.url))
+    if found is None or found.original is None:
+        return wish
+    return replace(wish, url=found.original, wanted=found.taken or wish.wanted)
 
 
 def _in_order(rows: list[Row], wish: Wish, wanted: datetime) -> tuple[Capture, ...]:

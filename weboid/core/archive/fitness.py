@@ -6,13 +6,12 @@ One law: a row is judged by itself and by what the rows together say of the page
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Final, NamedTuple
 
-from weboid.core.archive.addressing import archived, file_extension, is_wanted, similar_url
 from weboid.core.archive.captures import Capture
-from weboid.core.archive.wishes import Passed, Wish, in_utc, stamp14
-from weboid.core.document.portrait import BLANK
+from weboid.core.document.portrait import BLANK, Portrait
+from weboid.core.url.spellings import archived, file_extension, is_wanted, similar_url
 from weboid.core.url.urls import Url
 
 SHORT_BYTES: Final = 700
@@ -29,6 +28,29 @@ _SEVERAL: Final = 2
 """So many other pages of a host with the same content, and it is that of an error page or a parking page."""
 _REVISIT: Final = "warc/revisit"
 _HTML: Final = ("text/html", "application/xhtml")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is wanted: a copy of `url` as it was at the moment `wanted` (in UTC), that of the citation.
+
+    `last_alive` is the day of the last check that found the page alive, None if that is not known; `portrait` what is
+    remembered of the living document (C-11), `mime` its keyword (U-6); `today` is the day of the look-up.
+    """
+
+    url: Url
+    wanted: datetime
+    today: date
+    last_alive: date | None = None
+    portrait: Portrait | None = None
+    mime: str | None = None
+
+
+class Passed(NamedTuple):
+    """A capture that was passed over, for the stable word `why`. `stamp` has 14 digits."""
+
+    stamp: int
+    why: str
 
 
 class Row(NamedTuple):
@@ -196,3 +218,19 @@ def _plain(url: Url) -> str:
     path, _, query = url.path.partition("?")
     fields = "&".join(sorted(query.split("&")))
     return f"{url.host.removeprefix('www.')}{path.rstrip('/')}?{fields}".lower()
+
+
+def stamp14(moment: datetime) -> int:
+    """The 14 digits of a moment, as archives write it."""
+    day = (moment.year * 100 + moment.month) * 100 + moment.day
+    return ((day * 100 + moment.hour) * 100 + moment.minute) * 100 + moment.second
+
+
+def in_utc(moment: datetime) -> datetime:
+    """A moment in UTC, to the second; one without a time zone is taken for UTC."""
+    if moment.tzinfo is not None:
+        try:
+            moment = moment.astimezone(UTC)
+        except OverflowError:  # within a day of the first or the last moment that there is
+            moment = moment.replace(tzinfo=UTC)
+    return moment.replace(tzinfo=UTC, microsecond=0)

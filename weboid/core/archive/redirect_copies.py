@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from urllib.parse import urljoin
 
-from weboid.core.archive.addressing import is_front
-from weboid.core.archive.wishes import Wish, in_utc
+from weboid.core.archive.fitness import Wish, in_utc
 from weboid.core.signs.login_walls import is_consent_url, is_login_url
 from weboid.core.signs.soft404 import redirect_suspicion
 from weboid.core.url.hosts import InvalidUrl, registrable_domain
+from weboid.core.url.spellings import is_front
 from weboid.core.url.urls import MAX_URL, Url, parse
 
 MOST_HOPS: Final = 3

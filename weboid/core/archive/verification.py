@@ -12,10 +12,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from weboid.core.archive.addressing import archived, file_extension, is_front
 from weboid.core.archive.captures import Capture, ServiceReply
-from weboid.core.archive.fitness import GOOD, RESERVE, wants_file
-from weboid.core.archive.wishes import Wish, in_utc
+from weboid.core.archive.fitness import GOOD, RESERVE, Wish, in_utc, wants_file
 from weboid.core.document.document import Document, is_html
 from weboid.core.document.fingerprint import distance
 from weboid.core.document.folding import first_of, folded, phrases
@@ -26,6 +24,7 @@ from weboid.core.observe.observation import RawResponse
 from weboid.core.signs.login_walls import is_consent_url
 from weboid.core.signs.trades import trade_in
 from weboid.core.url.archives import is_same_page
+from weboid.core.url.spellings import archived, file_extension, is_front
 from weboid.core.url.urls import Url
 
 READ_BYTES: Final = 65_536

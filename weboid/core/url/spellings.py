@@ -7,7 +7,6 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from weboid.core.document.folding import words_of
 from weboid.core.url.archives import is_same_page
 from weboid.core.url.hosts import InvalidUrl, is_ip
 from weboid.core.url.urls import Url, parse
@@ -20,16 +19,17 @@ _FRONT: Final = re.compile(
 """A site's front page, or that of one of its languages."""
 _LANGUAGE_FRONT: Final = re.compile(r"/[a-z]{2}(?:[-_][a-z]{2})?", re.IGNORECASE)
 _EXTENSION: Final = re.compile(r"\.([A-Za-z0-9]{1,5})$")
-_FILES: Final = words_of(
-    "pdf ps eps djvu djv doc docx odt rtf xls xlsx ods csv ppt pptx odp epub mobi zip gz tgz bz2 xz 7z rar tar exe "
-    "jpg jpeg png gif tif tiff svg webp bmp mp3 ogg oga ogv wav flac mp4 avi mov mpg mpeg wmv webm mkv kml kmz"
+_FILES: Final = re.compile(
+    r"pdf|ps|eps|djvu|djv|doc|docx|odt|rtf|xls|xlsx|ods|csv|ppt|pptx|odp|epub|mobi|zip|gz|tgz|bz2|xz|7z|rar|"
+    r"tar|exe|jpg|jpeg|png|gif|tif|tiff|svg|webp|bmp|mp3|ogg|oga|ogv|wav|flac|mp4|avi|mov|mpg|mpeg|wmv|webm|"
+    r"mkv|kml|kmz"
 )
 """Extensions of what is not HTML."""
 
-_SESSION_FIELDS: Final = words_of(
-    "phpsessid jsessionid sessionid session_id sessid session-id cfid cftoken oscsid zenid xtcsid fesessid "
-    "utm_source utm_medium utm_campaign utm_term utm_content utm_id utm_name fbclid gclid dclid msclkid yclid twclid "
-    "igshid mc_cid mc_eid wt_mc wt.mc_id _ga _gl ref_src gclsrc zanpid ocid cmpid"
+_SESSION_FIELDS: Final = re.compile(
+    r"phpsessid|jsessionid|sessionid|session_id|sessid|session-id|cfid|cftoken|oscsid|zenid|xtcsid|fesessid|"
+    r"utm_source|utm_medium|utm_campaign|utm_term|utm_content|utm_id|utm_name|fbclid|gclid|dclid|msclkid|yclid|"
+    r"twclid|igshid|mc_cid|mc_eid|wt_mc|wt\.mc_id|_ga|_gl|ref_src|gclsrc|zanpid|ocid|cmpid"
 )
 _SHORT_SESSION: Final = re.compile(r"(?:s|sid|psid)=[0-9a-f]{16,}", re.IGNORECASE)
 """Short names of sessions are those of stories, too: they count with an identifier only."""
@@ -72,7 +72,7 @@ def file_extension(url: Url) -> str | None:
     if found is None or ":" in name or "%3a" in name.lower():
         return None
     extension = found[1].lower()
-    return extension if extension in _FILES else None
+    return extension if _FILES.fullmatch(extension) else None
 
 
 def similar_url(url: Url) -> Url | None:
@@ -90,4 +90,6 @@ def similar_url(url: Url) -> Url | None:
 
 def _is_session(field: str) -> bool:
     name = field.partition("=")[0].lower()
-    return name in _SESSION_FIELDS or name.startswith("aspsessionid") or _SHORT_SESSION.fullmatch(field) is not None
+    if name.startswith("aspsessionid") or _SESSION_FIELDS.fullmatch(name):
+        return True
+    return _SHORT_SESSION.fullmatch(field) is not None
