@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
+from itertools import cycle, islice
 
 import pytest
 from hypothesis import given, settings
@@ -434,6 +435,16 @@ def test_captures_of_one_second_are_tried_once() -> None:
 
 def test_captures_at_midnight_are_ordinary_ones() -> None:
     assert stamps(ranked([row("20100101000000"), row("20090101000000")], "20100101"))[0] == "20100101"
+
+
+def test_a_listing_of_many_thousand_rows_is_ranked_in_time_linear_in_it() -> None:
+    start = datetime(2000, 1, 1, tzinfo=UTC)
+    kinds = ((200, "text/html"), (404, "text/html"), (None, "warc/revisit"))
+    rows = [
+        Capture(start + timedelta(hours=n), PAGE, status, mime, f"D{n // 3 % 7}" if n < 15_000 else f"E{n}", 5_000)
+        for n, (status, mime) in enumerate(islice(cycle(kinds), 20_000))
+    ]
+    assert candidates(rows, wish("20050101")).best
 
 
 # What holds for any rows.
