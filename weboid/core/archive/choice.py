@@ -13,8 +13,8 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 from weboid.core.archive.captures import Capture
-from weboid.core.archive.changing import is_changing
-from weboid.core.archive.fitness import REDIRECTS, Heaps, PassedOver, Row, Wish, in_utc, sorted_out
+from weboid.core.archive.rows.changing import is_changing
+from weboid.core.archive.rows.fitness import REDIRECTS, Heaps, PassedOver, Row, Wish, in_utc, sorted_out
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.spellings import archived, is_wanted, similar_url
 
