@@ -1,1 +1,1 @@
-"""What the rows of a listing tell by themselves: which may be the page that is wanted, and whether it always changes."""
+"""What the rows of a listing tell by themselves: which may be the wanted page, and whether it always changes."""
