@@ -15,7 +15,7 @@ from weboid.core.archive.services import SERVICES, ArchiveService, Dialect
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.urls import Url
 
-MOST_ROWS: Final = 40
+MOST_ROWS: Final = 200
 """Captures requested of a CDX service, nearest to the wanted moment first."""
 
 _AVAILABILITY: Final = "https://archive.org"
