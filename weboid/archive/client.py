@@ -5,7 +5,6 @@ What replies mean is read in ``core/archive``; when a request may be sent is a `
 One law: no redirect is followed out of a service's own host, and no reply takes more memory than its bound.
 """
 
-import asyncio
 import contextlib
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
@@ -138,3 +137,101 @@ class ArchiveClient:
     async def failed(self, service: Service, kind: RequestKind, why: str) -> None:
         """What looked like an answer was none (HTML in place of a listing, for example): it counts as a failure."""
         await self._count(service, kind, why)
+
+    async def _exchange(
+        self, address: str, most: int, headers: dict[str, str], form: Mapping[str, str] | None
+    ) -> ServiceReply:
+        try:
+            # The address is as it should be sent: what is escaped in it is escaped once.
+            async with self._session.request(
+                "GET" if form is None else "POST",
+                URL(address, encoded=True),
+                data=form,
+                headers=headers,
+                timeout=self._timeout,
+                allow_redirects=False,
+                auto_decompress=False,
+                max_line_size=INDEX_BYTES,
+                max_field_size=INDEX_BYTES,
+            ) as response:
+                return await _bounded(response, most)
+        except TimeoutError:
+            return ServiceReply(None, fault="timeout")
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            return ServiceReply(None, fault=_fault_of(error))
+
+    async def _heed(self, service: Service, kind: RequestKind, reply: ServiceReply) -> None:
+        """Lets the service rest if it throttles us or fails too often; a copy's stored status says nothing of it."""
+        wanted_s = retry_after_s(reply.headers)
+        if reply.fault == "refused":
+            await self.limiter.rest(service, tuple(RequestKind), "refused", None)
+        elif "memento-datetime" in reply.headers:
+            await self._count(service, kind, "")
+        elif reply.code == 429:
+            await self.limiter.rest(service, tuple(RequestKind), "rate-limited", wanted_s)
+        elif reply.code == 503 and wanted_s is not None:
+            await self.limiter.rest(service, (kind,), "http-503", wanted_s)
+        elif reply.code is None or reply.code >= 500:
+            await self._count(service, kind, reply.fault or f"http-{reply.code}")
+        else:
+            await self._count(service, kind, "")
+
+    async def _count(self, service: Service, kind: RequestKind, failure: str) -> None:
+        """Remembers whether a request failed (empty = it did not); too many failures pause this kind."""
+        last = self._last.setdefault((service.archive.number, kind), deque(maxlen=_WINDOW))
+        last.append(not failure)
+        if not failure:
+            await self.limiter.answered(service, kind)
+        elif last.count(False) >= _FAILURES:
+            # After the pause one more failure is enough for the next one.
+            last.extend([True] * (_WINDOW - _FAILURES + 1))
+            await self.limiter.rest(service, (kind,), failure, None)
+
+
+@asynccontextmanager
+async def open_archive_client(settings: NetConfig, limiter: Limiter) -> AsyncIterator[ArchiveClient]:
+    """A client whose connections all pass the guard (C-13); raises ConfigError as ``net/outbound`` does."""
+    async with open_client(settings) as session:
+        yield ArchiveClient(session, limiter, user_agent=settings.user_agent, answer_s=settings.answer_s)
+
+
+async def _bounded(response: aiohttp.ClientResponse, most: int) -> ServiceReply:
+    """The reply with at most so many bytes of its body, decompressed; a damaged one counts as cut."""
+    headers: dict[str, str] = {}
+    for name, value in response.headers.items():
+        name = name.lower()
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    decoder = Decoder(headers.get("content-encoding", ""))
+    body = bytearray()
+    sent = 0
+    async for piece in response.content.iter_any():
+        sent += len(piece)
+        body += decoder.take(piece, most + 1 - len(body))
+        if len(body) > most or sent > _SLACK * most:
+            response.close()
+            break
+    else:
+        return ServiceReply(response.status, headers, bytes(body), is_cut=bool(sent) and not decoder.is_whole)
+    return ServiceReply(response.status, headers, bytes(body[:most]), is_cut=True)
+
+
+def _own_redirect(address: str, reply: ServiceReply) -> str | None:
+    """Where a reply redirects to, if that is the same host; from https never to http."""
+    if reply.code not in (301, 302, 303, 307, 308) or not (location := reply.headers.get("location")):
+        return None
+    with contextlib.suppress(ValueError):
+        target = urljoin(address, location)
+        old, new = urlsplit(address), urlsplit(target)
+        is_upgrade = (old.scheme, new.scheme) == ("http", "https") and (old.port, new.port) == (None, None)
+        if new.hostname == old.hostname and (is_upgrade or (new.scheme, new.port) == (old.scheme, old.port)):
+            return target
+    return None
+
+
+def _fault_of(error: Exception) -> str:
+    if isinstance(error, aiohttp.ClientConnectorError):
+        error = error.os_error
+    elif isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return "tls"
+    fault = fault_of(error)
+    return _WORDS.get(fault.reason, "network") if fault else "network"
