@@ -18,7 +18,7 @@ from yarl import URL
 
 from weboid.config import NetConfig
 from weboid.core.archive.captures import ServiceReply
-from weboid.core.archive.services import Service
+from weboid.core.archive.services import ArchiveService
 from weboid.core.observe.retry_after import retry_after_s
 from weboid.core.record.reasons import Reason
 from weboid.net.content_coding import Decoder
@@ -63,8 +63,8 @@ class RequestKind(IntEnum):
 class Resting(Exception):
     """Nothing was sent: the service rests for `seconds` more, for the reason `why` (a stable word)."""
 
-    def __init__(self, service: Service, seconds: float, why: str) -> None:
-        super().__init__(f"{service.archive.name} rests for {seconds:.0f} s more ({why})")
+    def __init__(self, service: ArchiveService, seconds: float, why: str) -> None:
+        super().__init__(f"{service.name} rests for {seconds:.0f} s more ({why})")
         self.service = service
         self.seconds = seconds
         self.why = why
@@ -73,15 +73,17 @@ class Resting(Exception):
 class Limiter(Protocol):
     """Decides when a request may be sent to a service."""
 
-    async def turn(self, service: Service, kind: RequestKind) -> None:
+    async def turn(self, service: ArchiveService, kind: RequestKind) -> None:
         """Returns when a request may be sent; raises Resting where the service rests for too long to wait."""
         ...
 
-    async def rest(self, service: Service, kinds: tuple[RequestKind, ...], why: str, wanted_s: float | None) -> None:
+    async def rest(
+        self, service: ArchiveService, kinds: tuple[RequestKind, ...], why: str, wanted_s: float | None
+    ) -> None:
         """Pauses these kinds: for as long as the service wants (None = it did not say), longer each time in a row."""
         ...
 
-    async def answered(self, service: Service, kind: RequestKind) -> None:
+    async def answered(self, service: ArchiveService, kind: RequestKind) -> None:
         """The service has answered such a request as it should: the next pause is a short one again."""
         ...
 
@@ -102,7 +104,7 @@ class ArchiveClient:
         self._timeout = aiohttp.ClientTimeout(total=answer_s)
         self._last: dict[tuple[int, RequestKind], deque[bool]] = {}
 
-    async def index(self, service: Service, address: str) -> ServiceReply:
+    async def index(self, service: ArchiveService, address: str) -> ServiceReply:
         """The reply to a question for a listing; redirects within the service's own host are followed."""
         for _ in range(_HOPS):
             reply = await self.send(service, RequestKind.INDEX, address, most=INDEX_BYTES)
@@ -112,13 +114,13 @@ class ArchiveClient:
             address = target
         return await self.send(service, RequestKind.INDEX, address, most=INDEX_BYTES)
 
-    async def replay(self, service: Service, address: str) -> ServiceReply:
+    async def replay(self, service: ArchiveService, address: str) -> ServiceReply:
         """The reply to a request for a copy; no redirect is followed (``core/archive`` judges each)."""
         return await self.send(service, RequestKind.REPLAY, address, most=REPLAY_BYTES)
 
     async def send(
         self,
-        service: Service,
+        service: ArchiveService,
         kind: RequestKind,
         address: str,
         *,
@@ -134,7 +136,7 @@ class ArchiveClient:
         await self._heed(service, kind, reply)
         return reply
 
-    async def failed(self, service: Service, kind: RequestKind, why: str) -> None:
+    async def failed(self, service: ArchiveService, kind: RequestKind, why: str) -> None:
         """What looked like an answer was none (HTML in place of a listing, for example): it counts as a failure."""
         await self._count(service, kind, why)
 
@@ -160,7 +162,7 @@ class ArchiveClient:
         except (aiohttp.ClientError, OSError, ValueError) as error:
             return ServiceReply(None, fault=_fault_of(error))
 
-    async def _heed(self, service: Service, kind: RequestKind, reply: ServiceReply) -> None:
+    async def _heed(self, service: ArchiveService, kind: RequestKind, reply: ServiceReply) -> None:
         """Lets the service rest if it throttles us or fails too often; a copy's stored status says nothing of it."""
         wanted_s = retry_after_s(reply.headers)
         if reply.fault == "refused":
@@ -176,7 +178,7 @@ class ArchiveClient:
         else:
             await self._count(service, kind, "")
 
-    async def _count(self, service: Service, kind: RequestKind, failure: str) -> None:
+    async def _count(self, service: ArchiveService, kind: RequestKind, failure: str) -> None:
         """Remembers whether a request failed (empty = it did not); too many failures pause this kind."""
         last = self._last.setdefault((service.archive.number, kind), deque(maxlen=_WINDOW))
         last.append(not failure)
