@@ -7,9 +7,9 @@ One law: no redirect is followed out of a service's own host, and no reply takes
 
 import contextlib
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from enum import IntEnum
+from time import monotonic
 from typing import Final, Protocol
 from urllib.parse import urljoin, urlsplit
 
@@ -24,6 +24,7 @@ from weboid.core.record.reasons import Reason
 from weboid.net.content_coding import Decoder
 from weboid.net.faults import fault_of
 from weboid.net.outbound import open_client
+from weboid.store.archives.service_limit import RequestKind
 
 REPLAY_BYTES: Final = 65_536
 """Bytes of a copy that are read at most, decompressed."""
@@ -51,15 +52,6 @@ _WORDS: Final = {
 }
 
 
-class RequestKind(IntEnum):
-    """What a service limits by itself; stored numbers. All kinds rest if it throttles us or refuses connections."""
-
-    INDEX = 0
-    """CDX, TimeMap, TimeGate, availability and the like: they share one limit."""
-    REPLAY = 1
-    SAVE = 2
-
-
 class Resting(Exception):
     """Nothing was sent: the service rests for `seconds` more, for the reason `why` (a stable word)."""
 
@@ -77,14 +69,12 @@ class Limiter(Protocol):
         """Returns when a request may be sent; raises Resting where the service rests for too long to wait."""
         ...
 
-    async def rest(
-        self, service: ArchiveService, kinds: tuple[RequestKind, ...], why: str, wanted_s: float | None
-    ) -> None:
-        """Pauses these kinds: for as long as the service wants (None = it did not say), longer each time in a row."""
+    async def rest(self, service: ArchiveService, why: str, wanted_s: float | None) -> None:
+        """Pauses the service: for as long as it wants (None = it did not say), longer each time in a row."""
         ...
 
-    async def answered(self, service: ArchiveService, kind: RequestKind) -> None:
-        """The service has answered such a request as it should: the next pause is a short one again."""
+    async def answered(self, service: ArchiveService, took_s: float) -> None:
+        """A request that was sent so many seconds ago was answered as it should: the next pause is a short one."""
         ...
 
 
@@ -92,7 +82,13 @@ class ArchiveClient:
     """Requests to all services; raises `Resting` instead of sending while one rests. Other failures are replies."""
 
     def __init__(
-        self, session: aiohttp.ClientSession, limiter: Limiter, *, user_agent: str, answer_s: float = 60.0
+        self,
+        session: aiohttp.ClientSession,
+        limiter: Limiter,
+        *,
+        user_agent: str,
+        answer_s: float = 60.0,
+        now: Callable[[], float] = monotonic,
     ) -> None:
         self.limiter = limiter
         self.sent = 0
@@ -100,6 +96,7 @@ class ArchiveClient:
         self.answers = 0
         """How many of them were answered, with whatever status."""
         self._session = session
+        self._now = now
         self._headers = {"User-Agent": user_agent, "Accept-Encoding": "gzip, deflate"}
         self._timeout = aiohttp.ClientTimeout(total=answer_s)
         self._last: dict[tuple[int, RequestKind], deque[bool]] = {}
@@ -131,14 +128,15 @@ class ArchiveClient:
         """One request, GET or with `form` POST, in its turn; the service rests if the reply says so."""
         await self.limiter.turn(service, kind)
         self.sent += 1
+        begun = self._now()
         reply = await self._exchange(address, most, {**self._headers, **(headers or {})}, form)
         self.answers += reply.code is not None
-        await self._heed(service, kind, reply)
+        await self._heed(service, kind, reply, self._now() - begun)
         return reply
 
     async def failed(self, service: ArchiveService, kind: RequestKind, why: str) -> None:
         """What looked like an answer was none (HTML in place of a listing, for example): it counts as a failure."""
-        await self._count(service, kind, why)
+        await self._count(service, kind, why, 0.0)
 
     async def _exchange(
         self, address: str, most: int, headers: dict[str, str], form: Mapping[str, str] | None
@@ -162,32 +160,31 @@ class ArchiveClient:
         except (aiohttp.ClientError, OSError, ValueError) as error:
             return ServiceReply(None, fault=_fault_of(error))
 
-    async def _heed(self, service: ArchiveService, kind: RequestKind, reply: ServiceReply) -> None:
+    async def _heed(self, service: ArchiveService, kind: RequestKind, reply: ServiceReply, took_s: float) -> None:
         """Lets the service rest if it throttles us or fails too often; a copy's stored status says nothing of it."""
         wanted_s = retry_after_s(reply.headers)
         if reply.fault == "refused":
-            await self.limiter.rest(service, tuple(RequestKind), "refused", None)
-        elif "memento-datetime" in reply.headers:
-            await self._count(service, kind, "")
-        elif reply.code == 429:
-            await self.limiter.rest(service, tuple(RequestKind), "rate-limited", wanted_s)
-        elif reply.code == 503 and wanted_s is not None:
-            await self.limiter.rest(service, (kind,), "http-503", wanted_s)
-        elif reply.code is None or reply.code >= 500:
-            await self._count(service, kind, reply.fault or f"http-{reply.code}")
+            await self.limiter.rest(service, "refused", None)
+        elif reply.code == 429 and not _is_copy(reply):
+            await self.limiter.rest(service, "rate-limited", wanted_s)
+        elif reply.code == 503 and wanted_s is not None and not _is_copy(reply):
+            await self.limiter.rest(service, "http-503", wanted_s)
+        elif (reply.code is None or reply.code >= 500) and not _is_copy(reply):
+            await self._count(service, kind, reply.fault or f"http-{reply.code}", took_s)
         else:
-            await self._count(service, kind, "")
+            await self._count(service, kind, "", took_s)
 
-    async def _count(self, service: ArchiveService, kind: RequestKind, failure: str) -> None:
-        """Remembers whether a request failed (empty = it did not); too many failures pause this kind."""
+    async def _count(self, service: ArchiveService, kind: RequestKind, failure: str, took_s: float) -> None:
+        """Remembers whether a request failed (empty = it did not); too many failures pause the service."""
         last = self._last.setdefault((service.archive.number, kind), deque(maxlen=_WINDOW))
         last.append(not failure)
         if not failure:
-            await self.limiter.answered(service, kind)
+            await self.limiter.answered(service, took_s)
         elif last.count(False) >= _FAILURES:
-            # After the pause one more failure is enough for the next one.
-            last.extend([True] * (_WINDOW - _FAILURES + 1))
-            await self.limiter.rest(service, (kind,), failure, None)
+            # After the pause one more failure is enough for the next one, until there are answers again.
+            last.clear()
+            last.extend([False] * (_FAILURES - 1))
+            await self.limiter.rest(service, failure, None)
 
 
 @asynccontextmanager
@@ -215,6 +212,11 @@ async def _bounded(response: aiohttp.ClientResponse, most: int) -> ServiceReply:
     else:
         return ServiceReply(response.status, headers, bytes(body), is_cut=bool(sent) and not decoder.is_whole)
     return ServiceReply(response.status, headers, bytes(body[:most]), is_cut=True)
+
+
+def _is_copy(reply: ServiceReply) -> bool:
+    """Whether its status is that of a copy, not the service's own."""
+    return "memento-datetime" in reply.headers
 
 
 def _own_redirect(address: str, reply: ServiceReply) -> str | None:

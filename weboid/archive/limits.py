@@ -5,14 +5,15 @@ One law: between two requests of a kind lies the service's gap, and nothing is s
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
 from typing import Final
 
-from weboid.archive.client import RequestKind, Resting
+from weboid.archive.client import Resting
 from weboid.core.archive.services import ArchiveService
+from weboid.store.archives.service_limit import RequestKind
 
 FIRST_REST_S: Final = 60.0
 """The first pause of a service that does not say how long."""
@@ -50,53 +51,54 @@ def rest_after(last_s: float, wanted_s: float | None) -> float:
 
 @dataclass(slots=True)
 class _Lane:
-    """The requests of one kind to one service. Moments are those of ``monotonic``."""
+    """The requests of one kind to one service: from when on the next one may be sent, by the limiter's clock."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     free: float = -inf
-    rest_until: float = -inf
-    rest_s: float = 0.0
+
+
+@dataclass(slots=True)
+class _Rest:
+    """The pause of one service, over or not; `seconds` 0 = it has answered since."""
+
+    until: float = -inf
+    seconds: float = 0.0
     why: str = ""
 
 
 class LocalLimiter:
-    """A `Limiter` for one process; `now` are seconds of any clock, for tests."""
+    """A `Limiter` for one process; `now` are seconds of any clock."""
 
     def __init__(self, *, patience_s: float = PATIENCE_S, now: Callable[[], float] = monotonic) -> None:
         self._patience_s = patience_s
         self._now = now
         self._lanes: dict[tuple[int, RequestKind], _Lane] = {}
+        self._rests: dict[int, _Rest] = {}
 
     async def turn(self, service: ArchiveService, kind: RequestKind) -> None:
         """Returns when a request may be sent; raises Resting where the service rests for too long to wait."""
-        lane = self._lane(service, kind)
-        gap = gap_s(service, kind)
+        lane = self._lanes.setdefault((service.archive.number, kind), _Lane())
+        rest = self._rests.setdefault(service.archive.number, _Rest())
         async with lane.lock:
             while True:
                 now = self._now()
-                if (rest_s := lane.rest_until - now) > self._patience_s:
-                    raise Resting(service, rest_s, lane.why)
-                if (wait_s := max(rest_s, lane.free - now)) <= 0:
+                if rest.until - now > self._patience_s:
+                    raise Resting(service, rest.until - now, rest.why)
+                if (wait_s := max(rest.until, lane.free) - now) <= 0:
                     break
                 await asyncio.sleep(wait_s)
-            lane.free = self._now() + gap
+            lane.free = now + gap_s(service, kind)
 
-    async def rest(
-        self, service: ArchiveService, kinds: Sequence[RequestKind], why: str, wanted_s: float | None
-    ) -> None:
-        """Pauses these kinds; one that rests already rests no longer for it unless the service wants so."""
+    async def rest(self, service: ArchiveService, why: str, wanted_s: float | None) -> None:
+        """Pauses the service. What was sent before a pause began makes the next one no longer."""
         now = self._now()
-        for kind in kinds:
-            lane = self._lane(service, kind)
-            seconds = rest_after(0.0 if lane.rest_until > now else lane.rest_s, wanted_s)
-            if now + seconds > lane.rest_until:
-                lane.rest_until, lane.rest_s, lane.why = now + seconds, seconds, why
+        rest = self._rests.setdefault(service.archive.number, _Rest())
+        seconds = rest_after(0.0 if rest.until > now else rest.seconds, wanted_s)
+        if now + seconds > rest.until:
+            rest.until, rest.seconds, rest.why = now + seconds, seconds, why
 
-    async def answered(self, service: ArchiveService, kind: RequestKind) -> None:
-        """The next pause is a short one again."""
-        lane = self._lane(service, kind)
-        if lane.rest_until <= self._now():
-            lane.rest_s = 0.0
-
-    def _lane(self, service: ArchiveService, kind: RequestKind) -> _Lane:
-        return self._lanes.setdefault((service.archive.number, kind), _Lane())
+    async def answered(self, service: ArchiveService, took_s: float) -> None:
+        """Makes the next pause a short one, if the request was sent after the last one."""
+        rest = self._rests.get(service.archive.number)
+        if rest is not None and rest.until <= self._now() - took_s:
+            rest.seconds = 0.0
