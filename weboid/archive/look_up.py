@@ -86,6 +86,8 @@ class LookUpResult:
     tries: list[ServiceTry] = field(default_factory=list)
     found: FoundCopy | None = None
     requests: int = 0
+    is_broken: bool = False
+    """It failed by a fault of ours."""
 
     @property
     def outcome(self) -> LookupOutcome:
@@ -221,6 +223,8 @@ class _LookUp:
                 return True
             tried.append(Tried(capture, why))
             played.append(shown.replayed)
+            if shown.replayed.result is ReplayResult.WITHDRAWN:
+                break
         for capture in ranked.redirects[: 1 if len(tried) < MOST_TRIES else 0]:
             end, why = await self._follow(service, capture, wish)
             if why is None:
@@ -261,7 +265,7 @@ class _LookUp:
             reply = await self._client.replay(
                 service, replay_address(service, stamp, capture.original, capture.address)
             )
-            replayed = replay_of(reply, stamp=stamp, url=self._wish.url, service=service)
+            replayed = replay_of(reply, stamp=stamp, url=_url_of(capture) or self._wish.url, service=service)
             if replayed.result is ReplayResult.NOTHING:
                 raise _Unproven(replayed.why)
             if replayed.result is not ReplayResult.MOVED or replayed.taken is None or last:
