@@ -93,17 +93,19 @@ def _works(
 
 async def _work(works: Sequence[ArchiveWork], stopped: asyncio.Event, *, once: bool) -> None:
     """Runs the works until all end; after a stop they end in order, within `_GRACE_S`."""
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_one(work, once=once)) for work in works]
-        stopping = asyncio.create_task(stopped.wait())
-        try:
-            await asyncio.wait([stopping, group.create_task(_all(tasks))], return_when="FIRST_COMPLETED")
-            if stopped.is_set():
-                await asyncio.wait(tasks, timeout=_GRACE_S)
-                for task in tasks:
-                    task.cancel()
-        finally:
-            stopping.cancel()
+    tasks = [asyncio.create_task(_one(work, once=once)) for work in works]
+    stopping = asyncio.create_task(stopped.wait())
+    try:
+        while not stopped.is_set() and not all(task.done() for task in tasks):
+            await asyncio.wait([stopping, *(task for task in tasks if not task.done())], return_when="FIRST_COMPLETED")
+        await asyncio.wait(tasks, timeout=_GRACE_S)
+    finally:
+        for task in (stopping, *tasks):
+            task.cancel()
+        ends = await asyncio.gather(*tasks, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
+            raise end
 
 
 async def _one(work: ArchiveWork, *, once: bool) -> None:
@@ -111,10 +113,6 @@ async def _one(work: ArchiveWork, *, once: bool) -> None:
         await work.sweep()
     else:
         await work.run()
-
-
-async def _all(tasks: Sequence[asyncio.Task[None]]) -> None:
-    await asyncio.wait(tasks)
 
 
 async def _take_in_known(pool: Pool, today: Callable[[], int], stopped: asyncio.Event) -> None:

@@ -1,4 +1,4 @@
-"""``weboid up``: database, feed, events, crawl, archive, web and maintenance as processes of one group, until stopped."""
+"""``weboid up``: database, feed, events, crawl, archive, web, maintenance as processes of one group, until stopped."""
 
 import asyncio
 import logging
