@@ -134,7 +134,7 @@ def is_within(taken: datetime | None, text: str) -> bool:
 
     False if the URL has all 14 digits, or none.
     """
-    found = _STAMP.search(text)
+    found = _STAMP.match(text)
     if taken is None or not found or not _YEAR <= len(found[1]) < _WHOLE:
         return False
     return f"{taken:%Y%m%d%H%M%S}".startswith(found[1][: len(found[1]) // 2 * 2])
@@ -142,7 +142,7 @@ def is_within(taken: datetime | None, text: str) -> bool:
 
 _WITHDRAWN: Final = "withdrawn"
 _WITHDRAWN_NOTE: Final = re.compile(rf"{_WITHDRAWN} ([0-9]{{14}})(?![0-9])")
-_STAMP: Final = re.compile(r"/([0-9]{1,14})(?:[a-z]{2}_)?/")
+_STAMP: Final = re.compile(r"https?://[^/]+(?:/[^/:*?]+)*?/([0-9]{1,14})(?:[a-z]{2}_)?/")
 _YEAR: Final = 4
 _WHOLE: Final = 14
 _FOUND: Final = 302
