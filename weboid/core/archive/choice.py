@@ -94,14 +94,17 @@ class Tried(NamedTuple):
     why: str
 
 
-def candidates(captures: Iterable[Capture], wish: Wish) -> Ranked:
-    """Which rows of a listing may show what is wanted, in the order in which they should be tried. Never raises."""
+def candidates(captures: Iterable[Capture], wish: Wish, *, is_lifted: bool = False) -> Ranked:
+    """Which rows of a listing may show what is wanted, in the order in which they should be tried. Never raises.
+
+    `is_lifted`: also those of a page that is always changing.
+    """
     heaps = sorted_out(captures, wish)
     wanted = in_utc(wish.wanted)
     fit = heaps.good + heaps.reserve
     passed = tuple(heaps.passed)
     contents = [Capture(row.taken, "", digest=row.digest) for row in fit]
-    if is_changing(contents, wish.url, wanted):
+    if not is_lifted and is_changing(contents, wish.url, wanted):
         blocked = [PassedOver(stamp14(row.taken), "changing") for row in (*fit, *heaps.redirects)]
         return Ranked(wish, passed=tuple(sorted((*passed, *blocked))), changing=True, died=heaps.died, why="changing")
     best = (*_in_order(heaps.good, wish, wanted), *_in_order(heaps.reserve, wish, wanted))
