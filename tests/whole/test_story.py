@@ -3,7 +3,7 @@
 import pytest
 
 from weboid.config import load_config
-from weboid.core.url.classify import UrlClass, classify
+from weboid.core.url.classify import classify
 from weboid.core.url.farms import WMFLABS
 from weboid.core.url.keys import key_of
 from weboid.core.verdict.verdict import Verdict, finding_of
@@ -31,7 +31,7 @@ async def test_ten_weeks_of_a_little_web_are_judged_as_they_were_written(databas
         assert sum(tally.lost for tally in tallies) == 0
         wrong = []
         for url, truth in ground_truth(stage.web.located).items():
-            if truth.kind is not UrlClass.WATCHED:
+            if not truth.is_checked:
                 continue
             link = classify(url, WMFLABS)
             assert link.url

@@ -1,7 +1,8 @@
 """The articles of the made-up wiki, and what happens to each link and host on which day; content only.
 
 Days count from the beginning of the story.
-One law: an invented island, invented sources, no real name; every host ends in .demo, a domain that does not exist.
+One law: an invented island, invented sources, no real name; every host ends in .demo, a domain that does not exist, but
+those of examples and of the archive that a page cites, which the made-up one stands for.
 """
 
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from weboid.core.url.classify import UrlClass
 from weboid.demo.links import (
     UP,
     Article,
+    cited_copy,
     dead,
     dead_with_host,
     doubtful,
@@ -138,6 +140,9 @@ _FERRY = Article(
     "its name only once.",
     (
         _TIMETABLE,
+        cited_copy(
+            "20190611120000", "http://ferryline.demo/timetable", "Timetable of the ferry, as it was in June 2019"
+        ),
         dead_with_host("http://ferryline.demo/fares", "Fares", Reason.DNS_GONE),
         dead_with_host("http://ferryline.demo/ships/gannet", "The ship Gannet", Reason.DNS_GONE),
         dead_with_host("http://skarvey.demo/", "The landing stage of Skarvey", Reason.TIMEOUT),
@@ -154,6 +159,7 @@ _COUNCIL = Article(
         doubtful(
             "http://council.demo/roadworks/quay", "Works at the quay", Reason.REDIRECT_TO_ROOT, (33, Redirect("/"))
         ),
+        doubtful("http://council.demo/by-laws", "By-laws", Reason.LOGIN, (62, Code(401))),
         doubtful("http://council.demo/verdict-1962", "A sealed judgement", Reason.LEGAL, (0, Code(451))),
     ),
 )
