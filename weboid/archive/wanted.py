@@ -9,7 +9,7 @@ from typing import Final
 
 from weboid.archive.look_up import FoundCopy, GivenCopy, LookUpResult, ServiceTry
 from weboid.core.archive.addresses import taken_of
-from weboid.core.archive.choice import Passed, Wish, is_kept
+from weboid.core.archive.choice import PassedOver, Wish, is_kept
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService
 from weboid.core.record.days import LAST_DAY, NEVER_DUE, date_of, day_of
@@ -120,5 +120,5 @@ def _passed(tried: ServiceTry) -> str | None:
     return ",".join(list(words)[:_MOST_WORDS]) or None
 
 
-def _whys(passed: Sequence[Passed]) -> list[str]:
+def _whys(passed: Sequence[PassedOver]) -> list[str]:
     return [one.why for one in passed]

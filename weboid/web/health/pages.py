@@ -54,6 +54,8 @@ _ALARMS: Final = {
     "loop-lag": "weboid-status-alarm-loop-lag",
     "offline": "weboid-status-alarm-offline",
     "store": "weboid-status-alarm-store",
+    "archive-down": "weboid-status-alarm-archive-down",
+    "snapshots": "weboid-status-alarm-snapshots",
 }
 _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-status-white"}
 

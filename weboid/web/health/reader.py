@@ -37,6 +37,8 @@ PUBLIC_DETAILS: Final = frozenset(
         "loop-lag",
         "offline",
         "store",
+        "archive-down",
+        "snapshots",
     }
 )
 """Kinds of alarms whose details hold only what is public anyway."""
