@@ -56,6 +56,7 @@ _ALARMS: Final = {
     "store": "weboid-status-alarm-store",
     "archive-down": "weboid-status-alarm-archive-down",
     "snapshots": "weboid-status-alarm-snapshots",
+    "archive-rests": "weboid-status-alarm-archive-rests",
 }
 _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-status-white"}
 
