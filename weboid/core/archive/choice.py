@@ -98,16 +98,15 @@ def candidates(captures: Iterable[Capture], wish: Wish) -> Ranked:
     """Which rows of a listing may show what is wanted, in the order in which they should be tried. Never raises."""
     heaps = sorted_out(captures, wish)
     wanted = in_utc(wish.wanted)
-    fit = heaps.good + heaps.reserve
-    passed = tuple(heaps.passed)
-    contents = [Capture(row.taken, "", digest=row.digest) for row in fit]
-    if is_changing(contents, wish.url, wanted):
-        blocked = [PassedOver(stamp14(row.taken), "changing") for row in (*fit, *heaps.redirects)]
-        return Ranked(wish, passed=tuple(sorted((*passed, *blocked))), changing=True, died=heaps.died, why="changing")
     best = (*_in_order(heaps.good, wish, wanted), *_in_order(heaps.reserve, wish, wanted))
     redirects = _in_order(heaps.redirects, wish, wanted)
+    fit = [Capture(row.taken, "", digest=row.digest) for row in (*heaps.good, *heaps.reserve)]
+    if best and is_changing(fit, wish.url, best=in_utc(best[0].taken), wanted=wanted):
+        blocked = (PassedOver(stamp14(in_utc(row.taken)), "changing") for row in (*best, *redirects))
+        passed = tuple(sorted((*heaps.passed, *blocked)))
+        return Ranked(wish, passed=passed, changing=True, died=heaps.died, why="changing")
     why = "" if best or redirects else _main_reason(heaps)
-    return Ranked(wish, best, redirects, passed, died=heaps.died, why=why)
+    return Ranked(wish, best, redirects, tuple(heaps.passed), died=heaps.died, why=why)
 
 
 def next_try(ranked: Ranked, tried: Sequence[Tried]) -> Capture | None:
@@ -161,6 +160,8 @@ def _in_order(rows: list[Row], wish: Wish, wanted: datetime) -> tuple[Capture, .
 
     A content has the rank of its best row: it was there then. Redirects share one content, an empty one.
     """
+    # An archive plays only one of several captures of a URL in one second.
+    rows = list({(row.taken, row.form): row for row in sorted(rows, key=repr)}.values())
     before = [row for row in rows if _is_before(row, wanted)]
     after = [row for row in rows if not _is_before(row, wanted)]
 

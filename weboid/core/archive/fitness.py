@@ -3,6 +3,7 @@
 One law: a row is judged by itself and by what the rows together say of the page's death; none makes this raise.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ _FIRST: Final = datetime(1991, 8, 6, tzinfo=UTC)
 _SEVERAL: Final = 2
 """So many other pages of a host with the same content, and it is that of an error page or a parking page."""
 _REVISIT: Final = "warc/revisit"
+_METHOD: Final = re.compile(r"[A-Za-z0-9-]{2,8}:")
+"""Some indexes write ``sha1:`` before a digest."""
 _HTML: Final = ("text/html", "application/xhtml")
 
 
@@ -135,10 +138,15 @@ def wants_file(wish: Wish) -> bool:
 
 
 def _row(given: Capture) -> Row:
-    digest = (given.digest or "").rpartition(":")[2].upper()  # some indexes write ``sha1:`` before it
+    digest = _bare_digest(given.digest)
     mime = (given.mime or "").partition(";")[0].strip().lower()
     taken = in_utc(given.taken)
     return Row(given, archived(given.original), taken, given.status, mime, digest.strip("-"), given.length)
+
+
+def _bare_digest(digest: str | None) -> str:
+    method = _METHOD.match(digest or "")
+    return (digest or "")[method.end() if method else 0 :].upper()
 
 
 def _wrong_row(row: Row, wish: Wish) -> str:
