@@ -114,10 +114,11 @@ async def test_another_moment_leads_to_the_nearest_one(reader: Reader) -> None:
     assert "memento-datetime" not in reply.headers
 
 
-async def test_while_it_is_down_nothing_is_said(reader: Reader) -> None:
+async def test_while_its_index_is_down_nothing_is_said_but_copies_are_played(reader: Reader) -> None:
     reader.day = FIRST + DOWN_FROM
     assert await reader.listing(NEVER) is LookupOutcome.ERROR
-    assert await reader.replay(FIGUREHEAD, reader.stamp(FIGUREHEAD)) is ReplayResult.NOTHING
+    assert await reader.second(NEVER) is LookupOutcome.ERROR
+    assert await reader.replay(URL, reader.stamp(URL)) is ReplayResult.PLAYS
 
 
 def test_all_that_is_captured_is_linked_in_the_story() -> None:

@@ -12,15 +12,15 @@ from weboid.demo.littlearchive import LittleCapture, moment_on
 from weboid.demo.world import Code, Page
 
 CAPTURED: Final[Mapping[str, tuple[tuple[int, Page | Code], ...]]] = {
-    # Three good ones; then the archive came again, too late.
+    # Three good ones, and one that came too late.
     "http://tidalmill.demo/opening-hours": (
         (-700, Page(title="Opening hours")),
         (-40, Page(title="Opening hours")),
         (5, Page(title="Opening hours")),
         (20, Code(404)),
     ),
-    # It came only when nothing was there any more.
-    "http://brewery.demo/pans": ((30, Code(404)),),
+    # It came at a bad moment.
+    "http://brewery.demo/pans": ((-200, Code(404)),),
     "http://ferryline.demo/fares": ((-90, Page(title="Fares")),),
     "http://museum.demo/object/77": ((-300, Page(title="A figurehead")),),
     "http://observatory.demo/fog": ((-1200, Page(title="Days with fog, by year")),),
@@ -34,7 +34,7 @@ EXCLUDED: Final[Mapping[str, int]] = {
 }
 """From which day on the archive shows nothing of a URL: its owner has asked for that."""
 DOWN_FROM: Final = 62
-"""From this day on the archive is being looked after: what begins to fail then waits to be looked up."""
+"""From this day on the archive's index is being looked after: what begins to fail then waits to be looked up."""
 QUARTER_DAYS: Final = 14
 """Kept copies are visited so often in the story, which has not the time for quarters."""
 
@@ -45,7 +45,7 @@ EXPECTED: Final[Mapping[str, str]] = {
     "http://brewery.demo/pans": "unsuitable",
     "http://ferryline.demo/fares": "excluded",
     "http://museum.demo/object/77": "withdrawn",
-    "http://council.demo/by-laws": "pending",
+    "http://pilots.demo/rules": "pending",
 }
 """What must be told of copies of these links at the end of the story, by the stable word."""
 
