@@ -37,7 +37,7 @@ class CanaryCopies:
         lowered. Raises Resting.
         """
         async with self._pool.connection() as conn:
-            samples = await list_samples(conn, archive, limit=_SPARE * CANARIES)
+            samples = await list_samples(conn, archive, self._today(), limit=_SPARE * CANARIES)
         for snapshot, url in samples:
             if failed + played >= CANARIES:
                 break

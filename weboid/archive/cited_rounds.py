@@ -24,6 +24,7 @@ from weboid.core.record.moment import Moment, planned_hour
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.archives import BY_NUMBER
+from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
 from weboid.store.archives.cited_copy import CitedCopy, lease_cited, record_cited_due
 from weboid.store.archives.service_limit import list_services
@@ -102,8 +103,9 @@ class CitedRounds:
         while not self._stopped.is_set():
             day = self._now().day
             beside |= {archive for archive, paused in self._paused.items() if paused == day}
+            asked = [archive for archive in self._replays.archives if archive not in beside]
             async with self._pool.connection() as conn:
-                taken = await lease_cited(conn, day, limit=_TAKEN_AT_ONCE, beside=sorted(beside))
+                taken = await lease_cited(conn, day, asked, limit=_TAKEN_AT_ONCE)
             if not taken:
                 break
             groups = defaultdict(list)
@@ -179,14 +181,17 @@ class CitedRounds:
             await record_cited_due(conn, {copy.key: day + (late if is_asked else QUARTER_DAYS)})
 
     async def _record(self, told: _Seen) -> bool:
-        """Writes what was seen of a copy; the snapshots that came from it are verified with it."""
-        is_written = await record_cited_visit(self._pool, told.known, told.seen, self._now(), self._policy)
-        if told.seen.outcome is Outcome.WORKING and told.play.replayed is not None:
+        """Writes what was seen of a copy. The snapshots that are this copy share its fate: one request is enough."""
+        verdict = await record_cited_visit(self._pool, told.known, told.seen, self._now(), self._policy)
+        if verdict in (Verdict.WORKING, Verdict.DEAD) and told.play.replayed is not None:
             async with self._pool.connection() as conn:
                 same = await list_snapshots_from(conn, told.copy, told.known.url)
             for snapshot, url in same:
-                await self._snapshots.verify(snapshot, url, told.play.replayed)
-        return is_written
+                if verdict is Verdict.WORKING:
+                    await self._snapshots.verify(snapshot, url, told.play.replayed)
+                else:
+                    await self._snapshots.drop(snapshot, url, told.play.replayed)
+        return verdict is not None
 
 
 def _worked(known: KnownUrl) -> bool:

@@ -13,6 +13,7 @@ from weboid.core.url.archives import snapshot_of
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import Url
 from weboid.core.verdict.judge import judge
+from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.store.archives.cited_copy import CitedCopy, find_cited, spellings
 from weboid.store.archives.snapshot import StoredSnapshot, list_snapshots
 from weboid.store.db.pool import Connection, Pool
@@ -21,16 +22,19 @@ from weboid.store.results.copy_check import record_copy_check
 from weboid.store.urls.url import find_urls
 
 
-async def record_cited_visit(pool: Pool, known: KnownUrl, seen: Observation, moment: Moment, policy: Policy) -> bool:
+async def record_cited_visit(
+    pool: Pool, known: KnownUrl, seen: Observation, moment: Moment, policy: Policy
+) -> Verdict | None:
     """Judges what a visit saw of a cited copy, and writes that; what works is visited again in a quarter.
 
-    Returns whether its record was still the known one.
+    Returns its verdict now, None if its record was not the known one any more.
     """
     day, hour = moment
     after = judge(known.record, seen, day, policy, known.host, hour=hour, host_key=known.key.host_key)
     due = day + quarter(day, known.key.url_key) if seen.outcome is Outcome.WORKING else after.due
     async with pool.connection() as conn:
-        return await record_copy_check(conn, known, after.record, day=day, due=due, policy=policy)
+        is_written = await record_copy_check(conn, known, after.record, day=day, due=due, policy=policy)
+    return finding_of(after.record, known.host, policy).verdict if is_written else None
 
 
 async def record_cited_of(

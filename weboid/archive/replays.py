@@ -57,16 +57,20 @@ class Replays:
             return None
         return self._services.setdefault(archive, _usual(named))
 
+    @property
+    def archives(self) -> list[int]:
+        """The numbers of all services that may be contacted."""
+        return [number for number in BY_NUMBER if self.service_of(number) is not None]
+
     async def play(self, snapshot: StoredSnapshot, url: Url) -> Replayed | None:
         """Plays a snapshot of `url`; None if its service is not to be contacted. Raises Resting."""
         service = self.service_of(snapshot.archive)
         if service is None or not service.base:
             return None
+        address = replay_address(service, snapshot.stamp, url, snapshot.address)
         if service.is_raw:
-            address = replay_address(service, snapshot.stamp, url, snapshot.address)
             return await self._told(service, await self._client.replay(service, address), snapshot.stamp, url)
-        address = reader_address(service, snapshot.stamp, url, snapshot.address)
-        seen = await self._seen(service, _as_asked(service, address), url)
+        seen = await self._seen(service, address, url)
         if seen is None:
             return Replayed(ReplayResult.NOTHING, "as-given")
         if seen.outcome is Outcome.WORKING:
@@ -84,7 +88,9 @@ class Replays:
         if found is None or service is None:
             return None
         if not service.is_raw or found.original is None or found.taken is None:
-            return CitedPlay(await self._seen(service, _as_asked(service, str(cited)), found.original or cited))
+            seen = await self._seen(service, _as_asked(service, str(cited)), found.original or cited)
+            result = ReplayResult.PLAYS if seen and seen.outcome is Outcome.WORKING else ReplayResult.ABSENT
+            return CitedPlay(seen, Replayed(result, "as-given"))
         stamp, original = stamp_of(found.taken), found.original
         reply = await self._client.replay(service, replay_address(service, stamp, original))
         replayed = await self._told(service, reply, stamp, original)
@@ -130,7 +136,7 @@ class Replays:
 
 def _usual(archive: Archive) -> ArchiveService:
     """A service of which nothing more is known: its copies are played as they are given."""
-    return ArchiveService(archive, Dialect.WIKIWIX, "", "", replay_per_minute=_PER_MINUTE)
+    return ArchiveService(archive, Dialect.WIKIWIX, "", "", _PER_MINUTE, _PER_MINUTE)
 
 
 def _as_asked(service: ArchiveService, address: str) -> str:

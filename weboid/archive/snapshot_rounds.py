@@ -118,8 +118,9 @@ class SnapshotRounds:
         while not self._stopped.is_set():
             day = self._today()
             beside |= {archive for archive, paused in self._paused.items() if paused == day}
+            asked = [archive for archive in self._replays.archives if archive not in beside]
             async with self._pool.connection() as conn:
-                taken = await lease_snapshots(conn, day, limit=_TAKEN_AT_ONCE, beside=sorted(beside))
+                taken = await lease_snapshots(conn, day, asked, limit=_TAKEN_AT_ONCE)
             if not taken:
                 break
             groups = defaultdict(list)
@@ -139,6 +140,10 @@ class SnapshotRounds:
         told = self._judged(snapshot, replayed)
         if told.fate is VisitFate.KEPT:
             await self._record(Played(snapshot, url, replayed, told))
+
+    async def drop(self, snapshot: StoredSnapshot, url: Url, replayed: Replayed) -> bool:
+        """Drops a snapshot that is a cited copy which is proven gone; False = there are too many to drop (U-8)."""
+        return await self._withdrawals.drop(snapshot, url, replayed, self._today())
 
     async def _resting(self) -> set[int]:
         """The services that are not asked now, and would only be put off."""
@@ -198,7 +203,7 @@ class SnapshotRounds:
                 await self._record(played)
                 tally.struck += 1
             else:
-                if await self._withdrawals.drop(*played[:3], self._today()):
+                if await self.drop(played.snapshot, played.url, played.replayed):
                     tally.dropped += 1
                 else:
                     tally.stopped += 1

@@ -93,6 +93,6 @@ async def _exchange(conn: Connection, snapshot: StoredSnapshot, replayed: Replay
 
 def _too_many(counted: Withdrawn) -> str:
     return (
-        f"{counted.dropped} of {counted.kept} snapshots were dropped since they are no longer published, and more would "
-        f"be: over one in {DROP_SHARE} in a quarter. If they are really gone, run weboid archive --once --allow-many"
+        f"{counted.dropped} of {counted.kept} snapshots were dropped in a quarter, and more would be: over one in "
+        f"{DROP_SHARE}. If they are really no longer published, run weboid archive --once --allow-many"
     )
