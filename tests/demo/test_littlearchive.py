@@ -13,7 +13,7 @@ from weboid.core.archive.listings import listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.replay import ReplayResult, replay_of
 from weboid.core.url.urls import parse
-from weboid.demo.copies import CAPTURED, CITED, DOWN_FROM, EXCLUDED, EXPECTED, demo_captures, demo_excluded
+from weboid.demo.copies import CAPTURED, CITED, EXCLUDED, EXPECTED, demo_captures, demo_excluded
 from weboid.demo.littlearchive import LittleArchive, open_littlearchive
 from weboid.demo.story import ground_truth
 
@@ -65,7 +65,6 @@ async def reader() -> AsyncIterator[Reader]:
         demo_captures(FIRST, str),
         day=lambda: found[0].day,
         excluded=demo_excluded(FIRST, str),
-        down_from=FIRST + DOWN_FROM,
     )
     async with archive as little, aiohttp.ClientSession() as client:
         found.append(Reader(little, client))
@@ -112,13 +111,6 @@ async def test_another_moment_leads_to_the_nearest_one(reader: Reader) -> None:
     reply = await reader.reply(f"{reader.little.url}/web/2019id_/{url}")
     assert (reply.code, reply.headers["location"]) == (302, f"{reader.little.url}/web/{stamp}id_/{url}")
     assert "memento-datetime" not in reply.headers
-
-
-async def test_while_its_index_is_down_nothing_is_said_but_copies_are_played(reader: Reader) -> None:
-    reader.day = FIRST + DOWN_FROM
-    assert await reader.listing(NEVER) is LookupOutcome.ERROR
-    assert await reader.second(NEVER) is LookupOutcome.ERROR
-    assert await reader.replay(URL, reader.stamp(URL)) is ReplayResult.PLAYS
 
 
 def test_all_that_is_captured_is_linked_in_the_story() -> None:

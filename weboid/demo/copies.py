@@ -33,8 +33,8 @@ EXCLUDED: Final[Mapping[str, int]] = {
     "http://museum.demo/object/77": 36,
 }
 """From which day on the archive shows nothing of a URL: its owner has asked for that."""
-DOWN_FROM: Final = 62
-"""From this day on the archive's index is being looked after: what begins to fail then waits to be looked up."""
+LOOKED_UP_UNTIL: Final = 61
+"""What begins to fail after this day waits in the queue: archives allow few look-ups a minute."""
 QUARTER_DAYS: Final = 14
 """Kept copies are visited so often in the story, which has not the time for quarters."""
 

@@ -28,8 +28,6 @@ REQUESTS_KEPT: Final = 10_000
 
 _IP: Final = "127.0.0.1"
 _COLUMNS: Final = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
-_CDX: Final = "/cdx/search/cdx"
-_AVAILABLE: Final = "/wayback/available"
 _PLAYBACK: Final = re.compile(r"/web/(?:([0-9]{1,14})([a-z]{2}_)?/)?(https?:/.+)")
 _LISTED: Final = re.compile(r"/web/timemap/link/(.+)")
 _RAW: Final = "id_"
@@ -78,22 +76,16 @@ class LittleCapture:
 
 @dataclass(slots=True)
 class LittleArchive:
-    """A running little archive: all it has, and from which day on URLs are excluded, and its index is down.
+    """A running little archive: all it has, and from which day on URLs are excluded.
 
     `requests` has the newest REQUESTS_KEPT paths and queries, oldest first.
     """
 
     captures: Sequence[LittleCapture]
     excluded: Mapping[str, int]
-    down_from: int | None
     day: Callable[[], int]
     url: str = ""
     requests: deque[str] = field(default_factory=lambda: deque(maxlen=REQUESTS_KEPT))
-
-    @property
-    def is_down(self) -> bool:
-        """Whether its index is being looked after today; copies are played all the same."""
-        return self.down_from is not None and self.day() >= self.down_from
 
     def is_excluded(self, url: str) -> bool:
         """Whether it shows nothing of a URL today."""
@@ -117,13 +109,12 @@ async def open_littlearchive(
     *,
     day: Callable[[], int],
     excluded: Mapping[str, int] | None = None,
-    down_from: int | None = None,
 ) -> AsyncIterator[LittleArchive]:
     """Serves captures on a free port of 127.0.0.1 until the block ends; `day` is called at every request.
 
-    `excluded` has URLs with the day from which on they are; from the day `down_from` on its index answers 503.
+    `excluded` has URLs with the day from which on they are.
     """
-    little = LittleArchive(captures, excluded or {}, down_from, day)
+    little = LittleArchive(captures, excluded or {}, day)
     runner = web.AppRunner(_application(little), access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:
@@ -137,17 +128,15 @@ async def open_littlearchive(
 def _application(little: LittleArchive) -> web.Application:
     async def answer(request: web.Request) -> web.Response:
         little.requests.append(request.raw_path)
-        if request.path == "/":
-            return _page(NAME, _everything(little))
-        listed = _LISTED.fullmatch(request.raw_path)
-        if listed or request.path in (_CDX, _AVAILABLE):
-            if little.is_down:
-                return _page("Sorry.", "<p>The index is being looked after.</p>", 503, {"Retry-After": "3600"})
-            if listed:
-                return _timemap(little, listed[1])
-            if request.path == _CDX:
+        match request.path:
+            case "/":
+                return _page(NAME, _everything(little))
+            case "/cdx/search/cdx":
                 return _cdx(little, request.query)
-            return _available(little, request.query.get("url", ""))
+            case "/wayback/available":
+                return _available(little, request.query.get("url", ""))
+        if listed := _LISTED.fullmatch(request.raw_path):
+            return _timemap(little, listed[1])
         if played := _PLAYBACK.fullmatch(request.raw_path):
             return _playback(little, played[1] or "", played[2] or "", played[3])
         return _page("Not found", "<p>The archive has no such page.</p>", 404)

@@ -28,13 +28,14 @@ from weboid.core.url.keys import key_of
 from weboid.core.url.urls import parse
 from weboid.crawl.round import Round
 from weboid.crawl.work import StoreWork
-from weboid.demo.copies import DOWN_FROM, EXPECTED, QUARTER_DAYS, demo_captures, demo_excluded
+from weboid.demo.copies import EXPECTED, LOOKED_UP_UNTIL, QUARTER_DAYS, demo_captures, demo_excluded
 from weboid.demo.littlearchive import LittleArchive, open_littlearchive
 from weboid.demo.littleweb import LittleWeb, open_littleweb
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.story import WIKI, demo_days, demo_interwiki, demo_pages, demo_world
 from weboid.feed.page_pass import PagePass, PassProgress
 from weboid.net.outbound import open_client, open_session
+from weboid.store.archives.copy_queue import follow_changes
 from weboid.store.archives.snapshot import list_snapshots, record_visit
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import record_wiki
@@ -76,7 +77,6 @@ async def open_stage(config: Config, last_day: int, *, weboid_url: str | None = 
                 demo_captures(days[0], web.located),
                 day=today,
                 excluded=demo_excluded(days[0], web.located),
-                down_from=days[0] + DOWN_FROM,
             )
         )
         stage = Stage(days, days[0], web, wiki, archive, _config(config, web, archive))
@@ -130,8 +130,11 @@ async def _look_at_copies(stage: Stage, pool: Pool, day: int) -> None:
         replays = Replays(client, services)
         snapshots = SnapshotRounds(pool, replays, now=lambda: Moment(day), stopped=stopped)
         await CitedRounds(pool, replays, snapshots, now=lambda: Moment(day), stopped=stopped).sweep()
-        await QueueRound(pool, client, services, today=lambda: day, stopped=stopped).sweep()
+        if day <= stage.days[0] + LOOKED_UP_UNTIL:
+            await QueueRound(pool, client, services, today=lambda: day, stopped=stopped).sweep()
         await snapshots.sweep()
+    async with pool.connection() as conn:
+        await follow_changes(conn)
     await _hasten(stage, pool, day)
 
 
