@@ -70,12 +70,13 @@ class ShownSnapshot(NamedTuple):
 class Copies:
     """What is known of the copies of a URL: `snapshots` in the order of preference, the first is the one shown.
 
-    `checked` is the day of the newest look-up, None if there was none.
+    `checked` is the day of the newest look-up, None if there was none; `again` that of the next.
     """
 
     state: CopyState
     snapshots: tuple[ShownSnapshot, ...] = ()
     checked: int | None = None
+    again: int | None = None
 
     @property
     def first(self) -> ShownSnapshot | None:
@@ -86,7 +87,9 @@ class Copies:
 PENDING: Final = Copies(CopyState.PENDING)
 
 
-def copies_of(snapshots: Iterable[ShownSnapshot], state: CopyState, checked: int | None = None) -> Copies:
+def copies_of(
+    snapshots: Iterable[ShownSnapshot], state: CopyState, checked: int | None = None, again: int | None = None
+) -> Copies:
     """What is known, in order: with a snapshot the state is FOUND, whatever look-ups said."""
     raise NotImplementedError
 

@@ -1,0 +1,118 @@
+"""What is stored of the copies of a URL, and how that is shown: which snapshots, and in which state they are (A-1, W-8).
+
+One law: what is shown are snapshots of services to which people may be sent, at most one of each, and a copy that
+somebody chose takes the place of the one of its service that was chosen by rule.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from weboid.core.archive.addresses import reader_address, taken_of
+from weboid.core.archive.choice import Note
+from weboid.core.archive.copies import PENDING, Copies, CopyOrigin, CopyState, ShownSnapshot, copies_of
+from weboid.core.archive.outcomes import LookupOutcome, overall
+from weboid.core.archive.services import SERVICES, ArchiveService
+from weboid.core.url.archives import BY_NUMBER, snapshot_of
+from weboid.core.url.urls import Url
+
+Services = Mapping[int, ArchiveService]
+"""The services that make addresses for readers, by the number of their archive."""
+
+DEFAULT_SERVICES: Final[Services] = {service.archive.number: service for service in SERVICES.values()}
+
+WITHDRAWN: Final = "withdrawn"
+"""Why a look-up passed a capture over: the archive has withdrawn it."""
+
+_ORIGINS: Final = (CopyOrigin.CITED, CopyOrigin.CHOSEN)
+"""By stored number."""
+
+
+class KeptSnapshot(NamedTuple):
+    """A row of the table ``snapshot``. `asked` and `wanted` are days, `origin` and `note` stored numbers.
+
+    `address` is the snapshot's own, None where it follows from stamp and URL.
+    """
+
+    archive: int
+    stamp: int
+    asked: int | None
+    origin: int
+    wanted: int | None = None
+    note: int = 0
+    address: str | None = None
+
+
+class KeptLookup(NamedTuple):
+    """A row of the table ``lookup``: what a service said on day `asked`; `due` is the day of the next look-up."""
+
+    archive: int
+    outcome: LookupOutcome
+    asked: int
+    due: int
+    passed: str = ""
+
+
+class KeptCopies(NamedTuple):
+    """All that is stored of the copies of one URL."""
+
+    snapshots: tuple[KeptSnapshot, ...] = ()
+    lookups: tuple[KeptLookup, ...] = ()
+
+
+NOTHING: Final = KeptCopies()
+
+
+def shown_copies(
+    kept: KeptCopies, url: Url, suggested: Iterable[str] = (), services: Services = DEFAULT_SERVICES
+) -> Copies:
+    """The copies of `url` as they are shown; `suggested` are addresses of copies that people chose and that work."""
+    shown = {snapshot.service.number: snapshot for snapshot in _chosen_by_people(suggested)}
+    if not shown and not kept.snapshots and not kept.lookups:
+        return PENDING
+    for snapshot in _chosen_by_rule(kept.snapshots, url, services):
+        shown.setdefault(snapshot.service.number, snapshot)
+    checked = max((lookup.asked for lookup in kept.lookups), default=None)
+    return copies_of(shown.values(), _state(kept.lookups), checked, _again(kept.lookups))
+
+
+def _chosen_by_people(addresses: Iterable[str]) -> Iterator[ShownSnapshot]:
+    for address in addresses:
+        snapshot = snapshot_of(address)
+        if snapshot is not None and snapshot.archive.is_offered:
+            original = None if snapshot.original is None else str(snapshot.original)
+            yield ShownSnapshot(snapshot.archive, address, original, snapshot.taken, CopyOrigin.SUGGESTED)
+
+
+def _chosen_by_rule(rows: Iterable[KeptSnapshot], url: Url, services: Services) -> Iterator[ShownSnapshot]:
+    for row in rows:
+        archive, service = BY_NUMBER.get(row.archive), services.get(row.archive)
+        if archive is None or not archive.is_offered:
+            continue
+        if service is not None:
+            address = reader_address(service, row.stamp, url, row.address)
+        elif row.address:
+            address = row.address
+        else:
+            continue
+        yield ShownSnapshot(
+            archive,
+            address,
+            str(url),
+            taken_of(row.stamp),
+            _ORIGINS[row.origin],
+            row.asked,
+            Note(row.note),
+            row.wanted,
+        )
+
+
+def _state(lookups: tuple[KeptLookup, ...]) -> CopyState:
+    """What look-ups say where no snapshot is kept: a copy that was found then is gone, so it is to be looked up."""
+    if any(lookup.passed.endswith(WITHDRAWN) for lookup in lookups):
+        return CopyState.WITHDRAWN
+    outcomes = [lookup.outcome for lookup in lookups if lookup.outcome is not LookupOutcome.FOUND]
+    return CopyState(overall(outcomes).word) if outcomes else CopyState.PENDING
+
+
+def _again(lookups: tuple[KeptLookup, ...]) -> int | None:
+    return min((lookup.due for lookup in lookups), default=None)
