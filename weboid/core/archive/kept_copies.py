@@ -1,4 +1,4 @@
-"""What is stored of the copies of a URL, and how that is shown: which snapshots, and in which state they are (A-1, W-8).
+"""What is stored of the copies of a URL, and how it is shown: which snapshots, in which state (A-1, W-8).
 
 One law: what is shown are snapshots of services to which people may be sent, at most one of each, and a copy that
 somebody chose takes the place of the one of its service that was chosen by rule.
@@ -62,6 +62,11 @@ class KeptCopies(NamedTuple):
 NOTHING: Final = KeptCopies()
 
 
+def services_of(asked: Iterable[ArchiveService]) -> Services:
+    """The services as they are configured, and as usual those that are not asked here."""
+    return {**DEFAULT_SERVICES, **{service.archive.number: service for service in asked}}
+
+
 def shown_copies(
     kept: KeptCopies, url: Url, suggested: Iterable[str] = (), services: Services = DEFAULT_SERVICES
 ) -> Copies:
@@ -110,7 +115,7 @@ def _state(lookups: tuple[KeptLookup, ...]) -> CopyState:
     """What look-ups say where no snapshot is kept: a copy that was found then is gone, so it is to be looked up."""
     if any(lookup.passed.endswith(WITHDRAWN) for lookup in lookups):
         return CopyState.WITHDRAWN
-    outcomes = [lookup.outcome for lookup in lookups if lookup.outcome is not LookupOutcome.FOUND]
+    outcomes: list[LookupOutcome] = [lookup.outcome for lookup in lookups if lookup.outcome is not LookupOutcome.FOUND]
     return CopyState(overall(outcomes).word) if outcomes else CopyState.PENDING
 
 

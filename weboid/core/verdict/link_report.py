@@ -77,7 +77,7 @@ class LinkReport(NamedTuple):
     """One URL of a page. `given` are the forms of it that the wiki has, sorted; they have one `normal` form (L-6).
 
     `url` and `normal` are None where the link is ignored or invalid, `due` where nothing is stored of it or it is not
-    checked by rounds. `copies` are those in web archives, None of a link that needs none: only dead and doubtful ones do.
+    checked by rounds. `copies` are those in web archives, None of a link that needs none: dead and doubtful ones do.
     """
 
     given: tuple[str, ...]

@@ -27,8 +27,8 @@ def payload_of(
 ) -> dict[str, Any]:
     """The payload of an answer; `source` is the URL of the source code of this version (W-2).
 
-    If `verdicts` are given, links of the extent with other verdicts are left out (W-4); if `copied` is given, those that
-    need no copy, and those with or without one.
+    If `verdicts` are given, links of the extent with other verdicts are left out (W-4); if `copied` is given, those
+    that need no copy, and those without or with one.
     """
     return {
         "version": VERSION,
@@ -50,7 +50,7 @@ def problem_payload(problem: Problem, say: Messages) -> dict[str, Any]:
 
 
 def fits(link: LinkReport, verdicts: Collection[Verdict], copied: bool | None = None) -> bool:
-    """Whether the link has one of these verdicts, and needs a copy and has one or not; what is not given always fits."""
+    """Whether the link has one of these verdicts, needs a copy and has one or not; what is not given always fits."""
     if verdicts and link.finding.verdict not in verdicts:
         return False
     return copied is None or (link.copies is not None and has_copy(link) is copied)

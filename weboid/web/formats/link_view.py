@@ -1,6 +1,6 @@
 """The values that the template of a link shows: words, addresses and notes of one link, on any page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -87,16 +87,16 @@ def copies_html(copies: Copies, day: int, say: Messages) -> list[Markup]:
     """The copies of a link, each as a sentence with a link; else why there is none."""
     if (why := state_words(copies, day, say)) is not None:
         return [escape(why)]
-    return [_snapshot_html(shown, say) for shown in copies.snapshots]
+    return [snapshot_html(shown, map(escape, remarks(shown, say)), say) for shown in copies.snapshots]
 
 
-def _snapshot_html(shown: ShownSnapshot, say: Messages) -> Markup:
+def snapshot_html(shown: ShownSnapshot, notes: Iterable[Markup], say: Messages) -> Markup:
+    """A copy as a sentence with a link, and these notes."""
     words, distance = snapshot_words(shown, say), distance_words(shown, say)
     href = phrases.href(shown.address)
     copy = escape(words) if href is None else _LINK.format(href, words)
-    return Markup(" ").join(
-        [copy if distance is None else say.html("weboid-copy-told", copy, distance), *map(escape, remarks(shown, say))]
-    )
+    told = copy if distance is None else say.html("weboid-copy-told", copy, distance)
+    return Markup(" ").join([told, *notes])
 
 
 def _copy_html(copy: Snapshot, say: Messages) -> Markup:

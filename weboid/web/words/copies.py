@@ -1,4 +1,4 @@
-"""The words about copies in web archives: which is shown, how far it is from the citation, why there is none (A-1, W-8).
+"""The words about copies in web archives: which is shown, how far from the citation, why there is none (A-1, W-8).
 
 One law: each state of the core has a message of its own, so that "none" is never said where nobody answered.
 """
