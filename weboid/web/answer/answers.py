@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from weboid.core.archive.kept_copies import DEFAULT_SERVICES, Services
+from weboid.core.archive.kept_copies import Services
 from weboid.core.record.policy import Policy
 from weboid.core.url.classify import Classified, UrlClass, classify
 from weboid.core.url.farms import Farm, WikiName
@@ -72,7 +72,7 @@ class Answers:
     notifier: FeederNotifier
     policy: Policy
     today: Callable[[], int]
-    services: Services = DEFAULT_SERVICES
+    services: Services
     """They make the addresses of archived copies."""
 
     async def find_answer(self, query: PageQuery) -> PageAnswer:
