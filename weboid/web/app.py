@@ -71,7 +71,7 @@ def make_app(
     errors = Errors(_problem_page(wikis, service.source))
     app = web.Application(middlewares=[metrics.middleware, sessions.middleware, errors.middleware, limits.middleware])
     app.on_response_prepare.append(add_headers)
-    add_routes(app, service, config, wikis, StatusPage(status, metrics, service.source), client)
+    add_routes(app, service, config, wikis, StatusPage(status, metrics, service.source, answers.services), client)
 
     async def reads(_: web.Application) -> AsyncIterator[None]:
         with lag.open():

@@ -27,7 +27,7 @@ _ITEMS: Final = {
     "accepted": "accepted",
     "archives": "archive",
     "snapshots": "copy",
-    "services": "service",
+    "services": "archive",
     "files": "file",
 }
 """The name of the element for each item of a list."""

@@ -224,10 +224,11 @@ ROUTES: Final = (
     Route("replacement", "/replacement", _BOTH, parameters=_spoken(*_PLACE, "done"), fields=_spoken(*_PLACE, "target")),
     _form("replacement-look", "/replacement/look", *_PLACE),
     _form("replacement-remove", "/replacement/remove", *_PLACE, "archive", "target"),
-    Route("admin", "/admin", parameters=_spoken("subject", "before", "did")),
+    Route("admin", "/admin", parameters=_spoken("subject", "before", "did", "url")),
     _form("admin-undo", "/admin/undo", "subject"),
     _form("admin-block", "/admin/block", "subject", "reason"),
     _form("admin-unblock", "/admin/unblock", "subject"),
+    _form("admin-lift", "/admin/lift", "url", "lifted"),
 )
 
 _ELSEWHERE: Final = (("/api/", _DATA), ("/changes", _DATA), ("/feeds/", _FEED), ("/lists/", _LIST))
