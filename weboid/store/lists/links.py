@@ -131,8 +131,8 @@ async def list_dead_links_below(
 ) -> ListedLinks[SpotBelow]:
     """The dead links of a wiki on a domain (in normal form, no bare public suffix) and all below it, host by host.
 
-    `path` is what their paths begin with, `copied` as for `list_dead_links`; with one of them, at most `BUDGET` links are read, so a call may return few or none
-    and yet a place after which to go on.
+    `path` is what their paths begin with, `copied` as for `list_dead_links`; with one of them, at most `BUDGET` links
+    are read, so a call may return few or none and yet a place after which to go on.
     """
     first = reversed_name(domain)
     row = {
