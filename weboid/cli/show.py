@@ -13,7 +13,7 @@ from weboid.cli.console import styled
 from weboid.cli.escape import host_line, plain
 from weboid.cli.runtime import open_store, run_async
 from weboid.config import Config
-from weboid.core.archive.kept_copies import services_of
+from weboid.core.verdict.kept_copies import services_of
 from weboid.core.record.days import iso
 from weboid.core.url.classify import classify
 from weboid.core.url.farms import farm_named, parse_wiki_name

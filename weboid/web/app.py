@@ -6,7 +6,7 @@ from contextlib import suppress
 from aiohttp import ClientSession, web
 
 from weboid.config import PROJECT_URL, Config
-from weboid.core.archive.kept_copies import services_of
+from weboid.core.verdict.kept_copies import services_of
 from weboid.errors import StoreError
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.store.db.pool import Pool

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.observations import BROKEN, FINE, GONE, LIMITED, LOST, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, WALL
 
-from weboid.core.archive.kept_copies import NOTHING, KeptCopies
+from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Outcome, Reason

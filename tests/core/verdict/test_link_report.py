@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.core.archive.kept_copies import NOTHING, KeptCopies
+from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.record.days import iso
 from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 from support.observations import BROKEN, FINE, LIMITED, LOST, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, WALL
 
-from weboid.core.archive.kept_copies import NOTHING, KeptCopies
+from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.observe.observation import Observation
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
 from weboid.core.url.classify import classify

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.copies import Copies, copies_as_json
-from weboid.core.archive.kept_copies import DEFAULT_SERVICES, KeptCopies, Services, shown_copies
+from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, KeptCopies, Services, shown_copies
 from weboid.core.record.days import NEVER_DUE, iso
 from weboid.core.record.history import Entry
 from weboid.core.record.policy import DEFAULT, Policy

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from weboid.core.archive.kept_copies import NOTHING, KeptCopies
+from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.document.face import NO_FACE, Face
 from weboid.core.document.portrait import Portrait, unpacked_portrait
 from weboid.core.record import mime

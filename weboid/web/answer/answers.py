@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from weboid.core.archive.kept_copies import Services
+from weboid.core.verdict.kept_copies import Services
 from weboid.core.record.policy import Policy
 from weboid.core.url.classify import Classified, UrlClass, classify
 from weboid.core.url.farms import Farm, WikiName

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from weboid.core.archive.kept_copies import Services
+from weboid.core.verdict.kept_copies import Services
 from weboid.core.record.days import iso
 from weboid.core.url.archives import BY_NUMBER
 from weboid.store.archives.copy_queue import QueueLength, Rank

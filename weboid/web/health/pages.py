@@ -10,7 +10,7 @@ from typing import Any, Final
 from aiohttp import hdrs, web
 from markupsafe import Markup
 
-from weboid.core.archive.kept_copies import DEFAULT_SERVICES, Services
+from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, Services
 from weboid.core.record.days import iso
 from weboid.core.record.policy import DEFAULT
 from weboid.core.url.farms import WikiName

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup, escape
 
 from weboid.core.archive.copies import ShownSnapshot
-from weboid.core.archive.kept_copies import KeptLookup
+from weboid.core.verdict.kept_copies import KeptLookup
 from weboid.core.record.days import date_of
 from weboid.core.url.archives import BY_NUMBER
 from weboid.core.verdict.link_report import LinkReport
