@@ -111,11 +111,13 @@ async def look_up(
     known: Collection[int] = (),
     languages: Collection[str] = (),
     is_lifted: bool = False,
+    waits: bool = False,
 ) -> LookUpResult:
     """Looks for a copy: first those that are `given`, each played once, then service by service until there is one.
 
     `known` are the numbers of archives that need not be asked, `languages` those of the wikis that cite the URL;
-    `is_lifted`: a copy is chosen also of a page that always changes.
+    `is_lifted`: a copy is chosen also of a page that always changes; `waits`: while the first of all services rests, no
+    other is asked instead.
     """
     work = _LookUp(client, wish, is_lifted=is_lifted)
     for copy in given:
@@ -123,7 +125,7 @@ async def look_up(
             return work.result
     asked = [one for one in services_for(wish.url, available, languages=languages) if one.archive.number not in known]
     for service in asked:
-        if await work.ask(service, wish):
+        if await work.ask(service, wish) or (waits and service is available[0] and work.result.rest_s is not None):
             return work.result
     if asked and work.result.outcome is LookupOutcome.NONE and (similar := similar_url(wish.url)) is not None:
         await work.ask_similar(asked[0], similar)

@@ -139,7 +139,7 @@ class QueueRound:
         return left_s if left_s > 0 else None
 
     async def sweep(self) -> QueueTally:
-        """Looks up all that waits. Ends early if stopped, or while the first of all services rests; raises StoreError."""
+        """Looks up all that waits; raises StoreError. Ends early if stopped, or if the first of all services rests."""
         self.rests.clear()
         supply: asyncio.Queue[_Task | None] = asyncio.Queue(self._at_once)
         try:
@@ -229,6 +229,7 @@ class QueueRound:
                 given=given_copies(task.wanted, self._numbers, known),
                 known=known,
                 is_lifted=task.changing is not None,
+                waits=True,
             )
         except StoreError:
             raise
@@ -254,8 +255,11 @@ class QueueRound:
                 await record_changing(conn, changed.changing, day)
                 await record_done(conn, changed.days)
         for one in done:
-            self._open.pop(one.task.wanted.key, None)
-            self._count(one, is_done=one.task.wanted.key in changed.days)
+            is_done = one.task.wanted.key in changed.days
+            # What waits for the first of all services goes back to its place; for another one, when its lease ends.
+            if is_done or self.rest_s is None:
+                self._open.pop(one.task.wanted.key, None)
+            self._count(one, is_done=is_done)
         if done and self._show:
             self._show(self.tally)
 

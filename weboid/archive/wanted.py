@@ -31,7 +31,7 @@ _MOST_WORDS: Final = 12
 
 def wish_of(wanted: WantedCopy, day: int) -> Wish:
     """What is looked for: the page as it was when the link came, as far as that is known, else when it last worked."""
-    moment = datetime.combine(_cited(wanted, day), time(), UTC)
+    moment = datetime.combine(_cited(wanted, day), time(23, 59, 59), UTC)
     alive = None if wanted.last_alive is None else date_of(wanted.last_alive)
     return Wish(wanted.url, moment, date_of(day), alive, wanted.known.portrait)
 

@@ -12,8 +12,11 @@ from weboid.cli.arguments import urls_of
 from weboid.cli.console import styled
 from weboid.cli.escape import plain
 from weboid.config import Config
+from weboid.core.archive.addresses import stamp_of
+from weboid.core.url.archives import snapshot_of
 from weboid.core.url.classify import classify
 from weboid.core.url.farms import farm_named
+from weboid.core.url.urls import Url
 
 
 @click.command("normalize")
@@ -32,6 +35,7 @@ def command(config: Config, urls: tuple[str, ...], as_json: bool, farm: str) -> 
                 "normal": str(link.url) if link.url else None,
                 "class": link.kind,
                 "reason": link.reason,
+                "archive": _archive(link.url),
             }
             sys.stdout.write(json.dumps(line) + "\n")
         return
@@ -41,3 +45,15 @@ def command(config: Config, urls: tuple[str, ...], as_json: bool, farm: str) -> 
     for link in links:
         table.add_row(styled(link.kind), Text(link.reason or ""), Text(plain(link.url or link.given)))
     Console().print(table)
+
+
+def _archive(url: Url | None) -> dict[str, str | None] | None:
+    """What the URL of an archive says: the service, the archived URL and the moment in 14 digits (A-2)."""
+    snapshot = snapshot_of(str(url)) if url else None
+    if snapshot is None:
+        return None
+    return {
+        "service": snapshot.archive.name,
+        "original": str(snapshot.original) if snapshot.original else None,
+        "stamp": f"{stamp_of(snapshot.taken):014}" if snapshot.taken else None,
+    }

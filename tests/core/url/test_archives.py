@@ -35,7 +35,11 @@ STAMPED = {
         f"https://wayback.archive-it.org/all/{FULL}/{PAGE}",
         f"https://wayback.archive-it.org/1234/{FULL}mp_/{PAGE}",
     ],
-    "loc": [f"http://webarchive.loc.gov/lcwa0010/{FULL}/{PAGE}", f"http://webarchive.loc.gov/all/{FULL}/{PAGE}"],
+    "loc": [
+        f"http://webarchive.loc.gov/lcwa0010/{FULL}/{PAGE}",
+        f"http://webarchive.loc.gov/all/{FULL}/{PAGE}",
+        f"https://webarchive-beta.loc.gov/playback-services/general/{FULL}/{PAGE}",
+    ],
     "arquivo": [
         f"https://arquivo.pt/wayback/{FULL}/{PAGE}",
         f"https://arquivo.pt/noFrame/replay/{FULL}/{PAGE}",
@@ -49,10 +53,18 @@ STAMPED = {
         f"http://webarchive.nationalarchives.gov.uk/tna/{FULL}/{PAGE}",
     ],
     "parliament": [f"http://webarchive.parliament.uk/{FULL}/{PAGE}"],
-    "ukwa": [f"https://www.webarchive.org.uk/wayback/archive/{FULL}mp_/{PAGE}"],
+    "ukwa": [
+        f"https://www.webarchive.org.uk/wayback/archive/{FULL}mp_/{PAGE}",
+        f"https://www.webarchive.org.uk/wayback/en/archive/{FULL}mp_/{PAGE}",
+        f"https://beta.webarchive.org.uk/wayback/archive/{FULL}/{PAGE}",
+    ],
     "nrscotland": [f"https://webarchive.nrscotland.gov.uk/{FULL}/{PAGE}"],
     "proni": [f"http://webarchive.proni.gov.uk/{FULL}/{PAGE}"],
-    "vefsafn": [f"http://wayback.vefsafn.is/wayback/{FULL}/{PAGE}", f"https://vefsafn.is/{FULL}/{PAGE}"],
+    "vefsafn": [
+        f"http://wayback.vefsafn.is/wayback/{FULL}/{PAGE}",
+        f"https://vefsafn.is/{FULL}/{PAGE}",
+        f"https://vefsafn.is/is/{FULL}/{PAGE}",
+    ],
     "europarchive": [f"http://collection.europarchive.org/nli/{FULL}/{PAGE}"],
     "internetmemory": [f"http://collections.internetmemory.org/nli/{FULL}/{PAGE}"],
     "collectionscanada": [f"http://www.collectionscanada.gc.ca/webarchives/{FULL}/{PAGE}"],
@@ -68,9 +80,15 @@ STAMPED = {
         f"https://web.archive.org.au/awa/{FULL}/{PAGE}",
         f"http://pandora.nla.gov.au/nph-wb/{FULL}/{PAGE}",
     ],
-    "padicat": [f"http://www.padi.cat:8080/wayback/{FULL}/{PAGE}"],
+    "padicat": [
+        f"http://www.padi.cat:8080/wayback/{FULL}/{PAGE}",
+        f"https://wayback.padicat.cat/wayback/{FULL}/{PAGE}",
+    ],
     "nlb": [f"http://eresources.nlb.gov.sg/webarchives/wayback/{FULL}/{PAGE}"],
-    "nuk": [f"http://nukrobi2.nuk.uni-lj.si:8080/wayback/{FULL}/{PAGE}"],
+    "nuk": [
+        f"http://nukrobi2.nuk.uni-lj.si:8080/wayback/{FULL}/{PAGE}",
+        f"https://arhiv.nuk.uni-lj.si/wayback/{FULL}/{PAGE}",
+    ],
     "veebiarhiiv": [f"http://veebiarhiiv.digar.ee/a/{FULL}/{PAGE}"],
     "bib-bvb": [f"http://langzeitarchivierung.bib-bvb.de/wayback/{FULL}/{PAGE}"],
     "webharvest": [f"https://www.webharvest.gov/congress110th/{FULL}/{PAGE}"],
@@ -80,6 +98,18 @@ STAMPED = {
     "mementoweb": [f"https://timetravel.mementoweb.org/memento/{FULL}/{PAGE}"],
     "webrecorder": [f"https://webrecorder.io/ann/mills/{FULL}/{PAGE}"],
     "ghostarchive": [f"https://ghostarchive.org/archive/{FULL}/{PAGE}"],
+    "nlnz": [
+        f"https://ndhadeliver.natlib.govt.nz/webarchive/{FULL}/{PAGE}",
+        f"https://ndhadeliver.natlib.govt.nz/webarchive/wayback/{FULL}mp_/{PAGE}",
+    ],
+    "haw": [f"https://haw.nsk.hr/wayback/{FULL}/{PAGE}", f"https://haw.nsk.hr/wayback/haw/{FULL}/{PAGE}"],
+    "nli": [f"https://wayback.nli.org.il/{FULL}/{PAGE}", f"https://wayback.nli.org.il/wayback/{FULL}/{PAGE}"],
+    "rhizome": [f"https://webarchives.rhizome.org/mills/{FULL}/{PAGE}"],
+    "megalodon": [
+        f"https://megalodon.jp/2011-0203-0405-06/{PAGE}",
+        "https://megalodon.jp/2011-0203-0405-06/http://www.mill.demo:80/wheel?a=1&b=2",
+        "http://www.megalodon.jp/ref/2011-0203-0405-06/www.mill.demo/wheel?a=1&b=2",
+    ],
 }
 
 OTHERS = [
@@ -160,7 +190,7 @@ def test_every_service_has_a_vector_and_a_number_of_its_own() -> None:
 
 def test_numbers_stand_in_the_store_and_never_change() -> None:
     told = {archive.number: archive.name for archive in ARCHIVES}
-    assert [told[number] for number in (1, 2, 3, 4, 9, 21, 28, 33, 35)] == [
+    assert [told[number] for number in (1, 2, 3, 4, 9, 21, 28, 33, 35, 36, 40)] == [
         "wayback",
         "archive.today",
         "webcite",
@@ -170,6 +200,8 @@ def test_numbers_stand_in_the_store_and_never_change() -> None:
         "perma",
         "ghostarchive",
         "google-cache",
+        "nlnz",
+        "megalodon",
     ]
 
 
@@ -199,6 +231,8 @@ def test_no_address_of_archive_today_passes_for_an_ordinary_page(host: str) -> N
         "https://archive.org/details/mills",
         "https://archive.org/2011/mill.html",
         "https://web.archive.org/",
+        "https://www.webarchive.org.uk/wayback/english/archive/2011/http://mill.demo/",
+        "https://megalodon.jp/mill.demo",
         "https://arquivo.pt/page/search",
         "https://digital.library.yorku.ca/mills",
         "http://www.collectionscanada.gc.ca/mills/",

@@ -1,28 +1,57 @@
-"""The addresses at which archive services are asked, and those for readers (A-2). Only http(s) text, no requests.
+"""The addresses at which archive services are asked, and those for readers (A-2). Text only, no requests.
 
-One law: what is asked has the cited URL once escaped in a query and unchanged in a path, never with a fragment;
-what readers get has all 14 digits and never the flag for the raw form.
+One law: what is asked has the cited URL once escaped in a query and as it is in a path, never with a fragment; what
+readers get has all 14 digits and never the flag for the raw form.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
+from string import printable
 from typing import Final
+from urllib.parse import quote, urlencode, urlsplit
 
-from weboid.core.archive.services import ArchiveService
+from weboid.core.archive.cdx import FIELDS
+from weboid.core.archive.replies import moment_of
+from weboid.core.archive.services import SERVICES, ArchiveService, Dialect
+from weboid.core.url.archives import snapshot_of
 from weboid.core.url.urls import Url
 
 MOST_ROWS: Final = 40
 """Captures requested of a CDX service, nearest to the wanted moment first."""
 
+_AVAILABILITY: Final = "https://archive.org"
+"""Where the Wayback Machine's availability API is, unless the service's base is configured."""
+_AS_IT_IS: Final = printable.strip()
+
 
 def index_request(service: ArchiveService, url: Url, wanted: datetime | None) -> str:
     """The address that lists the captures of `url`, nearest to `wanted` first where the service can sort."""
-    raise NotImplementedError
+    match service.dialect:
+        case Dialect.WAYBACK:
+            return f"{service.base}/cdx/search/cdx?{_cdx_query(url, wanted, fl=','.join(FIELDS))}"
+        case Dialect.PYWB:
+            return f"{service.base}/cdx?{_cdx_query(url, wanted)}"
+        case Dialect.WIKIWIX:
+            return f"{service.base}/cache/index2.php?{_query(apiresponse='1', url=str(url))}"
+        case Dialect.TIMEMAP | Dialect.PERMA:
+            return f"{service.base}/timemap/link/{url}"
 
 
 def second_request(service: ArchiveService, url: Url) -> str | None:
     """The address of the service's second, independent voice; None if it has none. To be asked by GET, without
     following redirects."""
-    raise NotImplementedError
+    match service.dialect:
+        case Dialect.WAYBACK:
+            is_default = service.base == SERVICES["wayback"].base
+            base = _AVAILABILITY if is_default else service.base
+            return f"{base}/wayback/available?{_query(url=_without_scheme(url))}"
+        case Dialect.PYWB:
+            return f"{service.base}/timemap/link/{url}"
+        case Dialect.TIMEMAP:
+            return f"{service.base}/{url}"
+        case Dialect.PERMA:
+            return f"{service.base}/timegate/{url}"
+        case Dialect.WIKIWIX:
+            return None
 
 
 def replay_address(service: ArchiveService, stamp: int, url: Url | str, address: str | None = None) -> str:
@@ -30,29 +59,80 @@ def replay_address(service: ArchiveService, stamp: int, url: Url | str, address:
 
     `address` is the capture's own (Capture.address), used where the service's addresses do not follow from `stamp`.
     """
-    raise NotImplementedError
+    return _capture_address(
+        service, service.base, f"{stamp:014}id_" if service.is_raw else f"{stamp:014}", url, address
+    )
 
 
 def reader_address(service: ArchiveService, stamp: int, url: Url | str, address: str | None = None) -> str:
     """The address of one capture for readers: all 14 digits, never raw."""
-    raise NotImplementedError
+    return _capture_address(service, service.public, f"{stamp:014}", url, address)
 
 
 def save_request(service: ArchiveService) -> str:
-    """Where a capture is asked for (Wayback only)."""
-    raise NotImplementedError
+    """Where a capture is asked for (Wayback Machine only)."""
+    return f"{service.base}/save"
 
 
 def save_status_request(service: ArchiveService, job: str) -> str:
     """Where the state of a saving job is asked; `job` ``user`` = of the account."""
-    raise NotImplementedError
+    return f"{service.base}/save/status/{quote(job, safe='')}"
+
+
+def is_own(service: ArchiveService, address: str) -> bool:
+    """Whether an address that an answer contains lies in the service itself, and not in another archive or on any
+    other host, where requests or people would be led."""
+    try:
+        place = _place(address)
+    except ValueError:
+        return False
+    if place in (_place(service.base), _place(service.public)):
+        return True
+    snapshot = snapshot_of(address)
+    return snapshot is not None and snapshot.archive is service.archive
 
 
 def stamp_of(moment: datetime) -> int:
     """The 14 digits yyyyMMddHHmmss of a moment (converted to UTC; fractions of a second are dropped)."""
-    raise NotImplementedError
+    at = moment.astimezone(UTC)
+    return int(f"{at.year:04}{at.month:02}{at.day:02}{at.hour:02}{at.minute:02}{at.second:02}")
 
 
 def taken_of(stamp: int) -> datetime:
-    """The moment of 14 digits, in UTC. Raises ValueError if there is no such moment."""
-    raise NotImplementedError
+    """The moment of 14 digits, in UTC. Raises ValueError if there is no such moment, or if it is before 1990."""
+    moment = moment_of(str(stamp))
+    if moment is None:
+        raise ValueError(f"no moment: {stamp}")
+    return moment
+
+
+def _capture_address(service: ArchiveService, base: str, stamp: str, url: Url | str, address: str | None) -> str:
+    original = quote(str(url).partition("#")[0], safe=_AS_IT_IS)
+    match service.dialect:
+        case Dialect.WAYBACK:
+            return f"{base}/web/{stamp}/{original}"
+        case Dialect.PYWB | Dialect.TIMEMAP:
+            return f"{base}/{stamp}/{original}"
+        case Dialect.WIKIWIX:
+            return f"{base}/cache/{stamp}/{original}"
+        case Dialect.PERMA:
+            return f"{base}{urlsplit(address).path}" if address else f"{base}/timegate/{original}"
+
+
+def _cdx_query(url: Url, wanted: datetime | None, **more: str) -> str:
+    nearest = {"sort": "closest", "closest": f"{stamp_of(wanted):014}"} if wanted else {}
+    return _query(url=str(url), output="json", **more, **nearest, limit=str(MOST_ROWS))
+
+
+def _query(**parameters: str) -> str:
+    return urlencode(parameters, quote_via=quote, safe="")
+
+
+def _without_scheme(url: Url) -> str:
+    """The availability API finds less with ``https://``."""
+    return str(url).partition("://")[2] if url.scheme in ("http", "https") else str(url)
+
+
+def _place(address: str) -> tuple[str | None, int | None]:
+    parts = urlsplit(address)
+    return parts.hostname, parts.port

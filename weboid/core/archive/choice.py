@@ -2,22 +2,56 @@
 
 A listing's rows alone decide here; what a copy shows is judged in ``verification``, what only redirects in
 ``redirect_copies``.
-One law: what is chosen is one of the rows, of the same page, taken before the page's death and never after today; and
-neither the order of the rows nor a row that may not be it changes the choice.
+One law: what is chosen is one of the rows, of the same page, taken before the page's death and before today; the order
+of the rows does not matter, and no row that is worse changes the choice.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from enum import IntEnum
 from typing import Final, NamedTuple
 
 from weboid.core.archive.captures import Capture
-from weboid.core.document.portrait import Portrait
-from weboid.core.url.urls import Url
+from weboid.core.archive.changing import is_changing
+from weboid.core.archive.fitness import REDIRECTS, Heaps, PassedOver, Row, Wish, in_utc, sorted_out, stamp14
+from weboid.core.url.archives import snapshot_of
+from weboid.core.url.spellings import archived, is_wanted, similar_url
+
+__all__ = [
+    "MOST_TRIES",
+    "STRANGERS",
+    "UNPLAYED",
+    "WALLS",
+    "Note",
+    "PassedOver",
+    "Ranked",
+    "Tried",
+    "Wish",
+    "candidates",
+    "is_kept",
+    "next_try",
+    "note_of",
+    "of_original",
+    "similar_url",
+]
 
 MOST_TRIES: Final = 3
 """Copies that are played at most to find one that shows what was cited."""
+_YEAR: Final = timedelta(days=365)
+_SOON: Final = timedelta(days=30)
+_MONTHS: Final = timedelta(days=180)
+_ALIKE: Final = 0.2
+"""Captures whose lengths differ by a smaller share may show the same stranger's page."""
+
+UNPLAYED: Final = frozenset(
+    {"other-moment", "no-moment", "no-status", "status", "absent", "moved", "moved-far", "error"}
+)
+"""Failures of the playing: they say nothing against other copies with the same content."""
+STRANGERS: Final = frozenset({"parked", "for-sale", "replaced", "placeholder", "suspended", "soft-404", "in-trade"})
+"""What is found where the page was, once it is gone; so are all later copies."""
+WALLS: Final = frozenset({"login", "redirect-to-login", "payment", "consent"})
+"""Walls that sites build late: the oldest copies are from before them."""
 
 
 class Note(IntEnum):
@@ -35,42 +69,22 @@ class Note(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What is wanted: a copy of `url` as it was at the moment `wanted` (in UTC), that of the citation.
-
-    `last_alive` is the day of the last check that found the page alive, None if that is not known; `portrait` what is
-    remembered of the living document (C-11); `today` is the day of the look-up.
-    """
-
-    url: Url
-    wanted: datetime
-    today: date
-    last_alive: date | None = None
-    portrait: Portrait | None = None
-
-
-class Passed(NamedTuple):
-    """A capture that was passed over, for the stable word `why`. `stamp` has 14 digits."""
-
-    stamp: int
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class Ranked:
     """The rows of one service for a wish: `best` are those that may show what was cited, the best first.
 
-    `redirects` are captures of redirects that may be followed if none of `best` is good, nearest first; `passed` why
+    `redirects` are captures of redirects that may be followed if none of `best` is good, the best first; `passed` why
     others are not among them, by their moment. `changing`: the page is always changing, so nothing is chosen (A-1).
-    `died` is the first moment at which the page is known to have been gone or in other hands, None if it is not known.
+    `died` is the first moment at which the page is known to have been gone, None if that is not known. `why` is the
+    stable word for what is wrong if there is neither a best row nor a redirect, else empty.
     """
 
     wish: Wish
     best: tuple[Capture, ...] = ()
     redirects: tuple[Capture, ...] = ()
-    passed: tuple[Passed, ...] = ()
+    passed: tuple[PassedOver, ...] = ()
     changing: bool = False
     died: datetime | None = None
+    why: str = ""
 
 
 class Tried(NamedTuple):
@@ -82,31 +96,140 @@ class Tried(NamedTuple):
 
 def candidates(captures: Iterable[Capture], wish: Wish) -> Ranked:
     """Which rows of a listing may show what is wanted, in the order in which they should be tried. Never raises."""
-    raise NotImplementedError
+    heaps = sorted_out(captures, wish)
+    wanted = in_utc(wish.wanted)
+    fit = heaps.good + heaps.reserve
+    passed = tuple(heaps.passed)
+    contents = [Capture(row.taken, "", digest=row.digest) for row in fit]
+    if is_changing(contents, wish.url, wanted):
+        blocked = [PassedOver(stamp14(row.taken), "changing") for row in (*fit, *heaps.redirects)]
+        return Ranked(wish, passed=tuple(sorted((*passed, *blocked))), changing=True, died=heaps.died, why="changing")
+    best = (*_in_order(heaps.good, wish, wanted), *_in_order(heaps.reserve, wish, wanted))
+    redirects = _in_order(heaps.redirects, wish, wanted)
+    why = "" if best or redirects else _main_reason(heaps)
+    return Ranked(wish, best, redirects, passed, died=heaps.died, why=why)
 
 
 def next_try(ranked: Ranked, tried: Sequence[Tried]) -> Capture | None:
     """The capture to be played next, given what was played in vain; None if it is enough, or nothing is left.
 
-    What was found decides where to go on: after a login wall the oldest, since walls came late; after a stranger's page
+    What was found decides where to go on: after a wall the oldest, since walls came late; after a stranger's page
     an earlier time, since all that follows is the stranger's.
     """
-    raise NotImplementedError
+    if len(tried) >= MOST_TRIES:
+        return None
+    left = _left(ranked, tried)
+    if not tried or not left:
+        return left[0] if left else None
+    newest = tried[-1]
+    at = in_utc(newest.capture.taken)
+    earlier = [one for one in left if in_utc(one.taken) < at]
+    if newest.why in STRANGERS:
+        return _before_stranger(newest.capture, earlier, is_last=len(tried) == MOST_TRIES - 1) or left[0]
+    if newest.why in WALLS and earlier:
+        return min(earlier, key=_age)
+    return left[0]
 
 
 def note_of(capture: Capture, wish: Wish) -> Note:
     """What people should know of a capture that was chosen."""
-    raise NotImplementedError
-
-
-def similar_url(url: Url) -> Url | None:
-    """The URL without what only identifies a session or a reader, to be asked for if nothing is known of `url`.
-
-    None if it has nothing of the kind.
-    """
-    raise NotImplementedError
+    if not is_wanted(archived(capture.original), wish.url):
+        return Note.SIMILAR
+    if capture.status in REDIRECTS:
+        return Note.REDIRECTS
+    distance = in_utc(capture.taken) - in_utc(wish.wanted)
+    if abs(distance) <= _YEAR:
+        return Note.NONE
+    return Note.AFTER if distance > timedelta(0) else Note.BEFORE
 
 
 def is_kept(stored_wanted: date, wanted: date) -> bool:
-    """Whether what was chosen for the moment `stored_wanted` stays chosen for `wanted`: a choice is made once."""
-    raise NotImplementedError
+    """Whether what was chosen for the day `stored_wanted` stays chosen for `wanted`: a choice is made once."""
+    return abs((wanted - stored_wanted).days) <= _YEAR.days
+
+
+def of_original(wish: Wish) -> Wish:
+    """The wish for the original, if the wanted URL is itself a copy in an archive: as it was when that was taken."""
+    found = snapshot_of(str(wish.url))
+    if found is None or found.original is None:
+        return wish
+    return replace(wish, url=found.original, wanted=found.taken or wish.wanted)
+
+
+def _in_order(rows: list[Row], wish: Wish, wanted: datetime) -> tuple[Capture, ...]:
+    """The rows in the order of the rule: of each content first the row nearest to the wanted moment, then all others.
+
+    A content has the rank of its best row: it was there then. Redirects share one content, an empty one.
+    """
+    before = [row for row in rows if _is_before(row, wanted)]
+    after = [row for row in rows if not _is_before(row, wanted)]
+
+    def nearness(row: Row) -> tuple[timedelta, bool, bool, str]:
+        # The last two only decide between spellings of one moment.
+        return abs(row.taken - wanted), not _is_before(row, wanted), row.form != wish.url, repr(row.given)
+
+    before.sort(key=nearness)
+    after.sort(key=nearness)
+    soon = []
+    if before and wanted - before[0].taken > _YEAR:
+        soon = [row for row in after if row.taken - wanted < _SOON]
+    ranked = (*soon, *before, *after)
+    nearest: dict[str, Row] = {}
+    for row in sorted(rows, key=nearness):
+        nearest.setdefault(_content(row), row)
+    return tuple(dict.fromkeys(row.given for row in (*(nearest[_content(row)] for row in ranked), *ranked)))
+
+
+def _content(row: Row) -> str:
+    """What rows with the same content share."""
+    return repr(row.given) if row.status in REDIRECTS or not row.digest else row.digest
+
+
+def _is_before(row: Row, wanted: datetime) -> bool:
+    """Whether a row was taken by the day of the citation: who cites reads on that day."""
+    return row.taken.date() <= wanted.date()
+
+
+def _left(ranked: Ranked, tried: Sequence[Tried]) -> list[Capture]:
+    """The candidates that what was tried does not speak against, in order."""
+    refused = {one.capture.digest for one in tried if one.capture.digest and one.why not in UNPLAYED}
+    played = {one.capture for one in tried}
+    left = [one for one in ranked.best if one not in played and one.digest not in refused]
+    for one in tried:
+        if one.why in STRANGERS:
+            at = in_utc(one.capture.taken)
+            # If there is nothing older, the domain was another owner's before it was that of the page.
+            if any(in_utc(row.taken) < at for row in ranked.best):
+                left = [row for row in left if in_utc(row.taken) < at]
+    return left
+
+
+def _before_stranger(stranger: Capture, earlier: list[Capture], *, is_last: bool) -> Capture | None:
+    """The capture to try after a stranger's page: the newest that is unlike it, in the last try the oldest."""
+    if not earlier:
+        return None
+    newest_first = sorted(earlier, key=_age, reverse=True)
+    if is_last:
+        return newest_first[-1]
+    return next((one for one in newest_first if not _looks_like(one, stranger)), newest_first[-1])
+
+
+def _looks_like(one: Capture, stranger: Capture) -> bool:
+    """Whether a capture may be of the same stranger: of a similar length, or, if that is not known, of that time."""
+    if one.length and stranger.length:
+        return abs(one.length - stranger.length) < _ALIKE * max(one.length, stranger.length)
+    return abs(in_utc(one.taken) - in_utc(stranger.taken)) < _MONTHS
+
+
+def _age(capture: Capture) -> tuple[datetime, str]:
+    return in_utc(capture.taken), repr(capture)
+
+
+_TELLING: Final = ("gone", "after-death", "wrong-type", "shared-content", "empty", "revisit", "status", "other-page")
+"""Reasons in the order in which they say most of a page without a good copy."""
+
+
+def _main_reason(heaps: Heaps) -> str:
+    """The word for why no row is good; empty if there was none."""
+    words = {one.why for one in heaps.passed}
+    return next((word for word in _TELLING if word in words), min(words, default=""))

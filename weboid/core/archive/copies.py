@@ -1,7 +1,7 @@
-"""What people are told of the copies of a URL: one state, and the snapshots with the one that is shown first (A-1, W-8).
+"""What people are told of the copies of a URL: a state, and the snapshots, first the one that is shown (A-1, W-8).
 
 Words for people are in ``web/words``; `copies_as_json` is the one dictionary form.
-One law: only the state FOUND has snapshots that were looked up; a copy that the archive has withdrawn is never shown.
+One law: whoever shows a snapshot says that there is one: the state is FOUND if and only if there are snapshots.
 """
 
 from collections.abc import Iterable
@@ -11,6 +11,8 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from weboid.core.archive.choice import Note
+from weboid.core.archive.fitness import in_utc, stamp14
+from weboid.core.record.days import date_of, iso
 from weboid.core.url.archives import Archive
 
 
@@ -58,12 +60,14 @@ class ShownSnapshot(NamedTuple):
     @property
     def stamp(self) -> str | None:
         """The 14 digits of its moment, None if that is not known."""
-        raise NotImplementedError
+        return None if self.taken is None else f"{stamp14(in_utc(self.taken)):014}"
 
     @property
     def distance_days(self) -> int | None:
         """Days from the citation to the copy, negative if it is older; None if either is not known."""
-        raise NotImplementedError
+        if self.taken is None or self.wanted is None:
+            return None
+        return (in_utc(self.taken).date() - date_of(self.wanted)).days
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,22 +84,62 @@ class Copies:
     @property
     def first(self) -> ShownSnapshot | None:
         """The one that is shown, None if there is none."""
-        raise NotImplementedError
+        return self.snapshots[0] if self.snapshots else None
 
 
 PENDING: Final = Copies(CopyState.PENDING)
 
+_ORIGINS: Final = tuple(CopyOrigin)
+_WAYBACK: Final = "wayback"
+_WORDS: Final = {
+    Note.NONE: None,
+    Note.REDIRECTS: "redirects",
+    Note.AFTER: "after",
+    Note.SIMILAR: "similar",
+    Note.BEFORE: "before",
+}
+
 
 def copies_of(snapshots: Iterable[ShownSnapshot], state: CopyState, checked: int | None = None) -> Copies:
-    """What is known, in order: with a snapshot the state is FOUND, whatever look-ups said."""
-    raise NotImplementedError
+    """What is known, in order: a person's choice, then what pages cite, then what was chosen; of each kind first the
+    Wayback Machine's, then the nearest to its citation. One address is there once.
+
+    With a snapshot the state is FOUND, whatever look-ups said; without one it is never FOUND, but UNKNOWN.
+    """
+    by_address: dict[str, ShownSnapshot] = {}
+    for shown in sorted(snapshots, key=_preference):
+        by_address.setdefault(shown.address, shown)
+    if by_address:
+        return Copies(CopyState.FOUND, tuple(by_address.values()), checked)
+    return Copies(CopyState.UNKNOWN if state is CopyState.FOUND else state, (), checked)
+
+
+def _preference(shown: ShownSnapshot) -> tuple[int, bool, bool, int, int, str]:
+    distance = shown.distance_days
+    away = 0 if distance is None else abs(distance)
+    place = _ORIGINS.index(shown.origin)
+    return place, shown.service.name != _WAYBACK, distance is None, away, shown.service.number, shown.address
 
 
 def copies_as_json(copies: Copies | None) -> dict[str, Any]:
     """The keys of a link: `archived` (None for a link that needs no copy) and `snapshots`."""
-    raise NotImplementedError
+    if copies is None:
+        return {"archived": None, "snapshots": []}
+    return {"archived": copies.state.value, "snapshots": [snapshot_as_json(shown) for shown in copies.snapshots]}
 
 
 def snapshot_as_json(shown: ShownSnapshot) -> dict[str, Any]:
-    """The one dictionary form of a snapshot."""
-    raise NotImplementedError
+    """The one dictionary form of a snapshot. The moment has seconds and is in UTC, days are ISO dates."""
+    taken = None if shown.taken is None else in_utc(shown.taken).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {
+        "service": shown.service.name,
+        "title": shown.service.title,
+        "snapshot": shown.address,
+        "original": shown.original,
+        "stamp": shown.stamp,
+        "taken": taken,
+        "distance_days": shown.distance_days,
+        "origin": shown.origin.value,
+        "checked": None if shown.checked is None else iso(shown.checked),
+        "note": _WORDS[shown.note],
+    }

@@ -1,27 +1,245 @@
 """What a service's reply to an index request says of the captures of a URL: the one entrance to all dialects (A-2).
 
+Two voices, by dialect: CDX and availability (Wayback Machine); CDX and TimeMap (pywb, whose CDX answers an unknown
+collection as it answers an unknown URL, with 200 and nothing; its TimeMap tells them apart by the type of its 404);
+TimeMap and TimeGate (services without CDX). Wikiwix has one voice only, and so never a NONE.
+A TimeMap of 200 without captures and availability without snapshots are `EMPTY`: cut or failing answers look alike.
 One law: NONE comes only from a whole, well-formed reply that says so, and from one voice it is no more than that:
 `combined` makes of two voices what is told and stored.
 """
 
-from weboid.core.archive.captures import Listing, ServiceReply
-from weboid.core.archive.services import ArchiveService
+from typing import Final
+from urllib.parse import urljoin
+
+from weboid.core.archive.addresses import index_request, is_own, second_request
+from weboid.core.archive.availability import available_of
+from weboid.core.archive.captures import Capture, Listing, ServiceReply
+from weboid.core.archive.cdx import Rows, rows_of
+from weboid.core.archive.link_format import TimeMap, TypedLink, is_link_format, links_of, memento_at, timemap_of
+from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.archive.replies import (
+    EMPTY,
+    error,
+    is_excluded,
+    is_markup,
+    json_of,
+    original_of,
+    refusal_of,
+    says_absent,
+    says_no_collection,
+    text_of,
+    unknown,
+)
+from weboid.core.archive.services import ArchiveService, Dialect
+from weboid.core.archive.wikiwix import wikiwix_of
 from weboid.core.url.urls import Url
+
+ONE_VOICE: Final = "one-voice"
+"""Why a NONE became UNKNOWN: nobody else was asked."""
+CUT: Final = "cut-short"
+
+_NONE: Final = Listing(LookupOutcome.NONE)
+_NEIGHBOURS: Final = frozenset({"first", "last", "prev", "next"})
+_EXCLUDED: Final = Listing(LookupOutcome.EXCLUDED, why="blocked-site")
 
 
 def listing_of(service: ArchiveService, reply: ServiceReply, url: Url) -> Listing:
-    """What the reply to ``addresses.index_request`` says. Never raises."""
-    raise NotImplementedError
+    """What the reply to ``addresses.index_request`` says. Never raises.
+
+    ERROR for ``bad-request`` is a fault of the question, not of the service.
+    """
+    if refusal := refusal_of(reply):
+        return refusal
+    asked = index_request(service, url, None)
+    match service.dialect:
+        case Dialect.WAYBACK | Dialect.PYWB:
+            return _cdx(service, reply, url, asked)
+        case Dialect.TIMEMAP | Dialect.PERMA:
+            return _timemap(service, reply, url, asked)
+        case Dialect.WIKIWIX:
+            return _json_only(reply) or _owned(service, wikiwix_of(reply.body, url))
 
 
 def second_listing_of(service: ArchiveService, reply: ServiceReply, url: Url) -> Listing:
     """What the reply to ``addresses.second_request`` says. Never raises."""
-    raise NotImplementedError
+    if refusal := refusal_of(reply):
+        return refusal
+    asked = second_request(service, url) or ""
+    match service.dialect:
+        case Dialect.WAYBACK:
+            return _json_only(reply) or available_of(reply.body, url)
+        case Dialect.PYWB:
+            return _timemap(service, reply, url, asked)
+        case Dialect.TIMEMAP | Dialect.PERMA:
+            return _timegate(service, reply, url, asked)
+        case Dialect.WIKIWIX:
+            return unknown("no-second-voice")
 
 
 def combined(first: Listing, second: Listing | None) -> Listing:
     """What two independent voices of a service say together; `second` None = not asked, or there is none.
 
-    The second voice need only be asked if the first says NONE or UNKNOWN. NONE alone becomes UNKNOWN.
+    The second voice need only be asked if the first says NONE, or UNKNOWN for `EMPTY`. NONE alone becomes UNKNOWN, and
+    so does everything else that is short of a NONE beside another NONE, or beside an `EMPTY`.
     """
-    raise NotImplementedError
+    if first.outcome not in (LookupOutcome.NONE, LookupOutcome.UNKNOWN):
+        return first
+    if second is None:
+        return unknown(ONE_VOICE) if first.outcome is LookupOutcome.NONE else first
+    if second.outcome not in (LookupOutcome.NONE, LookupOutcome.UNKNOWN):
+        return second
+    voices = (first, second)
+    if not all(voice.outcome is LookupOutcome.NONE or voice.why == EMPTY for voice in voices):
+        return next(voice for voice in voices if voice.outcome is LookupOutcome.UNKNOWN and voice.why != EMPTY)
+    return _NONE if any(voice.outcome is LookupOutcome.NONE for voice in voices) else unknown(EMPTY)
+
+
+def _cdx(service: ArchiveService, reply: ServiceReply, url: Url, asked: str) -> Listing:
+    text = text_of(reply.body)
+    if reply.code == 404:
+        # pywb over compressed indexes: {"message": "No Captures found for: …"}
+        message = json_of(text)
+        says_none = isinstance(message, dict) and says_absent(str(message.get("message", "")))
+        return _NONE if says_none else error("not-found")
+    if reply.code != 200:
+        return error("redirected")
+    if not text:
+        return _nothing(reply, "json")
+    if is_link_format(text):
+        return _timemap(service, reply, url, asked)
+    if is_markup(text):
+        return _EXCLUDED if is_excluded(reply) else error("html")
+    rows = rows_of(text)
+    if rows is None:
+        return error("error-object" if text.startswith("{") else "unreadable")
+    return _of_rows(rows, is_cut=rows.is_cut or reply.is_cut)
+
+
+def _of_rows(rows: Rows, *, is_cut: bool) -> Listing:
+    if rows.captures:
+        return Listing(LookupOutcome.FOUND, rows.captures, CUT if is_cut else "")
+    if is_cut:
+        return error(CUT)
+    if rows.blocked:
+        return _EXCLUDED
+    if rows.bad:
+        return unknown("bad-rows")
+    return unknown("more-pages") if rows.resume_key else _NONE
+
+
+def _nothing(reply: ServiceReply, expected: str) -> Listing:
+    """A reply of 200 without a body. Only services that write text can mean it; `expected` is what others must send."""
+    kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+    length = reply.headers.get("content-length", "0").strip()
+    if reply.is_cut or (length.isdigit() and int(length[:18]) > 0 and not reply.body):
+        return error(CUT)
+    if "html" in kind:
+        return error("html")
+    return unknown("no-body") if kind == f"application/{expected}" else _NONE
+
+
+def _timemap(service: ArchiveService, reply: ServiceReply, url: Url, asked: str) -> Listing:
+    text = text_of(reply.body)
+    if reply.code == 404:
+        return _absent(service, reply, text)
+    if reply.code != 200:
+        return error("redirected")
+    if not text:
+        listing = _nothing(reply, "link-format")
+        return unknown(EMPTY) if listing.outcome is LookupOutcome.NONE else listing
+    timemap = timemap_of(text, base=asked, url=str(url)) or _memento_json(text, url)
+    if timemap is None:
+        if is_markup(text):
+            return _EXCLUDED if is_excluded(reply) else error("html")
+        rows = rows_of(text)
+        return _of_rows(rows, is_cut=rows.is_cut or reply.is_cut) if rows else error("unreadable")
+    return _of_timemap(service, timemap, is_cut=timemap.is_cut or reply.is_cut)
+
+
+def _of_timemap(service: ArchiveService, timemap: TimeMap, *, is_cut: bool) -> Listing:
+    captures = _own(service, timemap.captures)
+    if captures:
+        return Listing(LookupOutcome.FOUND, captures, CUT if is_cut else "")
+    if is_cut:
+        return error(CUT)
+    if timemap.captures:
+        return unknown("elsewhere")
+    if timemap.bad:
+        return unknown("bad-rows")
+    return unknown("more-pages" if timemap.more else EMPTY)
+
+
+def _memento_json(text: str, url: Url) -> TimeMap | None:
+    """A TimeMap in the JSON form of Time Travel and MemGator."""
+    data = json_of(text) if text.startswith("{") else None
+    mementos = data.get("mementos") if isinstance(data, dict) else None
+    listed = mementos.get("list") if isinstance(mementos, dict) else None
+    if not isinstance(data, dict) or not isinstance(listed, list):
+        return None
+    original = original_of(data.get("original_uri")) or str(url)
+    addresses = [memento.get("uri") for memento in listed if isinstance(memento, dict)]
+    captures = [memento_at(address, "", original) for address in addresses if isinstance(address, str)]
+    good = tuple(capture for capture in captures if capture)
+    return TimeMap(good, original, bad=len(listed) - len(good))
+
+
+def _timegate(service: ArchiveService, reply: ServiceReply, url: Url, asked: str) -> Listing:
+    """A TimeGate that was asked without a moment. A 200 proves nothing: framed replay sends it for everything, with a
+    link to a copy that never was; links to first or last captures, or to an address of its own, are statements."""
+    if reply.code == 404:
+        return _absent(service, reply, text_of(reply.body))
+    if reply.code != 200:
+        location = reply.headers.get("location", "")
+        capture = memento_at(_absolute(asked, location), "", str(url))
+        captures = _own(service, (capture,)) if capture else ()
+        return Listing(LookupOutcome.FOUND, captures) if captures else unknown("elsewhere")
+    if is_excluded(reply):
+        return _EXCLUDED
+    header = reply.headers.get("link", "")
+    timemap = timemap_of(header, base=asked, url=str(url))
+    is_statement = service.dialect is Dialect.PERMA or any(_names_a_neighbour(link) for link in links_of(header))
+    captures = _own(service, timemap.captures) if timemap and is_statement else ()
+    return Listing(LookupOutcome.FOUND, captures) if captures else unknown("unproved")
+
+
+def _names_a_neighbour(link: TypedLink) -> bool:
+    return "memento" in link.relations and not _NEIGHBOURS.isdisjoint(link.relations)
+
+
+def _absent(service: ArchiveService, reply: ServiceReply, text: str) -> Listing:
+    """What a 404 of a TimeMap or TimeGate says; one that only says "not found" may be of a wrong base."""
+    if says_no_collection(text):
+        return unknown("no-collection")
+    is_timemap = "link-format" in reply.headers.get("content-type", "")
+    is_counted = service.dialect is Dialect.PERMA and reply.headers.get("x-memento-count", "").strip() == "0"
+    return _NONE if is_timemap or is_counted or says_absent(text) else unknown("not-found")
+
+
+def _json_only(reply: ServiceReply) -> Listing | None:
+    """Why a reply cannot be one JSON value; None if it may be one."""
+    if reply.code != 200:
+        return error("not-found" if reply.code == 404 else "redirected")
+    text = text_of(reply.body)
+    if is_markup(text):
+        return _EXCLUDED if is_excluded(reply) else error("html")
+    if not text:
+        return error("no-body")
+    return error(CUT) if reply.is_cut or (text.startswith("{") and json_of(text) is None) else None
+
+
+def _owned(service: ArchiveService, listing: Listing) -> Listing:
+    captures = _own(service, listing.captures)
+    return listing if captures == listing.captures else unknown("elsewhere")
+
+
+def _own(service: ArchiveService, captures: tuple[Capture, ...]) -> tuple[Capture, ...]:
+    """The captures that lie in the service. Their addresses are dropped where they follow from moment and original."""
+    own = (capture for capture in captures if is_own(service, capture.address or ""))
+    return tuple(capture._replace(address=None) if service.is_raw else capture for capture in own)
+
+
+def _absolute(asked: str, location: str) -> str:
+    try:
+        return urljoin(asked, location)
+    except ValueError:
+        return location

@@ -4,16 +4,24 @@ One law: what is accepted ends within three redirects, a day and one registrable
 site's front page nor a login.
 """
 
+import re
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
+from urllib.parse import urljoin
 
-from weboid.core.archive.captures import Capture
-from weboid.core.archive.choice import Wish
-from weboid.core.url.urls import Url
+from weboid.core.archive.fitness import Wish, in_utc
+from weboid.core.signs.login_walls import is_consent_url, is_login_url
+from weboid.core.signs.soft404 import redirect_suspicion
+from weboid.core.url.hosts import InvalidUrl, registrable_domain
+from weboid.core.url.spellings import is_front
+from weboid.core.url.urls import MAX_URL, Url, parse
 
 MOST_HOPS: Final = 3
 WINDOW: Final = timedelta(hours=24)
 """So far from the redirect its target may have been captured."""
+
+# The address of a copy, under whatever base an archive is asked: /web/20100101000000id_/http://example.org/
+_IN_ARCHIVE: Final = re.compile(r"/[0-9]{4,14}(?:[a-z]{2}_)?/(https?:)/{1,2}(.+)", re.IGNORECASE | re.DOTALL)
 
 
 class StoredHop(NamedTuple):
@@ -36,7 +44,19 @@ class NextStep(NamedTuple):
 
 def follow(hops: tuple[StoredHop, ...], wish: Wish) -> NextStep:
     """Where the last of the redirects leads, the first being that of the wanted URL. Never raises."""
-    raise NotImplementedError
+    if not hops:
+        return NextStep(wish.url)
+    last = hops[-1]
+    target = _target(last)
+    if target is None:
+        return NextStep(None, "redirect-broken")
+    if abs(in_utc(last.taken) - in_utc(hops[0].taken)) > WINDOW:
+        return NextStep(None, "redirect-far")
+    if target in {hop.url for hop in hops}:
+        return NextStep(None, "redirect-loop")
+    if why := _wrong_place(target, wish.url):
+        return NextStep(None, why)
+    return NextStep(None, "too-many-redirects") if len(hops) >= MOST_HOPS + 1 else NextStep(target)
 
 
 def lands(hops: tuple[StoredHop, ...], wish: Wish, *, url: Url, taken: datetime | None) -> str | None:
@@ -44,9 +64,38 @@ def lands(hops: tuple[StoredHop, ...], wish: Wish, *, url: Url, taken: datetime 
 
     What it shows is to be judged by ``verified`` with that capture, too.
     """
-    raise NotImplementedError
+    if taken is None:
+        return "no-moment"
+    if hops and abs(in_utc(taken) - in_utc(hops[0].taken)) > WINDOW:
+        return "redirect-far"
+    if wish.last_alive is not None and (in_utc(taken).date() - wish.last_alive).days > 1:
+        return "after-death"
+    return _wrong_place(url, wish.url) or None
 
 
-def redirect_copy(capture: Capture) -> bool:
-    """Whether a row is that of a redirect that may be followed."""
-    raise NotImplementedError
+def _wrong_place(target: Url, wanted: Url) -> str:
+    """Why a redirect's target is not the page that was cited."""
+    if registrable_domain(target.host) != registrable_domain(wanted.host):
+        return "other-domain"
+    if is_front(target) and not is_front(wanted):
+        return "redirect-to-root"
+    if is_login_url(str(target)) and not is_login_url(str(wanted)):
+        return "redirect-to-login"
+    if is_consent_url(str(target)) and not is_consent_url(str(wanted)):
+        return "consent"
+    suspicion = redirect_suspicion(str(wanted), str(target))
+    return suspicion.reason.word if suspicion else ""
+
+
+def _target(hop: StoredHop) -> Url | None:
+    """The archived URL to which a redirect leads; None if it leads nowhere."""
+    location = hop.location.strip()
+    if not location or len(location) > 2 * MAX_URL:
+        return None
+    if found := _IN_ARCHIVE.search(location):
+        location = f"{found[1]}//{found[2]}"
+    try:
+        target = parse(urljoin(str(hop.url), location))
+    except (InvalidUrl, ValueError):
+        return None
+    return target if target.scheme in ("http", "https") else None

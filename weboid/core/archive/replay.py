@@ -4,16 +4,36 @@ One law: only Memento-Datetime together with the raw address proves a copy, neve
 (limits, faults, block pages) counts against one.
 """
 
+import re
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Final, NamedTuple
+from urllib.parse import urljoin
 
+from weboid.core.archive.addresses import is_own, replay_address
 from weboid.core.archive.captures import ServiceReply
+from weboid.core.archive.link_format import links_of, memento_at
+from weboid.core.archive.replies import (
+    http_moment_of,
+    is_excluded,
+    moment_of,
+    rest_of,
+    says_no_collection,
+    text_of,
+)
 from weboid.core.archive.services import ArchiveService
-from weboid.core.url.urls import Url
+from weboid.core.url.archives import is_same_page
+from weboid.core.url.hosts import InvalidUrl
+from weboid.core.url.urls import Url, parse
 
 NEAR: Final = timedelta(hours=24)
 """A capture within this time of the asked one counts as the same."""
+
+
+_CHALLENGE: Final = "cf-mitigated"
+_IS_CHALLENGE: Final = re.compile(r"<title>\s*(?:just a moment|attention required|ddos-guard)", re.IGNORECASE)
+_DATABASE: Final = re.compile(r"can'?t connect db", re.IGNORECASE)
+"""Wikiwix in trouble, with code 200."""
 
 
 class ReplayResult(Enum):
@@ -50,5 +70,88 @@ class Replayed(NamedTuple):
 
 
 def replay_of(reply: ServiceReply, *, stamp: int, url: Url, service: ArchiveService) -> Replayed:
-    """What the reply to ``addresses.replay_address`` says; redirects must not have been followed. Never raises."""
-    raise NotImplementedError
+    """What the reply to ``addresses.replay_address`` says; redirects must not have been followed. Never raises.
+
+    Of a reply without Memento-Datetime the body is needed up to 64 KiB: Wayback's page of an excluded URL says so at
+    its end. Whether `status` is the stored one is for who stored it to compare.
+    """
+    if reply.fault or reply.code is None:
+        return Replayed(ReplayResult.NOTHING, reply.fault or "network")
+    if "memento-datetime" in reply.headers:
+        return _played(reply, stamp, url, service)
+    if 300 <= reply.code < 400:
+        return _led(reply, stamp, url, service)
+    if reply.code == 429 or reply.code >= 500:
+        why = "rate-limited" if reply.code == 429 else "server-error"
+        return Replayed(ReplayResult.NOTHING, why, rest_s=rest_of(reply))
+    if is_excluded(reply):
+        return Replayed(ReplayResult.WITHDRAWN, "legal" if reply.code == 451 else "excluded")
+    if reply.code == 410:
+        return Replayed(ReplayResult.WITHDRAWN, "gone")
+    return _absent(reply, service, stamp)
+
+
+def _played(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) -> Replayed:
+    """A capture was played: the asked one, or one of another moment without a redirect (pywb)."""
+    asked = moment_of(str(stamp))
+    taken = http_moment_of(reply.headers["memento-datetime"])
+    if taken is None or asked is None:
+        return Replayed(ReplayResult.NOTHING, "bad-moment")
+    location = _location(reply, stamp, url, service) if 300 <= (reply.code or 0) < 400 else None
+    if taken == asked:
+        return Replayed(ReplayResult.PLAYS, "", reply.code, taken, location)
+    links = links_of(reply.headers.get("link", ""))
+    original = next((link.target for link in links if "original" in link.relations), str(url))
+    result, why = _distance(asked, taken, original, url)
+    return Replayed(result, why, reply.code, taken, location)
+
+
+def _led(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) -> Replayed:
+    """The archive itself redirects: to another capture, or to something else."""
+    asked = moment_of(str(stamp))
+    location = _location(reply, stamp, url, service)
+    capture = memento_at(location, "", str(url)) if location and is_own(service, location) else None
+    if capture is None or asked is None:
+        return Replayed(ReplayResult.ABSENT, "elsewhere", location=location)
+    if (capture.taken, capture.original) == (asked, str(url)):
+        return Replayed(ReplayResult.NOTHING, "circular", location=location)
+    result, why = _distance(asked, capture.taken, capture.original, url)
+    return Replayed(result, why, None, capture.taken, location)
+
+
+def _distance(asked: datetime, taken: datetime, original: str, url: Url) -> tuple[ReplayResult, str]:
+    try:
+        is_same = is_same_page(parse(original), url)
+    except InvalidUrl:
+        is_same = False
+    if not is_same:
+        return ReplayResult.MOVED_FAR, "other-page"
+    return (ReplayResult.MOVED, "near") if abs(taken - asked) <= NEAR else (ReplayResult.MOVED_FAR, "far")
+
+
+def _absent(reply: ServiceReply, service: ArchiveService, stamp: int) -> Replayed:
+    """No capture, no refusal and no limit: a strike, unless it is a block page or the archive has other headers."""
+    text = text_of(reply.body)
+    if reply.code == 404:
+        if says_no_collection(text):
+            return Replayed(ReplayResult.NOTHING, "no-collection")
+        return Replayed(ReplayResult.ABSENT, "not-found")
+    if reply.code != 200:
+        return Replayed(ReplayResult.NOTHING, "forbidden" if reply.code in (401, 403) else "unexpected-code")
+    if _CHALLENGE in reply.headers or _IS_CHALLENGE.search(text):
+        return Replayed(ReplayResult.NOTHING, "challenge")
+    if service.is_raw:
+        return Replayed(ReplayResult.ABSENT, "no-moment")
+    if not text or _DATABASE.match(text):
+        return Replayed(ReplayResult.NOTHING, "unreadable")
+    return Replayed(ReplayResult.PLAYS, "", reply.code, moment_of(str(stamp)))
+
+
+def _location(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) -> str | None:
+    location = reply.headers.get("location", "").strip()
+    if not location:
+        return None
+    try:
+        return urljoin(replay_address(service, stamp, url), location)
+    except ValueError:
+        return None

@@ -3,10 +3,73 @@
 Refusals come with code 200 and without a job; a job that the service forgot is ``pending`` for ever: count the asking.
 """
 
+import re
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.captures import ServiceReply
+from weboid.core.archive.replies import json_of, moment_of, number_of, original_of, rest_of, text_of
+
+_MINUTE_S: Final = 60.0
+_MOST: Final = 10**9
+_LONGEST_MESSAGE: Final = 1_000
+_JOB: Final = re.compile(r"[A-Za-z0-9_.-]{1,200}")
+_CODE: Final = re.compile(r"[a-z0-9-]{1,60}")
+_SAME: Final = re.compile(r"same snapshot had been made", re.IGNORECASE)
+_PASSES: Final = frozenset(
+    {
+        "bad-gateway",
+        "browsing-timeout",
+        "cannot-fetch",
+        "capture-location-error",
+        "celery",
+        "gateway-timeout",
+        "internal-server-error",
+        "job-failed",
+        "no-browsers-available",
+        "protocol-error",
+        "proxy-error",
+        "read-timeout",
+        "redis-error",
+        "service-unavailable",
+        "soft-time-limit-exceeded",
+        "too-many-requests",
+    }
+)
+"""Reasons that pass; ``too-many-requests`` is said by the captured server."""
+_STAYS: Final = frozenset(
+    {
+        "blocked",
+        "blocked-url",
+        "filesize-limit",
+        "gone",
+        "http-version-not-supported",
+        "invalid-host-resolution",
+        "invalid-url-syntax",
+        "method-not-allowed",
+        "network-authentication-required",
+        "no-access",
+        "not-found",
+        "not-implemented",
+        "too-many-redirects",
+        "unauthorized",
+    }
+)
+_MESSAGES: Final = tuple(
+    (re.compile(pattern, re.IGNORECASE), meant)
+    for pattern, meant in (
+        (r"limit of active|active save page now sessions", "user-session-limit"),
+        (r"daily (?:not-logged-in )?captures? limit|captures? per day", "daily-limit"),
+        (r"already (?:been )?captured|captured \d+ times today|same snapshot", "too-many-daily-captures"),
+        (r"limits saving \d+ urls per minute", "user-session-limit"),
+        (r"need to be logged in|not authorized|invalid (?:api )?key|s3 keys", "unauthorized-keys"),
+        (r"block(?:ed|s)|on our block list|excluded", "blocked-url"),
+        (r"invalid url|url syntax|not a valid url", "invalid-url-syntax"),
+        (r"resolve host|cannot resolve", "invalid-host-resolution"),
+    )
+)
+"""Refusals without ``status_ext``, by what their message says."""
 
 
 class SaveState(StrEnum):
@@ -24,6 +87,8 @@ class SaveState(StrEnum):
     """It failed for a reason that passes."""
     NEVER = "never"
     """It failed for a reason that stays: not again for this URL. No evidence that the page is dead."""
+    TOMORROW = "tomorrow"
+    """It failed for a reason not known to us: not again today."""
     LATER = "later"
     """The service wants fewer requests for all URLs: see `rest_s`, None = the rest of the day."""
     REFUSED = "refused"
@@ -31,8 +96,9 @@ class SaveState(StrEnum):
 
 
 class SaveReply(NamedTuple):
-    """`job` for STARTED and PENDING; `stamp` (14 digits) and `original` (the URL captured) for SAVED. `why` is the
-    service's ``status_ext`` without ``error:``, or a word of ours."""
+    """`job` for STARTED and PENDING, and for ALREADY if that job can be asked for its capture; `stamp` (14 digits),
+    `original` (the URL captured) and `status` (its HTTP code, if told) for SAVED. `why` is the service's ``status_ext``
+    without ``error:``, or a word of ours."""
 
     state: SaveState
     why: str = ""
@@ -40,6 +106,7 @@ class SaveReply(NamedTuple):
     stamp: int | None = None
     original: str | None = None
     rest_s: float | None = None
+    status: int | None = None
 
 
 class SaveAccount(NamedTuple):
@@ -54,14 +121,93 @@ class SaveAccount(NamedTuple):
 
 def submitted(reply: ServiceReply) -> SaveReply:
     """What the reply to a submission says. Never raises."""
-    raise NotImplementedError
+    data = _object(reply)
+    if isinstance(data, SaveReply):
+        return data
+    job = _job(data.get("job_id"))
+    if job is None or data.get("status") == "error" or "status_ext" in data:
+        return _failure(data)
+    if _SAME.search(_message(data)):
+        return SaveReply(SaveState.ALREADY, "same-snapshot", job)
+    return SaveReply(SaveState.STARTED, job=job)
 
 
 def job_status(reply: ServiceReply, job: str) -> SaveReply:
     """What the reply to the question for a job says. Never raises."""
-    raise NotImplementedError
+    data = _object(reply)
+    if isinstance(data, SaveReply):
+        return data
+    if data.get("job_id") not in (None, job):
+        return SaveReply(SaveState.TOMORROW, "other-job")
+    match data.get("status"):
+        case "pending":
+            return SaveReply(SaveState.PENDING, job=job)
+        case "success":
+            return _success(data)
+        case _:
+            return _failure(data)
 
 
 def account_of(reply: ServiceReply) -> SaveAccount | None:
     """What the reply to the question for the account says; None if it is no answer. Never raises."""
-    raise NotImplementedError
+    data = _object(reply)
+    if isinstance(data, SaveReply):
+        return None
+    numbers = (data.get(name) for name in ("available", "processing", "daily_captures", "daily_captures_limit"))
+    account = SaveAccount(*(number_of(number, most=_MOST) for number in numbers))
+    return account if account.available is not None else None
+
+
+def _object(reply: ServiceReply) -> dict[str, object] | SaveReply:
+    """The JSON object of a reply with code 200, else what its failure means."""
+    if reply.fault or reply.code is None:
+        return SaveReply(SaveState.AGAIN, reply.fault or "network")
+    if reply.code == 401:
+        return SaveReply(SaveState.REFUSED, "unauthorized-keys")
+    if reply.code == 429:
+        return SaveReply(SaveState.LATER, "rate-limited", rest_s=rest_of(reply) or _MINUTE_S)
+    data = json_of(text_of(reply.body))
+    if isinstance(data, dict) and (reply.code == 200 or "status_ext" in data):
+        return data
+    if reply.code >= 500:
+        return SaveReply(SaveState.AGAIN, "server-error", rest_s=rest_of(reply))
+    return SaveReply(SaveState.AGAIN, "unreadable" if reply.code == 200 else "unexpected-code")
+
+
+def _success(data: dict[str, object]) -> SaveReply:
+    taken = moment_of(data.get("timestamp"))
+    if taken is None:
+        return SaveReply(SaveState.TOMORROW, "no-stamp")
+    status = number_of(data.get("http_status"), most=999)
+    return SaveReply(
+        SaveState.SAVED, stamp=stamp_of(taken), original=original_of(data.get("original_url")), status=status
+    )
+
+
+def _failure(data: dict[str, object]) -> SaveReply:
+    """What a refusal or a failed job means, by its ``status_ext``, or by its message where there is none."""
+    said = data.get("status_ext")
+    code = said.removeprefix("error:") if isinstance(said, str) else ""
+    if not _CODE.fullmatch(code):
+        message = _message(data)
+        code = next((meant for pattern, meant in _MESSAGES if pattern.search(message)), "no-reason")
+    if code == "too-many-daily-captures":
+        return SaveReply(SaveState.ALREADY, code)
+    if code == "user-session-limit":
+        return SaveReply(SaveState.LATER, code, rest_s=_MINUTE_S)
+    if code.startswith("max-daily-bandwidth") or code == "daily-limit":
+        return SaveReply(SaveState.LATER, code)
+    if code == "unauthorized-keys":
+        return SaveReply(SaveState.REFUSED, code)
+    state = SaveState.NEVER if code in _STAYS else SaveState.AGAIN if code in _PASSES else SaveState.TOMORROW
+    return SaveReply(state, code)
+
+
+def _message(data: dict[str, object]) -> str:
+    texts = (data.get(name) for name in ("message", "error", "exception"))
+    return " ".join(text for text in texts if isinstance(text, str))[:_LONGEST_MESSAGE]
+
+
+def _job(value: object) -> str | None:
+    """The id of a job: ``spn2-`` and 40 digits, a UUID formerly, and what else may come."""
+    return value if isinstance(value, str) and _JOB.fullmatch(value) else None

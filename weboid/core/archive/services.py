@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from weboid.core.url.archives import Archive
+from weboid.core.url.archives import BY_NAME, Archive
 from weboid.core.url.urls import Url
 
 
@@ -42,8 +42,8 @@ class ArchiveService:
     dialect: Dialect
     base: str
     public: str
-    per_minute: int = 10
-    replay_per_minute: int = 30
+    per_minute: int
+    replay_per_minute: int
     countries: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
 
@@ -67,13 +67,75 @@ class ArchiveService:
 MOST_OF_A_COUNTRY: Final = 2
 """Services asked because of a URL's country."""
 
-SERVICES: Final[dict[str, ArchiveService]] = {}
-"""By name, in the order in which they are asked."""
+
+def _service(
+    name: str,
+    dialect: Dialect,
+    base: str,
+    per_minute: int = 10,
+    replay_per_minute: int = 30,
+    *,
+    countries: tuple[str, ...] = (),
+    languages: tuple[str, ...] = (),
+) -> ArchiveService:
+    return ArchiveService(BY_NAME[name], dialect, base, base, per_minute, replay_per_minute, countries, languages)
+
+
+_FRENCH: Final = ("fr", "bzh", "paris", "re", "gp", "mq", "gf", "nc", "pf", "pm", "wf", "yt")
+
+SERVICES: Final = {
+    service.name: service
+    for service in (
+        _service("wayback", Dialect.WAYBACK, "https://web.archive.org", 24, 480),
+        _service("arquivo", Dialect.PYWB, "https://arquivo.pt/wayback", 125, 200, countries=("pt",)),
+        _service(
+            "nationalarchives",
+            Dialect.TIMEMAP,
+            "https://webarchive.nationalarchives.gov.uk/ukgwa",
+            countries=("gov.uk", "nhs.uk"),
+        ),
+        _service("nrscotland", Dialect.TIMEMAP, "https://webarchive.nrscotland.gov.uk", countries=("scot",)),
+        _service(
+            "ukwa",
+            Dialect.PYWB,
+            "https://www.webarchive.org.uk/wayback/archive",
+            countries=("uk", "scot", "wales", "cymru", "london"),
+        ),
+        _service("nla", Dialect.PYWB, "https://web.archive.org.au/awa", countries=("au",)),
+        _service("nlnz", Dialect.TIMEMAP, "https://ndhadeliver.natlib.govt.nz/webarchive", countries=("nz",)),
+        _service("vefsafn", Dialect.TIMEMAP, "https://vefsafn.is", countries=("is",)),
+        _service("banq", Dialect.TIMEMAP, "https://waext.banq.qc.ca/wayback", countries=("qc.ca", "quebec")),
+        _service(
+            "bac-lac",
+            Dialect.TIMEMAP,
+            "https://webarchiveweb.wayback.bac-lac.canada.ca/web",
+            countries=("gc.ca", "canada.ca"),
+        ),
+        _service("wikiwix", Dialect.WIKIWIX, "https://archive.wikiwix.com", countries=_FRENCH, languages=("fr",)),
+        _service("archive-it", Dialect.TIMEMAP, "https://wayback.archive-it.org/all"),
+        _service("perma", Dialect.PERMA, "https://perma.cc"),
+    )
+}
+"""By name, in the order in which they are asked. Bases are from recorded answers, ../shared/data/archive_services.json
+and MemGator's list (2026-04); limits without a published one are ours."""
 
 
 def services_for(
     url: Url, available: Iterable[ArchiveService], *, languages: Collection[str] = ()
 ) -> list[ArchiveService]:
-    """The services to ask for copies of `url`, in order: those for every URL, and at most `MOST_OF_A_COUNTRY` by its
-    country. `languages` are those of the wikis that cite it."""
-    raise NotImplementedError
+    """The services to ask for copies of `url`, in order: those for every URL, those for a language of the wikis that
+    cite it (`languages`), and at most `MOST_OF_A_COUNTRY` by its country."""
+    chosen = []
+    of_country = 0
+    for service in available:
+        is_for_all = not service.countries and not service.languages
+        if is_for_all or not set(service.languages).isdisjoint(languages):
+            chosen.append(service)
+        elif of_country < MOST_OF_A_COUNTRY and _is_of(url.host, service.countries):
+            of_country += 1
+            chosen.append(service)
+    return chosen
+
+
+def _is_of(host: str, suffixes: tuple[str, ...]) -> bool:
+    return any(host.endswith(f".{suffix}") for suffix in suffixes)

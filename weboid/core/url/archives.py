@@ -95,11 +95,12 @@ _FIELDS: Final = {
     # Up to 14 digits from the year down to the second, perhaps followed by a flag for how to show the page.
     "stamp": r"(?P<stamp>[0-9]{1,14})(?:[a-z]{2}_)?",
     "plain stamp": r"(?P<stamp>[0-9]{4,14})",
-    # 2009-12-31, 20091231-2359, 2009-Dec-31, 2009.12.31-235959
+    # 2009-12-31, 20091231-2359, 2009-Dec-31, 2009.12.31-235959, 2009-1231-2359-59
     "day": r"(?P<stamp>[0-9]{4}-[0-9]{2}-[0-9]{2})",
     "minute": r"(?P<stamp>[0-9]{8}-[0-9]{4})",
     "month name": r"(?P<stamp>[0-9]{4}-[A-Z][a-z]{2}-[0-9]{1,2})",
     "dotted": r"(?P<stamp>[0-9]{4}\.[0-9]{2}\.[0-9]{2}-[0-9]{6})",
+    "hyphened": r"(?P<stamp>[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{2})",
     "seconds": r"(?P<seconds>[0-9]{10})",
     "micros": r"(?P<micros>[0-9A-Za-z]{9})",
     # The archived URL, up to the end. In a parameter it is escaped and ends where the parameter ends.
@@ -108,6 +109,8 @@ _FIELDS: Final = {
     "words": r"(?P<escaped>[^&+]+)",
     # What follows begins with a scheme.
     "scheme": r"(?=(?:https?|ftp):)",
+    # The language of the pages around the archived one.
+    "language": r"[a-z]{2}(?:-[a-z]{2})?",
     # A segment of the path, identifiers of the service's own, and any rest.
     "part": r"[^/?]+",
     "short": r"[0-9A-Za-z]{4,8}",
@@ -174,7 +177,13 @@ ARCHIVES: Final = (
         Standing.DEAD,
     ),
     Archive(4, "archive-it", "Archive-It", ("wayback.archive-it.org",), ("/{part}/{stamp}/{url}",)),
-    Archive(5, "loc", "Library of Congress", ("webarchive.loc.gov",), ("/{part}/{stamp}/{url}",)),
+    Archive(
+        5,
+        "loc",
+        "Library of Congress",
+        ("webarchive.loc.gov", "webarchive-beta.loc.gov"),
+        ("/{part}/{stamp}/{url}", "/playback-services/{part}/{stamp}/{url}"),
+    ),
     Archive(
         6,
         "arquivo",
@@ -204,7 +213,13 @@ ARCHIVES: Final = (
         ("/(?:tna/|ukgwa/)?{stamp}/{url}",),
     ),
     Archive(10, "parliament", "UK Parliament Web Archive", ("webarchive.parliament.uk",), ("/{stamp}/{url}",)),
-    Archive(11, "ukwa", "UK Web Archive", ("webarchive.org.uk",), ("/wayback/archive/{stamp}/{url}",)),
+    Archive(
+        11,
+        "ukwa",
+        "UK Web Archive",
+        ("webarchive.org.uk", "beta.webarchive.org.uk"),
+        ("/wayback/(?:{language}/)?archive/{stamp}/{url}",),
+    ),
     Archive(12, "nrscotland", "National Records of Scotland", ("webarchive.nrscotland.gov.uk",), ("/{stamp}/{url}",)),
     Archive(
         13,
@@ -219,7 +234,7 @@ ARCHIVES: Final = (
         "vefsafn",
         "Vefsafn.is",
         ("vefsafn.is", "wayback.vefsafn.is"),
-        (_WAYBACK, "/{stamp}/{url}"),
+        (_WAYBACK, "/(?:{language}/)?{stamp}/{url}"),
     ),
     Archive(
         15,
@@ -267,9 +282,15 @@ ARCHIVES: Final = (
             "/awa/{stamp}/{url}",
         ),
     ),
-    Archive(22, "padicat", "Padicat", ("padi.cat",), (_WAYBACK,)),
+    Archive(22, "padicat", "Padicat", ("padi.cat", "wayback.padicat.cat"), (_WAYBACK,)),
     Archive(23, "nlb", "National Library Board Singapore", ("eresources.nlb.gov.sg",), ("/webarchives" + _WAYBACK,)),
-    Archive(24, "nuk", "National and University Library of Slovenia", ("nukrobi2.nuk.uni-lj.si",), (_WAYBACK,)),
+    Archive(
+        24,
+        "nuk",
+        "National and University Library of Slovenia",
+        ("nukrobi2.nuk.uni-lj.si", "arhiv.nuk.uni-lj.si"),
+        (_WAYBACK, "/wayback/{part}/{stamp}/{url}"),
+    ),
     Archive(25, "veebiarhiiv", "Eesti Veebiarhiiv", ("veebiarhiiv.digar.ee",), ("/a/{stamp}/{url}",)),
     Archive(26, "bib-bvb", "Bibliotheksverbund Bayern", ("langzeitarchivierung.bib-bvb.de",), (_WAYBACK,)),
     Archive(27, "webharvest", "NARA Web Harvests", ("webharvest.gov",), ("/{part}/{stamp}/{url}",)),
@@ -316,9 +337,28 @@ ARCHIVES: Final = (
         ("/search\\?q=cache:[^:&/.]+:{words}{rest}", "/search\\?q=cache:{words}{rest}", "/{rest}"),
         Standing.NO_ARCHIVE,
     ),
+    Archive(
+        36,
+        "nlnz",
+        "New Zealand Web Archive",
+        ("ndhadeliver.natlib.govt.nz",),
+        ("/webarchive/(?:wayback/)?{stamp}/{url}",),
+    ),
+    Archive(
+        37,
+        "haw",
+        "Croatian Web Archive",
+        ("haw.nsk.hr",),
+        (_WAYBACK, "/wayback/{part}/{stamp}/{url}"),
+    ),
+    Archive(38, "nli", "National Library of Israel", ("wayback.nli.org.il",), ("/(?:wayback/)?{stamp}/{url}",)),
+    Archive(39, "rhizome", "Rhizome", ("webarchives.rhizome.org",), ("/{part}/{stamp}/{url}",)),
+    # Its moments are of Japan; they are kept as written, since they are what its addresses are made of.
+    Archive(40, "megalodon", "Megalodon", ("megalodon.jp",), ("/(?:ref/)?{hyphened}/{url}",)),
 )
 
 BY_NUMBER: Final = {archive.number: archive for archive in ARCHIVES}
+BY_NAME: Final = {archive.name: archive for archive in ARCHIVES}
 BARRED_HOSTS: Final = tuple(
     host for archive in ARCHIVES if archive.standing is Standing.BARRED for host in archive.hosts
 )

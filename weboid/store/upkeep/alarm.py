@@ -18,8 +18,8 @@ class AlarmKind(StrEnum):
     """The kinds of alarms, by stable words that status page and metrics name.
 
     EXPIRY_STOPPED is raised and lowered by ``maintain/expiry`` (U-8), STORE by ``maintain/consistency`` (subject: which
-    share of a large store), PARTIAL_LOSS, CLOCK, LOOP_LAG and OFFLINE by crawlers (C-16), the others by
-    ``maintain/alarms``.
+    share of a large store), PARTIAL_LOSS, CLOCK, LOOP_LAG and OFFLINE by crawlers (C-16), ARCHIVE_RESTS by whoever asks
+    archives (A-2; subject: the service), the others by ``maintain/alarms``.
     """
 
     PASS_SLOW = "pass-slow"
@@ -32,6 +32,7 @@ class AlarmKind(StrEnum):
     LOOP_LAG = "loop-lag"
     OFFLINE = "offline"
     STORE = "store"
+    ARCHIVE_RESTS = "archive-rests"
 
 
 @dataclass(frozen=True, slots=True)

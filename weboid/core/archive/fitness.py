@@ -1,0 +1,236 @@
+"""Sorts the rows that a service lists: those that may show what was cited, and why each other one may not (A-1).
+
+One law: a row is judged by itself and by what the rows together say of the page's death; none makes this raise.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import Final, NamedTuple
+
+from weboid.core.archive.captures import Capture
+from weboid.core.document.portrait import BLANK, Portrait
+from weboid.core.url.spellings import archived, file_extension, is_wanted, similar_url
+from weboid.core.url.urls import Url
+
+SHORT_BYTES: Final = 700
+"""A shorter copy of HTML, compressed and with its headers, is mostly a stub; it is taken only if there is no other."""
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+RESERVE: Final = frozenset({203, 206})
+GOOD: Final = 200
+_GONE: Final = frozenset({404, 410})
+_EMPTY: Final = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
+"""The digest of an empty body, which all redirects share."""
+_FIRST: Final = datetime(1991, 8, 6, tzinfo=UTC)
+"""The first page of the web: nothing is older."""
+_SEVERAL: Final = 2
+"""So many other pages of a host with the same content, and it is that of an error page or a parking page."""
+_REVISIT: Final = "warc/revisit"
+_HTML: Final = ("text/html", "application/xhtml")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is wanted: a copy of `url` as it was at the moment `wanted` (in UTC), that of the citation.
+
+    `last_alive` is the day of the last check that found the page alive, None if that is not known; `portrait` what is
+    remembered of the living document (C-11), `mime` its keyword (U-6); `today` is the day of the look-up.
+    """
+
+    url: Url
+    wanted: datetime
+    today: date
+    last_alive: date | None = None
+    portrait: Portrait | None = None
+    mime: str | None = None
+
+
+class PassedOver(NamedTuple):
+    """A capture that was passed over, for the stable word `why`. `stamp` has 14 digits."""
+
+    stamp: int
+    why: str
+
+
+class Row(NamedTuple):
+    """A row as it is compared: `given` as the service lists it, the rest in one form for all services.
+
+    `form` is its URL, None if it has none of ours. A revisit has the status, type and length of what it repeats;
+    `status` of one that nothing in the listing explains is None, and `is_bare`.
+    """
+
+    given: Capture
+    form: Url | None
+    taken: datetime
+    status: int | None
+    mime: str
+    digest: str
+    length: int | None
+    is_bare: bool = False
+
+
+@dataclass(slots=True)
+class Heaps:
+    """The rows in heaps: those that may be it, those taken only if there is no other, redirects that may lead to it,
+    and the rest with their reasons. `died` is when the rows show that the page was gone."""
+
+    good: list[Row] = field(default_factory=list)
+    reserve: list[Row] = field(default_factory=list)
+    redirects: list[Row] = field(default_factory=list)
+    passed: list[PassedOver] = field(default_factory=list)
+    died: datetime | None = None
+
+
+def sorted_out(captures: Iterable[Capture], wish: Wish) -> Heaps:
+    """The rows of a listing in their heaps; rows that occur twice count once."""
+    rows = [_row(capture) for capture in set(captures)]
+    heaps = Heaps()
+    pages: list[Row] = []
+    for row in rows:
+        if why := _wrong_row(row, wish):
+            heaps.passed.append(PassedOver(stamp14(row.taken), why))
+        else:
+            pages.append(row)
+    pages = _resolved(pages)
+    heaps.died = None if wish.last_alive is not None else death_in(pages)
+    shared = _shared_digests(rows, wish.url)
+    stated = any(row.status == GOOD for row in pages)
+    for row in pages:
+        why = _wrong_moment(row, wish, heaps.died) or _wrong_content(row, wish, shared)
+        if why == "redirect":
+            heaps.redirects.append(row)
+        elif why:
+            heaps.passed.append(PassedOver(stamp14(row.taken), why))
+        else:
+            (heaps.reserve if _is_reserve(row, stated=stated) else heaps.good).append(row)
+    heaps.passed.sort()
+    return heaps
+
+
+def death_in(pages: Sequence[Row]) -> datetime | None:
+    """When rows of one page show that it was gone: the first 404 or 410 after a 200, unless a content that had been
+    there before it was there again afterwards."""
+    good = [row for row in pages if row.status == GOOD]
+    if not good:
+        return None
+    born = min(row.taken for row in good)
+    first: dict[str, datetime] = {}
+    last: dict[str, datetime] = {}
+    for row in good:
+        if row.digest:
+            first[row.digest] = min(row.taken, first.get(row.digest, row.taken))
+            last[row.digest] = max(row.taken, last.get(row.digest, row.taken))
+    gone = sorted(row.taken for row in pages if row.status in _GONE and row.taken > born)
+    return next((at for at in gone if not any(first[digest] < at < last[digest] for digest in first)), None)
+
+
+def wants_file(wish: Wish) -> bool:
+    """Whether the wanted document is certainly no HTML: by what it was when it lived, else by its path."""
+    if wish.mime is not None:
+        return True
+    if wish.portrait is not None and wish.portrait != BLANK:
+        return False
+    return file_extension(wish.url) is not None
+
+
+def _row(given: Capture) -> Row:
+    digest = (given.digest or "").rpartition(":")[2].upper()  # some indexes write ``sha1:`` before it
+    mime = (given.mime or "").partition(";")[0].strip().lower()
+    taken = in_utc(given.taken)
+    return Row(given, archived(given.original), taken, given.status, mime, digest.strip("-"), given.length)
+
+
+def _wrong_row(row: Row, wish: Wish) -> str:
+    """Why a row cannot be of the wanted page at all."""
+    if row.taken < _FIRST:
+        return "bad-stamp"
+    if row.taken.date() >= wish.today:
+        return "future" if row.taken.date() > wish.today else "today"
+    return "" if is_wanted(row.form, wish.url) else "other-page"
+
+
+def _wrong_moment(row: Row, wish: Wish, died: datetime | None) -> str:
+    """Why a row is too late. Of the last day alive and the next one it is not known when the page ended."""
+    if wish.last_alive is not None:
+        return "after-death" if (row.taken.date() - wish.last_alive).days > 1 else ""
+    return "after-death" if died is not None and row.taken >= died and row.status not in _GONE else ""
+
+
+def _wrong_content(row: Row, wish: Wish, shared: set[str]) -> str:
+    """Why a row of the page, taken in time, does not show it."""
+    if row.is_bare:
+        return "revisit"
+    if row.status in REDIRECTS:
+        return "redirect"
+    if row.status in _GONE:
+        return "gone"
+    if row.status is not None and row.status != GOOD and row.status not in RESERVE:
+        return "status"
+    if row.digest == _EMPTY or (row.length is not None and row.length <= 0):
+        return "empty"
+    if row.digest in shared:
+        return "shared-content"
+    return "wrong-type" if row.mime.startswith(_HTML) and wants_file(wish) else ""
+
+
+def _is_reserve(row: Row, *, stated: bool) -> bool:
+    """Whether a row is taken only if there is no other. `stated`: some rows say that they are good."""
+    if row.status in RESERVE or (row.status is None and stated):
+        return True
+    return row.length is not None and row.length < SHORT_BYTES and row.mime.startswith(_HTML)
+
+
+def _resolved(pages: list[Row]) -> list[Row]:
+    """The rows, each revisit with what it stands for: it says that the content was the same again.
+
+    The nearest row before it with that content tells what it was, else the next one.
+    """
+    alike: dict[str, list[Row]] = defaultdict(list)
+    for row in pages:
+        if row.digest and row.digest != _EMPTY and row.mime != _REVISIT and row.status is not None:
+            alike[row.digest].append(row)
+    result = []
+    for row in pages:
+        if row.mime != _REVISIT:
+            result.append(row)
+        elif same := alike.get(row.digest):
+            seen = min(same, key=lambda one: (one.taken > row.taken, abs(one.taken - row.taken), repr(one)))
+            result.append(row._replace(status=seen.status, mime=seen.mime, length=seen.length))
+        else:
+            result.append(row._replace(status=None, is_bare=True))
+    return result
+
+
+def _shared_digests(rows: Iterable[Row], url: Url) -> set[str]:
+    """The contents that several other pages of the host have, too, if a listing has other pages at all."""
+    own = _plain(url)
+    others: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        if row.digest and row.digest != _EMPTY and row.form is not None and (page := _plain(row.form)) != own:
+            others[row.digest].add(page)
+    return {digest for digest, pages in others.items() if len(pages) >= _SEVERAL}
+
+
+def _plain(url: Url) -> str:
+    """What different spellings of one page have in common, generously."""
+    url = similar_url(url) or url
+    path, _, query = url.path.partition("?")
+    fields = "&".join(sorted(query.split("&")))
+    return f"{url.host.removeprefix('www.')}{path.rstrip('/')}?{fields}".lower()
+
+
+def stamp14(moment: datetime) -> int:
+    """The 14 digits of a moment, as archives write it."""
+    day = (moment.year * 100 + moment.month) * 100 + moment.day
+    return ((day * 100 + moment.hour) * 100 + moment.minute) * 100 + moment.second
+
+
+def in_utc(moment: datetime) -> datetime:
+    """A moment in UTC, to the second; one without a time zone is taken for UTC."""
+    if moment.tzinfo is not None:
+        try:
+            moment = moment.astimezone(UTC)
+        except OverflowError:  # within a day of the first or the last moment that there is
+            moment = moment.replace(tzinfo=UTC)
+    return moment.replace(tzinfo=UTC, microsecond=0)
