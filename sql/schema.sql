@@ -359,7 +359,7 @@ CREATE INDEX replacement_due ON replacement (due);
 -- The chosen copy of a URL: at most one of each service (core/url/archives.py). `origin`: 0 = a page cites it, 1 = a
 -- look-up chose it. `asked` = day of its newest visit, NULL = none yet; `wanted` = day of the citation that it was chosen
 -- for; `note` = what people are told with it (core/archive/choice.py); `address` only where it does not follow from
--- service, stamp and URL. The key need not be in `url`: a page may cite a copy only.
+-- service, stamp and URL.
 CREATE TABLE snapshot (
     host_key bigint NOT NULL,
     url_key bigint NOT NULL,
@@ -375,10 +375,11 @@ CREATE TABLE snapshot (
     address text,
     PRIMARY KEY (bucket, host_key, url_key, archive)
 );
-CREATE INDEX snapshot_due ON snapshot (due);
+CREATE INDEX snapshot_due ON snapshot (archive, due);
 
--- Watched URLs that are copies in web archives: not visited by rounds, but by ``weboid archive`` when `due`. The archived
--- URL's key and the moment are NULL where the copy's own URL does not tell them.
+-- Watched URLs that are copies in web archives: not visited by rounds (their `url.due` is 32767), but by ``weboid archive``
+-- when `due`. The key of the original is one for all spellings of its page (store/archives/cited_copy.py); it and the
+-- moment are NULL where the copy's own URL does not tell them.
 CREATE TABLE cited_copy (
     host_key bigint NOT NULL,
     url_key bigint NOT NULL,
@@ -392,7 +393,7 @@ CREATE TABLE cited_copy (
     PRIMARY KEY (bucket, host_key, url_key)
 );
 CREATE INDEX cited_copy_original ON cited_copy (original_bucket, original_host_key, original_url_key);
-CREATE INDEX cited_copy_due ON cited_copy (due);
+CREATE INDEX cited_copy_due ON cited_copy (archive, due);
 
 -- What a service said of a URL when it was looked up there (core/archive/outcomes.py), and until when that holds.
 -- `passed` = captures that were passed over, and why (JSON), NULL = none were.
@@ -409,7 +410,7 @@ CREATE TABLE lookup (
     PRIMARY KEY (bucket, host_key, url_key, archive)
 );
 
--- URLs that have copies looked up: `rank` 0 = dead, 1 = doubtful, 2 = again, 3 = living, to be saved; `day` = since when.
+-- URLs that have copies looked up: `rank` 0 = dead, 1 = doubtful, 2 = again; `day` = since when.
 -- `waits` = now; else it is due again on day `due`. `until` = a worker has it.
 CREATE TABLE copy_queue (
     host_key bigint NOT NULL,

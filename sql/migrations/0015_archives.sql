@@ -15,7 +15,7 @@ CREATE TABLE snapshot (
     address text,
     PRIMARY KEY (bucket, host_key, url_key, archive)
 );
-CREATE INDEX snapshot_due ON snapshot (due);
+CREATE INDEX snapshot_due ON snapshot (archive, due);
 
 CREATE TABLE cited_copy (
     host_key bigint NOT NULL,
@@ -30,7 +30,7 @@ CREATE TABLE cited_copy (
     PRIMARY KEY (bucket, host_key, url_key)
 );
 CREATE INDEX cited_copy_original ON cited_copy (original_bucket, original_host_key, original_url_key);
-CREATE INDEX cited_copy_due ON cited_copy (due);
+CREATE INDEX cited_copy_due ON cited_copy (archive, due);
 
 CREATE TABLE lookup (
     host_key bigint NOT NULL,

@@ -1,16 +1,6 @@
 -- The verdict log as news of one wiki: links that died on its pages, and links that came back (W-12, W-14).
 -- In the log 3 is the verdict "dead"; the condition is that of the indexes.
 
--- name: find_newest
--- The number that was assigned last, whether its change is committed or not.
-SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM change_change_seq
-
--- name: list_writers
--- The transactions that have written to the log and not ended yet.
-SELECT virtualtransaction FROM pg_locks
-WHERE locktype = 'relation' AND relation = 'change'::regclass AND mode = 'RowExclusiveLock' AND granted
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-
 -- name: find_first_of_day
 SELECT change FROM change
 WHERE (before = 3) <> (after = 3) AND day >= %(day)s

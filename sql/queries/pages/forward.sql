@@ -5,12 +5,12 @@ SELECT urls FROM moved_forward WHERE day = %(day)s
 
 -- name: lock_urls
 -- Those that were not checked for so long and are not due yet. What a round or an intake is writing is left alone:
--- nobody who looks at a page waits for it.
+-- nobody who looks at a page waits for it. What is never due (32767) stays so.
 SELECT url.bucket, url.host_key, url.url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (bucket, host_key, url_key)
 JOIN url USING (bucket, host_key, url_key)
-WHERE url.due > %(day)s AND url.orphaned IS NULL AND coalesce(url.asked, url.since, 0) <= %(before)s
+WHERE url.due > %(day)s AND url.due < 32767 AND url.orphaned IS NULL AND coalesce(url.asked, url.since, 0) <= %(before)s
 ORDER BY url.asked NULLS FIRST, url.bucket, url.host_key, url.url_key
 LIMIT %(limit)s
 FOR NO KEY UPDATE OF url SKIP LOCKED

@@ -59,13 +59,13 @@ UNION
 SELECT bucket, host_key FROM big_host
 
 -- name: list_sizes
--- By index; of each host no more than `most` are counted.
+-- By index; of each host no more than `most` are counted, and cited copies (never due) not at all.
 SELECT given.bucket, given.host_key, size.urls
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)
 CROSS JOIN LATERAL (
     SELECT count(*) FROM (
         SELECT FROM url
-        WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND orphaned IS NULL
+        WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND orphaned IS NULL AND due < 32767
         LIMIT %(most)s
     ) AS counted
 ) AS size (urls)

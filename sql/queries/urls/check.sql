@@ -12,6 +12,7 @@ ORDER BY url_key
 LIMIT %(limit)s
 
 -- name: record_checks
+-- URLs that are never due (32767) are cited copies: others visit them, not the link checker.
 UPDATE url SET status = given.status, since = given.since, asked = given.asked, older = given.older,
     strikes = given.strikes, failing_since = given.failing_since, failing_until = given.failing_until,
     evidence = given.evidence, reason = given.reason, target = given.target, mime = given.mime, size_kib = given.size_kib,
@@ -24,6 +25,7 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[
     AS given (bucket, host_key, url_key, status, since, asked, older, strikes, failing_since, failing_until,
         evidence, reason, target, mime, size_kib, http, due, portrait)
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
+    AND (url.due = 32767) = %(cited)s
 
 -- name: record_host_rows
 -- The hosts are locked before this statement begins. Only the last check of a visit changes next_day: after the others
@@ -58,7 +60,9 @@ FROM (
 WHERE host.bucket = found.bucket AND host.host_key = found.host_key AND host.next_day IS DISTINCT FROM found.due
 
 -- name: record_due
+-- What is never due stays so.
 UPDATE url SET due = given.due
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(due)s::smallint[])
     AS given (bucket, host_key, url_key, due)
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
+    AND url.due <> 32767

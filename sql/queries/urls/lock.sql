@@ -48,3 +48,4 @@ SELECT url.bucket, url.host_key, url.url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (bucket, host_key, url_key)
 JOIN url USING (bucket, host_key, url_key)
+WHERE %(cited)s OR url.due <> 32767

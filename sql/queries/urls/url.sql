@@ -25,9 +25,9 @@ FOR NO KEY UPDATE OF host
 
 -- name: record_hosts
 INSERT INTO host (bucket, host_key, host, reversed, next_day)
-SELECT bucket, host_key, host, reversed, %(day)s
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(host)s::text[], %(reversed)s::text[])
-    AS given (bucket, host_key, host, reversed)
+SELECT bucket, host_key, host, reversed, next_day
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(host)s::text[], %(reversed)s::text[],
+    %(next_day)s::smallint[]) AS given (bucket, host_key, host, reversed, next_day)
 ORDER BY bucket, host_key
 ON CONFLICT (bucket, host_key) DO UPDATE SET next_day = excluded.next_day
 WHERE host.next_day IS NULL OR host.next_day > excluded.next_day
@@ -36,9 +36,10 @@ WHERE host.next_day IS NULL OR host.next_day > excluded.next_day
 -- Returns the new URLs; those that exist already are neither written nor locked. They are left out beforehand, as an
 -- insertion that conflicts with a row waits for whoever is updating it.
 INSERT INTO url (bucket, host_key, url_key, scheme, port, path, due)
-SELECT bucket, host_key, url_key, scheme, port, path, %(day)s
+SELECT bucket, host_key, url_key, scheme, port, path, due
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(scheme)s::smallint[],
-    %(port)s::integer[], %(path)s::text[]) AS given (bucket, host_key, url_key, scheme, port, path)
+    %(port)s::integer[], %(path)s::text[], %(due)s::smallint[])
+    AS given (bucket, host_key, url_key, scheme, port, path, due)
 WHERE NOT EXISTS (SELECT FROM url WHERE url.bucket = given.bucket AND url.host_key = given.host_key
     AND url.url_key = given.url_key)
 ORDER BY bucket, host_key, url_key
@@ -120,8 +121,8 @@ JOIN host ON host.bucket = url.bucket AND host.host_key = url.host_key
 SELECT count(*) FROM (SELECT FROM url WHERE due <= %(day)s AND orphaned IS NULL LIMIT %(limit)s) AS due
 
 -- name: list_canaries
--- fan-out: a few URLs that worked, in any buckets; nearly every row is one.
+-- fan-out: a few URLs that worked, in any buckets; nearly every row is one. Archives are not asked for that.
 SELECT DISTINCT ON (bucket, host_key) url.scheme, host.host, url.port, url.path
 FROM url JOIN host USING (bucket, host_key)
-WHERE url.status = 1 AND url.bucket >= %(bucket)s AND orphaned IS NULL
+WHERE url.status = 1 AND url.bucket >= %(bucket)s AND orphaned IS NULL AND due < 32767
 LIMIT %(limit)s

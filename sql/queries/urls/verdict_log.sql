@@ -53,3 +53,13 @@ LIMIT %(limit)s
 
 -- name: list_dead
 SELECT bucket, host_key, url_key, since FROM dead WHERE wiki = %(wiki)s AND page = %(page)s
+
+-- name: find_newest
+-- The number that was assigned last, whether its change is committed or not.
+SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM change_change_seq
+
+-- name: list_writers
+-- The transactions that have written to the log and not ended yet.
+SELECT virtualtransaction FROM pg_locks
+WHERE locktype = 'relation' AND relation = 'change'::regclass AND mode = 'RowExclusiveLock' AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())

@@ -18,9 +18,9 @@ from weboid.core.url.farms import WMF
 from weboid.core.verdict.change_of import Change
 from weboid.core.verdict.verdict import Verdict
 from weboid.store.db.pool import Connection
-from weboid.store.lists.changes import find_settled
 from weboid.store.pages.page import release_pages
 from weboid.store.urls.check import record_changes
+from weboid.store.urls.verdict_log import find_settled
 
 CHANGES = f"/changes?{WIKI}"
 FEED = f"/feeds/dead?{WIKI}"

@@ -1,18 +1,44 @@
 """Cited copies: watched URLs that are themselves copies in an archive, and what they are copies of (A-2).
 
-They are kept apart from the link checker: their URLs have the due day `NEVER_DUE` and are visited by
-``archive/snapshot_rounds`` alone. Copies in archives that are dead, and what is no archive, stay ordinary links.
+They are kept apart from the link checker: their URLs have the due day `NEVER_DUE`, and ``archive/snapshot_rounds``
+alone visits them. Copies in archives that are dead, and what is no archive, stay ordinary links.
 One law: a URL has the due day `NEVER_DUE` if and only if it has a row here.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import product
+from typing import Any, Final
 
-from weboid.core.url.keys import UrlKey
+from weboid.core.record.days import NEVER_DUE
+from weboid.core.url.archives import ARCHIVES, BY_NUMBER, Standing, snapshot_of
+from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.urls import Url
+from weboid.store.archives.snapshot import Origin, StoredSnapshot, record_cited_snapshots
+from weboid.store.archives.with_url import list_plain_urls, lock_kept
+from weboid.store.db.key_scheme import OURS, KeyScheme, require_scheme
 from weboid.store.db.pool import Connection
-from weboid.store.db.rows import HostKey, KnownUrl
+from weboid.store.db.rows import Columns, KnownUrl, key_columns
+from weboid.store.db.statements import statements
+from weboid.store.urls.url import find_urls
+
+SQL: Final = statements("archives/cited_copy")
+MOST_OF_PAGE: Final = 20
+"""Cited copies of one page that are read at most, the newest ones."""
+UNUSED_DAYS: Final = 28
+"""Days for which a cited copy that no page uses waits until it is looked at again."""
+_APART: Final = (Standing.OFFERED, Standing.BARRED)
+"""Archives whose copies leave the link checker's rounds: those that are visited here, and those that never may be."""
+ARCHIVE_HOSTS: Final = tuple(
+    sorted(
+        name
+        for archive in ARCHIVES
+        if archive.standing in _APART
+        for host in archive.hosts
+        for name in (host, f"www.{host}")
+    )
+)
+_HOSTS: Final = frozenset(ARCHIVE_HOSTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,72 +55,219 @@ class CitedCopy:
     stamp: int | None
     due: int
 
-
-class KnownCopiesPlace(NamedTuple):
-    """How far `record_known_copies` has come."""
-
-    host: int = 0
-    due: int = -1
-    url_key: int = -(2**63)
+    @property
+    def shows(self) -> bool:
+        """Whether it may be offered as a snapshot: page and moment are known, and people may be sent to the archive."""
+        return self.page is not None and self.stamp is not None and BY_NUMBER[self.archive].is_offered
 
 
 def is_archive_host(host: str) -> bool:
     """Whether URLs of this host may be cited copies: one look into a set."""
-    raise NotImplementedError
+    return host in _HOSTS
 
 
 def cited_copy_of(key: UrlKey, url: Url, day: int) -> CitedCopy | None:
-    """The URL as a cited copy that is due on `day`, None for all other URLs. Copies in archives that may not be contacted
-    are never due."""
-    raise NotImplementedError
+    """The URL as a cited copy that is due on `day`, None for all other URLs.
+
+    Copies in archives that are never contacted are never due.
+    """
+    found = snapshot_of(str(url)) if url.host in _HOSTS else None
+    if found is None or found.archive.standing not in _APART:
+        return None
+    # Before 1990 nothing was archived; such a stamp is a mistake.
+    stamp = int(f"{found.taken:%Y%m%d%H%M%S}") if found.taken and found.taken.year >= 1990 else None
+    page = page_key(found.original) if found.original else None
+    return CitedCopy(key, found.archive.number, page, stamp, day if found.archive.is_offered else NEVER_DUE)
 
 
-def page_key(url: Url) -> UrlKey:
+def original_of(url: Url) -> Url | None:
+    """What a cited copy is a copy of, as its own URL says."""
+    found = snapshot_of(str(url))
+    return None if found is None else found.original
+
+
+def page_key(url: Url, scheme: KeyScheme = OURS) -> UrlKey:
     """The key under which all spellings of a page meet that archives do not tell apart (`is_same_page`)."""
-    raise NotImplementedError
+    if url.scheme not in ("http", "https"):
+        return scheme.key(url)
+    return scheme.key(Url("http", url.host.removeprefix("www."), url.port, url.path.removesuffix("/")))
 
 
 def spellings(url: Url) -> list[Url]:
-    """The URLs, eight at most, that `is_same_page` takes for the same page, itself first."""
-    raise NotImplementedError
+    """The URLs that `is_same_page` takes for the same page, eight at most, itself first."""
+    if url.scheme not in ("http", "https"):
+        return [url]
+    host, path = url.host.removeprefix("www."), url.path.removesuffix("/")
+    paths = [each for each in (path, f"{path}/") if each]
+    every = [Url(*each) for each in product(("http", "https"), (host, f"www.{host}"), (url.port,), paths)]
+    return [url, *(each for each in every if each != url)]
 
 
-async def record_cited(conn: Connection, urls: Mapping[UrlKey, Url], day: int) -> set[HostKey]:
-    """To be called by an intake for its new URLs: takes cited copies out of the link checker's rounds, and records them as
-    snapshots of their originals, and known copies as snapshots of new originals.
+async def record_cited(conn: Connection, cited: Iterable[CitedCopy]) -> None:
+    """Records cited copies; the caller holds their URLs, which are never due."""
+    rows = sorted(cited, key=lambda each: each.key)
+    if rows:
+        await conn.execute(SQL["record_cited"], _columns(rows))
 
-    Returns the hosts of which nothing but cited copies is new.
+
+async def record_cited_as_snapshots(
+    conn: Connection, cited: Mapping[UrlKey, CitedCopy], urls: Mapping[UrlKey, Url], day: int
+) -> None:
+    """Makes these cited copies snapshots of their originals, and known ones snapshots of these other URLs, where those
+    are watched and have none at the archive; at most one a service, the newest.
+
+    `urls` are new URLs, those of `cited` among them. To be called before hosts are locked.
     """
-    raise NotImplementedError
+    showing = [each for each in cited.values() if each.shows]
+    wanted: dict[UrlKey, list[CitedCopy]] = {}
+    for each in showing:
+        for key in _spelled_keys(urls[each.key]):
+            wanted.setdefault(key, []).append(each)
+    for key, found in (await find_cited(conn, [url for key, url in urls.items() if key not in cited])).items():
+        wanted.setdefault(key, []).extend(each for each, _ in found if each.shows)
+    if not wanted:
+        return
+    kept = await lock_kept(conn, wanted)
+    await record_cited_snapshots(
+        conn,
+        [
+            StoredSnapshot(key, each.archive, each.stamp, Origin.CITED, day + 1)
+            for key in kept
+            for each in sorted(wanted[key], key=lambda each: each.stamp or 0, reverse=True)
+            if each.stamp is not None
+        ],
+    )
 
 
 async def find_cited(conn: Connection, urls: Iterable[Url]) -> dict[UrlKey, list[tuple[CitedCopy, Url]]]:
-    """The cited copies of these URLs under any spelling, each with its own URL, by the key of the URL; newest stamp
-    first. URLs without any are missing. At most 20 a URL."""
-    raise NotImplementedError
+    """The cited copies of these URLs under any spelling, each with its own URL, by the key of the URL, newest first.
+
+    URLs without any are missing; of a URL there are at most `MOST_OF_PAGE`.
+    """
+    asked: dict[UrlKey, list[UrlKey]] = {}
+    for url in urls:
+        asked.setdefault(page_key(url), []).append(key_of(url))
+    if not asked:
+        return {}
+    rows = await conn.execute(SQL["list_of_pages"], {**key_columns(sorted(asked)), "most": MOST_OF_PAGE})
+    copies = [_cited_copy(row) async for row in rows]
+    own = await list_plain_urls(conn, {each.key for each in copies})
+    found: dict[UrlKey, list[tuple[CitedCopy, Url]]] = {}
+    for each in sorted(copies, key=lambda each: each.stamp or 0, reverse=True):
+        for key in asked[each.page] if each.page and each.key in own else ():
+            found.setdefault(key, []).append((each, own[each.key]))
+    return found
 
 
-async def list_cited(conn: Connection, keys: Sequence[UrlKey]) -> dict[UrlKey, CitedCopy]:
+async def list_cited(conn: Connection, keys: Iterable[UrlKey]) -> dict[UrlKey, CitedCopy]:
     """Those of these URLs that are cited copies."""
-    raise NotImplementedError
+    wanted = sorted(set(keys))
+    if not wanted:
+        return {}
+    rows = await conn.execute(SQL["list_cited"], key_columns(wanted))
+    return {each.key: each for each in [_cited_copy(row) async for row in rows]}
 
 
 async def lease_cited(
-    conn: Connection, day: int, *, limit: int, beside: Sequence[int] = ()
+    conn: Connection, day: int, archives: Sequence[int], *, limit: int
 ) -> list[tuple[CitedCopy, KnownUrl]]:
-    """Takes at most `limit` cited copies due by `day` for this worker alone, with what is known of their URLs; without
-    those of the archives `beside`. On the next day they are due again. Copies that no page uses wait for four weeks."""
-    raise NotImplementedError
+    """Takes cited copies due by `day` at these archives for this worker alone, at most `limit` of each, with what is
+    known of their URLs.
+
+    On the next day they are due again, unless a visit is recorded; those that no page uses wait for four weeks instead.
+    """
+    await require_scheme(conn)
+    row = {
+        "archives": sorted(set(archives)),
+        "day": day,
+        "until": day + 1,
+        "later": day + UNUSED_DAYS,
+        "limit": limit,
+    }
+    taken = [_cited_copy(columns) async for columns in await conn.execute(SQL["lease_cited"], row)]
+    known = await find_urls(conn, sorted(each.key for each in taken))
+    return [(each, known[each.key]) for each in taken if each.key in known and known[each.key].orphaned is None]
 
 
-async def record_cited_due(conn: Connection, days: Mapping[UrlKey, int]) -> None:
-    """Makes cited copies due on these days, where a visit has found nothing that could be judged."""
-    raise NotImplementedError
+async def record_cited_due(conn: Connection, days: Mapping[UrlKey, int]) -> int:
+    """Makes cited copies due on these days, such as those of which a visit found nothing that could be judged.
+
+    Returns how many of these URLs are cited copies.
+    """
+    keys = sorted(days)
+    if not keys:
+        return 0
+    row = {**key_columns(keys), "due": [days[key] for key in keys]}
+    return (await conn.execute(SQL["record_cited_due"], row)).rowcount
 
 
-async def record_known_copies(
-    conn: Connection, place: KnownCopiesPlace, day: int, *, limit: int = 500
-) -> KnownCopiesPlace | None:
-    """Takes cited copies that were stored before they were recognised out of the link checker's rounds: reads about
-    `limit` URLs from a place on, in the caller's transaction. Returns where to go on; None = that was all."""
-    raise NotImplementedError
+async def delete_unjustified(conn: Connection, keys: Sequence[UrlKey]) -> None:
+    """Deletes the rows of cited copies whose URLs are being deleted, and the snapshots that were never played and are
+    cited nowhere else. The caller has locked the URLs and not deleted them yet."""
+    cited = await list_cited(conn, keys)
+    if not cited:
+        return
+    urls = await list_plain_urls(conn, cited)
+    await conn.execute(SQL["delete_cited"], key_columns(sorted(cited)))
+    rows = [
+        (key, each)
+        for each in cited.values()
+        if each.shows and each.key in urls
+        for key in _spelled_keys(urls[each.key])
+    ]
+    if rows:
+        pages = [each.page for _, each in rows if each.page]
+        columns = {
+            **key_columns(key for key, _ in rows),
+            "archive": [each.archive for _, each in rows],
+            "stamp": [each.stamp for _, each in rows],
+            **_originals(pages),
+            "origin": int(Origin.CITED),
+        }
+        await conn.execute(SQL["delete_unjustified"], columns)
+
+
+async def record_originals(conn: Connection, after: UrlKey, scheme: KeyScheme, *, limit: int) -> UrlKey | None:
+    """Computes the keys of originals anew by a scheme, for the next cited copies after a key (O-10).
+
+    Returns the last of them, None = there are no more.
+    """
+    rows = await conn.execute(SQL["list_all"], {**after._asdict(), "limit": limit})
+    keys = [UrlKey(*row) async for row in rows]
+    if not keys:
+        return None
+    originals = {key: original_of(url) for key, url in (await list_plain_urls(conn, keys)).items()}
+    renewed = {key: scheme.renewed(str(original)) for key, original in originals.items() if original}
+    pages = {key: page_key(original, scheme) for key, original in renewed.items() if original}
+    await conn.execute(SQL["record_originals"], {**key_columns(pages), **_originals(pages.values())})
+    return keys[-1]
+
+
+def _spelled_keys(copy: Url) -> list[UrlKey]:
+    original = original_of(copy)
+    return [] if original is None else [key_of(url) for url in spellings(original)]
+
+
+def _columns(rows: Sequence[CitedCopy]) -> Columns:
+    return {
+        **key_columns(each.key for each in rows),
+        "archive": [each.archive for each in rows],
+        **_originals(each.page for each in rows),
+        "stamp": [each.stamp for each in rows],
+        "due": [each.due for each in rows],
+    }
+
+
+def _originals(pages: Iterable[UrlKey | None]) -> Columns:
+    rows = list(pages)
+    return {
+        "original_bucket": [page and page.bucket for page in rows],
+        "original_host_key": [page and page.host_key for page in rows],
+        "original_url_key": [page and page.url_key for page in rows],
+    }
+
+
+def _cited_copy(row: Sequence[Any]) -> CitedCopy:
+    archive, bucket, host_key, url_key, stamp, due = row[3:]
+    page = None if bucket is None else UrlKey(bucket, host_key, url_key)
+    return CitedCopy(UrlKey(*row[:3]), archive, page, stamp, due)

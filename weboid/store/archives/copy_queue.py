@@ -1,20 +1,30 @@
-"""The queue of URLs whose copies are to be looked up: newly dead ones first, then doubtful ones, then those that are due
-again; each newest first (A-1).
+"""The queue of URLs whose copies are to be looked up (A-1): newly dead ones first, then doubtful ones, then those whose
+look-ups have become old; of each the newest first.
 
-One law: every URL that is dead or doubtful by the log is in the queue, waiting or done, once the queue has followed the
-log; one that works is not.
+It follows the log of verdict changes by its place in it. Changes get their numbers before they are committed, so only
+what is settled is read (``store/urls/verdict_log``); of each URL in it the newest change counts.
+One law: once the queue has followed the log, just the URLs that are doubtful or dead by it are queued, waiting or done.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Final
 
+from weboid.core.record.status import Status
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
-from weboid.core.verdict.verdict import Finding
-from weboid.store.archives.cited_copy import CitedCopy
+from weboid.core.verdict.verdict import Finding, finding_of
+from weboid.store.archives.cited_copy import UNUSED_DAYS, CitedCopy, find_cited
+from weboid.store.archives.with_url import lock_kept
+from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Connection
-from weboid.store.db.rows import KnownUrl
+from weboid.store.db.rows import KnownUrl, key_columns
+from weboid.store.db.statements import statements
+from weboid.store.urls.url import find_urls
+from weboid.store.urls.verdict_log import find_settled
+
+SQL: Final = statements("archives/copy_queue")
 
 
 class Rank(IntEnum):
@@ -27,9 +37,9 @@ class Rank(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class WantedCopy:
-    """A URL whose copies are to be looked up, with the cited copies of it, newest first.
+    """A URL whose copies are to be looked up, with the cited copies of it, the newest first.
 
-    `day` is that of the change by which it was queued, or on which it was due again.
+    `day` is that of the change by which it was queued, or on which its look-up had become old.
     """
 
     known: KnownUrl
@@ -39,31 +49,33 @@ class WantedCopy:
 
     @property
     def key(self) -> UrlKey:
+        """The key of the URL."""
         return self.known.key
 
     @property
     def url(self) -> Url:
+        """The URL."""
         return self.known.url
 
     @property
     def finding(self) -> Finding:
         """What is concluded of it now."""
-        raise NotImplementedError
+        return finding_of(self.known.record, self.known.host)
 
     @property
     def last_alive(self) -> int | None:
-        """The newest day on which it is known to have worked; None if it never did, as far as is remembered."""
-        raise NotImplementedError
+        """The newest remembered day on which a server sent something for it; None if none is remembered."""
+        return max((each.last for each in self.known.record.history if _is_alive(each.status)), default=None)
 
     @property
     def first_checked(self) -> int | None:
-        """The oldest day that is remembered of it: no later than that, it was cited."""
-        raise NotImplementedError
+        """The oldest day that is remembered of it: it was cited by then."""
+        return min((each.first for each in self.known.record.history), default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class QueueLength:
-    """How many URLs wait, by rank, and since when the one that came first; `is_more` = counting stopped at the limit."""
+    """How many URLs of a rank wait, and the oldest of their days; `is_more` = counting stopped at the limit."""
 
     count: int
     is_more: bool
@@ -71,39 +83,89 @@ class QueueLength:
 
 
 async def follow_changes(conn: Connection, *, limit: int = 5_000) -> int:
-    """Queues what the log of changes says since it was last followed, at most `limit` lines; returns how many were read.
+    """Queues what the log says since it was last followed, at most `limit` lines; returns how many were read.
 
-    In a transaction that has written nothing. Raises StoreError if a transaction that was writing to the log does not
-    end within two seconds, or if the keys are being moved (O-10).
+    In a transaction of its own, one worker at a time. Raises StoreError if the log is being written for unusually long,
+    or if the keys are being moved (O-10).
     """
-    raise NotImplementedError
+    await require_scheme(conn)
+    await conn.execute(SQL["record_first_position"])
+    place = await (await conn.execute(SQL["lock_position"])).fetchone()
+    if place is None:
+        return 0
+    until = await find_settled(conn)
+    row = {"since": place[0], "until": until, "limit": limit}
+    lines = await (await conn.execute(SQL["list_log"], row)).fetchall()
+    if kept := await lock_kept(conn, {UrlKey(*line[1:]) for line in lines}, waits=True):
+        columns = key_columns(sorted(kept))
+        await conn.execute(SQL["record_by_log"], columns)
+        await conn.execute(SQL["delete_by_log"], columns)
+    position = lines[-1][0] if len(lines) == limit else max(until, place[0])
+    if position != place[0]:
+        await conn.execute(SQL["record_position"], {"change": position})
+    return len(lines)
 
 
-async def record_wanted(conn: Connection, keys: Sequence[UrlKey], day: int, rank: Rank = Rank.AGAIN) -> int:
-    """Queues watched URLs, such as those whose snapshot was withdrawn; returns how many there were."""
-    raise NotImplementedError
+async def record_wanted(conn: Connection, keys: Iterable[UrlKey], day: int, rank: Rank = Rank.AGAIN) -> int:
+    """Lets URLs wait again that are doubtful or dead, such as those whose snapshot was withdrawn; returns how many."""
+    kept = await lock_kept(conn, keys)
+    if not kept:
+        return 0
+    row = {**key_columns(sorted(kept)), "day": day, "rank": int(rank)}
+    return (await conn.execute(SQL["record_wanted"], row)).rowcount
 
 
 async def record_due_again(conn: Connection, day: int, *, limit: int = 5_000) -> int:
     """Lets URLs wait again whose look-ups have become old by `day`, at most `limit`; returns how many."""
-    raise NotImplementedError
+    row = {"day": day, "rank": int(Rank.AGAIN), "limit": limit}
+    return (await conn.execute(SQL["record_due_again"], row)).rowcount
 
 
-async def lease_wanted(conn: Connection, *, limit: int, lease_s: float) -> list[WantedCopy]:
-    """Takes the next URLs of the queue for this worker alone, until they are done or `lease_s` seconds are over."""
-    raise NotImplementedError
+async def lease_wanted(conn: Connection, day: int, *, limit: int, lease_s: float) -> list[WantedCopy]:
+    """Takes the next URLs of the queue for this worker alone, until they are done or `lease_s` seconds are over.
+
+    In the order in which they are to be looked up. URLs that no page uses are put off for four weeks, so there may be
+    fewer than `limit`, or none although more wait. Raises StoreError if the keys are being moved (O-10).
+    """
+    await require_scheme(conn)
+    rows = await conn.execute(SQL["lease_wanted"], {"limit": limit, "lease_s": lease_s})
+    taken = {UrlKey(*row[:3]): (row[3], row[4]) async for row in rows}
+    known = await find_urls(conn, sorted(taken))
+    used = {key: known[key] for key in taken if key in known and known[key].orphaned is None}
+    await record_done(conn, {key: day + UNUSED_DAYS for key in taken if key not in used})
+    cited = await find_cited(conn, [each.url for each in used.values()])
+    return [
+        WantedCopy(used[key], Rank(rank), since, tuple(cited.get(key, ())))
+        for key, (rank, since) in sorted(taken.items(), key=lambda item: (item[1][0], -item[1][1], item[0]))
+        if key in used
+    ]
 
 
-async def record_done(conn: Connection, days: dict[UrlKey, int]) -> None:
-    """Records that URLs were looked up, and on which days they are due again."""
-    raise NotImplementedError
+async def record_done(conn: Connection, days: Mapping[UrlKey, int]) -> None:
+    """Records that URLs were looked up, and on which days they are due again; the queue may have them no more."""
+    if keys := await _locked(conn, days):
+        await conn.execute(SQL["record_done"], {**key_columns(keys), "due": [days[key] for key in keys]})
 
 
-async def record_released(conn: Connection, keys: Sequence[UrlKey]) -> None:
-    """Gives leased URLs back that were not looked up, for a service is paused or the worker stops."""
-    raise NotImplementedError
+async def record_released(conn: Connection, keys: Iterable[UrlKey]) -> None:
+    """Gives leased URLs back that were not looked up, as their services rest or the worker ends."""
+    if wanted := await _locked(conn, keys):
+        await conn.execute(SQL["record_released"], key_columns(wanted))
 
 
 async def count_queue(conn: Connection, *, limit: int = 100_000) -> dict[Rank, QueueLength]:
     """How many URLs wait, by rank; of each no more than `limit` are counted."""
-    raise NotImplementedError
+    rows = await conn.execute(SQL["count_queue"], {"ranks": [int(rank) for rank in Rank], "limit": limit})
+    return {Rank(rank): QueueLength(count, count >= limit, oldest) async for rank, count, oldest in rows}
+
+
+async def _locked(conn: Connection, keys: Iterable[UrlKey]) -> Sequence[UrlKey]:
+    """Locks the rows of these URLs in the order of their keys; returns the keys in this order."""
+    wanted = sorted(set(keys))
+    if wanted:
+        await conn.execute(SQL["lock_rows"], key_columns(wanted))
+    return wanted
+
+
+def _is_alive(status: Status) -> bool:
+    return Status.UNTRIED < status < Status.SYNTAX_OR_SERVER_ERROR or status is Status.SCHEME_SWITCHED

@@ -6,25 +6,32 @@ while the service rests.
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from weboid.store.db.pool import Connection
+from weboid.store.db.statements import statements
+
+SQL: Final = statements("archives/service_limit")
+_SHORTEST_S: Final = 0.01
+"""The shortest wait that is told, where another worker has just taken the place."""
 
 
 class RequestKind(IntEnum):
     """What services limit apart. The numbers are stored and never change their meaning."""
 
-    INDEX = 1
+    INDEX = 0
     """Which copies there are: CDX, TimeMap, and the second voice."""
-    REPLAY = 2
+    REPLAY = 1
     """One copy, played."""
-    SAVE = 3
+    SAVE = 2
     """Saving, and asking how it goes."""
 
 
 class RequestPlace(NamedTuple):
-    """`wait_s` 0 = the request may be sent now; otherwise ask again after so many seconds. `rest_s` = how long the newest
-    rest was, 0 if a request was answered since: the next rest should be longer."""
+    """`wait_s` 0 = the request may be sent now; otherwise ask again after so many seconds.
+
+    `rest_s` = how long the newest rest was, 0 if a request was answered since: the next rest should be longer.
+    """
 
     wait_s: float
     rest_s: int
@@ -32,8 +39,11 @@ class RequestPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ServiceState:
-    """One kind of requests to an archive. `resting_s` = seconds until its rest ends, 0 = it does not rest; `why` is the
-    reason of the newest rest, empty since a request was answered. `requests` were sent on `day`."""
+    """One kind of requests to an archive. `requests` were sent on `day`.
+
+    `resting_s` = seconds until its rest ends, 0 = it does not rest. `rest_s` = how long the newest rest was, and `why`;
+    0 and empty since a request was answered.
+    """
 
     archive: int
     kind: RequestKind
@@ -45,26 +55,35 @@ class ServiceState:
 
 
 async def lease_request(conn: Connection, archive: int, kind: RequestKind, gap_s: float, day: int) -> RequestPlace:
-    """Takes the place of the next request if it is free now: one round trip, to be committed before the request is sent.
+    """Takes the place of the next request if it is free now; to be committed before the request is sent.
 
-    Places are `gap_s` seconds apart; 0 = no limit, but rests are kept and requests counted.
+    Places are `gap_s` seconds apart, in bursts of one; 0 = no limit, but rests are kept and requests counted.
     """
-    raise NotImplementedError
+    row = {"archive": archive, "kind": int(kind), "gap_s": gap_s, "day": day}
+    found = await (await conn.execute(SQL["lease_request"], row)).fetchone()
+    if found is None:
+        return RequestPlace(_SHORTEST_S, 0)
+    wait_s, rest_s = found
+    return RequestPlace(0.0 if wait_s == 0 else max(wait_s, _SHORTEST_S), rest_s)
 
 
 async def record_rest(conn: Connection, archive: int, rest_s: float, why: str) -> None:
     """Lets a service rest for all workers and all kinds of requests, from now on; a longer rest under way stays."""
-    raise NotImplementedError
+    row = {"archive": archive, "kinds": [int(kind) for kind in RequestKind], "rest_s": rest_s, "why": why}
+    await conn.execute(SQL["record_rest"], row)
 
 
 async def record_answered(conn: Connection, archive: int, *, took_s: float) -> None:
     """Records that a request was answered which was sent `took_s` seconds ago: the next rest is a short one again.
 
-    Changes nothing if the request was sent before the newest rest ended. Need be called only where `rest_s` was not 0.
+    Changes nothing if the request was sent before the newest rest ended. To be called where `rest_s` was not 0.
     """
-    raise NotImplementedError
+    await conn.execute(SQL["record_answered"], {"archive": archive, "took_s": took_s})
 
 
 async def list_services(conn: Connection) -> list[ServiceState]:
     """All services that were ever asked, by archive and kind."""
-    raise NotImplementedError
+    return [
+        ServiceState(archive, RequestKind(kind), *rest)
+        async for archive, kind, *rest in await conn.execute(SQL["list_services"])
+    ]

@@ -1,17 +1,31 @@
 """Snapshots: of each watched URL the one chosen copy at each archive (A-1), and when it is visited again (A-3).
 
-Which copy is chosen is decided by ``core/archive/choice``, what a visit means by ``archive/snapshot_rounds``; copies that
-pages cite become snapshots at intake (``store/archives/cited_copy``).
+Which copy is chosen is decided by ``core/archive/choice``, what a visit means by ``archive/snapshot_rounds``; copies
+that pages cite become snapshots at intake (``store/archives/cited_copy``).
 One law: a snapshot belongs to a URL of the store, and a visit of another copy changes nothing.
 """
 
-from collections.abc import Sequence
+import random
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any, Final
 
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
+from weboid.store.archives.with_url import list_plain_urls, lock_kept
+from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Connection
+from weboid.store.db.rows import Columns, key_columns
+from weboid.store.db.statements import statements
+
+SQL: Final = statements("archives/snapshot")
+_ROUND_DAYS: Final = 91
+"""Days over which the visits of an archive's snapshots are spread (A-3)."""
+_SAMPLE_DEPTH: Final = 20
+"""So many times as many snapshots are looked at for a sample as it has."""
+_SAMPLE_BYTES: Final = 8 * 2**20
+"""About so much of the table is read to estimate how many snapshots there are."""
 
 
 class Origin(IntEnum):
@@ -27,10 +41,10 @@ class Origin(IntEnum):
 class StoredSnapshot:
     """A snapshot of the URL `key` at the archive with this number.
 
-    `stamp` is its 14 digits as a number; `due` the day of its next visit, `asked` that of its newest (None = it was never
-    played), `strikes` the visits in a row that did not find it. `wanted` is the day of the moment of citation by which it
-    was chosen, `note` the number of a remark (``core/archive/choice.Note``), `address` its own address at archives whose
-    addresses do not follow from stamp and URL.
+    `stamp` is its 14 digits as a number; `due` the day of its next visit, `asked` that of its newest (None = it was
+    never played), `strikes` the visits in a row that did not find it. `wanted` is the day of the moment of citation by
+    which it was chosen, `note` the number of a remark (``core/archive/choice``), `address` its own address at archives
+    whose addresses do not follow from stamp and URL.
     """
 
     key: UrlKey
@@ -45,45 +59,115 @@ class StoredSnapshot:
     address: str | None = None
 
 
-async def record_snapshots(conn: Connection, snapshots: Sequence[StoredSnapshot]) -> int:
+async def record_snapshots(conn: Connection, snapshots: Iterable[StoredSnapshot]) -> int:
     """Writes snapshots in the place of earlier ones of the same URLs at the same archives; returns how many.
 
-    Snapshots of URLs that are not watched any more are left out.
+    Those of URLs that are not watched any more are left out; of two for one place the last is taken.
     """
-    raise NotImplementedError
+    given = {(each.key, each.archive): each for each in snapshots}
+    kept = await lock_kept(conn, {key for key, _ in given})
+    rows = [given[place] for place in sorted(given) if place[0] in kept]
+    if rows:
+        await conn.execute(SQL["record_snapshots"], _columns(rows))
+    return len(rows)
 
 
-async def list_snapshots(conn: Connection, keys: Sequence[UrlKey]) -> dict[UrlKey, tuple[StoredSnapshot, ...]]:
-    """The snapshots of these URLs by archive; URLs without any are missing."""
-    raise NotImplementedError
+async def record_cited_snapshots(conn: Connection, snapshots: Iterable[StoredSnapshot]) -> None:
+    """Writes snapshots where there is none of the URL at the archive; the caller holds the URLs (`lock_kept`)."""
+    given: dict[tuple[UrlKey, int], StoredSnapshot] = {}
+    for each in snapshots:
+        given.setdefault((each.key, each.archive), each)
+    if given:
+        await conn.execute(SQL["record_cited_snapshots"], _columns([given[place] for place in sorted(given)]))
+
+
+async def list_snapshots(conn: Connection, keys: Iterable[UrlKey]) -> dict[UrlKey, tuple[StoredSnapshot, ...]]:
+    """The snapshots of these URLs by the number of the archive; URLs without any are missing."""
+    wanted = sorted(set(keys))
+    found: dict[UrlKey, list[StoredSnapshot]] = {}
+    if wanted:
+        async for row in await conn.execute(SQL["list_snapshots"], key_columns(wanted)):
+            each = _snapshot(row)
+            found.setdefault(each.key, []).append(each)
+    return {key: tuple(snapshots) for key, snapshots in found.items()}
 
 
 async def lease_snapshots(
-    conn: Connection, day: int, *, limit: int, beside: Sequence[int] = ()
+    conn: Connection, day: int, archives: Sequence[int], *, limit: int
 ) -> list[tuple[StoredSnapshot, Url]]:
-    """Takes at most `limit` snapshots due by `day` for this worker alone, each with its URL; without those of the
-    archives `beside` (which are paused). On the next day they are due again."""
-    raise NotImplementedError
+    """Takes snapshots due by `day` at these archives for this worker alone, at most `limit` of each, with their URLs.
+
+    On the next day they are due again, unless a visit is recorded.
+    """
+    await require_scheme(conn)
+    row = {"archives": sorted(set(archives)), "day": day, "until": day + 1, "limit": limit}
+    rows = await conn.execute(SQL["lease_snapshots"], row)
+    return await _with_urls(conn, [_snapshot(columns) async for columns in rows])
 
 
 async def record_visit(
     conn: Connection, snapshot: StoredSnapshot, *, asked: int | None, due: int, strikes: int, stamp: int | None = None
 ) -> bool:
-    """Records what a visit found; returns whether it is still the snapshot of that stamp. `stamp` = the copy has moved
-    there within the archive."""
-    raise NotImplementedError
+    """Records what a visit found; returns whether this is still the snapshot. `asked` stays None while it never played.
+
+    `stamp` = the archive has moved the copy there.
+    """
+    row = {**_place(snapshot), "asked": asked, "due": due, "strikes": strikes, "new_stamp": stamp or snapshot.stamp}
+    return (await conn.execute(SQL["record_visit"], row)).rowcount > 0
 
 
 async def delete_snapshot(conn: Connection, snapshot: StoredSnapshot) -> bool:
     """Deletes a snapshot if it still has this stamp; returns whether it had."""
-    raise NotImplementedError
+    return (await conn.execute(SQL["delete_visited"], _place(snapshot))).rowcount > 0
 
 
-async def list_samples(conn: Connection, archive: int, *, limit: int) -> list[tuple[StoredSnapshot, Url]]:
-    """Some snapshots of an archive that played at their newest visit, anywhere in the store: canary copies (A-3)."""
-    raise NotImplementedError
+async def list_samples(conn: Connection, archive: int, day: int, *, limit: int) -> list[tuple[StoredSnapshot, Url]]:
+    """Some snapshots of an archive that played at their newest visit, by chance: its canary copies (A-3).
+
+    There may be fewer than `limit`, and none where most of the archive's snapshots fail.
+    """
+    found: dict[UrlKey, StoredSnapshot] = {}
+    for first in (day + random.randrange(_ROUND_DAYS), 0):
+        if len(found) < limit:
+            row = {"archive": archive, "first": first, "most": _SAMPLE_DEPTH * limit, "limit": limit - len(found)}
+            async for columns in await conn.execute(SQL["list_samples"], row):
+                each = _snapshot(columns)
+                found[each.key] = each
+    return await _with_urls(conn, list(found.values()))
 
 
 async def count_snapshots(conn: Connection) -> dict[int, int]:
-    """About how many snapshots there are, by archive."""
-    raise NotImplementedError
+    """About how many snapshots there are, by archive; exactly in a small store."""
+    size = await (await conn.execute(SQL["find_size"])).fetchone()
+    share = min(1.0, _SAMPLE_BYTES / max(1, size[0] if size else 0))
+    rows = await conn.execute(SQL["count_sample"], {"percent": 100 * share})
+    return {archive: round(count / share) async for archive, count in rows}
+
+
+async def _with_urls(conn: Connection, snapshots: Sequence[StoredSnapshot]) -> list[tuple[StoredSnapshot, Url]]:
+    urls = await list_plain_urls(conn, {each.key for each in snapshots})
+    return [(each, urls[each.key]) for each in snapshots if each.key in urls]
+
+
+def _columns(rows: Sequence[StoredSnapshot]) -> Columns:
+    return {
+        **key_columns(each.key for each in rows),
+        "archive": [each.archive for each in rows],
+        "stamp": [each.stamp for each in rows],
+        "origin": [int(each.origin) for each in rows],
+        "due": [each.due for each in rows],
+        "asked": [each.asked for each in rows],
+        "strikes": [each.strikes for each in rows],
+        "wanted": [each.wanted for each in rows],
+        "note": [each.note for each in rows],
+        "address": [each.address for each in rows],
+    }
+
+
+def _place(snapshot: StoredSnapshot) -> dict[str, Any]:
+    return {**snapshot.key._asdict(), "archive": snapshot.archive, "stamp": snapshot.stamp}
+
+
+def _snapshot(row: Sequence[Any]) -> StoredSnapshot:
+    archive, stamp, origin, *rest = row[3:]
+    return StoredSnapshot(UrlKey(*row[:3]), archive, stamp, Origin(origin), *rest)

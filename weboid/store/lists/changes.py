@@ -1,19 +1,16 @@
 """The verdict log as news of one wiki: links that died on its pages, and links that came back (W-12, W-14).
 
 Reading the log of one URL belongs to ``store/urls/verdict_log``, writing it to ``store/urls/check``.
-One law: a caller that goes on from `News.after` misses nothing. Numbers of changes are assigned before they are
-committed, so `find_settled` waits for the transactions that are still writing.
+One law: a caller that goes on from `News.after` misses nothing, as it asks only for what is settled (`find_settled`).
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from weboid.core.record.reasons import BY_NUMBER, Reason
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.verdict import Verdict
-from weboid.errors import StoreError
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import KnownUrl
 from weboid.store.db.statements import statements
@@ -26,8 +23,6 @@ BUDGET: Final = 5_000
 
 MOST_PAGES: Final = 100
 """Pages listed for one change at most; its URL may be used on more."""
-
-_POLL_S: Final = 0.02
 
 
 class _Line(NamedTuple):
@@ -73,25 +68,6 @@ class News:
     items: tuple[NewsItem, ...]
     after: int
     more: bool
-
-
-async def find_settled(conn: Connection, *, patience_s: float = 2.0) -> int:
-    """A number up to which all changes are committed, or never will be.
-
-    Raises StoreError if a transaction that was writing at the time of the call has not ended within `patience_s`.
-    """
-    row = await (await conn.execute(SQL["find_newest"])).fetchone()
-    newest = int(row[0]) if row else 0
-    # A transaction locks the table before it gets a number, and keeps the lock until it ends.
-    waited_for = await _list_writers(conn)
-    try:
-        async with asyncio.timeout(patience_s):
-            while waited_for:
-                await asyncio.sleep(_POLL_S)
-                waited_for &= await _list_writers(conn)
-    except TimeoutError:
-        raise StoreError("the log of changes is being written for unusually long") from None
-    return newest
 
 
 async def find_day_start(conn: Connection, day: int) -> int | None:
@@ -140,10 +116,6 @@ async def list_newest_of_pages(
     row = {"wiki": wiki, "of": list(pages), "limit": limit}
     lines = [_Line(*columns) async for columns in await conn.execute(SQL["list_newest_of_pages"], row)]
     return await _list_items(conn, wiki, lines)
-
-
-async def _list_writers(conn: Connection) -> set[Any]:
-    return {writer async for (writer,) in await conn.execute(SQL["list_writers"])}
 
 
 async def _list_items(conn: Connection, wiki: int, lines: Sequence[_Line]) -> tuple[NewsItem, ...]:

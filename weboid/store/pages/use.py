@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from weboid.core.record.days import NEVER_DUE
 from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.store.archives.cited_copy import CitedCopy, cited_copy_of, record_cited, record_cited_as_snapshots
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import SCHEMES, HostKey, host_key_columns, key_columns
@@ -63,9 +65,9 @@ async def record_uses(
 ) -> int:
     """Records uses that came and went, by wiki, with all that follows; `urls` has at least those that came.
 
-    To be called once in a transaction, which has locked the pages. New URLs become due, URLs without use become orphans
-    (U-8), and the dead links of these pages are updated (U-10). Returns how many URLs are new. Raises StoreError if the
-    store has other keys than this program.
+    To be called once in a transaction, which has locked the pages. New URLs become due, but for cited copies, which are
+    snapshots of others (A-2); URLs without use become orphans (U-8), and the dead links of these pages are updated
+    (U-10). Returns how many URLs are new. Raises StoreError if the store has other keys than this program.
     """
     wikis = sorted(differences.items())
     came = sorted({key for each in differences.values() for _, key in each.added})
@@ -77,7 +79,7 @@ async def record_uses(
     failing, again = await _lock_urls(conn, came, left)
     if again:
         await conn.execute(URL_SQL["record_uses_again"], key_columns(again))
-    new = await _record_urls(conn, {key: urls[key] for key in came}, day)
+    new, cited = await _record_urls(conn, {key: urls[key] for key in came}, day)
     for wiki, each in wikis:
         if each.added:
             await conn.execute(SQL["record_links"], {"wiki": wiki, **_use_columns(each.added)})
@@ -87,7 +89,7 @@ async def record_uses(
     silent = await _lock_hosts(conn, came, {*new, *moved, *failing})
     # From here on nobody else changes the verdict on a URL that fails, or the next day of these hosts.
     await record_next_days(conn, sorted(hosts_of(moved)))
-    await _record_hosts(conn, {HostKey(*key[:2]): urls[key].host for key in new}, day)
+    await _record_hosts(conn, {key: urls[key].host for key in new}, cited, day)
     for wiki, each in wikis:
         if each.gone:
             await conn.execute(CHANGE_SQL["record_dead_links_gone"], {"wiki": wiki, **_use_columns(each.gone)})
@@ -136,30 +138,42 @@ async def _record_orphans(conn: Connection, left: Sequence[UrlKey], day: int) ->
     return [UrlKey(*row) async for row in rows]
 
 
-async def _record_urls(conn: Connection, urls: Mapping[UrlKey, Url], day: int) -> list[UrlKey]:
-    """Records URLs that are not known yet, and makes those due; returns them."""
+async def _record_urls(
+    conn: Connection, urls: Mapping[UrlKey, Url], day: int
+) -> tuple[list[UrlKey], dict[UrlKey, CitedCopy]]:
+    """Records URLs that are not known yet, and makes those due that are no cited copies; returns both."""
     if not urls:
-        return []
+        return [], {}
+    copies = {key: copy for key, url in urls.items() if (copy := cited_copy_of(key, url, day))}
     columns = {
         **key_columns(urls),
         "scheme": [SCHEMES.index(url.scheme) for url in urls.values()],
         "port": [url.port for url in urls.values()],
         "path": [url.path for url in urls.values()],
-        "day": day,
+        "due": [NEVER_DUE if key in copies else day for key in urls] if copies else [day] * len(urls),
     }
-    return [UrlKey(*row) async for row in await conn.execute(URL_SQL["record_urls"], columns)]
+    new = [UrlKey(*row) async for row in await conn.execute(URL_SQL["record_urls"], columns)]
+    cited = {key: copies[key] for key in new if key in copies} if copies else {}
+    await record_cited_as_snapshots(conn, cited, {key: urls[key] for key in new}, day)
+    await record_cited(conn, cited.values())
+    return new, cited
 
 
-async def _record_hosts(conn: Connection, hosts: Mapping[HostKey, str], day: int) -> None:
-    """Writes hosts with something to check now: since the day before, so that no hour of this day is waited for."""
+async def _record_hosts(
+    conn: Connection, hosts: Mapping[UrlKey, str], cited: Mapping[UrlKey, CitedCopy], day: int
+) -> None:
+    """Writes the hosts of new URLs, with something to check now: since the day before, so that no hour of this day is
+    waited for. Cited copies alone give a host nothing to check."""
     if not hosts:
         return
-    rows = sorted(hosts.items())
+    names = {HostKey(*key[:2]): host for key, host in hosts.items()}
+    checked = {HostKey(*key[:2]) for key in hosts if key not in cited}
+    rows = sorted(names.items())
     columns = {
         **host_key_columns(key for key, _ in rows),
         "host": [host for _, host in rows],
         "reversed": [reversed_name(host) for _, host in rows],
-        "day": day - 1,
+        "next_day": [day - 1 if key in checked else NEVER_DUE for key, _ in rows],
     }
     await conn.execute(URL_SQL["record_hosts"], columns)
 

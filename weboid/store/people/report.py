@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from weboid.core.record.days import NEVER_DUE
 from weboid.core.url.hosts import is_ip, registrable_domain, reversed_name
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.keys import bucket as bucket_of
+from weboid.store.archives.cited_copy import record_cited_due
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey, KnownUrl, key_columns
@@ -115,9 +117,14 @@ async def expire_reports(conn: Connection, day: int, *, limit: int) -> int:
 
 
 async def record_check_now(conn: Connection, known: KnownUrl, day: int) -> bool:
-    """Makes a URL from `find_locked_url` due on `day` unless it was checked that day; returns whether it is (W-14)."""
+    """Makes a URL from `find_locked_url` due on `day` unless it was checked that day; returns whether it is (W-14).
+
+    A cited copy becomes due for those who visit copies (A-3), if its archive may be visited.
+    """
     if known.record.checked is not None and known.record.checked >= day:
         return False
+    if known.due == NEVER_DUE:
+        return await record_cited_due(conn, {known.key: day}) > 0
     if known.due > day:
         host = HostKey(*known.key[:2])
         await lock_hosts(conn, [host])

@@ -119,7 +119,8 @@ async def _record_part(
             if checked.seen
         ]
         if await record_checks(conn, records) < len(records):
-            there = await list_there(conn, [checked.url.key for checked in done])
+            # What has meanwhile been found to be a cited copy is visited by others.
+            there = await list_there(conn, [checked.url.key for checked in done], cited=False)
             done = [checked for checked in done if checked.url.key in there]
     if postponed:
         await record_due(conn, {checked.url.key: checked.due for checked in postponed})

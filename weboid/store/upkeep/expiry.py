@@ -12,6 +12,8 @@ from typing import Final
 from weboid.core.document.face import HONEST_DAYS
 from weboid.core.record.specials import KEPT_DAYS, NEEDS_GET_DAYS, Special
 from weboid.core.url.keys import UrlKey
+from weboid.store.archives.cited_copy import delete_unjustified
+from weboid.store.archives.with_url import delete_copies
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey, host_key_columns, key_columns
@@ -82,6 +84,8 @@ async def expire_urls(conn: Connection, keys: Sequence[UrlKey], until: int) -> E
     if used:
         await conn.execute(SQL["record_used"], key_columns(sorted(used)))
     await delete_with_urls(conn, gone)
+    await delete_unjustified(conn, gone)
+    await delete_copies(conn, gone)
     for name in ("delete_changes", "delete_urls"):
         await conn.execute(SQL[name], key_columns(gone))
     hosts = sorted({HostKey(*key[:2]) for key in (*gone, *used)})

@@ -14,6 +14,7 @@ from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.core.verdict.change_of import change_of
 from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.store.archives.with_url import delete_copies, record_moved_copies
 from weboid.store.db.key_scheme import KeyScheme
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import (
@@ -86,6 +87,7 @@ async def record_moves(conn: Connection, moves: Moves, day: int) -> int:
     for name in ("delete_changes", "delete_urls"):
         await conn.execute(EXPIRY_SQL[name], gone)
     await delete_with_urls(conn, [*losers, *dropped])
+    await delete_copies(conn, [*losers, *dropped])
     await _record_urls(conn, moves, winners)
     merged = {new: _orphaned(new, kept, known) for new in {kept.get(loser, loser) for loser in losers}}
     columns = {**key_columns(sorted(merged)), "orphaned": [merged[key] for key in sorted(merged)]}
@@ -154,6 +156,7 @@ async def _record_urls(conn: Connection, moves: Moves, winners: Mapping[UrlKey, 
     await conn.execute(SQL["record_moved_changes"], columns)
     await conn.execute(SQL["record_moved_reports"], columns)
     await conn.execute(SQL["record_moved_replacements"], columns)
+    await record_moved_copies(conn, moved)
     url_columns: Columns = {
         "scheme": [SCHEMES.index(url.scheme) for url in urls],
         "port": [url.port for url in urls],

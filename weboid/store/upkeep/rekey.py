@@ -13,6 +13,7 @@ from typing import Any, Final
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.errors import StoreError
+from weboid.store.archives.cited_copy import record_originals
 from weboid.store.db.key_scheme import OURS, UNDER_WAY, KeyScheme, has_scheme, record_scheme
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.db.rows import Columns, url_of
@@ -101,6 +102,7 @@ async def rekey(
         after = next(reversed(stored))
     await _rekey_spam_links(pool, scheme, batch, dry_run, done)
     if not dry_run:
+        await _rekey_originals(pool, scheme, batch)
         await _rekey_domain_reports(pool, scheme)
     if not dry_run:
         async with pool.connection() as conn:
@@ -142,6 +144,15 @@ async def _rekey_spam_links(pool: Pool, scheme: KeyScheme, batch: int, dry_run: 
             if not dry_run:
                 await conn.execute(SQL["delete_spam_links"], _transposed(names, old))
                 await conn.execute(SQL["record_spam_links"], _transposed((*names, "url"), new))
+
+
+async def _rekey_originals(pool: Pool, scheme: KeyScheme, batch: int) -> None:
+    """Computes anew what cited copies are copies of: their own URLs say it."""
+    after: UrlKey | None = BEFORE_ALL
+    while after is not None:
+        async with pool.connection() as conn:
+            await conn.execute(SQL["lock"])
+            after = await record_originals(conn, after, scheme, limit=batch)
 
 
 async def _rekey_domain_reports(pool: Pool, scheme: KeyScheme) -> None:

@@ -42,14 +42,18 @@ class CheckedUrl:
     portrait: Portrait | None = None
 
 
-async def record_checks(conn: Connection, checks: Sequence[CheckedUrl]) -> int:
-    """Writes the records of URLs that were checked, each URL at most once; returns how many there still are."""
+async def record_checks(conn: Connection, checks: Sequence[CheckedUrl], *, cited: bool = False) -> int:
+    """Writes the records of URLs that were checked, each URL at most once; returns how many there still are.
+
+    Cited copies are written only with `cited`, and nothing else is then: nobody writes what another visits (A-2).
+    """
     ordered = sorted(checks, key=lambda check: check.key)
     columns = {
         **key_columns(check.key for check in ordered),
         **record_columns(check.record for check in ordered),
         "due": [check.due for check in ordered],
         "portrait": [check.portrait and packed_portrait(check.portrait) for check in ordered],
+        "cited": cited,
     }
     return (await conn.execute(SQL["record_checks"], columns)).rowcount
 
@@ -68,7 +72,7 @@ async def record_next_days(conn: Connection, hosts: Sequence[HostKey]) -> None:
 
 
 async def record_due(conn: Connection, days: Mapping[UrlKey, int]) -> None:
-    """Makes URLs due on the given days, whatever was found before. The caller updates their hosts."""
+    """Makes URLs due on the given days, whatever was found before, but for cited copies. The caller updates hosts."""
     if days:
         keys = sorted(days)
         await conn.execute(SQL["record_due"], {**key_columns(keys), "due": [days[key] for key in keys]})

@@ -59,9 +59,10 @@ async def keep_order(conn: Connection) -> None:
     await conn.execute(SQL["keep_order"])
 
 
-async def list_there(conn: Connection, urls: Iterable[UrlKey]) -> set[UrlKey]:
-    """Which of these URLs there are."""
-    return {UrlKey(*row) async for row in await conn.execute(SQL["list_there"], key_columns(urls))}
+async def list_there(conn: Connection, urls: Iterable[UrlKey], *, cited: bool = True) -> set[UrlKey]:
+    """Which of these URLs there are; without `cited` only those that the link checker visits."""
+    row = {**key_columns(urls), "cited": cited}
+    return {UrlKey(*key) async for key in await conn.execute(SQL["list_there"], row)}
 
 
 def hosts_of(urls: Iterable[UrlKey]) -> set[HostKey]:

@@ -18,12 +18,12 @@ from weboid.store.db.pool import Connection
 from weboid.store.lists.changes import (
     NewsItem,
     find_day_start,
-    find_settled,
     list_newest,
     list_newest_of_pages,
     list_news,
 )
 from weboid.store.lists.links import list_titles
+from weboid.store.urls.verdict_log import find_settled
 from weboid.web.api.bulk import category_of
 from weboid.web.formats import atom
 from weboid.web.formats.atom import AtomEntry, AtomFeed

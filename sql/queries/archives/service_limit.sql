@@ -1,0 +1,43 @@
+-- When the next request to an archive's service may be sent, by the clock of the database, for all workers.
+
+-- name: lease_request
+-- A place is taken in one statement, or none is. What is read beside it may be a moment old: then the wait is short.
+WITH taken AS (
+    INSERT INTO archive_service AS service (archive, kind, free, day, requests)
+    VALUES (%(archive)s, %(kind)s, clock_timestamp() + make_interval(secs => %(gap_s)s), %(day)s, 1)
+    ON CONFLICT (archive, kind) DO UPDATE
+    SET free = clock_timestamp() + make_interval(secs => %(gap_s)s),
+        requests = CASE WHEN service.day = excluded.day THEN service.requests + 1 ELSE 1 END,
+        day = excluded.day
+    WHERE greatest(service.free, service.rest_until) <= clock_timestamp()
+    RETURNING rest_s
+)
+SELECT 0::float8, rest_s FROM taken
+UNION ALL
+SELECT extract(epoch FROM greatest(free, rest_until) - clock_timestamp())::float8, rest_s FROM archive_service
+WHERE archive = %(archive)s AND kind = %(kind)s AND NOT EXISTS (SELECT FROM taken)
+
+-- name: record_rest
+INSERT INTO archive_service AS service (archive, kind, rest_until, rest_s, why)
+SELECT %(archive)s, kind, clock_timestamp() + make_interval(secs => %(rest_s)s), ceil(%(rest_s)s), %(why)s
+FROM unnest(%(kinds)s::smallint[]) AS known (kind)
+ORDER BY kind
+ON CONFLICT (archive, kind) DO UPDATE
+SET rest_until = greatest(service.rest_until, excluded.rest_until), rest_s = excluded.rest_s, why = excluded.why
+
+-- name: record_answered
+UPDATE archive_service SET rest_s = 0, why = ''
+FROM (
+    SELECT archive, kind FROM archive_service
+    WHERE archive = %(archive)s AND rest_s > 0
+        AND rest_until <= clock_timestamp() - make_interval(secs => %(took_s)s)
+    ORDER BY kind
+    FOR NO KEY UPDATE
+) AS answered
+WHERE archive_service.archive = answered.archive AND archive_service.kind = answered.kind
+
+-- name: list_services
+SELECT archive, kind, greatest(0, extract(epoch FROM rest_until - clock_timestamp()))::float8, rest_s, why, day,
+    requests
+FROM archive_service
+ORDER BY archive, kind

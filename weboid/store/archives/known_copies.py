@@ -1,0 +1,70 @@
+"""Cited copies that were stored as ordinary links, before this program or before it knew their archive (A-2).
+
+One law: a run that is stopped has done what it has read, and the next one begins anew: what is done is passed over.
+"""
+
+from typing import Final, NamedTuple
+
+from weboid.core.url.keys import UrlKey, bucket, host_key
+from weboid.core.url.urls import Url
+from weboid.store.archives.cited_copy import (
+    ARCHIVE_HOSTS,
+    CitedCopy,
+    cited_copy_of,
+    record_cited,
+    record_cited_as_snapshots,
+)
+from weboid.store.archives.with_url import lock_kept
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import key_columns, url_of
+from weboid.store.db.statements import statements
+from weboid.store.urls.check import record_next_days
+from weboid.store.urls.lock import hosts_of, lock_hosts, lock_urls
+
+SQL: Final = statements("archives/cited_copy")
+
+
+class KnownCopiesPlace(NamedTuple):
+    """How far `record_known_copies` has come: which host of archives, and which of its URLs by due day and key."""
+
+    host: int = 0
+    due: int = -1
+    url_key: int = -(2**63)
+
+
+BEGINNING: Final = KnownCopiesPlace()
+
+
+async def record_known_copies(
+    conn: Connection, place: KnownCopiesPlace, day: int, *, limit: int = 500
+) -> KnownCopiesPlace | None:
+    """Takes cited copies among the next URLs of archives' hosts out of the link checker's rounds; `day` is their first.
+
+    Reads about `limit` URLs from a place on, in the caller's transaction; returns where to go on, None = that was all.
+    URLs of these hosts that are no copies stay as they are. Raises StoreError if the keys are being moved (O-10).
+    """
+    if place.host >= len(ARCHIVE_HOSTS):
+        return None
+    host = ARCHIVE_HOSTS[place.host]
+    row = {"bucket": bucket(host), "host_key": host_key(host), **place._asdict(), "limit": limit}
+    rows = await (await conn.execute(SQL["list_visited_elsewhere"], row)).fetchall()
+    urls = {UrlKey(*each[:3]): url_of(each[3:7]) for each in rows}
+    found = {key: copy for key, url in urls.items() if (copy := cited_copy_of(key, url, day))}
+    if found:
+        await _record(conn, found, urls, day)
+    if len(rows) < limit:
+        return KnownCopiesPlace(place.host + 1) if place.host + 1 < len(ARCHIVE_HOSTS) else None
+    return KnownCopiesPlace(place.host, rows[-1][7], rows[-1][2])
+
+
+async def _record(conn: Connection, found: dict[UrlKey, CitedCopy], urls: dict[UrlKey, Url], day: int) -> None:
+    """Records them in the order of all locks: URLs, then hosts, then what is known of copies."""
+    await lock_urls(conn, found)
+    kept = await lock_kept(conn, found)
+    cited = {key: found[key] for key in kept}
+    await conn.execute(SQL["record_never_due"], key_columns(sorted(kept)))
+    await record_cited_as_snapshots(conn, cited, {key: urls[key] for key in cited}, day)
+    await record_cited(conn, cited.values())
+    hosts = hosts_of(kept)
+    await lock_hosts(conn, hosts)
+    await record_next_days(conn, sorted(hosts))
