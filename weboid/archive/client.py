@@ -93,8 +93,8 @@ class ArchiveClient:
         self.limiter = limiter
         self.sent = 0
         """How many requests were sent so far."""
-        self.answers = 0
-        """How many of them were answered, with whatever status."""
+        self.met = 0
+        """How many of them met a server, with whatever answer."""
         self._session = session
         self._now = now
         self._headers = {"User-Agent": user_agent, "Accept-Encoding": "gzip, deflate"}
@@ -130,7 +130,7 @@ class ArchiveClient:
         self.sent += 1
         begun = self._now()
         reply = await self._exchange(address, most, {**self._headers, **(headers or {})}, form)
-        self.answers += reply.code is not None
+        self.met += reply.code is not None or reply.fault in ("refused", "tls")
         await self._heed(service, kind, reply, self._now() - begun)
         return reply
 

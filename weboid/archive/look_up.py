@@ -7,7 +7,7 @@ One law: NONE takes two voices of every service that was asked, and what a servi
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from weboid.archive.client import ArchiveClient, Resting
 from weboid.core.archive.addresses import (
@@ -18,7 +18,17 @@ from weboid.core.archive.addresses import (
     stamp_of,
 )
 from weboid.core.archive.captures import Capture, Listing, ServiceReply
-from weboid.core.archive.choice import MOST_TRIES, Note, Passed, Tried, Wish, candidates, next_try, note_of, similar_url
+from weboid.core.archive.choice import (
+    MOST_TRIES,
+    Note,
+    PassedOver,
+    Tried,
+    Wish,
+    candidates,
+    next_try,
+    note_of,
+    similar_url,
+)
 from weboid.core.archive.listings import combined, listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome, overall
 from weboid.core.archive.redirect_copies import MOST_HOPS, StoredHop, follow, lands
@@ -73,7 +83,7 @@ class ServiceTry:
     service: ArchiveService
     outcome: LookupOutcome
     why: str = ""
-    passed: tuple[Passed, ...] = ()
+    passed: tuple[PassedOver, ...] = ()
     rest_s: float | None = None
     is_given: bool = False
     """It was only asked for the given copy."""
@@ -111,11 +121,13 @@ async def look_up(
     known: Collection[int] = (),
     languages: Collection[str] = (),
     is_lifted: bool = False,
+    waits: bool = False,
 ) -> LookUpResult:
     """Looks for a copy: first those that are `given`, each played once, then service by service until there is one.
 
     `known` are the numbers of archives that need not be asked, `languages` those of the wikis that cite the URL;
-    `is_lifted`: a copy is chosen also of a page that always changes.
+    `is_lifted`: a copy is chosen also of a page that always changes; `waits`: while the first of all services rests, no
+    other is asked instead.
     """
     work = _LookUp(client, wish, is_lifted=is_lifted)
     for copy in given:
@@ -123,7 +135,7 @@ async def look_up(
             return work.result
     asked = [one for one in services_for(wish.url, available, languages=languages) if one.archive.number not in known]
     for service in asked:
-        if await work.ask(service, wish):
+        if await work.ask(service, wish) or (waits and service is available[0] and work.result.rest_s is not None):
             return work.result
     if asked and work.result.outcome is LookupOutcome.NONE and (similar := similar_url(wish.url)) is not None:
         await work.ask_similar(asked[0], similar)
@@ -145,6 +157,14 @@ class _Played:
     capture: Capture
     reply: ServiceReply
     replayed: Replayed
+
+
+class _Failed(NamedTuple):
+    """A capture that was played in vain, and why."""
+
+    capture: Capture
+    replayed: Replayed
+    why: str
 
 
 class _LookUp:
@@ -172,7 +192,7 @@ class _LookUp:
         if why is None:
             self._find(service, played.capture, note_of(played.capture, self._wish), is_given=True)
             return True
-        self._tried(ServiceTry(service, outcome, why, (Passed(stamp_of(copy.taken), why),), is_given=True))
+        self._tried(ServiceTry(service, outcome, why, (PassedOver(stamp_of(copy.taken), why),), is_given=True))
         return False
 
     async def ask(self, service: ArchiveService, wish: Wish) -> bool:
@@ -214,15 +234,15 @@ class _LookUp:
             self._tried(ServiceTry(service, LookupOutcome.UNSUITABLE, CHANGING, ranked.passed))
             return False
         tried: list[Tried] = []
-        played: list[Replayed] = []
+        failed: list[_Failed] = []
         while (capture := next_try(ranked, tried)) is not None:
             shown = await self._play(service, capture)
-            why = _unplayable(shown.replayed) or self._fault_of(shown, wish)
-            if why is None:
+            if (why := _unplayable(shown.replayed) or self._fault_of(shown, wish)) is None:
                 self._find(service, shown.capture, note_of(shown.capture, wish))
                 return True
-            tried.append(Tried(capture, why))
-            played.append(shown.replayed)
+            failed.append(_Failed(capture, shown.replayed, why))
+            is_played = shown.replayed.result is ReplayResult.PLAYS
+            tried.append(Tried(capture, why if is_played else shown.replayed.result.value))
             if shown.replayed.result is ReplayResult.WITHDRAWN:
                 break
         for capture in ranked.redirects[: 1 if len(tried) < MOST_TRIES else 0]:
@@ -230,11 +250,10 @@ class _LookUp:
             if why is None:
                 self._find(service, capture, Note.REDIRECTS)
                 return True
-            tried.append(Tried(capture, why))
-            played.append(end)
-        passed = (*(Passed(stamp_of(one.capture.taken), one.why) for one in tried), *ranked.passed)
-        why = passed[0].why if passed else "no-capture"
-        self._tried(ServiceTry(service, _outcome_of(played), why, passed))
+            failed.append(_Failed(capture, end, why))
+        passed = (*(PassedOver(stamp_of(one.capture.taken), one.why) for one in failed), *ranked.passed)
+        why = failed[0].why if failed else ranked.why
+        self._tried(ServiceTry(service, _outcome_of([one.replayed for one in failed]), why, passed))
         return False
 
     async def _follow(self, service: ArchiveService, capture: Capture, wish: Wish) -> tuple[Replayed, str | None]:
@@ -268,9 +287,15 @@ class _LookUp:
             replayed = replay_of(reply, stamp=stamp, url=_url_of(capture) or self._wish.url, service=service)
             if replayed.result is ReplayResult.NOTHING:
                 raise _Unproven(replayed.why)
-            if replayed.result is not ReplayResult.MOVED or replayed.taken is None or last:
+            if replayed.result is not ReplayResult.MOVED or replayed.taken is None:
                 break
             capture = capture._replace(taken=replayed.taken, address=None)
+            if replayed.status is not None:
+                # The near one was played without a word.
+                replayed = replayed._replace(result=ReplayResult.PLAYS, why="")
+                break
+            if last:
+                break
         return _Played(capture, reply, replayed)
 
     async def _index(self, service: ArchiveService, address: str) -> ServiceReply:

@@ -139,7 +139,7 @@ class QueueRound:
         return left_s if left_s > 0 else None
 
     async def sweep(self) -> QueueTally:
-        """Looks up all that waits. Ends early if stopped, or while the first of all services rests; raises StoreError."""
+        """Looks up all that waits; raises StoreError. Ends early if stopped, or if the first of all services rests."""
         self.rests.clear()
         supply: asyncio.Queue[_Task | None] = asyncio.Queue(self._at_once)
         try:
@@ -195,7 +195,7 @@ class QueueRound:
     async def _taken(self) -> list[_Task]:
         """The next URLs with what the store knows of their copies."""
         async with self._pool.connection() as conn:
-            wanted = await lease_wanted(conn, limit=_BATCH, lease_s=LEASE_S)
+            wanted = await lease_wanted(conn, self._today(), limit=_BATCH, lease_s=LEASE_S)
             keys = [one.key for one in wanted]
             lookups = await list_lookups(conn, keys) if keys else {}
             snapshots = await list_snapshots(conn, keys) if keys else {}
@@ -218,7 +218,9 @@ class QueueRound:
     async def _looked_up(self, task: _Task) -> LookUpResult | None:
         """What a look-up finds; None if none is needed, or if it failed by a fault of ours."""
         day = self._today()
-        if is_settled(task.snapshots, task.wanted) or (task.changing is not None and not task.changing.is_lifted):
+        if is_settled(task.wanted, task.snapshots, task.lookups) or (
+            task.changing is not None and not task.changing.is_lifted
+        ):
             return None
         known = [lookup.archive for lookup in task.lookups if lookup.due > day]
         try:
@@ -229,6 +231,7 @@ class QueueRound:
                 given=given_copies(task.wanted, self._numbers, known),
                 known=known,
                 is_lifted=task.changing is not None,
+                waits=True,
             )
         except StoreError:
             raise
@@ -254,8 +257,11 @@ class QueueRound:
                 await record_changing(conn, changed.changing, day)
                 await record_done(conn, changed.days)
         for one in done:
-            self._open.pop(one.task.wanted.key, None)
-            self._count(one, is_done=one.task.wanted.key in changed.days)
+            is_done = one.task.wanted.key in changed.days
+            # What waits for the first of all services goes back to its place; for another one, when its lease ends.
+            if is_done or self.rest_s is None:
+                self._open.pop(one.task.wanted.key, None)
+            self._count(one, is_done=is_done)
         if done and self._show:
             self._show(self.tally)
 

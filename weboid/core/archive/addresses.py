@@ -79,17 +79,11 @@ def save_status_request(service: ArchiveService, job: str) -> str:
     return f"{service.base}/save/status/{quote(job, safe='')}"
 
 
-def is_own(service: ArchiveService, address: str) -> bool:
-    """Whether an address that an answer contains lies in the service itself, and not in another archive or on any
-    other host, where requests or people would be led."""
-    try:
-        place = _place(address)
-    except ValueError:
-        return False
-    if place in (_place(service.base), _place(service.public)):
-        return True
+def is_elsewhere(service: ArchiveService, address: str) -> bool:
+    """Whether an address that an answer contains is known to be in another archive. Captures are played at the
+    service's own base whatever their addresses say, so that unknown hosts (a stand-in, a moved archive) may pass."""
     snapshot = snapshot_of(address)
-    return snapshot is not None and snapshot.archive is service.archive
+    return snapshot is not None and snapshot.archive is not service.archive
 
 
 def stamp_of(moment: datetime) -> int:
@@ -131,8 +125,3 @@ def _query(**parameters: str) -> str:
 def _without_scheme(url: Url) -> str:
     """The availability API finds less with ``https://``."""
     return str(url).partition("://")[2] if url.scheme in ("http", "https") else str(url)
-
-
-def _place(address: str) -> tuple[str | None, int | None]:
-    parts = urlsplit(address)
-    return parts.hostname, parts.port

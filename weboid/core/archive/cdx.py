@@ -52,14 +52,14 @@ def rows_of(text: str) -> Rows | None:
 
 def _json_rows(text: str) -> Rows | None:
     data = json_of(text)
-    if data is None:
+    if not isinstance(data, list):
         return Rows(is_cut=True)
-    if data == []:
+    if not data:
         return Rows()
-    names = data[0] if isinstance(data, list) else None
-    if not isinstance(names, list) or not {"timestamp", "original"} <= {
-        name for name in names if isinstance(name, str)
-    }:
+    if not isinstance(data[0], list):
+        return None
+    names = [str(name) for name in data[0]]
+    if not {"timestamp", "original"} <= set(names):
         return None
     return _collected(_json_fields(data[1:], names), resume_key=_json_key(data))
 
@@ -81,7 +81,7 @@ def _json_key(data: list[object]) -> str | None:
 
 
 def _object_rows(text: str) -> Rows | None:
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.split("\n") if line.strip()]
     values = [json_of(line) for line in lines]
     fields = [value if isinstance(value, dict) and "timestamp" in value else None for value in values]
     is_cut = values[-1] is None

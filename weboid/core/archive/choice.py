@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from weboid.core.archive.captures import Capture
 from weboid.core.archive.changing import is_changing
-from weboid.core.archive.fitness import REDIRECTS, Heaps, Passed, Row, Wish, in_utc, sorted_out, stamp14
+from weboid.core.archive.fitness import REDIRECTS, Heaps, PassedOver, Row, Wish, in_utc, sorted_out, stamp14
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.spellings import archived, is_wanted, similar_url
 
@@ -24,7 +24,7 @@ __all__ = [
     "UNPLAYED",
     "WALLS",
     "Note",
-    "Passed",
+    "PassedOver",
     "Ranked",
     "Tried",
     "Wish",
@@ -81,7 +81,7 @@ class Ranked:
     wish: Wish
     best: tuple[Capture, ...] = ()
     redirects: tuple[Capture, ...] = ()
-    passed: tuple[Passed, ...] = ()
+    passed: tuple[PassedOver, ...] = ()
     changing: bool = False
     died: datetime | None = None
     why: str = ""
@@ -102,7 +102,7 @@ def candidates(captures: Iterable[Capture], wish: Wish) -> Ranked:
     passed = tuple(heaps.passed)
     contents = [Capture(row.taken, "", digest=row.digest) for row in fit]
     if is_changing(contents, wish.url, wanted):
-        blocked = [Passed(stamp14(row.taken), "changing") for row in (*fit, *heaps.redirects)]
+        blocked = [PassedOver(stamp14(row.taken), "changing") for row in (*fit, *heaps.redirects)]
         return Ranked(wish, passed=tuple(sorted((*passed, *blocked))), changing=True, died=heaps.died, why="changing")
     best = (*_in_order(heaps.good, wish, wanted), *_in_order(heaps.reserve, wish, wanted))
     redirects = _in_order(heaps.redirects, wish, wanted)

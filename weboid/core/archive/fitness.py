@@ -46,7 +46,7 @@ class Wish:
     mime: str | None = None
 
 
-class Passed(NamedTuple):
+class PassedOver(NamedTuple):
     """A capture that was passed over, for the stable word `why`. `stamp` has 14 digits."""
 
     stamp: int
@@ -78,7 +78,7 @@ class Heaps:
     good: list[Row] = field(default_factory=list)
     reserve: list[Row] = field(default_factory=list)
     redirects: list[Row] = field(default_factory=list)
-    passed: list[Passed] = field(default_factory=list)
+    passed: list[PassedOver] = field(default_factory=list)
     died: datetime | None = None
 
 
@@ -89,7 +89,7 @@ def sorted_out(captures: Iterable[Capture], wish: Wish) -> Heaps:
     pages: list[Row] = []
     for row in rows:
         if why := _wrong_row(row, wish):
-            heaps.passed.append(Passed(stamp14(row.taken), why))
+            heaps.passed.append(PassedOver(stamp14(row.taken), why))
         else:
             pages.append(row)
     pages = _resolved(pages)
@@ -101,7 +101,7 @@ def sorted_out(captures: Iterable[Capture], wish: Wish) -> Heaps:
         if why == "redirect":
             heaps.redirects.append(row)
         elif why:
-            heaps.passed.append(Passed(stamp14(row.taken), why))
+            heaps.passed.append(PassedOver(stamp14(row.taken), why))
         else:
             (heaps.reserve if _is_reserve(row, stated=stated) else heaps.good).append(row)
     heaps.passed.sort()

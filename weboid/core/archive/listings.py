@@ -11,7 +11,7 @@ One law: NONE comes only from a whole, well-formed reply that says so, and from 
 from typing import Final
 from urllib.parse import urljoin
 
-from weboid.core.archive.addresses import index_request, is_own, second_request
+from weboid.core.archive.addresses import index_request, is_elsewhere, second_request
 from weboid.core.archive.availability import available_of
 from weboid.core.archive.captures import Capture, Listing, ServiceReply
 from weboid.core.archive.cdx import Rows, rows_of
@@ -233,8 +233,9 @@ def _owned(service: ArchiveService, listing: Listing) -> Listing:
 
 
 def _own(service: ArchiveService, captures: tuple[Capture, ...]) -> tuple[Capture, ...]:
-    """The captures that lie in the service. Their addresses are dropped where they follow from moment and original."""
-    own = (capture for capture in captures if is_own(service, capture.address or ""))
+    """The captures that are not in another archive, as an aggregator's may be, among them barred ones (A-2). Their
+    addresses are dropped where they follow from moment and original."""
+    own = (capture for capture in captures if not is_elsewhere(service, capture.address or ""))
     return tuple(capture._replace(address=None) if service.is_raw else capture for capture in own)
 
 

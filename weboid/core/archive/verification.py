@@ -16,12 +16,11 @@ from weboid.core.archive.captures import Capture, ServiceReply
 from weboid.core.archive.fitness import GOOD, RESERVE, Wish, in_utc, wants_file
 from weboid.core.document.document import Document, is_html
 from weboid.core.document.fingerprint import distance
-from weboid.core.document.folding import first_of, folded, phrases
 from weboid.core.document.language import UNKNOWN
 from weboid.core.document.portrait import BLANK, FAR_BITS, Portrait, is_replaced, portrait_of
 from weboid.core.observe.content import content_suspicion, document_in
 from weboid.core.observe.observation import RawResponse
-from weboid.core.signs.login_walls import is_consent_url
+from weboid.core.signs.notices import notice_in
 from weboid.core.signs.trades import trade_in
 from weboid.core.url.archives import is_same_page
 from weboid.core.url.spellings import archived, file_extension, is_front
@@ -33,11 +32,14 @@ READ_BYTES: Final = 65_536
 _PREFIX: Final = "x-archive-orig-"
 _OWN_HEADERS: Final = ("content-type", "content-encoding")
 """Headers of a replay that are the original's own where archives prefix none."""
+_FEWEST_BYTES: Final = 32
+"""A shorter body is no document in any format, but at most a word about why there is none."""
 _GZIP: Final = b"\x1f\x8b"
 _STUB_WORDS: Final = 40
 """A document with more words that forwards has content of its own."""
 _SCRIPT_STUB_WORDS: Final = 25
-_CONSENT_WORDS: Final = 400
+_STUB_BYTES: Final = 8_192
+"""A stub that forwards by a script is shorter: in a longer document scripts have other uses for addresses."""
 _SCRIPTED: Final = re.compile(
     rb"(?:\b(?:window|document|self|top|parent)\s*\.\s*)?\blocation(?:\s*\.\s*href)?\s*=\s*[\"'][^\"']"
     rb"|\blocation\s*\.\s*(?:replace|assign)\s*\(\s*[\"'][^\"']",
@@ -46,19 +48,6 @@ _SCRIPTED: Final = re.compile(
 _SCRIPT: Final = re.compile(rb"<script\b[^>]{0,500}>(.{0,4000}?)</script", re.IGNORECASE | re.DOTALL)
 _FRAMES: Final = re.compile(rb"<(?:frameset|iframe|object|embed|applet)\b", re.IGNORECASE)
 _PDF: Final = b"%PDF-"
-_CONSENT: Final = phrases(
-    "before you continue|before you continue to google search|before you continue to youtube|cookie consent|"
-    "cookies required|cookie required|cookies are required|please enable cookies|we value your privacy|"
-    "your privacy choices|we need your consent|consent required|cookie wall|privacy gate|privacy settings|"
-    "your privacy is important to us|is part of the yahoo family of brands|gdpr consent|"
-    "bevor sie zu google weitergehen|bevor sie zu youtube weitergehen|bevor sie fortfahren|zustimmung erforderlich|"
-    "wir benotigen ihre zustimmung|wir brauchen ihre zustimmung|ihre zustimmung|datenschutz einstellungen|"
-    "cookie einstellungen|mit werbung weiterlesen|cookies zustimmen|privatsphare einstellungen|"
-    "avant d acceder a google|avant d acceder a youtube|avant de continuer|votre consentement|"
-    "gerer vos cookies|antes de ir a google|antes de continuar|su consentimiento|valoramos su privacidad|"
-    "prima di continuare|il tuo consenso|voordat je verdergaat|toestemming voor cookies|cookietoestemming|"
-    "cookies accepteren|zanim przejdziesz|zgoda na cookies|vase soukromi|innan du fortsatter|for du fortsaetter"
-)
 
 
 def verified(
@@ -79,7 +68,7 @@ def verified(
         return "status"
     asked = archived(capture.original) or wish.url
     answer = stored_response(reply, str(asked), GOOD)
-    if not answer.body:
+    if len(answer.body.strip()) < _FEWEST_BYTES:
         return "empty"
     document = document_in(answer)
     if wants_file(wish):
@@ -135,12 +124,12 @@ def _is_text(body: bytes) -> bool:
 
 def _wrong_page(answer: RawResponse, document: Document, wish: Wish, asked: Url) -> str | None:
     """Why a document is not the page that was wanted."""
-    if found := content_suspicion(answer):
-        return found.reason.word
+    if suspicion := content_suspicion(answer):
+        return suspicion.reason.word
     if _forwards(answer.body, document, asked):
         return "forwards"
-    if _asks_consent(document):
-        return "consent"
+    if found := notice_in(str(asked), document):
+        return found
     if wish.portrait is not None and _is_other(wish.portrait, document):
         return "replaced"
     return "in-trade" if _is_in_trade(document, wish) else None
@@ -152,7 +141,7 @@ def _forwards(body: bytes, document: Document, asked: Url) -> bool:
         return False
     if document.refresh is not None and not _reloads(document.refresh, asked):
         return True
-    if len(document.words) > _SCRIPT_STUB_WORDS or _FRAMES.search(body):
+    if len(document.words) > _SCRIPT_STUB_WORDS or len(body) > _STUB_BYTES or _FRAMES.search(body):
         return False
     return any(_SCRIPTED.search(script[1]) for script in _SCRIPT.finditer(body))
 
@@ -161,15 +150,6 @@ def _reloads(target: str, asked: Url) -> bool:
     """Whether a refresh of a front page leads to the same site's: many begin with a picture that leads on by itself."""
     form = archived(target)
     return form is not None and is_same_page(form, asked) and is_front(asked)
-
-
-def _asks_consent(document: Document) -> bool:
-    """Whether a document asks for consent in place of its content."""
-    if document.is_article or len(document.words) > _CONSENT_WORDS:
-        return False
-    if document.canonical is not None and is_consent_url(document.canonical):
-        return True
-    return any(first_of(_CONSENT, folded(said)) for said in (document.title, *document.headings))
 
 
 def _is_other(known: Portrait, document: Document) -> bool:

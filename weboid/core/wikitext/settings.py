@@ -17,8 +17,8 @@ from weboid.core.wikitext.shape import Form, Misfit, read, schema
 from weboid.errors import WeboidError
 
 PLACEHOLDERS: Final = ("url", "archive_url", "archive_date", "stamp", "text", "date", "month", "now", "bot")
-"""What may stand in braces in a pattern: the link, its copy, the copy's day and 14-digit moment in UTC, the link's text,
-the day, the month and the moment of writing, and the name of the bot that writes."""
+"""What may stand in braces in a pattern: the link, its copy, the copy's day and 14-digit moment in UTC, the link's
+text, the day, the month and the moment of writing, and the name of the bot that writes."""
 
 _OUT: Final = r"\u0000-\u001f\u007f{}|<>\[\]"
 """What stands in no name and no value: it would leave a template."""
@@ -50,10 +50,17 @@ def _bad_language(code: str) -> str:
 
 
 Wiki = Annotated[str, Form("a wiki, such as 'dewiki@WMF'", r"[a-z0-9_-]{1,64}@[A-Za-z][A-Za-z0-9_-]{0,31}")]
-Language = Annotated[str, Form("a language, such as 'de'", r"[a-z]{2,12}(?:-[A-Za-z0-9]{1,12}){0,3}", 40, _bad_language)]
+Language = Annotated[
+    str, Form("a language, such as 'de'", r"[a-z]{2,12}(?:-[A-Za-z0-9]{1,12}){0,3}", 40, _bad_language)
+]
 DatePattern = Annotated[
     str,
-    Form("a CLDR pattern of dates, such as 'd MMMM y'", rf"(?:[dMLyE]|'[^{_OUT}='~]*'|[^{_OUT}='~A-Za-z])+", 60, _bad_date),
+    Form(
+        "a CLDR pattern of dates, such as 'd MMMM y'",
+        rf"(?:[dMLyE]|'[^{_OUT}='~]*'|[^{_OUT}='~A-Za-z])+",
+        60,
+        _bad_date,
+    ),
 ]
 TemplateName = Annotated[str, Form("the name of a template, without its namespace", rf"[^{_OUT}#]+", 255)]
 Parameter = Annotated[str, Form("the name of a parameter", rf"[^{_OUT}=]+", 100)]
@@ -213,7 +220,9 @@ def placeholders(pattern: str) -> set[str]:
 
 def _contradictions(settings: WikiSettings, wiki: str | None) -> list[str]:
     """What single fields cannot show."""
-    faults = [] if wiki in (None, settings.dbname) else [f"dbname: is {settings.dbname}, but this is the page of {wiki}"]
+    faults = (
+        [] if wiki in (None, settings.dbname) else [f"dbname: is {settings.dbname}, but this is the page of {wiki}"]
+    )
     dead, archive = settings.dead_tag, settings.archive_template
     for path, template in (("dead_tag", dead), ("archive_template", archive)):
         written = template.write[2:-2].partition("|")[0]
@@ -230,10 +239,8 @@ def _contradictions(settings: WikiSettings, wiki: str | None) -> list[str]:
     patterns = [dead.write, archive.write, *(_values(settings.cite))]
     if settings.month is None and any("month" in placeholders(pattern) for pattern in patterns):
         faults.append("month: is missing, but {month} is used")
-    for name in ("names", "url", "archive_url", "archive_date"):
-        if not getattr(settings.cite, name):
-            faults.append(f"cite.{name}: must not be empty")
-    return faults
+    needed = ("names", "url", "archive_url", "archive_date")
+    return faults + [f"cite.{name}: must not be empty" for name in needed if not getattr(settings.cite, name)]
 
 
 def _values(cite: CiteSettings) -> list[str]:

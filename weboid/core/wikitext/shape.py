@@ -1,8 +1,8 @@
 """Reads JSON into frozen dataclasses by their types, and writes the JSON Schema of the same types.
 
 Types: bool, text with a `Form`, Literal, tuple, Mapping, dataclasses, and each of them or None.
-One law: whatever a text holds, it gives either a value or faults, each with its path (``cite.status.dead: …``); no other
-exception, however deep, long or wrong it is.
+One law: whatever a text holds, it gives either a value or faults, each with its path (``cite.status.dead: …``); no
+other exception, however deep, long or wrong it is.
 """
 
 import json
@@ -50,6 +50,8 @@ def read(kind: type[_T], text: str) -> _T:
     """The value of a dataclass in a JSON text. Raises Misfit."""
     if len(text) > MOST_CHARACTERS:
         raise Misfit([f"longer than {MOST_CHARACTERS:,} characters"])
+    if _HALVES.search(text):
+        raise Misfit(["holds half a character, which no page of a wiki can"])
     try:
         given = json.loads(text, object_pairs_hook=_table, parse_constant=_no_number)
     except _Twice as twice:
@@ -88,71 +90,84 @@ def _no_number(word: str) -> None:
     raise ValueError(word)
 
 
+class _Wrong(Exception):
+    """What is wrong with the value at one path."""
+
+
 def _value(kind: Any, given: Any, path: str, faults: list[str]) -> Any:
     """The value of a type; None after a fault, which is appended."""
+    try:
+        return _of_kind(kind, given, path, faults)
+    except _Wrong as wrong:
+        faults.append(f"{path}: {wrong}" if path else str(wrong))
+        return None
+
+
+def _of_kind(kind: Any, given: Any, path: str, faults: list[str]) -> Any:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         return None if given is None else _value(arguments[0], given, path, faults)
     if origin is Annotated:
-        return _text(arguments[1], given, path, faults)
+        return _text(arguments[1], given)
     if origin is Literal:
-        return given if given in arguments else _fault(path, "must be " + _either(arguments), faults)
+        if given not in arguments:
+            raise _Wrong("must be " + " or ".join(repr(word) for word in arguments))
+        return given
     if origin is tuple:
         return _list(arguments[0], given, path, faults)
     if is_dataclass(kind):
         return _filled(kind, given, path, faults)
     if origin is not None:
         return _mapping(arguments, given, path, faults)
-    return given if isinstance(given, bool) else _fault(path, "must be true or false", faults)
-
-
-def _text(form: Form, given: Any, path: str, faults: list[str]) -> str | None:
-    if not isinstance(given, str):
-        return _fault(path, f"must be a text: {form.words}", faults)
-    if len(given) > form.most:
-        return _fault(path, f"longer than {form.most} characters", faults)
-    if _HALVES.search(given) or not re.fullmatch(form.pattern, given):
-        return _fault(path, f"{_shown(given)} is not {form.words}", faults)
-    if reason := form.refuse(given):
-        return _fault(path, f"{_shown(given)}: {reason}", faults)
+    if not isinstance(given, bool):
+        raise _Wrong("must be true or false")
     return given
 
 
-def _list(kind: Any, given: Any, path: str, faults: list[str]) -> tuple[Any, ...] | None:
+def _text(form: Form, given: Any) -> str:
+    if not isinstance(given, str):
+        raise _Wrong(f"must be a text: {form.words}")
+    if len(given) > form.most:
+        raise _Wrong(f"longer than {form.most} characters")
+    if _HALVES.search(given) or not re.fullmatch(form.pattern, given):
+        raise _Wrong(f"{_shown(given)} is not {form.words}")
+    if reason := form.refuse(given):
+        raise _Wrong(f"{_shown(given)}: {reason}")
+    return given
+
+
+def _list(kind: Any, given: Any, path: str, faults: list[str]) -> tuple[Any, ...]:
     if not isinstance(given, list) or len(given) > _MOST_ITEMS:
-        return _fault(path, f"must be a list of at most {_MOST_ITEMS}", faults)
+        raise _Wrong(f"must be a list of at most {_MOST_ITEMS}")
     return tuple(_value(kind, each, f"{path}[{place}]", faults) for place, each in enumerate(given))
 
 
-def _mapping(arguments: tuple[Any, ...], given: Any, path: str, faults: list[str]) -> dict[str, Any] | None:
+def _mapping(arguments: tuple[Any, ...], given: Any, path: str, faults: list[str]) -> dict[str, Any]:
     if not isinstance(given, dict) or len(given) > _MOST_ITEMS:
-        return _fault(path, f"must be a table of at most {_MOST_ITEMS}", faults)
+        raise _Wrong(f"must be a table of at most {_MOST_ITEMS}")
     own = {key: value for key, value in given.items() if not key.startswith(_COMMENT)}
-    for key in own:
-        _text(get_args(arguments[0])[1], key, _below(path, key), faults)
-    return {key: _value(arguments[1], value, _below(path, key), faults) for key, value in own.items()}
+    return {
+        _value(arguments[0], key, _below(path, key), faults): _value(arguments[1], value, _below(path, key), faults)
+        for key, value in own.items()
+    }
 
 
 def _filled(kind: Any, given: Any, path: str, faults: list[str]) -> Any:
     if not isinstance(given, dict):
-        return _fault(path, "must be a table", faults)
+        raise _Wrong("must be a table")
     known = {field.name: field for field in fields(kind)}
-    hints = _hints(kind)
-    unknown = [key for key in given if key not in known and not key.startswith(_COMMENT)]
     before = len(faults)
-    for key in unknown:
-        _fault(_below(path, key), f"unknown key; known are {', '.join(known)}", faults)
-    for name, field in known.items():
-        if name not in given and _is_needed(field):
-            _fault(_below(path, name), "is missing", faults)
-    values = {
-        name: _value(hints[name], given[name], _below(path, name), faults) for name in known if name in given
-    }
+    faults += [
+        f"{_below(path, key)}: unknown key; known are {', '.join(known)}"
+        for key in given
+        if key not in known and not key.startswith(_COMMENT)
+    ]
+    faults += [
+        f"{_below(path, name)}: is missing" for name, field in known.items() if name not in given and _is_needed(field)
+    ]
+    hints = _hints(kind)
+    values = {name: _value(hints[name], given[name], _below(path, name), faults) for name in known if name in given}
     return None if len(faults) > before else kind(**values)
-
-
-def _fault(path: str, what: str, faults: list[str]) -> None:
-    faults.append(f"{path}: {what}" if path else what)
 
 
 def _below(path: str, key: str) -> str:
@@ -163,10 +178,6 @@ def _below(path: str, key: str) -> str:
 def _shown(text: str) -> str:
     """A hostile text in a message: short, quoted, on one line, and nothing that cannot be encoded."""
     return ascii(text[:60]) if _HALVES.search(text[:60]) else repr(text[:60])
-
-
-def _either(words: tuple[str, ...]) -> str:
-    return " or ".join(repr(word) for word in words)
 
 
 @cache

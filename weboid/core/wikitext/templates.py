@@ -21,7 +21,9 @@ _NEEDED: Final = frozenset({"url", "archive_url", "stamp"})
 _FIELD: Final = re.compile(r"\{([a-z_]+)\}")
 _MOST_TEXT: Final = 300
 
-_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:\[[0-9A-Fa-f:.]+\]|[^\s/?#\[\]{}|<>\"'\x00-\x1f]+)")
+_ADDRESS: Final = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]*://(?:\[[0-9A-Fa-f:.]+\](?::[0-9]+)?|[^\s/?#\[\]{}|<>\"'\x00-\x1f]+)"
+)
 _OUT_OF_URL: Final = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\u3000\"<>\[\]{}|\\^`]|'(?=')|~(?=~~)|_(?=_\w+?__)")
 _ENTITY: Final = re.compile(r"&(?=#?\w+;)")
 _UNSEEN: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]")
@@ -95,6 +97,8 @@ def url_value(url: str) -> str | None:
     """
     head = _ADDRESS.match(url)
     if head is None:
+        return None
+    if head.end() < len(url) and url[head.end()] not in "/?#":
         return None
     rest = _OUT_OF_URL.sub(_percent_encoded, _UNSEEN.sub(_percent_encoded, url[head.end() :]))
     return head[0] + _ENTITY.sub("&amp;", rest)

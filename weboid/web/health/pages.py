@@ -56,6 +56,7 @@ _ALARMS: Final = {
     "loop-lag": "weboid-status-alarm-loop-lag",
     "offline": "weboid-status-alarm-offline",
     "store": "weboid-status-alarm-store",
+    "archive-rests": "weboid-status-alarm-archive-rests",
 }
 _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-status-white"}
 
