@@ -74,13 +74,15 @@ class ShownSnapshot(NamedTuple):
 class Copies:
     """What is known of the copies of a URL: `snapshots` in the order of preference, the first is the one shown.
 
-    `checked` is the day of the newest look-up, None if there was none; `again` that of the next.
+    `checked` is the day of the newest look-up, None if there was none; `again` that of the next;
+    `withdrawn` is the moment of the copy that the archive has taken away.
     """
 
     state: CopyState
     snapshots: tuple[ShownSnapshot, ...] = ()
     checked: int | None = None
     again: int | None = None
+    withdrawn: datetime | None = None
 
     @property
     def first(self) -> ShownSnapshot | None:

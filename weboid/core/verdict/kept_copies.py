@@ -4,24 +4,42 @@ One law: what is shown are snapshots of services to which people may be sent, at
 somebody chose takes the place of the one of its service that was chosen by rule.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
 from typing import Final, NamedTuple
 
-from weboid.core.archive.addresses import reader_address, taken_of
+from weboid.core.archive.addresses import reader_address
 from weboid.core.archive.choice import Note
 from weboid.core.archive.copies import PENDING, Copies, CopyOrigin, CopyState, ShownSnapshot, copies_of
 from weboid.core.archive.outcomes import LookupOutcome, overall
-from weboid.core.archive.services import SERVICES, ArchiveService
+from weboid.core.archive.replies import moment_of
+from weboid.core.archive.services import SERVICES, ArchiveService, Dialect
 from weboid.core.url.archives import BY_NUMBER, snapshot_of
 from weboid.core.url.urls import Url
 
 Services = Mapping[int, ArchiveService]
 """The services that make addresses for readers, by the number of their archive."""
 
-DEFAULT_SERVICES: Final[Services] = {service.archive.number: service for service in SERVICES.values()}
+_SHOWN_ONLY: Final = {
+    "loc": "https://webarchive.loc.gov/all",
+    "stanford": "https://swap.stanford.edu",
+    "parliament": "https://webarchive.parliament.uk",
+    "veebiarhiiv": "https://veebiarhiiv.digar.ee/a",
+    "ghostarchive": "https://ghostarchive.org/archive",
+}
+"""Archives that are not asked, but whose copies pages cite: what their addresses begin with."""
 
-WITHDRAWN: Final = "withdrawn"
-"""Why a look-up passed a capture over: the archive has withdrawn it."""
+DEFAULT_SERVICES: Final[Services] = {
+    archive.number: SERVICES.get(archive.name)
+    or ArchiveService(archive, Dialect.PYWB, _SHOWN_ONLY[archive.name], _SHOWN_ONLY[archive.name], 0, 0)
+    for archive in BY_NUMBER.values()
+    if archive.is_offered and (archive.name in SERVICES or archive.name in _SHOWN_ONLY)
+}
+
+_WITHDRAWN: Final = re.compile("withdrawn ([0-9]{14})")
+"""How a look-up tells that the archive has taken away the copy that was kept (``archive/withdrawals``)."""
 
 _ORIGINS: Final = (CopyOrigin.CITED, CopyOrigin.CHOSEN)
 """By stored number."""
@@ -77,7 +95,10 @@ def shown_copies(
     for snapshot in _chosen_by_rule(kept.snapshots, url, services):
         shown.setdefault(snapshot.service.number, snapshot)
     checked = max((lookup.asked for lookup in kept.lookups), default=None)
-    return copies_of(shown.values(), _state(kept.lookups), checked, _again(kept.lookups))
+    again = min((lookup.due for lookup in kept.lookups), default=None)
+    withdrawn = None if shown else _withdrawn(kept.lookups)
+    state = CopyState.WITHDRAWN if withdrawn else _state(kept.lookups)
+    return replace(copies_of(shown.values(), state, checked, again), withdrawn=withdrawn)
 
 
 def _chosen_by_people(addresses: Iterable[str]) -> Iterator[ShownSnapshot]:
@@ -90,34 +111,30 @@ def _chosen_by_people(addresses: Iterable[str]) -> Iterator[ShownSnapshot]:
 
 def _chosen_by_rule(rows: Iterable[KeptSnapshot], url: Url, services: Services) -> Iterator[ShownSnapshot]:
     for row in rows:
-        archive, service = BY_NUMBER.get(row.archive), services.get(row.archive)
-        if archive is None or not archive.is_offered:
+        address, taken = _address(row, url, services), moment_of(str(row.stamp))
+        if address is None or taken is None:
             continue
-        if service is not None:
-            address = reader_address(service, row.stamp, url, row.address)
-        elif row.address:
-            address = row.address
-        else:
-            continue
-        yield ShownSnapshot(
-            archive,
-            address,
-            str(url),
-            taken_of(row.stamp),
-            _ORIGINS[row.origin],
-            row.asked,
-            Note(row.note),
-            row.wanted,
-        )
+        origin, note = _ORIGINS[row.origin], Note(row.note)
+        yield ShownSnapshot(BY_NUMBER[row.archive], address, str(url), taken, origin, row.asked, note, row.wanted)
+
+
+def _address(row: KeptSnapshot, url: Url, services: Services) -> str | None:
+    """The address for readers; None where they may not be sent to, or where there is none that says the moment."""
+    archive, service = BY_NUMBER.get(row.archive), services.get(row.archive)
+    if archive is None or not archive.is_offered:
+        return None
+    if service is None or (service.dialect is Dialect.PERMA and not row.address):
+        return row.address
+    return reader_address(service, row.stamp, url, row.address)
 
 
 def _state(lookups: tuple[KeptLookup, ...]) -> CopyState:
     """What look-ups say where no snapshot is kept: a copy that was found then is gone, so it is to be looked up."""
-    if any(lookup.passed.endswith(WITHDRAWN) for lookup in lookups):
-        return CopyState.WITHDRAWN
     outcomes: list[LookupOutcome] = [lookup.outcome for lookup in lookups if lookup.outcome is not LookupOutcome.FOUND]
     return CopyState(overall(outcomes).word) if outcomes else CopyState.PENDING
 
 
-def _again(lookups: tuple[KeptLookup, ...]) -> int | None:
-    return min((lookup.due for lookup in lookups), default=None)
+def _withdrawn(lookups: tuple[KeptLookup, ...]) -> datetime | None:
+    """The moment of the newest copy that was withdrawn since the last look-up."""
+    found = [match[1] for lookup in lookups if (match := _WITHDRAWN.fullmatch(lookup.passed))]
+    return moment_of(max(found)) if found else None

@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.copies import Copies, copies_as_json
-from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, KeptCopies, Services, shown_copies
 from weboid.core.record.days import NEVER_DUE, iso
 from weboid.core.record.history import Entry
 from weboid.core.record.policy import DEFAULT, Policy
@@ -28,6 +27,7 @@ from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.urls import DEFAULT_PORTS, Url
 from weboid.core.verdict.claims import NONE, Claims, with_claims
 from weboid.core.verdict.grounds import Grounds, grounds_of
+from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, KeptCopies, Services, shown_copies
 from weboid.core.verdict.verdict import Finding, Verdict, finding_of
 
 VERSION: Final = 2

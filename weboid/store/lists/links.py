@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from weboid.core.record.policy import DEFAULT, Policy
-from weboid.core.url.archives import ARCHIVES, is_archive_host
+from weboid.core.url.archives import is_archive_host
 from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.claims import with_claims
+from weboid.core.verdict.kept_copies import DEFAULT_SERVICES
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import KnownUrl
@@ -74,8 +75,8 @@ class SpotBelow(NamedTuple):
 
 
 S = TypeVar("S", Spot, SpotBelow)
-OFFERED: Final = [archive.number for archive in ARCHIVES if archive.is_offered]
-"""The archives whose copies are shown."""
+OFFERED: Final = sorted(DEFAULT_SERVICES)
+"""The archives whose copies can be shown."""
 START: Final = Spot(0, UrlKey(0, _LEAST, _LEAST))
 
 

@@ -11,12 +11,12 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from weboid.core.verdict.kept_copies import Services
 from weboid.core.record.policy import Policy
 from weboid.core.url.classify import Classified, UrlClass, classify
 from weboid.core.url.farms import Farm, WikiName
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import suspicious
+from weboid.core.verdict.kept_copies import Services
 from weboid.core.verdict.link_report import (
     KeyedLink,
     PageReport,

@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from weboid.core.verdict.kept_copies import Services
 from weboid.core.record.days import iso
 from weboid.core.url.archives import BY_NUMBER
+from weboid.core.verdict.kept_copies import Services
 from weboid.store.archives.copy_queue import QueueLength, Rank
 from weboid.store.archives.service_limit import RequestKind, ServiceState
 from weboid.store.lists.health import Health

@@ -25,7 +25,7 @@ from weboid.web.health.archives import archive_metrics
 from weboid.web.health.reader import PUBLIC_DETAILS
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
-KINDS: Final = (*sorted(PUBLIC_DETAILS), "spam-lines")
+KINDS: Final = (*sorted(PUBLIC_DETAILS), "archive-saving", "spam-lines")
 """Kinds of alarms that are reported with 0 while there is none."""
 
 _LAG_OF_S: Final = 60.0

@@ -10,10 +10,10 @@ from typing import Any, Final
 from aiohttp import hdrs, web
 from markupsafe import Markup
 
-from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, Services
 from weboid.core.record.days import iso
 from weboid.core.record.policy import DEFAULT
 from weboid.core.url.farms import WikiName
+from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, Services
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
 from weboid.store.lists.health import Amount, Exactness, Health, SpamListStatus, WikiStatus
@@ -56,6 +56,7 @@ _ALARMS: Final = {
     "loop-lag": "weboid-status-alarm-loop-lag",
     "offline": "weboid-status-alarm-offline",
     "store": "weboid-status-alarm-store",
+    "archive-saving": "weboid-status-alarm-archive-saving",
     "archive-rests": "weboid-status-alarm-archive-rests",
 }
 _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-status-white"}

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from weboid import __version__
-from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, Services
 from weboid.core.record.days import iso
 from weboid.core.url.farms import WikiName
+from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, Services
 from weboid.core.verdict.link_report import VERSION
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import NotFound, StoreError

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from markupsafe import Markup, escape
 
 from weboid.core.archive.copies import ShownSnapshot
-from weboid.core.verdict.kept_copies import KeptLookup
 from weboid.core.record.days import date_of
 from weboid.core.url.archives import BY_NUMBER
+from weboid.core.verdict.kept_copies import KeptLookup
 from weboid.core.verdict.link_report import LinkReport
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.core.wikitext.templates import archive_wikitext

@@ -50,9 +50,12 @@ def state_words(copies: Copies, day: int, say: Messages) -> str | None:
     """Why there is no copy to show, as a sentence or two; None if there is one."""
     if copies.snapshots:
         return None
+    if copies.withdrawn is not None:
+        return say.text("weboid-copy-withdrawn", say.date(days_from_epoch(copies.withdrawn)))
     words = say.text(f"weboid-copy-{copies.state.value}")
     if copies.state in _ASKED_AGAIN and copies.again is not None:
-        words = f"{words} {say.text('weboid-copy-again', say.date(max(copies.again, day)))}"
+        again = say.text("weboid-copy-again", say.date(max(copies.again, day)))
+        return f"{words} {again}"
     return words
 
 
