@@ -195,7 +195,7 @@ class QueueRound:
     async def _taken(self) -> list[_Task]:
         """The next URLs with what the store knows of their copies."""
         async with self._pool.connection() as conn:
-            wanted = await lease_wanted(conn, limit=_BATCH, lease_s=LEASE_S)
+            wanted = await lease_wanted(conn, self._today(), limit=_BATCH, lease_s=LEASE_S)
             keys = [one.key for one in wanted]
             lookups = await list_lookups(conn, keys) if keys else {}
             snapshots = await list_snapshots(conn, keys) if keys else {}
@@ -218,7 +218,9 @@ class QueueRound:
     async def _looked_up(self, task: _Task) -> LookUpResult | None:
         """What a look-up finds; None if none is needed, or if it failed by a fault of ours."""
         day = self._today()
-        if is_settled(task.snapshots, task.wanted) or (task.changing is not None and not task.changing.is_lifted):
+        if is_settled(task.wanted, task.snapshots, task.lookups) or (
+            task.changing is not None and not task.changing.is_lifted
+        ):
             return None
         known = [lookup.archive for lookup in task.lookups if lookup.due > day]
         try:

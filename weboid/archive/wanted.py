@@ -33,7 +33,7 @@ def wish_of(wanted: WantedCopy, day: int) -> Wish:
     """What is looked for: the page as it was when the link came, as far as that is known, else when it last worked."""
     moment = datetime.combine(_cited(wanted, day), time(23, 59, 59), UTC)
     alive = None if wanted.last_alive is None else date_of(wanted.last_alive)
-    return Wish(wanted.url, moment, date_of(day), alive, wanted.known.portrait)
+    return Wish(wanted.url, moment, date_of(day), alive, wanted.known.portrait, wanted.known.record.mime)
 
 
 def given_copies(
@@ -52,13 +52,15 @@ def given_copies(
     return tuple(sorted(copies, key=lambda copy: abs(copy.taken - moment))[:1])
 
 
-def is_settled(snapshots: Sequence[StoredSnapshot], wanted: WantedCopy) -> bool:
-    """Whether a copy was chosen already for about the same moment: a choice is made once."""
+def is_settled(wanted: WantedCopy, snapshots: Sequence[StoredSnapshot], lookups: Sequence[StoredLookup]) -> bool:
+    """Whether a copy was taken already for about the same moment: a choice is made once."""
     cited = _cited(wanted, wanted.day)
+    looked_at = {lookup.archive for lookup in lookups if lookup.outcome is LookupOutcome.FOUND}
     return any(
-        kept.asked is not None
+        kept.archive in looked_at
+        and kept.asked is not None
         and not kept.strikes
-        and (kept.wanted is None or kept.origin is Origin.CITED or is_kept(date_of(kept.wanted), cited))
+        and (kept.wanted is None or is_kept(date_of(kept.wanted), cited))
         for kept in snapshots
     )
 

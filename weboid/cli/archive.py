@@ -15,8 +15,8 @@ from weboid.cli.console import bar
 from weboid.cli.runtime import clock, day_option, open_store, run_async, stop_signals
 from weboid.config import Config
 from weboid.core.archive.outcomes import LookupOutcome
-from weboid.store.archives.cited_copy import KnownCopiesPlace, record_known_copies
 from weboid.store.archives.copy_queue import count_queue
+from weboid.store.archives.known_copies import KnownCopiesPlace, record_known_copies
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Pool
 

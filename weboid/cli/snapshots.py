@@ -168,7 +168,7 @@ async def _line(
     try:
         url = parse(text)
     except InvalidUrl as invalid:
-        return SnapshotLine(text, at, error=f"this is no URL that can be looked up: {invalid.reason}")
+        return SnapshotLine(text, at, error=f"{invalid.reason}: give a whole URL, beginning with http:// or https://")
     now = moment_now()
     original, wanted, given = _given(url, services)
     wish = Wish(original, at or wanted or now, now.date())

@@ -68,6 +68,12 @@ class KnownUrl(NamedTuple):
     orphaned: int | None
     host: HostRecord
     claims: Claims = NONE
+    packed_portrait: bytes | None = None
+
+    @property
+    def portrait(self) -> Portrait | None:
+        """What its document looked like when it worked; None = not known (C-11)."""
+        return None if self.packed_portrait is None else unpacked_portrait(self.packed_portrait)
 
 
 RECORD_COLUMNS: Final = 21
@@ -85,7 +91,16 @@ def stored_url(row: Sequence[Any]) -> StoredUrl:
 def known_url(row: Sequence[Any]) -> KnownUrl:
     """The URL in a row of `find_urls`."""
     due, orphaned, *host = row[RECORD_COLUMNS:]
-    return KnownUrl(UrlKey(*row[0:3]), url_of(row[3:7]), _url_record(row), due, orphaned, _host_record(host))
+    return KnownUrl(
+        UrlKey(*row[0:3]),
+        url_of(row[3:7]),
+        _url_record(row),
+        due,
+        orphaned,
+        _host_record(host),
+        NONE,
+        row[RECORD_COLUMNS - 1],
+    )
 
 
 def stored_host(row: Sequence[Any]) -> StoredHost:

@@ -54,6 +54,7 @@ _ALARMS: Final = {
     "loop-lag": "weboid-status-alarm-loop-lag",
     "offline": "weboid-status-alarm-offline",
     "store": "weboid-status-alarm-store",
+    "archive-rests": "weboid-status-alarm-archive-rests",
     "archive-down": "weboid-status-alarm-archive-down",
     "snapshots": "weboid-status-alarm-snapshots",
 }
