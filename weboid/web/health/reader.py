@@ -37,6 +37,7 @@ PUBLIC_DETAILS: Final = frozenset(
         "loop-lag",
         "offline",
         "store",
+        "archive-rests",
         "archive-down",
         "snapshots",
     }
