@@ -58,6 +58,8 @@ _ALARMS: Final = {
     "store": "weboid-status-alarm-store",
     "archive-saving": "weboid-status-alarm-archive-saving",
     "archive-rests": "weboid-status-alarm-archive-rests",
+    "archive-down": "weboid-status-alarm-archive-down",
+    "snapshots": "weboid-status-alarm-snapshots",
 }
 _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-status-white"}
 

@@ -39,6 +39,9 @@ PUBLIC_DETAILS: Final = frozenset(
         "loop-lag",
         "offline",
         "store",
+        "archive-rests",
+        "archive-down",
+        "snapshots",
     }
 )
 """Kinds of alarms whose details hold only what is public anyway."""
