@@ -146,7 +146,7 @@ class CitedRounds:
                     group.failing.append(_Seen(copy, known, play, play.seen))
                 else:
                     group.playing += play.seen.outcome is Outcome.WORKING
-                    tally.recorded += await self._record(_Seen(copy, known, play, play.seen))
+                    await self._record(_Seen(copy, known, play, play.seen), tally)
             except (Resting, StoreError) as error:
                 log.log(logging.DEBUG if isinstance(error, Resting) else logging.WARNING, "%s", error)
                 group.is_open = False
@@ -170,7 +170,7 @@ class CitedRounds:
             tally.held += len(group.failing)
             return
         for each in group.failing:
-            tally.recorded += await self._record(each)
+            await self._record(each, tally)
 
     async def _put_off(self, copy: CitedCopy, known: KnownUrl, *, is_asked: bool) -> None:
         """What cannot be requested is looked at once a quarter; what has proved nothing, again after a day or more."""
@@ -180,9 +180,10 @@ class CitedRounds:
         async with self._pool.connection() as conn:
             await record_cited_due(conn, {copy.key: day + (late if is_asked else QUARTER_DAYS)})
 
-    async def _record(self, told: _Seen) -> bool:
+    async def _record(self, told: _Seen, tally: CitedTally) -> None:
         """Writes what was seen of a copy. The snapshots that are this copy share its fate: one request is enough."""
         verdict = await record_cited_visit(self._pool, told.known, told.seen, self._now(), self._policy)
+        tally.recorded += verdict is not None
         if verdict in (Verdict.WORKING, Verdict.DEAD) and told.play.replayed is not None:
             async with self._pool.connection() as conn:
                 same = await list_snapshots_from(conn, told.copy, told.known.url)
@@ -191,7 +192,6 @@ class CitedRounds:
                     await self._snapshots.verify(snapshot, url, told.play.replayed)
                 else:
                     await self._snapshots.drop(snapshot, url, told.play.replayed)
-        return verdict is not None
 
 
 def _worked(known: KnownUrl) -> bool:
