@@ -13,10 +13,10 @@ run: .venv/run.stamp  ## the main job: a made-up wiki and web, some weeks of rou
 # Tests start the program a hundred times: compiled once is enough, whatever the shell says.
 test test-long: export PYTHONDONTWRITEBYTECODE =
 
-test: .venv/dev.stamp  ## all tests but the long ones, two at a time; the last line counts them
+test: .venv/dev.stamp .venv/pywb.stamp  ## all tests but the long ones, two at a time; the last line counts them
 	$(PYTEST) -m "not long"
 
-test-long: .venv/dev.stamp  ## the long ones: browsers in all looks, a year, programs killed in many ways
+test-long: .venv/dev.stamp .venv/pywb.stamp  ## the long ones: browsers in all looks, a year, programs killed in many ways
 	$(PYTEST) -m long
 
 check: .venv/dev.stamp  ## format, lint, types, floors
@@ -50,6 +50,8 @@ lock: .venv/dev.stamp  ## after a change of dependencies in pyproject.toml
 	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal --python-version 3.11 \
 		--generate-hashes --no-annotate --no-emit-index-url -c requirements.txt --group dev pyproject.toml \
 		-o requirements-dev.txt
+	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal --python-version 3.11 \
+		--generate-hashes --no-annotate --no-emit-index-url --group pywb -o requirements-pywb.txt
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -71,3 +73,11 @@ clean:
 	@echo "installing what its tests need into .venv …"
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	@touch $@
+
+# A real web archive for tests, apart from ours: its pins conflict. Where it cannot be had, its tests skip.
+.venv/pywb.stamp: .venv/pip.stamp requirements-pywb.txt
+	@echo "installing pywb, a web archive for the tests, into .venv/pywb …"
+	@$(BIN)/python -m venv .venv/pywb \
+		&& .venv/pywb/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-pywb.txt \
+		&& touch $@ \
+		|| echo "pywb could not be installed (above: why): tests with a real web archive will be skipped"

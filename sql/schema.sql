@@ -458,6 +458,14 @@ CREATE TABLE archive_service (
     PRIMARY KEY (archive, kind)
 );
 
+-- How many snapshots of a service were dropped in the quarter that began on day `since`, of how many it had (U-8).
+CREATE TABLE withdrawal (
+    archive smallint PRIMARY KEY,
+    since smallint NOT NULL,
+    kept integer NOT NULL,
+    dropped integer NOT NULL
+);
+
 -- Living URLs that are being saved at an archive (A-2); `state` in weboid/archive/saving.py.
 CREATE TABLE saving (
     host_key bigint NOT NULL,
@@ -519,3 +527,12 @@ CREATE TABLE dataset (
     PRIMARY KEY (day, farm, part)
 );
 ALTER TABLE dataset ALTER COLUMN body SET STORAGE EXTERNAL;
+
+-- The settings page of a wiki (core/wikitext/settings.py) as it was last read: the newest text that fits, NULL = there is
+-- no page; `fault` = why the page as it is now is not used, '' = it is.
+CREATE TABLE wiki_settings (
+    wiki integer PRIMARY KEY REFERENCES wiki,
+    day smallint NOT NULL,
+    text text,
+    fault text NOT NULL DEFAULT ''
+);

@@ -28,7 +28,7 @@ from psycopg.conninfo import make_conninfo
 from weboid.store.db.migrate import migrate
 from weboid.store.embedded.server import open_server
 
-pytest_plugins = ["support.running"]
+pytest_plugins = ["support.running", "support.pywb"]
 
 _REPOSITORY = Path(__file__).resolve().parents[1]
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from weboid import __version__
+from weboid.core.archive.configured import KEYS, NAMES, configured
+from weboid.core.archive.services import ArchiveService
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.url.farms import BUILT_IN, Farm, WikiName, farm_named, parse_wiki_name
 from weboid.errors import ConfigError
@@ -21,6 +23,9 @@ PROJECT_URL: Final = "https://weboid.toolforge.org/"
 
 SOURCES: Final = ("api", "replica")
 """How a wiki's pages can be read (L-2)."""
+
+SETTINGS_TITLE: Final = "MediaWiki:Weboid.json"
+"""The page of a wiki that has its settings (B-1). Only few may edit it."""
 
 Network = IPv4Network | IPv6Network
 
@@ -139,17 +144,32 @@ class PeopleConfig:
     """Reports and suggestions per day of all people together (H-2)."""
 
 
+@dataclass(frozen=True, slots=True)
+class ArchiveConfig:
+    """Web archives (A-1 … A-4). `services` are those that are asked, in order, with the values of their own tables such
+    as ``[archive.wayback]`` (or ``WEBOID_ARCHIVE_WAYBACK_BASE``, …; keys in ``core/archive/configured``).
+
+    Without `save_key` and `save_secret`, which archive.org gives to accounts, nothing is saved.
+    """
+
+    services: tuple[ArchiveService, ...] = configured((), {})
+    save_key: str = field(default="", repr=False)
+    save_secret: str = field(default="", repr=False)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WikiConfig:
     """One wiki to watch. `api` empty = derived from its farm (P-1).
 
     `source` is how its pages are read: ``api`` or ``replica``. `matching` and `without` select the pages (P-4): they
-    are kept as written, and ``wiki/criteria`` interprets them.
+    are kept as written, and ``wiki/criteria`` interprets them. `settings` is the title of the wiki's settings page
+    (B-1), empty = it is not read.
     """
 
     name: WikiName
     api: str = ""
     source: str = "api"
+    settings: str = SETTINGS_TITLE
     matching: Mapping[str, Any] = field(default_factory=dict)
     without: Mapping[str, Any] = field(default_factory=dict)
 
@@ -158,6 +178,8 @@ class WikiConfig:
             raise ValueError(f"source: {self.source!r} must be {' or '.join(SOURCES)}")
         if not isinstance(self.without, dict) or not isinstance(self.api, str):
             raise ValueError("api must be a text, and without a table")
+        if not isinstance(self.settings, str) or set(self.settings) & set("|#<>[]{}\n"):
+            raise ValueError("settings must be the title of a page, or empty")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +195,7 @@ class Config:
     replica: ReplicaConfig = ReplicaConfig()
     web: WebConfig = WebConfig()
     people: PeopleConfig = PeopleConfig()
+    archive: ArchiveConfig = ArchiveConfig()
     policy: Policy = DEFAULT
     farms: tuple[Farm, ...] = BUILT_IN
     wikis: tuple[WikiConfig, ...] = ()
@@ -182,7 +205,7 @@ def load_config(file: Path | None, environ: Mapping[str, str] | None = None, *, 
     """The configuration by a file (or none) and the environment; `data` overrides both. Raises ConfigError."""
     environ = os.environ if environ is None else environ
     given = _toml(file)
-    known = {"database", "data", "contact", *_SECTIONS, "farm", "wiki"}
+    known = {"database", "data", "contact", *_SECTIONS, "archive", "farm", "wiki"}
     if unknown := given.keys() - known:
         raise ConfigError(f"{file}: unknown key {min(unknown)!r}; known are {', '.join(sorted(known))}")
     farms = (*BUILT_IN, *_farms(_table(given, "farm")))
@@ -201,6 +224,7 @@ def load_config(file: Path | None, environ: Mapping[str, str] | None = None, *, 
         data=_path(str(folder)) if folder else _default_data(environ),
         database=_text(top["database"]),
         contact=contact,
+        archive=_archive(_table(given, "archive"), environ),
         farms=farms,
         wikis=_wikis(_table(given, "wiki"), farms),
         **sections,
@@ -256,6 +280,33 @@ def _section(kind: type[Any], section: str, given: Mapping[str, Any], environ: M
         raise ConfigError(f"[{section}]: {error}") from None
 
 
+def _archive(given: Mapping[str, Any], environ: Mapping[str, str]) -> ArchiveConfig:
+    """The section ``[archive]`` with the tables of services, each key from its variable first."""
+    tables: dict[str, dict[str, Any]] = {name: dict(table) for name, table in given.items() if isinstance(table, dict)}
+    own = ("services", "save_key", "save_secret")
+    if unknown := given.keys() - tables.keys() - set(own):
+        raise ConfigError(f"[archive]: unknown key {min(unknown)!r}; known are {', '.join(own)} and tables of services")
+    known = {_variable(key): ("", key) for key in own} | {
+        _variable(f"{name}_{key}"): (name, key) for name in NAMES for key in KEYS
+    }
+    top: dict[str, Any] = {key: value for key, value in given.items() if key in own}
+    for variable in sorted(name for name in environ if name.startswith(_variable(""))):
+        if variable not in known:
+            raise ConfigError(f"{variable}: there is no such archive service or key; known are {', '.join(NAMES)}")
+        name, key = known[variable]
+        (tables.setdefault(name, {}) if name else top)[key] = environ[variable]
+    try:
+        services = configured(_list(top.pop("services", ())), tables)
+        return ArchiveConfig(services, **{key: _text(value) for key, value in top.items()})
+    except (TypeError, ValueError) as error:
+        reason = "this cannot be used" if isinstance(error, TypeError) else error
+        raise ConfigError(f"[archive] {reason}") from None
+
+
+def _variable(key: str) -> str:
+    return f"WEBOID_ARCHIVE_{key}".upper().replace("-", "_").replace(".", "_")
+
+
 def _farms(tables: Mapping[str, Any]) -> list[Farm]:
     """The farms of the tables ``[farm.OSM]`` with code, api and domains, and perhaps spam_wiki."""
     farms = []
@@ -272,13 +323,13 @@ def _farms(tables: Mapping[str, Any]) -> list[Farm]:
 
 
 def _wikis(tables: Mapping[str, Any], farms: tuple[Farm, ...]) -> tuple[WikiConfig, ...]:
-    """The wikis of the tables ``[wiki."dewiki@WMF"]`` with api, source, without and criteria, all optional."""
+    """The wikis of the tables ``[wiki."dewiki@WMF"]``: api, source, settings, without and criteria, all optional."""
     wikis = []
     for text, given in tables.items():
         name = parse_wiki_name(text)
         farm_named(name.farm, farms)
         try:
-            own = {key: given[key] for key in ("api", "source", "without") if key in given}
+            own = {key: given[key] for key in ("api", "source", "without", "settings") if key in given}
             matching = {key: value for key, value in given.items() if key not in own}
             wikis.append(WikiConfig(name, matching=matching, **own))
         except (AttributeError, TypeError, ValueError) as error:

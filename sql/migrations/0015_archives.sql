@@ -87,6 +87,13 @@ CREATE TABLE archive_service (
     PRIMARY KEY (archive, kind)
 );
 
+CREATE TABLE withdrawal (
+    archive smallint PRIMARY KEY,
+    since smallint NOT NULL,
+    kept integer NOT NULL,
+    dropped integer NOT NULL
+);
+
 CREATE TABLE saving (
     host_key bigint NOT NULL,
     url_key bigint NOT NULL,
@@ -100,3 +107,10 @@ CREATE TABLE saving (
     PRIMARY KEY (host_key, url_key, bucket)
 );
 CREATE INDEX saving_next ON saving (state, next);
+
+CREATE TABLE wiki_settings (
+    wiki integer PRIMARY KEY REFERENCES wiki,
+    day smallint NOT NULL,
+    text text,
+    fault text NOT NULL DEFAULT ''
+);

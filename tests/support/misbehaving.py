@@ -29,6 +29,7 @@ class Asked:
     target: str
     headers: dict[str, str]
     count: int
+    body: bytes = b""
 
 
 class HangUp:
@@ -117,7 +118,8 @@ async def _exchange(site: Site, script: Script, reader: asyncio.StreamReader, wr
     first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     method, target, _ = first.split(" ")
     headers = dict(line.split(": ", 1) for line in lines if line)
-    asked = Asked(method, target, headers, len(site.asked) + 1)
+    length = next((int(value) for name, value in headers.items() if name.lower() == "content-length"), 0)
+    asked = Asked(method, target, headers, len(site.asked) + 1, await reader.readexactly(length))
     site.asked.append(asked)
     match script(asked):
         case bytes() as data:

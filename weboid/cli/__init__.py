@@ -23,12 +23,14 @@ READ_CONFIG: Final = "weboid.read_config"
 
 _COMMANDS: Final = {
     "demo": "A made-up wiki and web on this machine: some weeks in a minute, then pages to click.",
-    "up": "Everything: database, feed, events, crawl, maintenance and web, until Ctrl-C.",
+    "up": "Everything: database, feed, events, crawl, archive, maintenance and web, until Ctrl-C.",
     "serve": "The webservice alone.",
     "crawl": "Checks the links that are due.",
+    "archive": "Looks up copies of dead links in web archives.",
     "feed": "Reads pages and their links into the database: from dumps, APIs, replicas and event streams.",
     "check": "Checks URLs once, now; nothing is stored.",
     "page": "Checks all links of a live page, now; nothing is stored.",
+    "snapshots": "Looks up copies of URLs in web archives, now; nothing is stored.",
     "normalize": "Shows the normal form and the class of URLs.",
     "show": "Shows what is known of a URL or of the links of a page.",
     "maintain": "Deletes what has expired, checks the store, raises and lowers alarms.",

@@ -1,4 +1,4 @@
-"""``weboid up``: database, feed, events, crawl, web and maintenance as processes of one group, until stopped."""
+"""``weboid up``: database, feed, events, crawl, archive, web, maintenance as processes of one group, until stopped."""
 
 import asyncio
 import logging
@@ -27,7 +27,7 @@ _GRACE_S = 20.0
 def command(ctx: click.Context) -> None:
     """Runs everything. Each part is a process of its own: one that fails is started again, the others go on (O-8)."""
     config: Config = ctx.obj
-    parts = {"web": ["serve"], "crawl": ["crawl"], "maintain": ["maintain", "--repeat"]}
+    parts = {"web": ["serve"], "crawl": ["crawl"], "archive": ["archive"], "maintain": ["maintain", "--repeat"]}
     if config.wikis:
         parts["feed"] = ["feed", "pass", "--repeat"]
         if any(wiki.name.farm == WMF.name for wiki in config.wikis):

@@ -4,10 +4,10 @@
 -- A place is taken in one statement, or none is. What is read beside it may be a moment old: then the wait is short.
 WITH taken AS (
     INSERT INTO archive_service AS service (archive, kind, free, day, requests)
-    VALUES (%(archive)s, %(kind)s, clock_timestamp() + make_interval(secs => %(gap_s)s), %(day)s, 1)
+    VALUES (%(archive)s, %(kind)s, clock_timestamp() + make_interval(secs => %(gap_s)s), %(day)s, %(requests)s)
     ON CONFLICT (archive, kind) DO UPDATE
     SET free = clock_timestamp() + make_interval(secs => %(gap_s)s),
-        requests = CASE WHEN service.day = excluded.day THEN service.requests + 1 ELSE 1 END,
+        requests = CASE WHEN service.day = excluded.day THEN service.requests + excluded.requests ELSE excluded.requests END,
         day = excluded.day
     WHERE greatest(service.free, service.rest_until) <= clock_timestamp()
     RETURNING rest_s
@@ -23,7 +23,8 @@ SELECT %(archive)s, kind, clock_timestamp() + make_interval(secs => %(rest_s)s),
 FROM unnest(%(kinds)s::smallint[]) AS known (kind)
 ORDER BY kind
 ON CONFLICT (archive, kind) DO UPDATE
-SET rest_until = greatest(service.rest_until, excluded.rest_until), rest_s = excluded.rest_s, why = excluded.why
+SET rest_until = greatest(service.rest_until, excluded.rest_until), why = excluded.why,
+    rest_s = CASE WHEN service.rest_until > excluded.rest_until THEN service.rest_s ELSE excluded.rest_s END
 
 -- name: record_answered
 UPDATE archive_service SET rest_s = 0, why = ''

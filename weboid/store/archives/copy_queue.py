@@ -128,14 +128,19 @@ async def lease_wanted(conn: Connection, day: int, *, limit: int, lease_s: float
     """Takes the next URLs of the queue for this worker alone, until they are done or `lease_s` seconds are over.
 
     In the order in which they are to be looked up. URLs that no page uses are put off for four weeks, so there may be
-    fewer than `limit`, or none although more wait. Raises StoreError if the keys are being moved (O-10).
+    fewer than `limit`; none only if no more wait. Raises StoreError if the keys are being moved (O-10).
     """
     await require_scheme(conn)
-    rows = await conn.execute(SQL["lease_wanted"], {"limit": limit, "lease_s": lease_s})
-    taken = {UrlKey(*row[:3]): (row[3], row[4]) async for row in rows}
-    known = await find_urls(conn, sorted(taken))
-    used = {key: known[key] for key in taken if key in known and known[key].orphaned is None}
-    await record_done(conn, {key: day + UNUSED_DAYS for key in taken if key not in used})
+    taken: dict[UrlKey, tuple[int, int]] = {}
+    used: dict[UrlKey, KnownUrl] = {}
+    while not used:
+        rows = await conn.execute(SQL["lease_wanted"], {"limit": limit, "lease_s": lease_s})
+        taken = {UrlKey(*row[:3]): (row[3], row[4]) async for row in rows}
+        if not taken:
+            return []
+        known = await find_urls(conn, sorted(taken))
+        used = {key: known[key] for key in taken if key in known and known[key].orphaned is None}
+        await record_done(conn, {key: day + UNUSED_DAYS for key in taken if key not in used})
     cited = await find_cited(conn, [each.url for each in used.values()])
     return [
         WantedCopy(used[key], Rank(rank), since, tuple(cited.get(key, ())))

@@ -54,12 +54,14 @@ class ServiceState:
     requests: int
 
 
-async def lease_request(conn: Connection, archive: int, kind: RequestKind, gap_s: float, day: int) -> RequestPlace:
+async def lease_request(
+    conn: Connection, archive: int, kind: RequestKind, gap_s: float, day: int, *, requests: int = 1
+) -> RequestPlace:
     """Takes the place of the next request if it is free now; to be committed before the request is sent.
 
-    Places are `gap_s` seconds apart, in bursts of one; 0 = no limit, but rests are kept and requests counted.
+    Places are `gap_s` seconds apart, in bursts of one; 0 = no limit, but rests are kept and requests counted: so many.
     """
-    row = {"archive": archive, "kind": int(kind), "gap_s": gap_s, "day": day}
+    row = {"archive": archive, "kind": int(kind), "gap_s": gap_s, "day": day, "requests": requests}
     found = await (await conn.execute(SQL["lease_request"], row)).fetchone()
     if found is None:
         return RequestPlace(_SHORTEST_S, 0)
@@ -73,12 +75,13 @@ async def record_rest(conn: Connection, archive: int, rest_s: float, why: str) -
     await conn.execute(SQL["record_rest"], row)
 
 
-async def record_answered(conn: Connection, archive: int, *, took_s: float) -> None:
+async def record_answered(conn: Connection, archive: int, *, took_s: float) -> bool:
     """Records that a request was answered which was sent `took_s` seconds ago: the next rest is a short one again.
 
-    Changes nothing if the request was sent before the newest rest ended. To be called where `rest_s` was not 0.
+    Changes nothing if the request was sent before the newest rest ended; returns whether it did. To be called where
+    `rest_s` was not 0.
     """
-    await conn.execute(SQL["record_answered"], {"archive": archive, "took_s": took_s})
+    return (await conn.execute(SQL["record_answered"], {"archive": archive, "took_s": took_s})).rowcount > 0
 
 
 async def list_services(conn: Connection) -> list[ServiceState]:

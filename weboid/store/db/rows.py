@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.document.face import NO_FACE, Face
 from weboid.core.document.portrait import Portrait, unpacked_portrait
 from weboid.core.record import mime
@@ -59,7 +60,10 @@ class StoredUrl:
 
 
 class KnownUrl(NamedTuple):
-    """A URL with all that an answer shows of it. `orphaned` is the day on which its last use went (U-8)."""
+    """A URL with all that an answer shows of it. `orphaned` is the day on which its last use went (U-8).
+
+    `claims` and `kept` are there where they are shown: of URLs that fail, `kept` also of those in doubt.
+    """
 
     key: UrlKey
     url: Url
@@ -68,6 +72,13 @@ class KnownUrl(NamedTuple):
     orphaned: int | None
     host: HostRecord
     claims: Claims = NONE
+    packed_portrait: bytes | None = None
+    kept: KeptCopies = NOTHING
+
+    @property
+    def portrait(self) -> Portrait | None:
+        """What its document looked like when it worked; None = not known (C-11)."""
+        return None if self.packed_portrait is None else unpacked_portrait(self.packed_portrait)
 
 
 RECORD_COLUMNS: Final = 21
@@ -85,7 +96,16 @@ def stored_url(row: Sequence[Any]) -> StoredUrl:
 def known_url(row: Sequence[Any]) -> KnownUrl:
     """The URL in a row of `find_urls`."""
     due, orphaned, *host = row[RECORD_COLUMNS:]
-    return KnownUrl(UrlKey(*row[0:3]), url_of(row[3:7]), _url_record(row), due, orphaned, _host_record(host))
+    return KnownUrl(
+        UrlKey(*row[0:3]),
+        url_of(row[3:7]),
+        _url_record(row),
+        due,
+        orphaned,
+        _host_record(host),
+        NONE,
+        row[RECORD_COLUMNS - 1],
+    )
 
 
 def stored_host(row: Sequence[Any]) -> StoredHost:

@@ -1,0 +1,139 @@
+"""The stand-in for web archives gives what was recorded, notes what was not, and misbehaves only when told to."""
+
+import asyncio
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import aiohttp
+import pytest
+from support.archive_replay import (
+    Recorded,
+    cut,
+    failing,
+    hang,
+    hang_up,
+    html,
+    open_archive_replay,
+    rate_limited,
+    read_recordings,
+)
+from support.shared import shared
+from yarl import URL
+
+CDX = Recorded("https://web.archive.org/cdx/search/cdx?url=http%3A%2F%2Fa.example%2F&output=json&limit=5", body=b"[]")
+COPY = Recorded(
+    "https://web.archive.org/web/20170101000000id_/http://a.example/?b=1&a=2",
+    body=b"x" * 1000,
+    headers={"Memento-Datetime": "Sun, 01 Jan 2017 00:00:00 GMT", "Content-Encoding": "gzip", "content-length": "7"},
+)
+
+
+async def test_the_recorded_answer_comes_whatever_the_host_with_its_own_length_and_no_coding() -> None:
+    async with open_archive_replay([CDX, COPY]) as archive, aiohttp.ClientSession() as client:
+        async with client.get(URL(archive.url + COPY.target, encoded=True)) as response:
+            assert (response.status, await response.read()) == (200, COPY.body)
+            assert response.headers["Memento-Datetime"] == "Sun, 01 Jan 2017 00:00:00 GMT"
+            assert response.headers["Content-Length"] == "1000"
+            assert "Content-Encoding" not in response.headers
+        async with client.head(URL(archive.url + COPY.target, encoded=True)) as response:
+            assert (response.status, await response.read()) == (200, b"")
+
+
+async def test_the_order_of_the_query_does_not_matter_but_in_an_archived_address_it_does() -> None:
+    async with open_archive_replay([CDX, COPY]) as archive, aiohttp.ClientSession() as client:
+        assert await _status(client, archive.url + "/cdx/search/cdx?output=json&limit=5&url=http://a.example/") == 200
+        assert await _status(client, archive.url + "/web/20170101000000id_/http://a.example/?a=2&b=1") == 404
+        assert archive.unknown == ["GET /web/20170101000000id_/http://a.example/?a=2&b=1"]
+
+
+async def test_what_was_not_recorded_is_not_found_without_a_moment() -> None:
+    async with open_archive_replay([CDX, COPY]) as archive, aiohttp.ClientSession() as client:
+        async with client.get(archive.url + "/web/2017id_/http://b.example/") as response:
+            assert response.status == 404
+            assert "Memento-Datetime" not in response.headers
+        assert await _status(client, archive.url + CDX.target + "&sort=closest") == 404
+        assert len(archive.unknown) == 2
+    async with open_archive_replay([CDX], loose=True) as archive, aiohttp.ClientSession() as client:
+        assert await _status(client, archive.url + "/cdx/search/cdx?url=a.example&sort=closest") == 200
+        assert archive.unknown == []
+
+
+async def test_equal_requests_get_their_answers_in_turn_and_the_last_for_ever() -> None:
+    turns = [Recorded("http://a.example/save/status/1", body=body) for body in (b"pending", b"done")]
+    async with open_archive_replay(turns) as archive, aiohttp.ClientSession() as client:
+        told = [await _text(client, archive.url + "/save/status/1") for _ in range(3)]
+        assert told == ["pending", "done", "done"]
+
+
+async def test_a_post_is_logged_with_its_body_and_the_connection_goes_on() -> None:
+    save = Recorded("https://web.archive.org/save", method="POST", body=b'{"job_id": "spn2-1"}')
+    async with open_archive_replay([save]) as archive, aiohttp.ClientSession() as client:
+        for _ in range(2):
+            async with client.post(archive.url + "/save", data={"url": "http://a.example/"}) as response:
+                assert (await response.json(content_type=None))["job_id"] == "spn2-1"
+        assert [each.body for each in archive.log] == [b"url=http%3A%2F%2Fa.example%2F"] * 2
+        assert archive.most_within(60, "/save") == archive.count("/save") == 2
+        assert archive.count("/cdx") == archive.most_within(60, "/cdx") == 0
+
+
+async def test_it_misbehaves_as_told_and_so_many_times() -> None:
+    async with open_archive_replay([CDX]) as archive, aiohttp.ClientSession() as client:
+        address = archive.url + CDX.target
+        archive.misbehave(rate_limited("120"), part="/cdx/", times=1)
+        archive.misbehave(rate_limited(), times=1)
+        archive.misbehave(failing(), times=1)
+        archive.misbehave(html, times=1)
+        for status, rest in ((429, "120"), (429, None), (503, None), (200, None)):
+            async with client.get(address) as response:
+                assert (response.status, response.headers.get("Retry-After")) == (status, rest)
+                assert b"<html>" in await response.read()
+        assert await _text(client, address) == "[]"
+        assert [each.status for each in archive.log] == [429, 429, 503, 200, 200]
+
+
+async def test_bodies_are_cut_and_connections_hang_or_are_reset() -> None:
+    async with open_archive_replay([CDX]) as archive, aiohttp.ClientSession() as client:
+        archive.misbehave(cut)
+        with pytest.raises(aiohttp.ClientPayloadError):
+            await _text(client, archive.url + CDX.target)
+        archive.behave()
+        archive.misbehave(hang_up)
+        with pytest.raises(aiohttp.ClientError):
+            await _text(client, archive.url + CDX.target)
+        archive.behave()
+        archive.misbehave(hang)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await _text(client, archive.url + CDX.target)
+        assert {each.status for each in archive.log} == {None}
+
+
+async def test_every_recorded_exchange_of_the_shared_data_comes_back_as_recorded() -> None:
+    folder = shared("archives")
+    turns = defaultdict(list)
+    for one in read_recordings(folder):
+        turns[one.method, one.target].append(one)
+    assert sum(map(len, turns.values())) == sum(len(_exchanges(file)) for file in folder.glob("*.json"))
+    async with open_archive_replay(read_recordings(folder)) as archive, aiohttp.ClientSession() as client:
+        for (method, target), expected in turns.items():
+            for one in expected:
+                address = URL(archive.url + target, encoded=target.isascii())
+                async with client.request(method, address, allow_redirects=False) as response:
+                    assert (response.status, await response.read()) == (one.status, one.body), target
+        assert archive.unknown == []
+
+
+def _exchanges(file: Path) -> list[object]:
+    exchanges: list[object] = json.loads(file.read_text(encoding="utf-8"))["exchanges"]
+    return exchanges
+
+
+async def _status(client: aiohttp.ClientSession, address: str) -> int:
+    async with client.get(URL(address, encoded=True), allow_redirects=False) as response:
+        return response.status
+
+
+async def _text(client: aiohttp.ClientSession, address: str) -> str:
+    async with client.get(URL(address, encoded=True)) as response:
+        return await response.text()

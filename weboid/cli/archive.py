@@ -1,0 +1,162 @@
+"""``weboid archive``: looks copies of dead links up in web archives, and watches those that are kept (A-1 … A-3)."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import click
+from rich.console import Console
+
+from weboid.archive.client import ArchiveClient, open_archive_client
+from weboid.archive.copy_rounds import CopyRounds
+from weboid.archive.queue_round import QueueRound, QueueTally
+from weboid.archive.shared_limits import SharedLimiter
+from weboid.cli.console import bar
+from weboid.cli.runtime import clock, day_option, moments, open_store, run_async, stop_signals
+from weboid.config import Config
+from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.record.moment import Moment
+from weboid.store.archives.copy_queue import count_queue
+from weboid.store.archives.known_copies import KnownCopiesPlace, record_known_copies
+from weboid.store.db.key_scheme import require_scheme
+from weboid.store.db.pool import Pool
+
+_GRACE_S = 12.0
+"""Seconds after a stop until whoever does not end is cut off: more than any of them needs to write what it has."""
+
+
+class ArchiveWork(Protocol):
+    """One of the works of ``weboid archive``."""
+
+    async def run(self) -> None:
+        """Works until stopped, whatever fails."""
+        ...
+
+    async def sweep(self) -> object:
+        """Does all that is to be done now; raises StoreError."""
+        ...
+
+
+@click.command("archive")
+@click.option("--once", is_flag=True, help="End when nothing is to be done any more.")
+@click.option("--allow-many", is_flag=True, help="Drop even more than one copy in 100 that archives no longer publish.")
+@day_option
+@click.pass_obj
+def command(config: Config, once: bool, allow_many: bool, day: int | None) -> None:
+    """Looks up copies of links that died or are doubtful, the newest first, in the archives of the configuration.
+
+    Limits of archives hold for all workers together. An archive that throttles us, refuses connections or fails is left
+    alone for a while, longer each time; what it was to be asked waits. Copies that are kept are visited once a quarter,
+    and so are those that pages link to; what is no longer published is dropped. Ctrl-C or SIGTERM ends it in order: what was
+    found is written. A crash loses nothing: what was under way is looked up again a quarter of an hour later.
+    """
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+
+    async def main() -> None:
+        async with open_store(config, size=4, part="archive") as pool:
+            now = moments(day, None)
+            await archive(config, pool, clock(day), once=once, console=console, now=now, allow_many=allow_many)
+
+    run_async(main())
+
+
+async def archive(
+    config: Config,
+    pool: Pool,
+    today: Callable[[], int],
+    *,
+    once: bool,
+    console: Console,
+    now: Callable[[], Moment] | None = None,
+    allow_many: bool = False,
+) -> QueueTally:
+    """Does all works side by side, until stopped or, if `once`, until all is done; prints what was looked up.
+
+    `now` None = the hour of the day does not matter.
+    """
+    if not config.contact:
+        console.print("no contact is configured: set WEBOID_CONTACT, so that archives can reach you", style="yellow")
+    stopped = asyncio.Event()
+    async with pool.connection() as conn:
+        await require_scheme(conn)
+    with stop_signals(stopped.set), bar(console) as shown:
+        await _take_in_known(pool, today, stopped)
+        async with open_archive_client(config.net, SharedLimiter(pool, today)) as client:
+            task = shown.add_task("looking up copies", total=await _waiting(pool))
+
+            def show(tally: QueueTally) -> None:
+                shown.update(task, completed=tally.done, description=f"looking up copies: {_counts(tally)}")
+
+            begun = time.monotonic()
+            queue = QueueRound(pool, client, config.archive.services, today=today, stopped=stopped, show=show)
+            rounds = CopyRounds(
+                pool,
+                client,
+                config.archive.services,
+                now=now or (lambda: Moment(today())),
+                stopped=stopped,
+                policy=config.policy,
+                allow_many=allow_many,
+                waits=not once,
+            )
+            await _work([queue, rounds], stopped, once=once)
+            shown.update(task, visible=False)
+    console.print(f"{_summary(queue, time.monotonic() - begun)}")
+    return queue.tally
+
+
+async def _work(works: Sequence[ArchiveWork], stopped: asyncio.Event, *, once: bool) -> None:
+    """Runs the works until all end; after a stop they end in order, within `_GRACE_S`."""
+    tasks = [asyncio.create_task(_one(work, once=once)) for work in works]
+    stopping = asyncio.create_task(stopped.wait())
+    try:
+        while not stopped.is_set() and not all(task.done() for task in tasks):
+            await asyncio.wait([stopping, *(task for task in tasks if not task.done())], return_when="FIRST_COMPLETED")
+        await asyncio.wait(tasks, timeout=_GRACE_S)
+    finally:
+        for task in (stopping, *tasks):
+            task.cancel()
+        ends = await asyncio.gather(*tasks, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
+            raise end
+
+
+async def _one(work: ArchiveWork, *, once: bool) -> None:
+    if once:
+        await work.sweep()
+    else:
+        await work.run()
+
+
+async def _take_in_known(pool: Pool, today: Callable[[], int], stopped: asyncio.Event) -> None:
+    """Finds the cited copies that were stored before they were recognised; soon done where there are none."""
+    place: KnownCopiesPlace | None = KnownCopiesPlace()
+    while place is not None and not stopped.is_set():
+        async with pool.connection() as conn:
+            place = await record_known_copies(conn, place, today())
+
+
+async def _waiting(pool: Pool) -> int | None:
+    """How many URLs wait; None if there are too many to count them."""
+    async with pool.connection() as conn:
+        lengths = (await count_queue(conn)).values()
+    return None if any(length.is_more for length in lengths) else sum(length.count for length in lengths)
+
+
+def _counts(tally: QueueTally) -> str:
+    told = [f"{tally.outcomes[outcome]} {outcome.word}" for outcome in LookupOutcome if tally.outcomes[outcome]]
+    return ", ".join(told) or "none yet"
+
+
+def _summary(queue: QueueRound, seconds: float) -> str:
+    tally = queue.tally
+    told = f"{tally.outcomes.total()} URLs looked up with {tally.requests} requests in {seconds:.1f} s"
+    if tally.outcomes:
+        told += f": {_counts(tally)}"
+    if tally.spared:
+        told += f"; {tally.spared} needed none"
+    if queue.rests:
+        told += f"; what waits for {', '.join(sorted(queue.rests))} stays in the queue, since that rests"
+    return told

@@ -1,0 +1,249 @@
+"""``weboid snapshots``: looks copies of URLs up in web archives, now; nothing is stored."""
+
+import asyncio
+import json
+import re
+import sys
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from weboid.archive.client import ArchiveClient, open_archive_client
+from weboid.archive.limits import LocalLimiter
+from weboid.archive.look_up import GivenCopy, LookUpResult, look_up
+from weboid.checking.checker import Checker
+from weboid.checking.turns import LocalTurns
+from weboid.cli.arguments import online_of, urls_of
+from weboid.cli.checking import EXIT_NO_NETWORK
+from weboid.cli.console import bar, styled
+from weboid.cli.escape import plain
+from weboid.cli.runtime import moment_now, run_async
+from weboid.config import Config
+from weboid.core.archive.choice import Wish
+from weboid.core.archive.services import ArchiveService
+from weboid.core.url.archives import snapshot_of
+from weboid.core.url.hosts import InvalidUrl, is_ip
+from weboid.core.url.urls import Url, parse
+from weboid.net.outbound import open_session
+
+EXIT_INVALID: Final = 2
+"""The exit status where some of the URLs are none."""
+
+_AT_ONCE: Final = 8
+_EARLIEST: Final = 1990
+_DIGITS: Final = re.compile("[0-9]{14}")
+_DATE: Final = re.compile("[0-9]{4}-?[0-9]{2}-?[0-9]{2}")
+_LAST_SECOND: Final = time(23, 59, 59)
+
+
+class MomentType(click.ParamType[datetime]):
+    """A date, which stands for its last second, or a moment: ISO, or the 14 digits of archives; in UTC by default."""
+
+    name = "date"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        text = str(value).strip()
+        try:
+            moment = (
+                datetime.strptime(text, "%Y%m%d%H%M%S") if _DIGITS.fullmatch(text) else datetime.fromisoformat(text)
+            )
+            moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        except (ValueError, OverflowError):
+            self.fail(f"{text!r} is no date: give one such as 2016-05-31 or 2016-05-31T12:00", param, ctx)
+        if _DATE.fullmatch(text):
+            moment = datetime.combine(moment, _LAST_SECOND, UTC)
+        if moment.year < _EARLIEST:
+            self.fail(f"{text} is before the web: give the date of the citation, {_EARLIEST} or later", param, ctx)
+        if moment.date() > moment_now().date():
+            self.fail(f"{text} is in the future: give the date of the citation", param, ctx)
+        return moment
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotLine:
+    """One URL with what was found of it; `error` = it is none."""
+
+    given: str
+    at: datetime | None
+    result: LookUpResult | None = None
+    error: str | None = None
+
+    @property
+    def outcome(self) -> str | None:
+        """The word of the outcome; None if nothing was looked up."""
+        return self.result.outcome.word if self.result else None
+
+    @property
+    def distance_days(self) -> int | None:
+        """Days from the wanted moment to the copy, negative if it is older."""
+        if self.at is None or self.result is None or self.result.found is None:
+            return None
+        return (self.result.found.taken.date() - self.at.date()).days
+
+    def as_json(self) -> dict[str, Any]:
+        """The line of ``weboid snapshots --json``."""
+        found = self.result.found if self.result else None
+        line: dict[str, Any] = {
+            "url": self.given.encode(errors="replace").decode(),
+            "at": _iso(self.at),
+            "outcome": self.outcome,
+            "service": found.service.name if found else None,
+            "stamp": f"{found.stamp:014d}" if found else None,
+            "snapshot": found.address if found else None,
+            "original": found.original if found else None,
+            "distance_days": self.distance_days,
+            "tries": [
+                {"service": tried.service.name, "outcome": tried.outcome.word, "why": tried.why}
+                for tried in (self.result.tries if self.result else ())
+            ],
+        }
+        return line if self.error is None else {**line, "error": self.error}
+
+
+def _iso(at: datetime | None) -> str | None:
+    if at is None:
+        return None
+    return f"{at:%Y-%m-%d}" if at.time() == _LAST_SECOND else f"{at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+@click.command("snapshots")
+@click.argument("urls", nargs=-1, required=True)
+@click.option("--at", type=MomentType(), help="When the URL was cited: a copy from then is wanted (default: now).")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, in the order of the input.")
+@click.pass_obj
+def command(config: Config, urls: tuple[str, ...], at: datetime | None, as_json: bool) -> None:
+    """Looks in web archives for the copy of each URL that shows what was cited; nothing is stored.
+
+    A URL ``-`` means the lines of standard input. Of a URL that is a copy itself, that copy is kept if it plays.
+    Archives limit requests: expect some seconds for each URL. ``none`` is only said where an archive says so twice;
+    an archive that does not answer is an ``error``.
+
+    The exit status is 0 whatever is found; 2 if something is wrong with the call or a URL; 3 if this machine seems to
+    have no network.
+    """
+
+    async def main() -> int:
+        async with open_archive_client(config.net, LocalLimiter()) as client:
+            async with aclosing(_looked_up(client, config.archive.services, urls_of(urls), at)) as lines:
+                is_invalid = await _show(lines, as_json=as_json)
+            if client.sent and not client.met and (why := await _no_network(config)):
+                click.echo(f"weboid: no archive answers, nor anybody else: {plain(why)}", err=True)
+                return EXIT_NO_NETWORK
+        return EXIT_INVALID if is_invalid else 0
+
+    sys.exit(run_async(main()))
+
+
+async def _looked_up(
+    client: ArchiveClient, services: tuple[ArchiveService, ...], urls: Iterable[str], at: datetime | None
+) -> AsyncGenerator[SnapshotLine, None]:
+    """What is found of each URL, in their order; a few are looked up at a time."""
+    under_way: deque[asyncio.Task[SnapshotLine]] = deque()
+    try:
+        for url in urls:
+            under_way.append(asyncio.create_task(_line(client, services, url, at)))
+            while len(under_way) >= _AT_ONCE or (under_way and under_way[0].done()):
+                yield await under_way.popleft()
+            await asyncio.sleep(0)
+        while under_way:
+            yield await under_way.popleft()
+    finally:
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
+
+
+async def _line(
+    client: ArchiveClient, services: tuple[ArchiveService, ...], text: str, at: datetime | None
+) -> SnapshotLine:
+    try:
+        url = parse(text)
+    except InvalidUrl as invalid:
+        return SnapshotLine(text, at, error=f"{invalid.reason}: give a whole URL, beginning with http:// or https://")
+    now = moment_now()
+    original, wanted, given = _given(url, services)
+    wish = Wish(original, at or wanted or now, now.date())
+    return SnapshotLine(text, at, await look_up(client, services, wish, given=given))
+
+
+def _given(url: Url, services: tuple[ArchiveService, ...]) -> tuple[Url, datetime | None, tuple[GivenCopy, ...]]:
+    """What is to be looked up; if the URL is a copy itself, its original, its moment, and the copy to be played."""
+    copy = snapshot_of(str(url))
+    if copy is None or copy.original is None:
+        return url, None, ()
+    service = next((one for one in services if one.archive == copy.archive and one.is_raw), None)
+    if service is None or copy.taken is None:
+        return copy.original, copy.taken, ()
+    return copy.original, copy.taken, (GivenCopy(service, copy.taken, copy.original),)
+
+
+async def _show(lines: AsyncIterator[SnapshotLine], *, as_json: bool) -> bool:
+    """Prints all lines; returns whether some URL is none."""
+    is_invalid = False
+
+    async def noted() -> AsyncIterator[SnapshotLine]:
+        nonlocal is_invalid
+        async for line in lines:
+            is_invalid |= line.error is not None
+            yield line
+
+    if not as_json:
+        await _print_table(noted())
+        return is_invalid
+    async for line in noted():
+        sys.stdout.write(json.dumps(line.as_json()) + "\n")
+        sys.stdout.flush()
+    return is_invalid
+
+
+async def _print_table(lines: AsyncIterator[SnapshotLine]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("Outcome", "Archive", "Taken", "Distance", "URL"):
+        table.add_column(heading, justify="right" if heading == "Distance" else "left", overflow="fold")
+    with bar(Console(stderr=True, soft_wrap=True)) as progress:
+        task = progress.add_task("looking up", total=None)
+        async for line in lines:
+            table.add_row(*_row(line))
+            progress.advance(task)
+        progress.update(task, total=progress.tasks[0].completed)
+    Console().print(table)
+
+
+def _row(line: SnapshotLine) -> tuple[Text, ...]:
+    found = line.result.found if line.result else None
+    url = Text(plain(line.given))
+    if found:
+        url.append(f"\n→ {plain(found.address)}", style="dim")
+    elif line.error:
+        url.append(f"\n{plain(line.error)}", style="dim")
+    elif line.result:
+        whys = (f"{tried.service.name}: {tried.outcome.word} {tried.why}".rstrip() for tried in line.result.tries)
+        url.append(f"\n{plain('; '.join(whys))}", style="dim")
+    days = line.distance_days
+    return (
+        styled("invalid" if line.error else line.outcome or ""),
+        Text(found.service.archive.title if found else ""),
+        Text(f"{found.taken:%Y-%m-%d}" if found else ""),
+        Text("" if days is None else f"{days:+d} d"),
+        url,
+    )
+
+
+async def _no_network(config: Config) -> str | None:
+    """Why no archive was met, if it is our own connection; None if it seems to work."""
+    hosts = [urlsplit(service.base).hostname or "" for service in config.archive.services]
+    if all(is_ip(host) for host in hosts):
+        return None
+    async with open_session(config.net) as session:
+        online = online_of(config, Checker(session, LocalTurns(0.0), config.crawl), session)
+        reach = await online.reach((), [host for host in hosts if not is_ip(host)])
+        return None if online.believes(reach, of_name=True) else online.told(reach)

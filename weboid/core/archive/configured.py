@@ -1,0 +1,83 @@
+"""The archive services as an operator wants them: which are asked, in which order, where and how often (A-2). Pure.
+
+One law: an unknown service or key, or a value that cannot be used, is a ValueError that names it; nothing is guessed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from weboid.core.archive.services import SERVICES, ArchiveService, Dialect
+from weboid.core.url.archives import ARCHIVES, Archive
+
+KEYS: Final = ("base", "public", "dialect", "per_minute", "replay_per_minute", "countries", "languages")
+NAMES: Final = tuple(archive.name for archive in ARCHIVES if archive.is_offered)
+"""The services that may be configured: to the others nobody may be sent."""
+
+_ARCHIVES: Final = {archive.name: archive for archive in ARCHIVES}
+
+
+def configured(order: Sequence[str], tables: Mapping[str, Mapping[str, Any]]) -> tuple[ArchiveService, ...]:
+    """The services to be asked: those of `order`, empty = the usual ones and those of the tables; each with the values
+    of its table, by `KEYS`, and for the rest as usual. Raises ValueError.
+    """
+    for name in (*order, *tables):
+        if name not in NAMES:
+            raise ValueError(f"unknown archive service {name!r}; known are {', '.join(NAMES)}")
+    names = order or tuple(dict.fromkeys((*SERVICES, *tables)))
+    return tuple(_service(name, tables.get(name, {})) for name in dict.fromkeys(names))
+
+
+def _service(name: str, given: Mapping[str, Any]) -> ArchiveService:
+    if unknown := given.keys() - set(KEYS):
+        raise ValueError(f"{name}: unknown key {min(unknown)!r}; known are {', '.join(KEYS)}")
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        try:
+            values[key] = _value(key, value)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name}: {key}: {error}") from None
+    usual = SERVICES.get(name)
+    if usual is None:
+        return _new(_ARCHIVES[name], values)
+    if "base" in values:
+        values.setdefault("public", values["base"])
+    return replace(usual, **values)
+
+
+def _new(archive: Archive, values: Mapping[str, Any]) -> ArchiveService:
+    """A service that is not asked unless somebody says where."""
+    if not values.get("base"):
+        raise ValueError(f"{archive.name}: base: it is not asked by default, so say where to ask it")
+    return ArchiveService(archive, **{"dialect": Dialect.PYWB, "public": values["base"], **values})
+
+
+def _value(key: str, value: Any) -> Any:
+    match key:
+        case "base" | "public":
+            return _address(value)
+        case "dialect":
+            if value not in list(Dialect):
+                raise ValueError(f"{value!r} must be one of {', '.join(Dialect)}")
+            return Dialect(value)
+        case "per_minute" | "replay_per_minute":
+            number = int(value) if isinstance(value, str | int) and not isinstance(value, bool) else -1
+            if not 0 <= number <= 1_000_000:
+                raise ValueError(f"{value!r} must be a whole number, zero (no limit) or more")
+            return number
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
+        raise ValueError(f"{value!r} must be a list of texts")
+    return tuple(part.strip() for part in parts if part.strip())
+
+
+def _address(value: Any) -> str:
+    """An http(s) address without a final slash, a query or a user."""
+    if not isinstance(value, str) or not value.isascii() or not value.isprintable() or " " in value:
+        raise ValueError(f"{value!r} must be an address such as https://archive.example.org/web")
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
+        raise ValueError(f"{value!r} must be an address such as https://archive.example.org/web")
+    parts.port  # noqa: B018 (raises ValueError for what is no port)
+    return value.rstrip("/")
