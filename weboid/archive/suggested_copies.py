@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Final
 
 from weboid.archive.client import Resting
-from weboid.archive.ending import ending
 from weboid.archive.replays import Replays
 from weboid.archive.suggestions import JudgedSuggestion, SuggestionFate, is_given_up, judged, record_judged
 from weboid.core.archive.replay import ReplayResult
@@ -20,6 +19,7 @@ from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
 from weboid.core.url.urls import parse
 from weboid.errors import StoreError
+from weboid.mechanism.ending import ending
 from weboid.store.db.pool import Pool
 from weboid.store.people.replacement import Replacement, lease_replacements
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from weboid.archive.ending import ending
 from weboid.checking.connectivity import CANARIES, Ask, Connectivity
 from weboid.checking.online import Online
 from weboid.core.document.face import NO_FACE
@@ -23,6 +22,7 @@ from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.url.archives import snapshot_of
 from weboid.errors import StoreError
+from weboid.mechanism.ending import ending
 from weboid.store.db.pool import Pool
 from weboid.store.people.audit import NOBODY, Action, record_audit
 from weboid.store.people.replacement import (
