@@ -86,7 +86,7 @@ async def check_store(
     done = Consistency()
     async with pool.connection() as conn:
         about = await estimate_rows(conn)
-    for walk in (Walk.PAGES, Walk.LINKS, Walk.URLS, Walk.DEAD, Walk.HOSTS):
+    for walk in (Walk.PAGES, Walk.LINKS, Walk.URLS, Walk.DEAD, Walk.COPIES, Walk.HOSTS):
         first, last_bucket = _ends(walk, share)
         rows = about.get(walk)
         while stretch := await _next(pool, walk, first, last_bucket, batch):

@@ -55,6 +55,12 @@ INSERT INTO copy_queue (bucket, host_key, url_key, rank, day, due)
 SELECT bucket, host_key, url_key, %(rank)s, %(day)s, %(day)s
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (bucket, host_key, url_key)
+WHERE (
+    SELECT after FROM change
+    WHERE change.bucket = given.bucket AND change.host_key = given.host_key AND change.url_key = given.url_key
+    ORDER BY change DESC
+    LIMIT 1
+) IN (2, 3)
 ON CONFLICT (bucket, host_key, url_key) DO UPDATE
 SET rank = least(copy_queue.rank, excluded.rank), day = excluded.day, waits = true, until = '-infinity'
 WHERE NOT copy_queue.waits

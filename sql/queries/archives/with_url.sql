@@ -13,6 +13,15 @@ CROSS JOIN LATERAL (
     FOR KEY SHARE SKIP LOCKED
 ) AS url
 
+-- name: lock_kept_waiting
+-- The same, in the order of keys; a deletion under way is waited for.
+SELECT url.bucket, url.host_key, url.url_key
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (bucket, host_key, url_key)
+JOIN url USING (bucket, host_key, url_key)
+ORDER BY url.bucket, url.host_key, url.url_key
+FOR KEY SHARE OF url
+
 -- name: list_plain_urls
 SELECT url.bucket, url.host_key, url.url_key, url.scheme, host.host, url.port, url.path
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])

@@ -66,9 +66,69 @@ SELECT wiki, page, bucket, host_key, url_key, nth FROM (
 ORDER BY nth DESC
 LIMIT 1
 
+-- name: find_last_copies
+-- URLs of which anything is known about copies, in whichever tables.
+SELECT bucket, host_key, url_key, nth FROM (
+    SELECT bucket, host_key, url_key, row_number() OVER (ORDER BY bucket, host_key, url_key) AS nth
+    FROM (
+        (
+            SELECT DISTINCT bucket, host_key, url_key FROM snapshot
+            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+                AND bucket <= %(to_bucket)s
+            ORDER BY bucket, host_key, url_key
+            LIMIT %(limit)s
+        )
+        UNION
+        (
+            SELECT DISTINCT bucket, host_key, url_key FROM lookup
+            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+                AND bucket <= %(to_bucket)s
+            ORDER BY bucket, host_key, url_key
+            LIMIT %(limit)s
+        )
+        UNION
+        (
+            SELECT DISTINCT bucket, host_key, url_key FROM copy_queue
+            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+                AND bucket <= %(to_bucket)s
+            ORDER BY bucket, host_key, url_key
+            LIMIT %(limit)s
+        )
+        UNION
+        (
+            SELECT DISTINCT bucket, host_key, url_key FROM changing_page
+            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+                AND bucket <= %(to_bucket)s
+            ORDER BY bucket, host_key, url_key
+            LIMIT %(limit)s
+        )
+        UNION
+        (
+            SELECT DISTINCT bucket, host_key, url_key FROM saving
+            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+                AND bucket <= %(to_bucket)s
+            ORDER BY bucket, host_key, url_key
+            LIMIT %(limit)s
+        )
+        UNION
+        (
+            SELECT DISTINCT bucket, host_key, url_key FROM cited_copy
+            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+                AND bucket <= %(to_bucket)s
+            ORDER BY bucket, host_key, url_key
+            LIMIT %(limit)s
+        )
+    ) AS every
+    ORDER BY bucket, host_key, url_key
+    LIMIT %(limit)s
+) AS next
+ORDER BY nth DESC
+LIMIT 1
+
 -- name: list_urls
 -- The verdict is that of core/verdict/verdict.py; a test compares them. The dead links follow from the log.
-SELECT bucket, host_key, url_key, is_hostless, is_unreadable, verdict, logged, orphaned IS NOT NULL, is_used, lacks_dead
+SELECT bucket, host_key, url_key, is_hostless, is_unreadable, verdict, logged, orphaned IS NOT NULL, is_used,
+    lacks_dead, lacks_copy, lacks_place
 FROM (
     SELECT judged.*, logged = %(dead)s::smallint AND EXISTS (
             SELECT FROM link
@@ -78,16 +138,23 @@ FROM (
                     WHERE dead.wiki = link.wiki AND dead.page = link.page AND dead.bucket = link.bucket
                         AND dead.host_key = link.host_key AND dead.url_key = link.url_key
                 )
-        ) AS lacks_dead
+        ) AS lacks_dead,
+        due = 32767 AND NOT EXISTS (
+            SELECT FROM cited_copy
+            WHERE cited_copy.bucket = judged.bucket AND cited_copy.host_key = judged.host_key
+                AND cited_copy.url_key = judged.url_key
+        ) AS lacks_copy,
+        logged IN (%(doubtful)s::smallint, %(dead)s::smallint)
+            AND logged_at <= (SELECT change FROM copy_queue_position) AND NOT EXISTS (
+                SELECT FROM copy_queue
+                WHERE copy_queue.bucket = judged.bucket AND copy_queue.host_key = judged.host_key
+                    AND copy_queue.url_key = judged.url_key
+            ) AS lacks_place
     FROM (
-        SELECT url.bucket, url.host_key, url.url_key, url.orphaned, hosts.strikes IS NULL AS is_hostless,
+        SELECT url.bucket, url.host_key, url.url_key, url.orphaned, url.due, hosts.strikes IS NULL AS is_hostless,
             (asked IS NULL) <> (since IS NULL) OR asked IS NOT NULL AND status <> ALL(%(statuses)s::smallint[])
                 OR reason <> ALL(%(reasons)s::smallint[]) AS is_unreadable,
-            coalesce((
-                SELECT after FROM change
-                WHERE change.bucket = url.bucket AND change.host_key = url.host_key AND change.url_key = url.url_key
-                ORDER BY change DESC LIMIT 1
-            ), %(unknown)s::smallint) AS logged,
+            coalesce(newest.after, %(unknown)s::smallint) AS logged, newest.change AS logged_at,
             EXISTS (
                 SELECT FROM link
                 WHERE link.bucket = url.bucket AND link.host_key = url.host_key AND link.url_key = url.url_key
@@ -115,6 +182,11 @@ FROM (
             WHERE host.bucket = url.bucket AND host.host_key = url.host_key
             LIMIT 1
         ) AS hosts ON true
+        LEFT JOIN LATERAL (
+            SELECT change, after FROM change
+            WHERE change.bucket = url.bucket AND change.host_key = url.host_key AND change.url_key = url.url_key
+            ORDER BY change DESC LIMIT 1
+        ) AS newest ON true
         WHERE (url.bucket, url.host_key, url.url_key)
                 >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
             AND (url.bucket, url.host_key, url.url_key)
@@ -123,7 +195,81 @@ FROM (
     ) AS judged
     OFFSET 0
 ) AS known
-WHERE is_hostless OR is_unreadable OR verdict <> logged OR (orphaned IS NULL) <> is_used OR lacks_dead
+WHERE is_hostless OR is_unreadable OR verdict <> logged OR (orphaned IS NULL) <> is_used OR lacks_dead OR lacks_copy
+    OR lacks_place
+
+-- name: list_copies
+-- What is known of copies of URLs that are not there, cited copies that the link checker would visit, and URLs that are
+-- queued although they work by the log as far as the queue has followed it. 32767 = never due.
+SELECT bucket, host_key, url_key, due IS NULL, is_cited AND due <> 32767, is_needless
+FROM (
+    SELECT every.bucket, every.host_key, every.url_key, watched.due,
+        EXISTS (
+            SELECT FROM cited_copy
+            WHERE cited_copy.bucket = every.bucket AND cited_copy.host_key = every.host_key
+                AND cited_copy.url_key = every.url_key
+        ) AS is_cited,
+        EXISTS (
+            SELECT FROM copy_queue
+            WHERE copy_queue.bucket = every.bucket AND copy_queue.host_key = every.host_key
+                AND copy_queue.url_key = every.url_key
+        ) AND newest.change <= (SELECT change FROM copy_queue_position) AND newest.after NOT IN (2, 3) AS is_needless
+    FROM (
+        (
+            SELECT DISTINCT bucket, host_key, url_key FROM snapshot
+            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+                AND (bucket, host_key, url_key)
+                    <= (%(to_bucket)s::smallint, %(to_host_key)s::bigint, %(to_url_key)s::bigint)
+        )
+        UNION
+        (
+            SELECT DISTINCT bucket, host_key, url_key FROM lookup
+            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+                AND (bucket, host_key, url_key)
+                    <= (%(to_bucket)s::smallint, %(to_host_key)s::bigint, %(to_url_key)s::bigint)
+        )
+        UNION
+        (
+            SELECT DISTINCT bucket, host_key, url_key FROM copy_queue
+            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+                AND (bucket, host_key, url_key)
+                    <= (%(to_bucket)s::smallint, %(to_host_key)s::bigint, %(to_url_key)s::bigint)
+        )
+        UNION
+        (
+            SELECT DISTINCT bucket, host_key, url_key FROM changing_page
+            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+                AND (bucket, host_key, url_key)
+                    <= (%(to_bucket)s::smallint, %(to_host_key)s::bigint, %(to_url_key)s::bigint)
+        )
+        UNION
+        (
+            SELECT DISTINCT bucket, host_key, url_key FROM saving
+            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+                AND (bucket, host_key, url_key)
+                    <= (%(to_bucket)s::smallint, %(to_host_key)s::bigint, %(to_url_key)s::bigint)
+        )
+        UNION
+        (
+            SELECT DISTINCT bucket, host_key, url_key FROM cited_copy
+            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+                AND (bucket, host_key, url_key)
+                    <= (%(to_bucket)s::smallint, %(to_host_key)s::bigint, %(to_url_key)s::bigint)
+        )
+    ) AS every
+    LEFT JOIN LATERAL (
+        SELECT due FROM url
+        WHERE url.bucket = every.bucket AND url.host_key = every.host_key AND url.url_key = every.url_key
+        LIMIT 1
+    ) AS watched ON true
+    LEFT JOIN LATERAL (
+        SELECT change, after FROM change
+        WHERE change.bucket = every.bucket AND change.host_key = every.host_key AND change.url_key = every.url_key
+        ORDER BY change DESC LIMIT 1
+    ) AS newest ON true
+    OFFSET 0
+) AS known
+WHERE due IS NULL OR is_cited AND due <> 32767 OR is_needless
 
 -- name: list_hosts
 -- A host with something new is due since the day before (store/pages/use.py), so a day too early is in order.

@@ -96,7 +96,7 @@ async def follow_changes(conn: Connection, *, limit: int = 5_000) -> int:
     until = await find_settled(conn)
     row = {"since": place[0], "until": until, "limit": limit}
     lines = await (await conn.execute(SQL["list_log"], row)).fetchall()
-    if kept := await lock_kept(conn, {UrlKey(*line[1:]) for line in lines}):
+    if kept := await lock_kept(conn, {UrlKey(*line[1:]) for line in lines}, waits=True):
         columns = key_columns(sorted(kept))
         await conn.execute(SQL["record_by_log"], columns)
         await conn.execute(SQL["delete_by_log"], columns)
@@ -107,7 +107,7 @@ async def follow_changes(conn: Connection, *, limit: int = 5_000) -> int:
 
 
 async def record_wanted(conn: Connection, keys: Iterable[UrlKey], day: int, rank: Rank = Rank.AGAIN) -> int:
-    """Lets watched URLs wait that do not, such as those whose snapshot was withdrawn; returns how many were queued."""
+    """Lets URLs wait again that are doubtful or dead, such as those whose snapshot was withdrawn; returns how many."""
     kept = await lock_kept(conn, keys)
     if not kept:
         return 0

@@ -33,16 +33,18 @@ _MOVED: Final = (
 )
 
 
-async def lock_kept(conn: Connection, keys: Iterable[UrlKey]) -> set[UrlKey]:
-    """Those of these URLs that are there, and stay until the transaction ends. Waits for nobody.
+async def lock_kept(conn: Connection, keys: Iterable[UrlKey], *, waits: bool = False) -> set[UrlKey]:
+    """Those of these URLs that are there, and stay until the transaction ends; without those that are being deleted.
 
-    To be called before rows about them are written. Raises StoreError if the keys are being moved (O-10).
+    To be called before rows about them are written. `waits`: until it is known whether they are deleted; only for a
+    transaction that has locked no URL and no host. Raises StoreError if the keys are being moved (O-10).
     """
     await require_scheme(conn)
     wanted = sorted(set(keys))
     if not wanted:
         return set()
-    return {UrlKey(*row) async for row in await conn.execute(SQL["lock_kept"], key_columns(wanted))}
+    statement = SQL["lock_kept_waiting"] if waits else SQL["lock_kept"]
+    return {UrlKey(*row) async for row in await conn.execute(statement, key_columns(wanted))}
 
 
 async def list_plain_urls(conn: Connection, keys: Iterable[UrlKey]) -> dict[UrlKey, Url]:

@@ -34,6 +34,8 @@ class Invariant(StrEnum):
     VERDICT: the newest change of a URL is to the verdict that follows from its record. ORPHAN: just what has no link is
     marked as an orphan. DEAD: the dead links are the links of the URLs that are dead by the log. LINKS: a page names
     just its links, and their URLs are there. NO_HOST: the host of a URL is there. RECORD: a record can be read.
+    CITED: just the cited copies are never due. QUEUE: what is queued for its copies is just what is doubtful or dead,
+    as far as the queue has followed the log. COPY: what is known of copies belongs to URLs that are there.
     """
 
     NEXT_DAY = "next-day"
@@ -44,16 +46,21 @@ class Invariant(StrEnum):
     LINKS = "links"
     NO_HOST = "no-host"
     RECORD = "record"
+    CITED = "cited"
+    QUEUE = "queue"
+    COPY = "copy"
 
 
 class Walk(StrEnum):
-    """The tables that are gone through, each in the order of its primary key."""
+    """What is gone through, each table in the order of its primary key."""
 
     URLS = "url"
     HOSTS = "host"
     LINKS = "link"
     PAGES = "page"
     DEAD = "dead"
+    COPIES = "copies"
+    """All tables that are about copies of URLs."""
 
 
 _COLUMNS: Final = {
@@ -62,6 +69,7 @@ _COLUMNS: Final = {
     Walk.LINKS: ("bucket", "host_key", "url_key", "wiki", "page"),
     Walk.PAGES: ("wiki", "page"),
     Walk.DEAD: ("wiki", "page", "bucket", "host_key", "url_key"),
+    Walk.COPIES: ("bucket", "host_key", "url_key"),
 }
 _ENDS: Final = {
     "bucket": (-1, 2**15 - 1),
@@ -153,6 +161,9 @@ async def list_breaches(conn: Connection, stretch: Stretch, policy: Policy, shar
             return list(chain.from_iterable([_breaches_of_url(row) async for row in rows]))
         case Walk.HOSTS:
             return [_breach_of_host(row) async for row in await conn.execute(SQL["list_hosts"], values)]
+        case Walk.COPIES:
+            rows = await conn.execute(SQL["list_copies"], values)
+            return list(chain.from_iterable([_breaches_of_copies(row) async for row in rows]))
         case Walk.LINKS:
             return [_breach_of_link(row) async for row in await conn.execute(SQL["list_links"], values)]
         case Walk.PAGES:
@@ -177,7 +188,7 @@ async def list_names(conn: Connection, keys: Sequence[UrlKey]) -> dict[UrlKey, s
 
 def _breaches_of_url(row: Sequence[Any]) -> list[Breach]:
     key = UrlKey(*row[:3])
-    is_hostless, is_unreadable, verdict, logged, is_orphan, is_used, lacks_dead = row[3:]
+    is_hostless, is_unreadable, verdict, logged, is_orphan, is_used, lacks_dead, lacks_copy, lacks_place = row[3:]
     if is_hostless:
         # Nothing can be concluded of it: its streak, its name and so the URL itself are lost.
         return [Breach(Invariant.NO_HOST, key, "its host is not in the table of hosts")]
@@ -193,6 +204,23 @@ def _breaches_of_url(row: Sequence[Any]) -> list[Breach]:
     if is_orphan is is_used:
         detail = "marked as an orphan, but in use" if is_used else "without use, but not marked as an orphan"
         found.append(Breach(Invariant.ORPHAN, key, detail))
+    if lacks_copy:
+        found.append(Breach(Invariant.CITED, key, "never due, but no cited copy"))
+    if lacks_place:
+        found.append(Breach(Invariant.QUEUE, key, f"{Verdict(logged).word}, but its copies are not looked up"))
+    return found
+
+
+def _breaches_of_copies(row: Sequence[Any]) -> list[Breach]:
+    key = UrlKey(*row[:3])
+    is_urlless, is_due, is_needless = row[3:]
+    if is_urlless:
+        return [Breach(Invariant.COPY, key, "something is known of its copies, but it is not there")]
+    found = []
+    if is_due:
+        found.append(Breach(Invariant.CITED, key, "a cited copy that the link checker would visit"))
+    if is_needless:
+        found.append(Breach(Invariant.QUEUE, key, "works, but its copies are looked up"))
     return found
 
 

@@ -18,6 +18,7 @@ from weboid.store.db.statements import statements
 from weboid.store.pages.use import Differences, begin_intake, record_page_urls, record_uses, unpacked_keys
 from weboid.store.upkeep.expiry import delete_hosts
 from weboid.store.upkeep.invariant import Breach, Invariant, Share, Stretch, Walk, list_breaches, place_of
+from weboid.store.upkeep.repair_copies import repair_copies, repair_urls_without_copies
 from weboid.store.urls.check import record_changes, record_next_days
 from weboid.store.urls.lock import hosts_of, list_there, lock_hosts, lock_urls_and_hosts
 from weboid.store.urls.url import find_urls
@@ -51,6 +52,8 @@ async def repair(conn: Connection, walk: Walk, breaches: Sequence[Breach], day: 
     match walk:
         case Walk.URLS:
             return await _repair_urls(conn, breaches, day, policy)
+        case Walk.COPIES:
+            await repair_copies(conn, breaches, day)
         case Walk.HOSTS:
             hosts = sorted(hosts_of(each.key for each in breaches))
             await delete_hosts(conn, hosts)
@@ -110,7 +113,9 @@ async def _repair_urls(conn: Connection, breaches: Sequence[Breach], day: int, p
         await conn.execute(EXPIRY_SQL["record_used"], key_columns(used))
         await conn.execute(URL_SQL["record_orphans"], {"day": day, **key_columns(unused)})
         await record_next_days(conn, sorted(hosts_of(orphans)))
-    return [*of[Invariant.VERDICT], *of[Invariant.DEAD], *of[Invariant.ORPHAN]]
+    about_copies = [*of[Invariant.CITED], *of[Invariant.QUEUE]]
+    await repair_urls_without_copies(conn, about_copies, day)
+    return [*of[Invariant.VERDICT], *of[Invariant.DEAD], *of[Invariant.ORPHAN], *about_copies]
 
 
 async def _repair_pages(conn: Connection, breaches: Sequence[Breach], day: int, *, is_linked: bool) -> None:
