@@ -527,3 +527,12 @@ CREATE TABLE dataset (
     PRIMARY KEY (day, farm, part)
 );
 ALTER TABLE dataset ALTER COLUMN body SET STORAGE EXTERNAL;
+
+-- The settings page of a wiki (core/wikitext/settings.py) as it was last read: the newest text that fits, NULL = there is
+-- no page; `fault` = why the page as it is now is not used, '' = it is.
+CREATE TABLE wiki_settings (
+    wiki integer PRIMARY KEY REFERENCES wiki,
+    day smallint NOT NULL,
+    text text,
+    fault text NOT NULL DEFAULT ''
+);

@@ -1,4 +1,4 @@
-"""Finds the folders of data files: sql, i18n, streams, gadget.
+"""Finds the folders of data files: sql, i18n, streams, gadget, wikis.
 
 In a wheel they are inside the package, in a checkout next to it; only this module needs to know.
 """

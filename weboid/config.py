@@ -24,6 +24,9 @@ PROJECT_URL: Final = "https://weboid.toolforge.org/"
 SOURCES: Final = ("api", "replica")
 """How a wiki's pages can be read (L-2)."""
 
+SETTINGS_TITLE: Final = "MediaWiki:Weboid.json"
+"""The page of a wiki that has its settings (B-1). Only few may edit it."""
+
 Network = IPv4Network | IPv6Network
 
 
@@ -159,12 +162,14 @@ class WikiConfig:
     """One wiki to watch. `api` empty = derived from its farm (P-1).
 
     `source` is how its pages are read: ``api`` or ``replica``. `matching` and `without` select the pages (P-4): they
-    are kept as written, and ``wiki/criteria`` interprets them.
+    are kept as written, and ``wiki/criteria`` interprets them. `settings` is the title of the wiki's settings page
+    (B-1), empty = it is not read.
     """
 
     name: WikiName
     api: str = ""
     source: str = "api"
+    settings: str = SETTINGS_TITLE
     matching: Mapping[str, Any] = field(default_factory=dict)
     without: Mapping[str, Any] = field(default_factory=dict)
 
@@ -173,6 +178,8 @@ class WikiConfig:
             raise ValueError(f"source: {self.source!r} must be {' or '.join(SOURCES)}")
         if not isinstance(self.without, dict) or not isinstance(self.api, str):
             raise ValueError("api must be a text, and without a table")
+        if not isinstance(self.settings, str) or set(self.settings) & set("|#<>[]{}\n"):
+            raise ValueError("settings must be the title of a page, or empty")
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,13 +323,13 @@ def _farms(tables: Mapping[str, Any]) -> list[Farm]:
 
 
 def _wikis(tables: Mapping[str, Any], farms: tuple[Farm, ...]) -> tuple[WikiConfig, ...]:
-    """The wikis of the tables ``[wiki."dewiki@WMF"]`` with api, source, without and criteria, all optional."""
+    """The wikis of the tables ``[wiki."dewiki@WMF"]``: api, source, settings, without and criteria, all optional."""
     wikis = []
     for text, given in tables.items():
         name = parse_wiki_name(text)
         farm_named(name.farm, farms)
         try:
-            own = {key: given[key] for key in ("api", "source", "without") if key in given}
+            own = {key: given[key] for key in ("api", "source", "without", "settings") if key in given}
             matching = {key: value for key, value in given.items() if key not in own}
             wikis.append(WikiConfig(name, matching=matching, **own))
         except (AttributeError, TypeError, ValueError) as error:

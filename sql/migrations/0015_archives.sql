@@ -107,3 +107,10 @@ CREATE TABLE saving (
     PRIMARY KEY (bucket, host_key, url_key)
 );
 CREATE INDEX saving_next ON saving (state, next);
+
+CREATE TABLE wiki_settings (
+    wiki integer PRIMARY KEY REFERENCES wiki,
+    day smallint NOT NULL,
+    text text,
+    fault text NOT NULL DEFAULT ''
+);

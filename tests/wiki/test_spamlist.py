@@ -69,7 +69,7 @@ async def test_the_list_of_a_farm_has_a_title_of_its_own(session: aiohttp.Client
 )
 async def test_what_cannot_be_read_is_no_empty_list(session: aiohttp.ClientSession, answer: object) -> None:
     async with open_wiki_replay([exchange(asked(BLACK), answer)]) as replay:
-        with pytest.raises(SourceError, match="'MediaWiki:Spam-blacklist'; the list that was fetched before stays"):
+        with pytest.raises(SourceError, match="'MediaWiki:Spam-blacklist'; what was fetched before stays"):
             await fetch_local_lists(ActionApi(replay.url, session, "Weboid-test", QUICK))
 
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from weboid.cli.check_store import print_breaches, progress
 from weboid.cli.console import bar
 from weboid.cli.runtime import clock, day_option, open_store, run_async, stop_signals, until
+from weboid.cli.settings import refresh_all_settings
 from weboid.config import Config
 from weboid.core.record.days import iso
 from weboid.core.record.policy import Policy
@@ -38,7 +39,8 @@ _LOOK_S: Final = 300.0
 @click.pass_obj
 def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: int | None) -> None:
     """Deletes URLs that no page has used for 100 days, and what hosts needed long ago; repairs what contradicts
-    itself in the database; raises and lowers alarms; says how often working links are checked.
+    itself in the database; raises and lowers alarms; says how often working links are checked; reads the
+    settings of the wikis.
 
     Run it once a day, while everything else goes on. It ends with status 1 if it would delete too many URLs.
     """
@@ -89,6 +91,7 @@ async def _once(
     done = await _expire(console, pool, plan, day, allow_many)
     await _check_store(console, pool, day, config.policy)
     await _publish(console, pool, day)
+    await refresh_all_settings(config, pool, day, console)
     async with pool.connection() as conn:
         pace = await keep_pace(conn, day, config.policy, delay_s=config.crawl.delay)
     console.print(f"day {day}: working links are checked every {pace.interval} days")

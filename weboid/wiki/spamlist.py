@@ -55,4 +55,4 @@ def _text(page: dict[str, Any], title: str, url: str) -> str:
 
 
 def _unreadable(title: str, url: str) -> SourceError:
-    return SourceError(f"{url} does not return the text of {title!r}; the list that was fetched before stays in force")
+    return SourceError(f"{url} does not return the text of {title!r}; what was fetched before stays in force")

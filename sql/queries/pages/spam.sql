@@ -27,6 +27,11 @@ SELECT page, bucket, host_key, url_key, url FROM spam_link
 WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 ORDER BY page, bucket, host_key, url_key
 
+-- name: is_spam_somewhere
+SELECT FROM spam_link
+WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key = %(url_key)s
+LIMIT 1
+
 -- name: record_spam_links
 INSERT INTO spam_link (wiki, page, bucket, host_key, url_key, url)
 SELECT %(wiki)s, page, bucket, host_key, url_key, url

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.observations import BROKEN, FINE, GONE, LIMITED, LOST, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, WALL
 
+from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Outcome, Reason
@@ -29,6 +30,7 @@ class Stored:
     host: HostRecord = UNKNOWN_HOST
     due: int = 200
     claims: Claims = NONE
+    kept: KeptCopies = NOTHING
 
 
 def checked(*seen: tuple[int, Observation], host_days: Sequence[int] = (), hours: Sequence[int] = (0, 9, 18)) -> Stored:

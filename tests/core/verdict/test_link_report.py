@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.record.days import iso
 from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
@@ -38,6 +39,7 @@ class Stored:
     host: HostRecord = UNKNOWN_HOST
     due: int = 130
     claims: Claims = NONE
+    kept: KeptCopies = NOTHING
 
 
 DEAD = Stored(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pytest
 from support.observations import BROKEN, FINE, LIMITED, LOST, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, WALL
 
+from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.observe.observation import Observation
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
 from weboid.core.url.classify import classify
@@ -26,6 +27,7 @@ class Stored:
     host: HostRecord = UNKNOWN_HOST
     due: int = 200
     claims: Claims = NONE
+    kept: KeptCopies = NOTHING
 
 
 def say(code: str = "en") -> Messages:

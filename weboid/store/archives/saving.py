@@ -29,8 +29,11 @@ class SavingState(IntEnum):
     SENT = 1
     """The service has a job for it."""
     SAVED = 2
+    """The service says so; the copy is still to be played. `job` is the capture's stamp, None if that is not known."""
     REFUSED = 3
     """For good."""
+    KEPT = 4
+    """There is a snapshot: of what was saved, or of what was found before."""
 
 
 @dataclass(frozen=True, slots=True)

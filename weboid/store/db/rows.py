@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.document.face import NO_FACE, Face
 from weboid.core.document.portrait import Portrait, unpacked_portrait
 from weboid.core.record import mime
@@ -59,7 +60,10 @@ class StoredUrl:
 
 
 class KnownUrl(NamedTuple):
-    """A URL with all that an answer shows of it. `orphaned` is the day on which its last use went (U-8)."""
+    """A URL with all that an answer shows of it. `orphaned` is the day on which its last use went (U-8).
+
+    `claims` and `kept` are there where they are shown: of URLs that fail, `kept` also of those in doubt.
+    """
 
     key: UrlKey
     url: Url
@@ -69,6 +73,7 @@ class KnownUrl(NamedTuple):
     host: HostRecord
     claims: Claims = NONE
     packed_portrait: bytes | None = None
+    kept: KeptCopies = NOTHING
 
     @property
     def portrait(self) -> Portrait | None:

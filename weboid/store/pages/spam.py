@@ -132,6 +132,12 @@ async def list_spam_links(conn: Connection, wiki: int, pages: Iterable[int]) -> 
     return found
 
 
+async def is_spam_somewhere(conn: Connection, key: UrlKey) -> bool:
+    """Whether the URL is spam on any page of any wiki."""
+    row = await (await conn.execute(SQL["is_spam_somewhere"], key._asdict())).fetchone()
+    return row is not None
+
+
 async def record_spam_links(conn: Connection, wiki: int, spam: SpamUses) -> Reclassified:
     """Makes these the only spam links of the given pages; only differences are written."""
     had = await list_spam_links(conn, wiki, spam)

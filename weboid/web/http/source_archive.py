@@ -19,7 +19,7 @@ import weboid
 
 INSIDE: Final = "repository"
 """In a wheel, the folder of the package with what is next to it in the repository; `ASSETS` are directly in it."""
-ASSETS: Final = ("gadget", "i18n", "sql", "streams")
+ASSETS: Final = ("gadget", "i18n", "sql", "streams", "wikis")
 SHIPPED: Final = (
     ".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "Procfile", "README.md",
     "benchmarks", "docs", "jobs.yaml", "pyproject.toml", "requirements-dev.txt", "requirements-pywb.txt",

@@ -1,0 +1,134 @@
+"""Settings pages: read from the wiki once a day, stored, and used."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from support.commands import Place
+from support.wikireplay import Exchange, exchange, open_wiki_replay
+
+from weboid.archive.settings_round import is_settings_fresh, refresh_settings
+from weboid.assets import asset
+from weboid.core.url.farms import WMF, WMFLABS, Farm, WikiName
+from weboid.errors import SourceError
+from weboid.store.archives.wiki_settings import StoredSettings, find_settings, list_faults
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.pages.wiki import StoredWiki, find_wiki, record_wiki
+from weboid.wiki.action import ActionApi, ApiPatience
+
+_TITLE = "MediaWiki:Weboid.json"
+_QUICK = ApiPatience(tries=1, timeout_s=5, answer_mib=1)
+_GERMAN = (asset("wikis") / "dewiki.json").read_text(encoding="utf-8")
+
+
+def page(text: str | None) -> Exchange:
+    asked = {"titles": _TITLE, "prop": "revisions", "rvprop": "content", "rvslots": "main"}
+    told: dict[str, Any] = {"ns": 8, "title": _TITLE}
+    told |= {"missing": True} if text is None else {"revisions": [{"slots": {"main": {"content": text}}}]}
+    return exchange(asked, {"batchcomplete": True, "query": {"pages": [told]}})
+
+
+def own(**changes: object) -> str:
+    return json.dumps(json.loads(_GERMAN) | changes)
+
+
+@pytest.fixture
+async def pool(database: str) -> AsyncIterator[Pool]:
+    async with open_pool(database, size=1, part="test") as opened:
+        yield opened
+
+
+async def wiki_of(pool: Pool, dbname: str, farm: Farm = WMF) -> StoredWiki:
+    async with pool.connection() as conn:
+        return await record_wiki(conn, farm, WikiName(dbname, farm.name))
+
+
+async def read(pool: Pool, wiki: StoredWiki, text: str | None, day: int = 7, farm: Farm = WMF) -> StoredSettings:
+    async with open_wiki_replay([page(text)]) as replay, aiohttp.ClientSession() as session:
+        api = ActionApi(replay.url, session, "Weboid-test", _QUICK)
+        return await refresh_settings(pool, api, wiki, name=f"{wiki.dbname}@{farm.name}", title=_TITLE, day=day)
+
+
+async def language(pool: Pool, wiki: StoredWiki) -> str | None:
+    async with pool.connection() as conn:
+        settings = await find_settings(conn, wiki.wiki)
+    return None if settings is None else settings.lang
+
+
+async def test_a_wikis_own_page_holds_before_the_shipped_one_and_that_before_nothing(pool: Pool) -> None:
+    german, unknown = await wiki_of(pool, "dewiki"), await wiki_of(pool, "eowiki")
+    namesake = await wiki_of(pool, "dewiki", WMFLABS)
+    assert [await language(pool, wiki) for wiki in (german, unknown, namesake)] == ["de", None, None]
+    assert await read(pool, german, own(lang="gsw")) == StoredSettings(german.wiki, 7, own(lang="gsw"))
+    await read(pool, namesake, own(lang="nds", dbname="dewiki@wmflabs"), farm=WMFLABS)
+    assert [await language(pool, wiki) for wiki in (german, unknown, namesake)] == ["gsw", None, "nds"]
+    await read(pool, german, None, day=8)
+    assert await language(pool, german) == "de"
+    async with pool.connection() as conn:
+        assert await find_settings(conn, 999) is None
+
+
+async def test_a_page_that_does_not_fit_is_told_and_the_one_before_stays_in_force(pool: Pool) -> None:
+    german, english = await wiki_of(pool, "dewiki"), await wiki_of(pool, "enwiki")
+    await read(pool, german, own(lang="gsw"))
+    broken = await read(pool, german, own(lang=3), day=8)
+    assert (broken.day, broken.text) == (8, own(lang="gsw"))
+    assert broken.fault == "the wiki's settings do not fit: lang: must be a text: a language, such as 'de'"
+    assert await language(pool, german) == "gsw"
+    # A wiki that never had one that fits gets no wikitext at all: the shipped settings are not its own.
+    await read(pool, english, _GERMAN)
+    assert await language(pool, english) is None
+    async with pool.connection() as conn:
+        assert [each.wiki for each in await list_faults(conn)] == [german.wiki, english.wiki]
+    assert not (await read(pool, german, own(), day=9)).fault
+
+
+async def test_a_page_is_fresh_on_the_day_on_which_it_was_read(pool: Pool) -> None:
+    wiki = await wiki_of(pool, "dewiki")
+    assert not await is_settings_fresh(pool, wiki, 7)
+    await read(pool, wiki, None)
+    assert await is_settings_fresh(pool, wiki, 7)
+    assert not await is_settings_fresh(pool, wiki, 8)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "\0", '{"_": "\ud800"}', "x" * 300_000])
+async def test_a_hostile_page_is_stored_as_a_fault_only(pool: Pool, text: str) -> None:
+    stored = await read(pool, await wiki_of(pool, "dewiki"), text)
+    assert stored.text is None
+    assert stored.fault
+
+
+async def test_a_wiki_that_does_not_answer_changes_nothing(pool: Pool) -> None:
+    wiki = await wiki_of(pool, "dewiki")
+    await read(pool, wiki, own(lang="gsw"))
+    async with open_wiki_replay([]) as replay, aiohttp.ClientSession() as session:
+        api = ActionApi(replay.url, session, "Weboid-test", _QUICK)
+        with pytest.raises(SourceError):
+            await refresh_settings(pool, api, wiki, name="dewiki@WMF", title=_TITLE, day=8)
+    assert not await is_settings_fresh(pool, wiki, 8)
+    assert await language(pool, wiki) == "gsw"
+
+
+async def test_maintain_reads_the_pages_of_all_wikis_once_a_day(database: str, tmp_path: Path) -> None:
+    async with open_wiki_replay([page(own())]) as replay:
+        (tmp_path / "weboid.toml").write_text(
+            f'[wiki.dewiki]\napi = "{replay.url}"\n[wiki.frwiki]\napi = "{replay.url}"\n'
+            f'[wiki.enwiki]\napi = "{replay.url}"\nsettings = ""\n',
+            encoding="utf-8",
+        )
+        place = Place(tmp_path, environ={"WEBOID_DATABASE": database, "WEBOID_NET_PERMIT": "127.0.0.0/8"})
+        first = await place.run("maintain", "--day", "100")
+        assert "settings of frwiki@WMF: MediaWiki:Weboid.json: the wiki's settings do not fit: dbname: is" in first.err
+        assert len(replay.asked) == 2
+        await place.run("maintain", "--day", "100")
+        assert len(replay.asked) == 2
+        await place.run("maintain", "--day", "101")
+        assert len(replay.asked) == 4
+    async with open_pool(database, size=1, part="test") as pool, pool.connection() as conn:
+        known = {name: await find_wiki(conn, WMF, WikiName(name, "WMF")) for name in ("dewiki", "frwiki", "enwiki")}
+        assert known["enwiki"] is None
+        assert known["dewiki"] is not None
+        assert (await find_settings(conn, known["dewiki"].wiki)) is not None

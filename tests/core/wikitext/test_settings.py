@@ -1,0 +1,181 @@
+"""A wiki's settings page: what fits, what each fault is called, and that nothing else can happen."""
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.shared import shared
+
+from weboid.assets import asset
+from weboid.core.wikitext.settings import (
+    Options,
+    SettingsError,
+    parse_settings,
+    placeholders,
+    settings_schema,
+    template_key,
+)
+
+_SHIPPED = {path.stem: path.read_text(encoding="utf-8") for path in sorted(asset("wikis").glob("*wiki.json"))}
+_SCHEMA = json.loads((asset("wikis") / "settings.schema.json").read_text(encoding="utf-8"))
+
+
+def changed(wiki: str = "enwiki", /, **changes: object) -> str:
+    """A shipped page with other values at these paths (``cite__status__dead``); ... takes a key out."""
+    page = json.loads(_SHIPPED[wiki])
+    for path, value in changes.items():
+        *above, last = path.split("__")
+        table = page
+        for key in above:
+            table = table[key]
+        if value is ...:
+            del table[last]
+        else:
+            table[last] = value
+    return json.dumps(page)
+
+
+def faults(text: str, wiki: str | None = None) -> tuple[str, ...]:
+    with pytest.raises(SettingsError) as caught:
+        parse_settings(text, wiki=wiki)
+    return caught.value.faults
+
+
+@pytest.mark.parametrize("dbname", _SHIPPED)
+def test_the_shipped_pages_are_those_of_their_wikis(dbname: str) -> None:
+    settings = parse_settings(_SHIPPED[dbname], wiki=f"{dbname}@WMF")
+    assert settings.options == Options()
+    assert jsonschema_rs.is_valid(_SCHEMA, json.loads(_SHIPPED[dbname]))
+
+
+def test_four_wikis_are_shipped_and_the_schema_is_that_of_the_program() -> None:
+    assert set(_SHIPPED) == {"enwiki", "dewiki", "frwiki", "ptwiki"}
+    assert settings_schema() == _SCHEMA
+
+
+@pytest.mark.parametrize("wiki", ["en", "de", "fr", "pt"])
+def test_the_settings_that_the_cases_for_bots_assume_fit(wiki: str) -> None:
+    given = json.loads(shared("bots/wikiconfig.json").read_text(encoding="utf-8"))
+    settings = parse_settings(json.dumps(given[wiki] | {"options": given["defaults"]}))
+    ours = parse_settings(_SHIPPED[f"{wiki}wiki"])
+    assert settings.options == Options()
+    # Of the shipped ones more names are known, and the values are the same.
+    assert set(settings.cite.names) <= set(ours.cite.names)
+    assert settings.cite.status == ours.cite.status or wiki == "en"
+    assert (settings.dead_tag, settings.archive_template) == (ours.dead_tag, ours.archive_template)
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"cite__status__dead": 3}, "cite.status.dead: must be a text: a value of a parameter"),
+        ({"cite__status__ded": "x"}, "cite.status.ded: unknown key; known are param, dead, live,"),
+        ({"cite__status__dead": ...}, "cite.status.dead: is missing"),
+        ({"cite__names": "Cite web"}, "cite.names: must be a list of at most 1000"),
+        ({"cite__names": ["Cite web", None]}, "cite.names[1]: must be a text: the name of a template"),
+        ({"cite__names": []}, "cite.names: must not be empty"),
+        ({"cite__paywall": {"url|access": ["x"]}}, "cite.paywall.'url|access': 'url|access' is not the name"),
+        ({"cite__paywall": []}, "cite.paywall: must be a table of at most 1000"),
+        ({"cite": None}, "cite: must be a table"),
+        ({"date": "d MMMM q"}, "date: 'd MMMM q' is not a CLDR pattern of dates"),
+        ({"date": "ddd"}, "date: 'ddd': no pattern of dates"),
+        ({"lang": "tlh"}, "lang: 'tlh': no language that CLDR has dates of"),
+        ({"lang": "../../etc"}, "lang: '../../etc' is not a language"),
+        ({"options": {"run": "yes"}}, "options.run: must be true or false"),
+        ({"options": {"talk": "always"}}, "options.talk: must be 'never' or 'beside' or 'instead'"),
+        ({"dead_tag__place": ["after"]}, "dead_tag.place: must be 'after' or 'swallow'"),
+        ({"dead_tag__write": "{{dead link|date={moon}}}"}, "dead_tag.write: '{{dead link|date={moon}}}' is not"),
+        ({"dead_tag__write": "{{dead link}} and more"}, "dead_tag.write: '{{dead link}} and more' is not a template"),
+        ({"dead_tag__write": "{{dead link|{{subst:x}}}}"}, "dead_tag.write: '{{dead link|{{subst:x}}}}' is not"),
+        ({"dead_tag__write": "{{delete}}"}, "dead_tag.write: 'delete' is none of dead_tag.names"),
+        ({"dead_tag__write": "{{dead link|{stamp}}}"}, "dead_tag.write: a dead link without a copy has no {stamp}"),
+        ({"dead_tag__place": "swallow"}, "dead_tag.write: with place 'swallow' it needs {url}"),
+        ({"archive_template__write": "{{webarchive|{url}}}"}, "archive_template.write: it needs {archive_url}, or"),
+        ({"month": ...}, "month: is missing, but {month} is used"),
+        ({"dbname": "enwiki"}, "dbname: 'enwiki' is not a wiki"),
+        ({"ignore": ["a" * 300]}, "ignore[0]: longer than 255 characters"),
+        ({"ignore": ["a\nb"]}, "ignore[0]: 'a\\nb' is not the name of a template"),
+    ],
+)  # fmt: skip
+def test_each_fault_is_named_with_its_path(changes: dict[str, Any], fault: str) -> None:
+    found = faults(changed(**changes))
+    assert [each for each in found if each.startswith(fault)], found
+
+
+def test_all_faults_are_named_at_once() -> None:
+    assert len(faults(changed(lang=1, date=2, cite__url=3))) == 3
+
+
+def test_a_page_copied_from_another_wiki_is_refused() -> None:
+    assert faults(_SHIPPED["enwiki"], "eswiki@WMF") == ("dbname: is enwiki@WMF, but this is the page of eswiki@WMF",)
+
+
+def test_comments_may_stand_everywhere() -> None:
+    page = changed(_comment=[{"deep": 1}], cite___note=1, cite__paywall={"_why": 3, "access": ["x"]})
+    assert parse_settings(page).cite.paywall == {"access": ("x",)}
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "no JSON: Expecting value in line 1, column 1"),
+        ("[]", "must be a table"),
+        ("null", "must be a table"),
+        ("[" * 150_000, "no JSON that can be read: too deep"),
+        ('{"a":' * 30_000, "no JSON that can be read: too deep"),
+        ('{"a":[' * 20_000 + "]}" * 20_000, "no JSON that can be read: too deep"),
+        (" " * 200_001, "longer than 200,000 characters"),
+        ('{"lang": "en", "lang": "de"}', "'lang': stands twice in one table"),
+        ('{"lang": ' + "9" * 5_000 + "}", "no JSON that can be read"),
+        ('{"lang": NaN}', "no JSON that can be read"),
+        ('{"lang": "\\ud800"}', "lang: '\\ud800' is not a language"),
+        ('{"\\ud800\\u0000": 1}', "'\\ud800\\x00': unknown key"),
+        ('{"_": "\ud800"}', "holds half a character"),
+    ],
+)
+def test_a_hostile_page_is_one_named_error(text: str, fault: str) -> None:
+    found = faults(text)
+    assert [each for each in found if each.startswith(fault)], found
+    assert all(each.encode() and len(each) < 400 for each in found)
+
+
+def test_of_very_many_faults_twenty_are_named() -> None:
+    page = changed(ignore=[1] * 500)
+    with pytest.raises(SettingsError, match="and 480 more") as caught:
+        parse_settings(page)
+    assert len(caught.value.faults) == 20
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
+    max_leaves=12,
+)
+_PATHS = st.sampled_from(
+    ["lang", "date", "date_rules", "month", "cite", "cite__names", "cite__status", "cite__status__dead",
+     "cite__paywall", "dead_tag__write", "dead_tag__place", "archive_template__obsolete",
+     "archive_template__write", "options", "ignore"]
+)  # fmt: skip
+
+
+@given(_PATHS, _JSON)
+def test_whatever_stands_somewhere_the_page_fits_or_is_refused_as_the_schema_says(path: str, value: object) -> None:
+    text = changed("enwiki", **{path: value})
+    with suppress(SettingsError):
+        parse_settings(text)
+        assert jsonschema_rs.is_valid(_SCHEMA, json.loads(text))
+
+
+@given(st.text())
+def test_no_text_raises_anything_else(text: str) -> None:
+    with pytest.raises(SettingsError):
+        parse_settings(text)
+
+
+def test_spellings_of_a_template_are_one() -> None:
+    assert template_key("dead_link") == template_key(" Dead  link") == "Dead link"
+    assert placeholders("{{a|{url}|x={now} {bot}}}") == {"url", "now", "bot"}

@@ -1,0 +1,40 @@
+"""Reads the settings pages of wikis once a day (B-1), so that the webservice can fill in their templates.
+
+What a page means belongs to ``core/wikitext/settings``, storing it to ``store/archives/wiki_settings``.
+One law: a wiki that cannot answer changes nothing; a page that does not fit is told, and the one before stays in force.
+"""
+
+from weboid.core.wikitext.settings import SettingsError, parse_settings
+from weboid.store.archives.wiki_settings import StoredSettings, find_stored_settings, record_settings
+from weboid.store.db.pool import Pool
+from weboid.store.pages.wiki import StoredWiki
+from weboid.wiki.action import ActionApi
+from weboid.wiki.spamlist import fetch_text
+
+
+async def refresh_settings(
+    pool: Pool, api: ActionApi, wiki: StoredWiki, *, name: str, title: str, day: int
+) -> StoredSettings:
+    """Reads the page `title` of a wiki called `name` (``dewiki@WMF``) and stores it; returns what is stored.
+
+    Raises SourceError if the wiki cannot be read.
+    """
+    text = await fetch_text(api, title)
+    read = StoredSettings(wiki.wiki, day, text if text.strip() else None)
+    if text.strip():
+        try:
+            parse_settings(text, wiki=name)
+        except SettingsError as error:
+            read = StoredSettings(wiki.wiki, day, None, str(error))
+    async with pool.connection() as conn:
+        await record_settings(conn, read)
+        stored = await find_stored_settings(conn, wiki.wiki)
+    assert stored is not None, "it was just recorded"
+    return stored
+
+
+async def is_settings_fresh(pool: Pool, wiki: StoredWiki, day: int) -> bool:
+    """Whether the wiki's settings page was read on `day` or later."""
+    async with pool.connection() as conn:
+        stored = await find_stored_settings(conn, wiki.wiki)
+    return stored is not None and stored.day >= day

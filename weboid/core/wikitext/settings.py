@@ -1,0 +1,248 @@
+"""A wiki's settings: its templates, parameters, marks and dates, as a JSON page of the wiki says them (B-1, W-2).
+
+One page a wiki, one schema for all (``wikis/settings.schema.json``), read by the webservice, the gadget and bots alike.
+Filling in the templates belongs to ``core/wikitext/templates``.
+One law: a page that does not fit gives a `SettingsError` that names each fault with its path, and nothing else.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final, Literal
+
+from babel import Locale, UnknownLocaleError
+from babel.dates import parse_pattern
+
+from weboid.core.wikitext.shape import Form, Misfit, read, schema
+from weboid.errors import WeboidError
+
+PLACEHOLDERS: Final = ("url", "archive_url", "archive_date", "stamp", "text", "date", "month", "now", "bot")
+"""What may stand in braces in a pattern: the link, its copy, the copy's day and 14-digit moment in UTC, the link's
+text, the day, the month and the moment of writing, and the name of the bot that writes."""
+
+_OUT: Final = r"\u0000-\u001f\u007f{}|<>\[\]"
+"""What stands in no name and no value: it would leave a template."""
+_FIELD: Final = rf"\{{(?:{'|'.join(PLACEHOLDERS)})\}}"
+
+
+class SettingsError(WeboidError):
+    """Settings that do not fit; `faults` names each with its path in the page."""
+
+    def __init__(self, faults: tuple[str, ...], text: str) -> None:
+        super().__init__(f"the wiki's settings do not fit: {text}")
+        self.faults: Final = faults
+
+
+def _bad_date(pattern: str) -> str:
+    try:
+        parse_pattern(pattern)
+    except (ValueError, KeyError):
+        return "no pattern of dates; see CLDR, for example 'd MMMM y'"
+    return ""
+
+
+def _bad_language(code: str) -> str:
+    try:
+        Locale.parse(code, sep="-")
+    except (ValueError, UnknownLocaleError):
+        return "no language that CLDR has dates of, such as 'de'"
+    return ""
+
+
+Wiki = Annotated[str, Form("a wiki, such as 'dewiki@WMF'", r"[a-z0-9_-]{1,64}@[A-Za-z][A-Za-z0-9_-]{0,31}")]
+Language = Annotated[
+    str, Form("a language, such as 'de'", r"[a-z]{2,12}(?:-[A-Za-z0-9]{1,12}){0,3}", 40, _bad_language)
+]
+DatePattern = Annotated[
+    str,
+    Form(
+        "a CLDR pattern of dates, such as 'd MMMM y'",
+        rf"(?:[dMLyE]|'[^{_OUT}='~]*'|[^{_OUT}='~A-Za-z])+",
+        60,
+        _bad_date,
+    ),
+]
+TemplateName = Annotated[str, Form("the name of a template, without its namespace", rf"[^{_OUT}#]+", 255)]
+Parameter = Annotated[str, Form("the name of a parameter", rf"[^{_OUT}=]+", 100)]
+Value = Annotated[str, Form("a value of a parameter", rf"(?:[^{_OUT}~]|{_FIELD})+", 200)]
+Pattern = Annotated[
+    str, Form("a template filled with placeholders", rf"\{{\{{[^{_OUT}#]+(?:\|(?:[^{_OUT}~]|{_FIELD})*)*\}}\}}")
+]
+"""Such as ``{{webarchive|url={archive_url}|date={archive_date}}}``."""
+
+Place = Literal["after", "swallow"]
+"""Whether a template stands after the link, or in its place, with URL and text as parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class DateRule:
+    """Another pattern of dates on pages that have one of these templates."""
+
+    if_template: tuple[TemplateName, ...]
+    date: DatePattern
+
+
+@dataclass(frozen=True, slots=True)
+class StatusParameter:
+    """The parameter that says whether a cited link is dead: its name, older names, and its values.
+
+    `live` None = for a living link the parameter is taken out; values in `keep` are never changed.
+    `default_with_archive` = what a citation with a copy means without the parameter.
+    """
+
+    param: Parameter
+    dead: Value
+    live: Value | None = None
+    legacy: tuple[Parameter, ...] = ()
+    keep: tuple[Value, ...] = ()
+    legacy_dead: tuple[Value, ...] = ()
+    legacy_live: tuple[Value, ...] = ()
+    default_with_archive: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BotMark:
+    """A parameter in which a bot says that it was here."""
+
+    param: Parameter
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class CiteSettings:
+    """The templates of citations; of each parameter all names, the one to write first."""
+
+    names: tuple[TemplateName, ...]
+    url: tuple[Parameter, ...]
+    archive_url: tuple[Parameter, ...]
+    archive_date: tuple[Parameter, ...]
+    title: tuple[Parameter, ...] = ()
+    access_date: tuple[Parameter, ...] = ()
+    archive_stamp: tuple[Parameter, ...] = ()
+    status: StatusParameter | None = None
+    paywall: Mapping[Parameter, tuple[Value, ...]] = field(default_factory=dict)
+    bot_mark: BotMark | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeadTag:
+    """The template that marks a dead link; `permanent` = parameters by which people say that it will stay so."""
+
+    names: tuple[TemplateName, ...]
+    write: Pattern
+    place: Place
+    url: tuple[Parameter, ...] = ()
+    text: tuple[Parameter, ...] = ()
+    permanent: Mapping[Parameter, tuple[Value, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ObsoleteTemplate:
+    """The parameters of a template that is to be replaced."""
+
+    url: tuple[Parameter, ...] = ()
+    stamp: tuple[Parameter, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveTemplate:
+    """The template that shows an archived copy of a link."""
+
+    names: tuple[TemplateName, ...]
+    write: Pattern
+    place: Place
+    url: tuple[Parameter, ...] = ()
+    text: tuple[Parameter, ...] = ()
+    obsolete: Mapping[TemplateName, ObsoleteTemplate] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a wiki lets bots do; the defaults are those of a page that says nothing."""
+
+    run: bool = True
+    trust_tags: bool = True
+    only_with_archive: bool = False
+    scope: Literal["all", "references"] = "all"
+    convert_bare_refs: bool = False
+    convert_obsolete_archive_templates: bool = True
+    replace_deprecated_archives: bool = True
+    cosmetic_only_edits: bool = False
+    living_archives: bool = False
+    talk: Literal["never", "beside", "instead"] = "never"
+    revive: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class WikiSettings:
+    """The settings of one wiki; keys of the page are the names of the fields."""
+
+    dbname: Wiki
+    lang: Language
+    date: DatePattern
+    cite: CiteSettings
+    dead_tag: DeadTag
+    archive_template: ArchiveTemplate
+    date_rules: tuple[DateRule, ...] = ()
+    month: DatePattern | None = None
+    ignore: tuple[TemplateName, ...] = ()
+    paywall_tags: tuple[TemplateName, ...] = ()
+    exclusion: tuple[TemplateName, ...] = ()
+    options: Options = Options()
+
+
+def parse_settings(text: str, *, wiki: str | None = None) -> WikiSettings:
+    """The settings in a JSON page; with `wiki` they must be those of that wiki. Raises SettingsError."""
+    try:
+        settings = read(WikiSettings, text)
+        if faults := _contradictions(settings, wiki):
+            raise Misfit(faults)
+    except Misfit as misfit:
+        raise SettingsError(misfit.faults, str(misfit)) from None
+    return settings
+
+
+def settings_schema() -> dict[str, Any]:
+    """The JSON Schema of the page."""
+    return schema(WikiSettings, "The settings of a wiki for Weboid")
+
+
+def template_key(name: str) -> str:
+    """The same for all spellings of a template's name."""
+    plain = " ".join(name.replace("_", " ").split())
+    return plain[:1].upper() + plain[1:]
+
+
+def placeholders(pattern: str) -> set[str]:
+    """The placeholders in a pattern."""
+    return {found[1:-1] for found in re.findall(_FIELD, pattern)}
+
+
+def _contradictions(settings: WikiSettings, wiki: str | None) -> list[str]:
+    """What single fields cannot show."""
+    faults = (
+        [] if wiki in (None, settings.dbname) else [f"dbname: is {settings.dbname}, but this is the page of {wiki}"]
+    )
+    dead, archive = settings.dead_tag, settings.archive_template
+    for path, template in (("dead_tag", dead), ("archive_template", archive)):
+        written = template.write[2:-2].partition("|")[0]
+        if template_key(written) not in {template_key(name) for name in template.names}:
+            faults.append(f"{path}.write: {written!r} is none of {path}.names")
+    held = placeholders(dead.write)
+    if copies := held & {"archive_url", "archive_date", "stamp"}:
+        faults.append(f"dead_tag.write: a dead link without a copy has no {{{min(copies)}}}")
+    if dead.place == "swallow" and "url" not in held:
+        faults.append("dead_tag.write: with place 'swallow' it needs {url}, or the link would be lost")
+    held = placeholders(archive.write)
+    if "archive_url" not in held and not held >= {"url", "stamp"}:
+        faults.append("archive_template.write: it needs {archive_url}, or {url} and {stamp}")
+    patterns = [dead.write, archive.write, *(_values(settings.cite))]
+    if settings.month is None and any("month" in placeholders(pattern) for pattern in patterns):
+        faults.append("month: is missing, but {month} is used")
+    needed = ("names", "url", "archive_url", "archive_date")
+    return faults + [f"cite.{name}: must not be empty" for name in needed if not getattr(settings.cite, name)]
+
+
+def _values(cite: CiteSettings) -> list[str]:
+    status = [] if cite.status is None else [cite.status.dead, cite.status.live or ""]
+    return status if cite.bot_mark is None else [*status, cite.bot_mark.value]

@@ -1,0 +1,161 @@
+"""Fills in a wiki's own templates for archived copies and dead links: wikitext to copy (W-2), and for bots (B-5).
+
+Values come from strangers: addresses and titles of documents. A parameter whose placeholder has no value is left out,
+so that a person who copies a template is not told to be a bot.
+One law: whatever the values are, the result is one template with the parameters of the wiki's pattern and no others.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from datetime import UTC, date, datetime
+from typing import Final
+
+from babel import Locale
+from babel.dates import format_date
+
+from weboid.core.url.archives import snapshot_of
+from weboid.core.wikitext.settings import WikiSettings, placeholders, template_key
+
+_WAYBACK: Final = "wayback"
+_NEEDED: Final = frozenset({"url", "archive_url", "stamp"})
+_FIELD: Final = re.compile(r"\{([a-z_]+)\}")
+_MOST_TEXT: Final = 300
+
+_ADDRESS: Final = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]*://(?:\[[0-9A-Fa-f:.]+\](?::[0-9]+)?|[^\s/?#\[\]{}|<>\"'\x00-\x1f]+)"
+)
+_OUT_OF_URL: Final = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\u3000\"<>\[\]{}|\\^`]|'(?=')|~(?=~~)|_(?=_\w+?__)")
+_ENTITY: Final = re.compile(r"&(?=#?\w+;)")
+_UNSEEN: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]")
+_OUT_OF_TEXT: Final = re.compile(r"[<>\[\]{}|]|'(?=')|~(?=~~)|_(?=_\w+?__)|^[*#:;=]")
+_CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def archive_wikitext(
+    settings: WikiSettings,
+    *,
+    url: str,
+    archive_url: str,
+    taken: datetime,
+    text: str,
+    today: date,
+    bot: str | None = None,
+) -> str | None:
+    """The wiki's archive template for a copy: `url` is the link, `taken` in UTC, `text` plain and perhaps empty.
+
+    `today` with a time gives the moment of writing, too; `bot` None = a person writes. None if the wiki's template
+    cannot name this copy: one that takes only moments is for the Wayback Machine.
+    """
+    pattern = settings.archive_template.write
+    if "archive_url" not in placeholders(pattern) and not _is_wayback(archive_url):
+        return None
+    moment = taken.astimezone(UTC)
+    values = {
+        **_common(settings, today, bot),
+        "url": url_value(url),
+        "archive_url": url_value(archive_url),
+        "archive_date": date_text(settings, moment.date()),
+        "stamp": f"{moment:%Y%m%d%H%M%S}".zfill(14),
+        "text": text_value(text),
+    }
+    return _filled(pattern, values)
+
+
+def dead_wikitext(settings: WikiSettings, *, url: str, text: str, today: date, bot: str | None = None) -> str | None:
+    """The wiki's mark of a dead link; arguments as for `archive_wikitext`. None if the URL cannot be written."""
+    values = {**_common(settings, today, bot), "url": url_value(url), "text": text_value(text)}
+    return _filled(settings.dead_tag.write, values)
+
+
+def archive_parameters(settings: WikiSettings, *, archive_url: str, taken: datetime, today: date) -> str | None:
+    """The parameters that give a citation of a dead link its copy, such as ``|archive-url=… |archive-date=…``."""
+    cite = settings.cite
+    copy = url_value(archive_url)
+    if copy is None:
+        return None
+    moment = taken.astimezone(UTC).date()
+    written = {cite.archive_url[0]: copy, cite.archive_date[0]: date_text(settings, moment)}
+    if cite.status is not None:
+        dead = _substituted(cite.status.dead, _common(settings, today, None))
+        written |= {} if dead is None else {cite.status.param: dead}
+    return " ".join(f"|{name}={value}" for name, value in written.items())
+
+
+def date_text(settings: WikiSettings, day: date, templates: Collection[str] = ()) -> str:
+    """A day as the wiki writes it on a page that has these templates."""
+    present = {template_key(name) for name in templates}
+    for rule in settings.date_rules:
+        if present & {template_key(name) for name in rule.if_template}:
+            return _formatted(settings, day, rule.date)
+    return _formatted(settings, day, settings.date)
+
+
+def url_value(url: str) -> str | None:
+    """A URL as the value of a parameter, also inside brackets; None if it is none.
+
+    What MediaWiki would read as markup is percent-encoded, which leaves it the same URL.
+    """
+    head = _ADDRESS.match(url)
+    if head is None:
+        return None
+    if head.end() < len(url) and url[head.end()] not in "/?#":
+        return None
+    rest = _OUT_OF_URL.sub(_percent_encoded, _UNSEEN.sub(_percent_encoded, url[head.end() :]))
+    return head[0] + _ENTITY.sub("&amp;", rest)
+
+
+def text_value(text: str) -> str | None:
+    """A plain text as the value of a parameter, also as the label of a link: one line; None if nothing is left."""
+    line = " ".join(_CONTROLS.sub(" ", _UNSEEN.sub("", text)).split())
+    if len(line) > _MOST_TEXT:
+        line = line[: _MOST_TEXT - 1].rstrip() + "…"
+    return _OUT_OF_TEXT.sub(lambda found: f"&#{ord(found[0])};", _ENTITY.sub("&amp;", line)) or None
+
+
+def _common(settings: WikiSettings, today: date, bot: str | None) -> dict[str, str | None]:
+    return {
+        "date": date_text(settings, today),
+        "month": settings.month and _formatted(settings, today, settings.month),
+        "now": f"{today:%Y-%m-%d %H:%M:%S}" if isinstance(today, datetime) else None,
+        "bot": text_value(bot or ""),
+    }
+
+
+def _formatted(settings: WikiSettings, day: date, pattern: str) -> str:
+    return format_date(day, format=pattern, locale=Locale.parse(settings.lang, sep="-"))
+
+
+def _is_wayback(archive_url: str) -> bool:
+    snapshot = snapshot_of(archive_url)
+    return snapshot is not None and snapshot.archive.name == _WAYBACK
+
+
+def _percent_encoded(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace"))
+
+
+def _substituted(pattern: str, values: Mapping[str, str | None]) -> str | None:
+    """The pattern with its placeholders filled in; None if one of them has no value."""
+    if any(values.get(name) is None for name in placeholders(pattern)):
+        return None
+    return _FIELD.sub(lambda found: values[found[1]] or "", pattern)
+
+
+def _filled(pattern: str, values: Mapping[str, str | None]) -> str | None:
+    """The template of a pattern; None if it would lack an address or a moment."""
+    name, *parameters = pattern[2:-2].split("|")
+    written, place, left_out = [name], 0, False
+    for parameter in parameters:
+        key, equals, value = parameter.partition("=")
+        if not equals:
+            place, key, value = place + 1, str(place + 1), parameter
+        filled = _substituted(value, values)
+        if filled is None:
+            if placeholders(value) & _NEEDED:
+                return None
+            left_out = True
+        else:
+            # A value with = would be taken for a name and a value, and one after a gap for the one before.
+            is_named = equals or left_out or "=" in filled
+            written.append(f"{key}={filled}" if is_named else filled)
+    return "{{" + "|".join(written) + "}}"

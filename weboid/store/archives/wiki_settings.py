@@ -1,0 +1,74 @@
+"""The settings pages of wikis as they were last fetched (B-1), and those that are shipped for wikis without one.
+
+What a page means belongs to ``core/wikitext/settings``, fetching it to ``archive/settings_round``.
+One law: a page that does not fit never replaces one that did; that it does not fit is kept beside it.
+"""
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final
+
+from weboid.assets import asset
+from weboid.core.url.farms import WMF
+from weboid.core.wikitext.settings import SettingsError, WikiSettings, parse_settings
+from weboid.store.db.pool import Connection
+from weboid.store.db.statements import statements
+
+SQL: Final = statements("archives/wiki_settings")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSettings:
+    """A wiki's settings page: `text` is the newest that fits, None = there is no page.
+
+    `day` = when it was last read; `fault` = why the page as it was then is not used, "" = it is.
+    """
+
+    wiki: int
+    day: int
+    text: str | None
+    fault: str = ""
+
+
+async def find_settings(conn: Connection, wiki: int) -> WikiSettings | None:
+    """The settings of a wiki, by its own page or else those that are shipped; None if neither exists or is usable."""
+    row = await (await conn.execute(SQL["find_settings"], {"wiki": wiki})).fetchone()
+    if row is None:
+        return None
+    farm, dbname, text, fault = row
+    if text is not None:
+        return _parsed(text)
+    # A wiki that has a page, and none that fits, has settings of its own: others would be guessed.
+    return shipped_settings(dbname) if farm == WMF.code and not fault else None
+
+
+async def find_stored_settings(conn: Connection, wiki: int) -> StoredSettings | None:
+    """The settings page of a wiki as it is stored; None if it was never read."""
+    row = await (await conn.execute(SQL["find_stored"], {"wiki": wiki})).fetchone()
+    return None if row is None else StoredSettings(*row)
+
+
+async def list_faults(conn: Connection) -> list[StoredSettings]:
+    """The wikis whose settings page does not fit."""
+    return [StoredSettings(*row) async for row in await conn.execute(SQL["list_faults"])]
+
+
+async def record_settings(conn: Connection, settings: StoredSettings) -> None:
+    """Stores a page as it was read; with a fault the text before is kept, whatever is given."""
+    columns = {"wiki": settings.wiki, "day": settings.day, "text": settings.text, "fault": settings.fault}
+    await conn.execute(SQL["record_settings"], columns)
+
+
+@cache
+def shipped_settings(dbname: str) -> WikiSettings | None:
+    """The settings that are shipped for a Wikipedia (``dewiki``), None if there are none."""
+    path = asset("wikis") / f"{dbname}.json"
+    return parse_settings(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> WikiSettings | None:
+    try:
+        return parse_settings(text)
+    except SettingsError:
+        return None  # stored by another version of the program
