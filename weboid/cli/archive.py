@@ -21,6 +21,7 @@ from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.moment import Moment
 from weboid.store.archives.copy_queue import count_queue
 from weboid.store.archives.known_copies import KnownCopiesPlace, record_known_copies
+from weboid.store.archives.service_limit import record_rests_over
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Pool
 
@@ -57,6 +58,9 @@ def command(config: Config, once: bool, allow_many: bool, day: int | None) -> No
 
     async def main() -> None:
         async with open_store(config, size=4, part="archive") as pool:
+            if day is not None:
+                async with pool.connection() as conn:
+                    await record_rests_over(conn, day)
             now = moments(day, None)
             await archive(config, pool, clock(day), once=once, console=console, now=now, allow_many=allow_many)
 
