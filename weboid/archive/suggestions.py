@@ -1,7 +1,7 @@
-"""Checks suggested replacements: each before it is shown, and again now and then (A-3, A-4).
+"""Checks suggested replacements and snapshots: each before it is shown, and again now and then (A-3, A-4).
 
-The checks are made by ``checking/checker``, as for every link; the records of URLs are not changed. Suggested
-snapshots are visited by ``suggested_copies``, and judged and recorded here as well.
+Replacements are checked by ``checking/checker``, as every link is; snapshots are played raw by ``archive/replays``, as
+all copies are, whatever their archive's pages for people say. The records of URLs are not changed.
 One law: a suggestion is shown only if it works without restriction; after three checks in a row that did not find it
 working it is deleted.
 """
@@ -14,13 +14,18 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from weboid.archive.client import Resting
+from weboid.archive.replays import Replays
 from weboid.checking.connectivity import CANARIES, Ask, Connectivity
 from weboid.checking.online import Online
+from weboid.core.archive.replay import ReplayResult
 from weboid.core.document.face import NO_FACE
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.status import Status
 from weboid.core.url.archives import snapshot_of
+from weboid.core.url.urls import parse
 from weboid.errors import StoreError
 from weboid.mechanism.ending import ending
 from weboid.store.db.pool import Pool
@@ -201,3 +206,64 @@ class Suggestions:
         # A server that requests a pause has said nothing about the document.
         is_resting = seen is not None and (seen.retry_after_s or seen.reason is Reason.RATE_LIMIT)
         return None if is_resting else seen
+
+
+class SuggestedCopies:
+    """One worker's visits to suggested snapshots; `today` is called at every visit, `stopped` ends them in order."""
+
+    def __init__(self, pool: Pool, replays: Replays, *, today: Callable[[], int], stopped: asyncio.Event) -> None:
+        self._pool = pool
+        self._replays = replays
+        self._today = today
+        self._stopped = stopped
+
+    async def run(self) -> None:
+        """Calls `sweep` again and again, with pauses, until stopped."""
+        while not self._stopped.is_set():
+            try:
+                await self.sweep()
+            except StoreError as error:
+                log.warning("suggested copies wait: %s", error)
+            except Exception as error:
+                log.error("suggested copies wait: %r", error, exc_info=error)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopped.wait(), _PAUSE_S)
+
+    async def sweep(self) -> int:
+        """Visits all that are due, one after another; returns how many. Ends early if stopped. Raises StoreError."""
+        count = 0
+        async with ending(self._stopped):
+            while not self._stopped.is_set():
+                async with self._pool.connection() as conn:
+                    taken = await lease_replacements(conn, self._today(), limit=_TAKEN_AT_ONCE, archived=True)
+                if not taken:
+                    break
+                for suggestion in taken:
+                    if self._stopped.is_set():
+                        break
+                    await self._visit(suggestion)
+                    count += 1
+        return count
+
+    async def _visit(self, suggestion: Replacement) -> None:
+        day = self._today()
+        seen = await self._played(suggestion)
+        if seen is not None:
+            await record_judged(self._pool, suggestion, judged(suggestion, seen, day), seen.reason.word, day)
+        elif is_given_up(suggestion, day):
+            gone = JudgedSuggestion(SuggestionFate.GONE, day, suggestion.strikes)
+            await record_judged(self._pool, suggestion, gone, "not-asked", day)
+
+    async def _played(self, suggestion: Replacement) -> Observation | None:
+        """What the archive shows of the copy; None if that proves nothing, or it is not to be asked now."""
+        try:
+            play = await self._replays.play_cited(parse(suggestion.target))
+        except Resting as rests:
+            log.debug("not visited now: %s", rests)
+            return None
+        if play is None or play.seen is None:
+            return None
+        if play.replayed is not None and play.replayed.result is ReplayResult.MOVED_FAR:
+            # This copy was suggested, and its readers would come to another one.
+            return Observation(Status.NOT_FOUND, Reason.NOT_FOUND, http=play.seen.http)
+        return play.seen

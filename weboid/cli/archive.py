@@ -13,7 +13,7 @@ from weboid.archive.copy_rounds import CopyRounds
 from weboid.archive.queue_round import QueueRound, QueueTally
 from weboid.archive.replays import Replays
 from weboid.archive.shared_limits import SharedLimiter
-from weboid.archive.suggested_copies import SuggestedCopies
+from weboid.archive.suggestions import SuggestedCopies
 from weboid.cli.console import bar
 from weboid.cli.runtime import clock, day_option, moments, open_store, run_async, stop_signals
 from weboid.config import Config
