@@ -49,7 +49,16 @@ class CopyRounds:
         self._stopped = stopped
         replays = Replays(client, services)
         self._snapshots = SnapshotRounds(pool, replays, now=now, stopped=stopped, policy=policy, allow_many=allow_many)
-        self._cited = CitedRounds(pool, replays, self._snapshots, now=now, stopped=stopped, policy=policy, waits=waits)
+        self._cited = CitedRounds(
+            pool,
+            replays,
+            self._snapshots,
+            now=now,
+            stopped=stopped,
+            policy=policy,
+            allow_many=allow_many,
+            waits=waits,
+        )
 
     async def run(self) -> None:
         """Calls `sweep` again and again, with pauses, until stopped."""
