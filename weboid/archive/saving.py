@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 
 from weboid.archive.client import ArchiveClient, Resting
 from weboid.archive.look_up import RESTING, FoundCopy, GivenCopy, look_up
+from weboid.archive.savable import is_well, unsavable_now, unsavable_url
 from weboid.archive.wanted import SNAPSHOT_DAYS, lookup_rows
 from weboid.config import Config
 from weboid.core.archive.addresses import save_request, save_status_request, taken_of
 from weboid.core.archive.captures import ServiceReply
 from weboid.core.archive.choice import Wish
 from weboid.core.archive.outcomes import LookupOutcome
-from weboid.archive.savable import is_well, unsavable_now, unsavable_url
 from weboid.core.archive.save_replies import SaveReply, SaveState, account_of, job_status, submitted
 from weboid.core.archive.services import ArchiveService, services_for
 from weboid.core.record.days import date_of
