@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
 from typing import Final
@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 
 from weboid.archive.client import ArchiveClient, Resting
 from weboid.archive.look_up import RESTING, FoundCopy, GivenCopy, look_up
+from weboid.archive.savable import is_well, unsavable_now, unsavable_url
 from weboid.archive.wanted import SNAPSHOT_DAYS, lookup_rows
 from weboid.config import Config
 from weboid.core.archive.addresses import save_request, save_status_request, taken_of
 from weboid.core.archive.captures import ServiceReply
 from weboid.core.archive.choice import Wish
 from weboid.core.archive.outcomes import LookupOutcome
-from weboid.archive.savable import is_well, unsavable_now, unsavable_url
 from weboid.core.archive.save_replies import SaveReply, SaveState, account_of, job_status, submitted
 from weboid.core.archive.services import ArchiveService, services_for
 from weboid.core.record.days import date_of
@@ -137,6 +137,9 @@ class SavingRound:
         self._day = self._ended_day = -1
         self._left = self._looked = self._sent = 0
         self._rest_until = 0.0
+        self._has_begun = False
+        self._before: int | None = None
+        """The place in the log before which there may be more to save; None = there is nothing more."""
 
     async def run(self) -> None:
         """Calls `sweep` again and again, with pauses, until stopped."""
@@ -259,7 +262,7 @@ class SavingRound:
     async def _open_slots(self) -> int:
         """How many captures may be under way, by what the service says of itself and of the account."""
         try:
-            if not is_well(await self._asked("system")):
+            if not is_well(await self._asked("system", keys={})):
                 self._end("not-well", _UNWELL_S)
                 return 0
             reply = await self._asked("user")
@@ -278,11 +281,10 @@ class SavingRound:
             self.tally.why = "no-session"
         return min(AT_ONCE, account.available or 0)
 
-    async def _asked(self, job: str) -> ServiceReply:
+    async def _asked(self, job: str, *, keys: Mapping[str, str] | None = None) -> ServiceReply:
         address = save_status_request(self._service, job)
-        return await self._client.send(
-            self._service, RequestKind.SAVE, address, most=_REPLY_BYTES, headers=self._headers
-        )
+        headers = self._headers if keys is None else keys
+        return await self._client.send(self._service, RequestKind.SAVE, address, most=_REPLY_BYTES, headers=headers)
 
     async def _end_by(self, said: SaveReply) -> None:
         """Ends what is sent, as a reply demands that speaks of no single URL."""
@@ -297,11 +299,19 @@ class SavingRound:
             await raise_alarm(conn, AlarmKind.ARCHIVE_SAVING, self._service.name, self._today(), detail)
 
     async def _queue(self) -> None:
-        """Queues living URLs while few wait."""
+        """Queues living URLs while few wait: from the newest lines of the log, then from one older stretch of it."""
+        day = self._today()
         async with self._pool.connection() as conn:
-            waiting = (await count_savings(conn, limit=_QUEUED)).get(SavingState.WAITING, 0)
-            if waiting < _QUEUED:
-                await record_savable(conn, self._today(), limit=_QUEUED - waiting)
+            room = _QUEUED - (await count_savings(conn, limit=_QUEUED)).get(SavingState.WAITING, 0)
+        if room > 0:
+            async with self._pool.connection() as conn:
+                newest = await record_savable(conn, day, limit=room)
+            room -= newest.queued
+            if not self._has_begun:
+                self._has_begun, self._before = True, newest.before
+        if room > 0 and self._before is not None:
+            async with self._pool.connection() as conn:
+                self._before = (await record_savable(conn, day, before=self._before, limit=room)).before
 
     # One URL, from the look-up to the end of its job.
 
@@ -355,10 +365,14 @@ class SavingRound:
         return False
 
     async def _submit(self, saving: Saving) -> None:
-        # Whoever finds it like this after a crash looks for the copy before anything is submitted again.
-        await self._put_job(saving, SavingState.SENT, None, next_s=_JOB_LEASE_S, why=_SENDING)
+        if self._left < 1:
+            await self._put(saving, SavingState.WAITING)
+            self._end("daily-limit", None)
+            return
         self._left -= 1
         self._sent += 1
+        # Whoever finds it like this after a crash looks for the copy before anything is submitted again.
+        await self._put_job(saving, SavingState.SENT, None, next_s=_JOB_LEASE_S, why=_SENDING)
         try:
             reply = await self._client.send(
                 self._service,
