@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,9 +21,10 @@ from weboid.archive.client import open_archive_client
 from weboid.archive.limits import LocalLimiter
 from weboid.archive.savable import unsavable_now, unsavable_url
 from weboid.archive.saving import MOST_TRIES, POLLS, SavingRound, SavingTally, saving_round
-from weboid.config import ArchiveConfig, Config, NetConfig
+from weboid.config import ArchiveConfig, Config, NetConfig, load_config
 from weboid.core.archive.services import SERVICES, ArchiveService
 from weboid.core.observe.observation import Observation
+from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED
 from weboid.core.record.status import Status
@@ -32,6 +34,7 @@ from weboid.core.url.urls import parse
 from weboid.errors import ConfigError
 from weboid.store.archives.saving import Saving, SavingState, list_savings, record_saving
 from weboid.store.archives.snapshot import StoredSnapshot, list_snapshots
+from weboid.store.pages.spam import record_spam_added
 from weboid.store.upkeep.alarm import list_alarms
 
 DAY = 3_290
@@ -232,6 +235,8 @@ async def test_a_url_that_is_put_off_again_and_again_is_given_up(database: str) 
                 await here.pass_time()
         assert await here.state() == (SavingState.REFUSED, "job-failed")
         assert len(here.archive.submitted) == MOST_TRIES
+        # That there is no copy holds for 90 days: it is asked once.
+        assert here.archive.count("/cdx/") == 1
 
 
 async def test_what_was_saved_of_another_page_or_with_an_error_is_not_believed(database: str) -> None:
@@ -377,6 +382,44 @@ async def test_the_keys_go_to_the_service_alone_and_into_no_log(
         assert not [request for request in lists if "authorization" in {name.lower() for name in request.headers}]
 
 
+async def test_two_workers_submit_nothing_twice_and_each_has_two_captures_under_way_at_most(database: str) -> None:
+    urls = [f"http://d{number}.demo/" for number in range(8)]
+    async with saver(database, urls) as here:
+        here.archive.pendings = 3
+        open_jobs: list[int] = []
+        here.archive.on_submit = lambda url: open_jobs.append(len(here.archive.submitted) - len(here.archive.saved))
+        first = await here.sweep()
+        assert (first.sent, first.saved, max(open_jobs)) == (8, 8, 2)
+        assert sorted(form["url"] for form in here.archive.submitted) == urls
+    async with saver(database, []) as here:
+        more = [f"http://e{number}.demo/" for number in range(8)]
+        await here.stored.take_in({2: more}, DAY)
+        await here.stored.round(DAY + 1, lambda url, day: FINE)
+        here.day += 1
+        tallies = await asyncio.gather(here.sweep(), here.sweep())
+        assert sum(tally.sent for tally in tallies) == 8
+        assert sorted(form["url"] for form in here.archive.submitted) == more
+
+
+async def test_a_link_that_is_spam_somewhere_is_not_saved(database: str) -> None:
+    async with saver(database) as here:
+        async with here.stored.pool.connection() as conn:
+            await record_spam_added(conn, here.stored.wiki.wiki, {7: {key_of(parse(ONE)): ONE}})
+        await here.sweep()
+        assert await here.state() == (SavingState.REFUSED, "spam")
+
+
+def test_keys_are_not_read_from_files(tmp_path: Path) -> None:
+    file = tmp_path / "weboid.toml"
+    file.write_text('[archive]\nsave_secret = "s3cr3t"\n', encoding="utf-8")
+    with pytest.raises(ConfigError, match="set WEBOID_ARCHIVE_SAVE_SECRET in the environment") as caught:
+        load_config(file, {})
+    assert "s3cr3t" not in str(caught.value)
+    config = load_config(None, {"WEBOID_ARCHIVE_SAVE_KEY": KEY, "WEBOID_ARCHIVE_SAVE_SECRET": SECRET})
+    assert (config.archive.save_key, config.archive.save_secret) == (KEY, SECRET)
+    assert SECRET not in repr(config)
+
+
 def _service(base: str) -> ArchiveService:
     return replace(SERVICES["wayback"], base=base)
 
@@ -451,8 +494,6 @@ def test_what_is_not_for_everybody_is_never_saved(url: str, why: str) -> None:
     ],
 )
 def test_only_what_plainly_works_is_saved(status: Status, reason: Reason, days_ago: int, why: str) -> None:
-    from weboid.core.record.history import Entry
-
     record = replace(UNTRIED, history=(Entry(status, 1, DAY - days_ago),), reason=reason)
     assert unsavable_now(record, UNKNOWN_HOST, DAY) == why
     assert unsavable_now(UNTRIED, UNKNOWN_HOST, DAY) == "not-checked"

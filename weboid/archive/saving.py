@@ -169,13 +169,13 @@ class SavingRound:
         return self.tally
 
     @property
+    def _is_resting(self) -> bool:
+        return self._stopped.is_set() or self._rest_until > asyncio.get_running_loop().time()
+
+    @property
     def _is_ended(self) -> bool:
-        """Whether nothing more is sent for now."""
-        return (
-            self._stopped.is_set()
-            or self._ended_day == self._today()
-            or self._rest_until > asyncio.get_running_loop().time()
-        )
+        """Whether nothing more is submitted for now."""
+        return self._is_resting or self._ended_day == self._today()
 
     def _end(self, why: str, rest_s: float | None) -> None:
         """Sends nothing more for so many seconds; None = on this day."""
@@ -202,7 +202,7 @@ class SavingRound:
 
     async def _one_after_another(self, state: SavingState, work: Callable[[Saving], Awaitable[None]]) -> None:
         lease_s = _JOB_LEASE_S if state is SavingState.SENT else _LEASE_S
-        while not self._is_ended:
+        while not self._is_resting:
             if state is SavingState.WAITING and not self._has_budget:
                 return
             async with self._pool.connection() as conn:

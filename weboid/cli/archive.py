@@ -10,6 +10,7 @@ from rich.console import Console
 
 from weboid.archive.client import ArchiveClient, open_archive_client
 from weboid.archive.queue_round import QueueRound, QueueTally
+from weboid.archive.saving import saving_round
 from weboid.archive.shared_limits import SharedLimiter
 from weboid.cli.console import bar
 from weboid.cli.runtime import clock, day_option, open_store, run_async, stop_signals
@@ -88,7 +89,8 @@ def _works(
     queue: QueueRound,
 ) -> list[ArchiveWork]:
     """All works; they share the client, and with it the limits."""
-    return [queue]
+    saving = saving_round(config, pool, client, today=today, stopped=stopped)
+    return [queue] if saving is None else [queue, saving]
 
 
 async def _work(works: Sequence[ArchiveWork], stopped: asyncio.Event, *, once: bool) -> None:
