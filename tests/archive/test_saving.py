@@ -226,6 +226,19 @@ async def test_a_success_that_no_index_and_no_replay_shows_is_never_a_snapshot(d
         assert await here.snapshots() == ()
 
 
+async def test_a_saved_login_form_is_no_copy_and_is_not_made_again(database: str) -> None:
+    form = b"<html lang=en><title>Log in</title><form method=post>Name <input> Password <input type=password></form>"
+    async with saver(database) as here:
+        await here.sweep()
+        here.archive.copies[ONE] = [Copy(STAMP, body=form)]
+        for _ in range(3):
+            await here.pass_time()
+            await here.sweep()
+        assert await here.state() == (SavingState.REFUSED, "unsuitable")
+        assert await here.snapshots() == ()
+        assert len(here.archive.submitted) == 1
+
+
 async def test_a_url_that_is_put_off_again_and_again_is_given_up(database: str) -> None:
     async with saver(database) as here:
         here.archive.refusals[ONE] = failed("job-failed")

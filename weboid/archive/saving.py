@@ -71,7 +71,7 @@ _NOT_SHOWN_S: Final = 7 * _DAY_S
 _LOOKUPS_A_SAVE: Final = 3
 """So many look-ups there may be in a day for each saving."""
 _QUEUED: Final = 500
-_IDLE_S: Final = 60.0
+_IDLE_S: Final = 300.0
 _UNWELL_S: Final = 900.0
 """So long nothing is sent to a service that says that it is not well."""
 _REPLY_BYTES: Final = 1 << 18
@@ -455,12 +455,16 @@ class SavingRound:
             return
         given = [] if saving.job is None else [GivenCopy(self._service, taken_of(int(saving.job)), saving.url)]
         result = await look_up(self._client, [self._service], _wish(known, day, since=saving.day), given=given)
+        rows = lookup_rows(saving.key, result, earlier, day)
         if result.found is not None:
             self.tally.shown += 1
-            await self._keep(saving, known, result.found, lookup_rows(saving.key, result, earlier, day))
-        elif result.rest_s is not None:
+            await self._keep(saving, known, result.found, rows)
+            return
+        async with self._pool.connection() as conn:
+            await record_lookups(conn, rows)
+        if result.rest_s is not None:
             raise Resting(self._service, result.rest_s, RESTING)
-        elif result.outcome is LookupOutcome.ERROR:
+        if result.outcome is LookupOutcome.ERROR:
             await self._put(saving, SavingState.SAVED, next_s=_DAY_S, why=saving.why)
         elif saving.job is not None and saving.why != _NOT_SHOWN:
             await self._put(saving, SavingState.SAVED, next_s=_NOT_SHOWN_S, why=_NOT_SHOWN)
@@ -527,7 +531,7 @@ def _headers(service: ArchiveService, key: str, secret: str) -> dict[str, str]:
 def _wish(known: KnownUrl, day: int, *, since: int | None = None) -> Wish:
     """What is looked for: the page as it is, or was when it came; it lives, so every copy since is one before death."""
     moment = datetime.combine(date_of(_cited(known, day) if since is None else since), time(), UTC)
-    return Wish(known.url, moment, date_of(day), date_of(day))
+    return Wish(known.url, moment, date_of(day), date_of(day), known.portrait)
 
 
 def _cited(known: KnownUrl, day: int) -> int:
