@@ -458,6 +458,14 @@ CREATE TABLE archive_service (
     PRIMARY KEY (archive, kind)
 );
 
+-- How many snapshots of a service were dropped in the quarter that began on day `since`, of how many it had (U-8).
+CREATE TABLE withdrawal (
+    archive smallint PRIMARY KEY,
+    since smallint NOT NULL,
+    kept integer NOT NULL,
+    dropped integer NOT NULL
+);
+
 -- Living URLs that are being saved at an archive (A-2); `state` in weboid/archive/saving.py.
 CREATE TABLE saving (
     host_key bigint NOT NULL,

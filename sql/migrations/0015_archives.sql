@@ -87,6 +87,13 @@ CREATE TABLE archive_service (
     PRIMARY KEY (archive, kind)
 );
 
+CREATE TABLE withdrawal (
+    archive smallint PRIMARY KEY,
+    since smallint NOT NULL,
+    kept integer NOT NULL,
+    dropped integer NOT NULL
+);
+
 CREATE TABLE saving (
     host_key bigint NOT NULL,
     url_key bigint NOT NULL,

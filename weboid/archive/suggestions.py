@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from weboid.archive.ending import ending
 from weboid.checking.connectivity import CANARIES, Ask, Connectivity
 from weboid.checking.online import Online
 from weboid.core.document.face import NO_FACE
@@ -47,8 +48,6 @@ UNASKED_DAYS: Final = 28
 _AT_ONCE: Final = 4
 _TAKEN_AT_ONCE: Final = 20
 _PAUSE_S: Final = 30.0
-_GRACE_S: Final = 10.0
-"""Seconds that checks under way may take after a stop, as in a round."""
 
 # 404s of archives may be temporary; with these answers the snapshot has been withdrawn.
 _DEPUBLISHED: Final = frozenset({Reason.GONE, Reason.LEGAL})
@@ -162,20 +161,9 @@ class Suggestions:
                     return
                 await self._check(suggestion)
 
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(None) as limit:
-                ending = asyncio.create_task(self._limited(limit))
-                try:
-                    async with asyncio.TaskGroup() as group:
-                        for _ in range(_AT_ONCE):
-                            group.create_task(work())
-                finally:
-                    ending.cancel()
-
-    async def _limited(self, limit: asyncio.Timeout) -> None:
-        """Limits the time of the checks under way, once stopped, to `_GRACE_S`."""
-        await self._stopped.wait()
-        limit.reschedule(asyncio.get_running_loop().time() + _GRACE_S)
+        async with ending(self._stopped), asyncio.TaskGroup() as group:
+            for _ in range(_AT_ONCE):
+                group.create_task(work())
 
     async def _check(self, suggestion: Replacement) -> None:
         seen = await self._seen(suggestion)

@@ -8,14 +8,16 @@ from typing import Protocol
 import click
 from rich.console import Console
 
-from weboid.archive.client import ArchiveClient, open_archive_client
+from weboid.archive.client import open_archive_client
+from weboid.archive.copy_rounds import CopyRounds
 from weboid.archive.queue_round import QueueRound, QueueTally
 from weboid.archive.saving import saving_round
 from weboid.archive.shared_limits import SharedLimiter
 from weboid.cli.console import bar
-from weboid.cli.runtime import clock, day_option, open_store, run_async, stop_signals
+from weboid.cli.runtime import clock, day_option, moments, open_store, run_async, stop_signals
 from weboid.config import Config
 from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.record.moment import Moment
 from weboid.store.archives.copy_queue import count_queue
 from weboid.store.archives.known_copies import KnownCopiesPlace, record_known_copies
 from weboid.store.db.key_scheme import require_scheme
@@ -39,26 +41,43 @@ class ArchiveWork(Protocol):
 
 @click.command("archive")
 @click.option("--once", is_flag=True, help="End when nothing is to be done any more.")
+@click.option("--allow-many", is_flag=True, help="Drop even more than one copy in 100 that archives no longer publish.")
 @day_option
 @click.pass_obj
-def command(config: Config, once: bool, day: int | None) -> None:
+def command(config: Config, once: bool, allow_many: bool, day: int | None) -> None:
     """Looks up copies of links that died or are doubtful, the newest first, in the archives of the configuration.
 
     Limits of archives hold for all workers together. An archive that throttles us, refuses connections or fails is left
-    alone for a while, longer each time; what it was to be asked waits. Ctrl-C or SIGTERM ends it in order: what was
-    found is written. A crash loses nothing: what was under way is looked up again a quarter of an hour later.
+    alone for a while, longer each time; what it was to be asked waits. Copies that are kept are visited once a quarter,
+    and so are those that pages link to; what is no longer published is dropped. With keys in WEBOID_ARCHIVE_SAVE_KEY
+    and WEBOID_ARCHIVE_SAVE_SECRET the Wayback Machine is asked to save links that live and have no copy. Ctrl-C or
+    SIGTERM ends it in order: what was found is written. A crash loses nothing: what was under way is looked up again a
+    quarter of an hour later.
     """
     console = Console(stderr=True, soft_wrap=True, highlight=False)
 
     async def main() -> None:
         async with open_store(config, size=4, part="archive") as pool:
-            await archive(config, pool, clock(day), once=once, console=console)
+            now = moments(day, None)
+            await archive(config, pool, clock(day), once=once, console=console, now=now, allow_many=allow_many)
 
     run_async(main())
 
 
-async def archive(config: Config, pool: Pool, today: Callable[[], int], *, once: bool, console: Console) -> QueueTally:
-    """Does all works side by side, until stopped or, if `once`, until all is done; prints what was looked up."""
+async def archive(
+    config: Config,
+    pool: Pool,
+    today: Callable[[], int],
+    *,
+    once: bool,
+    console: Console,
+    now: Callable[[], Moment] | None = None,
+    allow_many: bool = False,
+) -> QueueTally:
+    """Does all works side by side, until stopped or, if `once`, until all is done; prints what was looked up.
+
+    `now` None = the hour of the day does not matter.
+    """
     if not config.contact:
         console.print("no contact is configured: set WEBOID_CONTACT, so that archives can reach you", style="yellow")
     stopped = asyncio.Event()
@@ -74,23 +93,21 @@ async def archive(config: Config, pool: Pool, today: Callable[[], int], *, once:
 
             begun = time.monotonic()
             queue = QueueRound(pool, client, config.archive.services, today=today, stopped=stopped, show=show)
-            await _work(_works(config, pool, client, today, stopped, queue), stopped, once=once)
+            rounds = CopyRounds(
+                pool,
+                client,
+                config.archive.services,
+                now=now or (lambda: Moment(today())),
+                stopped=stopped,
+                policy=config.policy,
+                allow_many=allow_many,
+                waits=not once,
+            )
+            saving = saving_round(config, pool, client, today=today, stopped=stopped)
+            await _work([queue, rounds, *([] if saving is None else [saving])], stopped, once=once)
             shown.update(task, visible=False)
     console.print(f"{_summary(queue, time.monotonic() - begun)}")
     return queue.tally
-
-
-def _works(
-    config: Config,
-    pool: Pool,
-    client: ArchiveClient,
-    today: Callable[[], int],
-    stopped: asyncio.Event,
-    queue: QueueRound,
-) -> list[ArchiveWork]:
-    """All works; they share the client, and with it the limits."""
-    saving = saving_round(config, pool, client, today=today, stopped=stopped)
-    return [queue] if saving is None else [queue, saving]
 
 
 async def _work(works: Sequence[ArchiveWork], stopped: asyncio.Event, *, once: bool) -> None:

@@ -18,6 +18,7 @@ from weboid.core.url.classify import classify
 from weboid.core.url.farms import farm_named, parse_wiki_name
 from weboid.core.url.keys import key_of
 from weboid.core.verdict.grounds import Grounds
+from weboid.core.verdict.kept_copies import services_of
 from weboid.core.verdict.link_report import LinkReport, link_as_json, link_report, link_reports, state_word
 from weboid.errors import NotFound
 from weboid.store.db.pool import Connection
@@ -57,7 +58,7 @@ async def _find(conn: Connection, config: Config, thing: str) -> Sequence[LinkRe
     known = (await find_urls(conn, [key_of(link.url)])).get(key_of(link.url))
     if known is None:
         raise NotFound(f"{link.url} is not watched: no watched page uses it")
-    return [link_report(link, known, config.policy)]
+    return [link_report(link, known, config.policy, services=services_of(config.archive.services))]
 
 
 async def _find_page(conn: Connection, config: Config, wiki: str, page: str) -> Sequence[LinkReport]:
@@ -73,7 +74,7 @@ async def _find_page(conn: Connection, config: Config, wiki: str, page: str) -> 
     known = await find_urls(conn, found.urls)
     spam = (await list_spam_links(conn, stored.wiki, [found.page])).get(found.page, {})
     links = [classify(url, farm) for url in (*(str(each.url) for each in known.values()), *spam.values())]
-    return link_reports(links, known, config.policy, spam=spam)
+    return link_reports(links, known, config.policy, spam=spam, services=services_of(config.archive.services))
 
 
 def _print_json(links: Sequence[LinkReport]) -> None:
@@ -98,7 +99,7 @@ def _print_table(links: Sequence[LinkReport]) -> None:
             _day(link.due),
             str(link.record.streak.strikes),
             Text(plain(link.normal or link.given[0])).append(
-                f"{host_line(link.url)}\n{history}{_evidence(link.grounds)}", style="dim"
+                f"{host_line(link.url)}\n{history}{_evidence(link.grounds)}{_copies(link)}", style="dim"
             ),
         )
     Console().print(table)
@@ -114,6 +115,21 @@ def _evidence(grounds: Grounds | None) -> str:
         f" {streak.strikes} strikes, {grounds.missing} missing, {grounds.days} of {grounds.needs_days} days"
         f"{'' if known.weekdays else ', on one weekday'}{'' if known.hours else ', at one hour'}"
     )
+
+
+def _copies(link: LinkReport) -> str:
+    """A line with each copy, or why there is none; nothing for a link that needs none."""
+    if link.copies is None:
+        return ""
+    if not link.copies.snapshots:
+        return f"\ncopy: {link.copies.state.value}"
+    return "".join(f"\ncopy: {plain(shown.address)}{_distance(shown.distance_days)}" for shown in link.copies.snapshots)
+
+
+def _distance(days: int | None) -> str:
+    if days is None:
+        return ""
+    return f" ({abs(days)} days {'before' if days < 0 else 'after'} the citation)" if days else " (day of the citation)"
 
 
 def _day(day: int | None) -> str:

@@ -6,6 +6,7 @@ from contextlib import suppress
 from aiohttp import ClientSession, web
 
 from weboid.config import PROJECT_URL, Config
+from weboid.core.verdict.kept_copies import services_of
 from weboid.errors import StoreError
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.store.db.pool import Pool
@@ -50,7 +51,9 @@ def make_app(
     live = LiveReader(sources, budget_s=live_budget_s)
     public_url = public_url.rstrip("/")
     wikis = Wikis(pool, config.farms)
-    answers = Answers(pool, live, wikis, FeederNotifier(pool), config.policy, today)
+    answers = Answers(
+        pool, live, wikis, FeederNotifier(pool), config.policy, today, services_of(config.archive.services)
+    )
     sessions = Sessions(config.web.secret, config.people, public_url)
     limits = Limits(config.web, clients_of(config.web.tokens), pool, today)
     service = Service(
@@ -68,7 +71,7 @@ def make_app(
     errors = Errors(_problem_page(wikis, service.source))
     app = web.Application(middlewares=[metrics.middleware, sessions.middleware, errors.middleware, limits.middleware])
     app.on_response_prepare.append(add_headers)
-    add_routes(app, service, config, wikis, StatusPage(status, metrics, service.source), client)
+    add_routes(app, service, config, wikis, StatusPage(status, metrics, service.source, answers.services), client)
 
     async def reads(_: web.Application) -> AsyncIterator[None]:
         with lag.open():

@@ -130,3 +130,4 @@ def _people(service: Service, config: Config, client: ClientSession | None) -> B
     yield "admin-undo", "POST", admin.undo
     yield "admin-block", "POST", admin.block
     yield "admin-unblock", "POST", admin.unblock
+    yield "admin-lift", "POST", admin.lift

@@ -20,6 +20,7 @@ from weboid.store.db.pool import Pool
 from weboid.store.db.rows import KnownUrl
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.answers import Answers
+from weboid.web.answer.payload import link_words
 from weboid.web.formats import html, json, xml
 from weboid.web.http.respond import html_language, machine_language, sent
 from weboid.web.identity.session import Sessions
@@ -28,7 +29,6 @@ from weboid.web.request.parameters import Parameters, parameters_of, wiki_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import Route, format_of, route_of
 from weboid.web.words.messages import Messages, messages_in
-from weboid.web.words.phrases import explanation, sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Service:
         """The link report of a URL in the store, in its normal form."""
         url = known.url
         link = Classified(str(url), UrlClass.WATCHED, url, note=suspicious(url.path))
-        return link_report(link, known, self.policy, spam=spam)
+        return link_report(link, known, self.policy, spam=spam, services=self.answers.services)
 
     def head(self, day: int, say: Messages) -> dict[str, Any]:
         """The keys with which every payload begins."""
@@ -134,7 +134,7 @@ def machine_words(given: Parameters) -> Messages:
 
 def link_payload(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
     """A link as payloads have it, with its words for people."""
-    return {**link_as_json(link), "summary": sentence(link, day, say), "explanation": explanation(link, day, say)}
+    return {**link_as_json(link), **link_words(link, day, say)}
 
 
 def _route(request: web.Request) -> Route:

@@ -39,13 +39,54 @@ WHERE wiki = %(wiki)s
 ORDER BY page, bucket, host_key, url_key
 LIMIT %(limit)s
 
+-- name: list_dead_links_by_copy
+-- fan-out: by wiki and page, as list_dead_links, of which at most `budget` are read. Returns those with an archived copy
+-- or without one, and the last one that was read, after which to go on. Copies themselves need none.
+SELECT page, bucket, host_key, url_key, fits, place = examined AND place = %(budget)s::bigint AS more
+FROM (
+    SELECT links.*,
+        (EXISTS (SELECT FROM snapshot
+                    WHERE snapshot.bucket = links.bucket AND snapshot.host_key = links.host_key
+                        AND snapshot.url_key = links.url_key AND snapshot.archive = ANY(%(offered)s::smallint[]))
+                OR EXISTS (SELECT FROM replacement
+                    WHERE replacement.bucket = links.bucket AND replacement.host_key = links.host_key
+                        AND replacement.url_key = links.url_key AND replacement.archive = ANY(%(offered)s::smallint[])
+                        AND replacement.works))
+            = %(copied)s::boolean
+            AND NOT EXISTS (SELECT FROM cited_copy
+                    WHERE cited_copy.bucket = links.bucket AND cited_copy.host_key = links.host_key
+                        AND cited_copy.url_key = links.url_key) AS fits,
+        row_number() OVER (ORDER BY page, bucket, host_key, url_key) AS place, count(*) OVER () AS examined
+    FROM (
+        SELECT page, bucket, host_key, url_key FROM dead
+        WHERE wiki = %(wiki)s
+            AND (page, bucket, host_key, url_key) > (%(page)s, %(bucket)s, %(host_key)s, %(url_key)s)
+        ORDER BY page, bucket, host_key, url_key
+        LIMIT %(budget)s
+    ) AS links
+) AS examined
+WHERE fits OR place = examined
+ORDER BY page, bucket, host_key, url_key
+LIMIT %(limit)s
+
 -- name: list_dead_links_below
 -- Of a domain, host by host from the domain down. At most `budget` links are read. Returns those whose path begins with
--- `path`, and the last one that was read, after which to go on. The hosts of a domain are in one bucket, except those
+-- `path` and that have an archived copy or none as wanted (NULL = both), and the last one that was read, after which to go on. The hosts of a domain are in one bucket, except those
 -- below a public suffix that is itself below the domain: so the bucket is taken from each host.
 SELECT reversed, page, bucket, host_key, url_key, fits, place = examined AND place = %(budget)s::bigint AS more
 FROM (
-    SELECT found.*, starts_with(url.path, %(path)s) AS fits,
+    SELECT found.*, starts_with(url.path, %(path)s)
+            AND (%(copied)s::boolean IS NULL OR %(copied)s::boolean
+                = (EXISTS (SELECT FROM snapshot
+                    WHERE snapshot.bucket = found.bucket AND snapshot.host_key = found.host_key
+                        AND snapshot.url_key = found.url_key AND snapshot.archive = ANY(%(offered)s::smallint[]))
+                OR EXISTS (SELECT FROM replacement
+                    WHERE replacement.bucket = found.bucket AND replacement.host_key = found.host_key
+                        AND replacement.url_key = found.url_key AND replacement.archive = ANY(%(offered)s::smallint[])
+                        AND replacement.works))
+                AND NOT EXISTS (SELECT FROM cited_copy
+                    WHERE cited_copy.bucket = found.bucket AND cited_copy.host_key = found.host_key
+                        AND cited_copy.url_key = found.url_key)) AS fits,
         row_number() OVER (ORDER BY found.reversed, found.page, found.url_key) AS place, count(*) OVER () AS examined
     FROM (
         SELECT hosts.reversed, links.page, hosts.bucket, hosts.host_key, links.url_key

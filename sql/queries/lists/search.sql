@@ -45,7 +45,18 @@ FROM (
                             AND right('.' || hosts.host, length(assumed.domain) + 1) = '.' || assumed.domain)
                     THEN %(dead)s::smallint
                 ELSE %(doubtful)s::smallint
-            END) AS fits
+            END)
+            AND (%(copied)s::boolean IS NULL OR %(copied)s::boolean
+                = (EXISTS (SELECT FROM snapshot
+                    WHERE snapshot.bucket = hosts.bucket AND snapshot.host_key = hosts.host_key
+                        AND snapshot.url_key = urls.url_key AND snapshot.archive = ANY(%(offered)s::smallint[]))
+                OR EXISTS (SELECT FROM replacement
+                    WHERE replacement.bucket = hosts.bucket AND replacement.host_key = hosts.host_key
+                        AND replacement.url_key = urls.url_key AND replacement.archive = ANY(%(offered)s::smallint[])
+                        AND replacement.works))
+                AND NOT EXISTS (SELECT FROM cited_copy
+                    WHERE cited_copy.bucket = hosts.bucket AND cited_copy.host_key = hosts.host_key
+                        AND cited_copy.url_key = urls.url_key)) AS fits
         FROM (
             SELECT reversed, bucket, host_key, host, strikes, evidence FROM host
             WHERE reversed >= %(first)s AND reversed < %(end)s AND host LIKE ANY(%(hosts)s::text[])

@@ -90,6 +90,12 @@ def test_one_or_two_copies_fail_by_themselves_unless_nothing_plays() -> None:
     assert not is_down(0, 0)
 
 
+def test_copies_that_never_played_show_a_fault_only_where_nothing_plays() -> None:
+    assert is_down(0, 0, unproven=3)
+    assert not is_down(0, 0, unproven=2)
+    assert not is_down(0, 1, unproven=50)
+
+
 def test_one_in_a_hundred_may_be_dropped_and_of_few_a_handful() -> None:
     assert [most_drops(kept) for kept in (1, 100, 1_000, 5_000_000)] == [HANDFUL, HANDFUL, 10, 50_000]
 

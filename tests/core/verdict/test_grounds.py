@@ -17,6 +17,7 @@ from weboid.core.url.classify import classify
 from weboid.core.verdict.claims import NONE, Claims
 from weboid.core.verdict.grounds import Grounds, grounds_of
 from weboid.core.verdict.judge import judge, judge_host
+from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.verdict.link_report import link_as_json, link_report
 from weboid.core.verdict.verdict import Verdict, finding_of
 
@@ -29,6 +30,7 @@ class Stored:
     host: HostRecord = UNKNOWN_HOST
     due: int = 200
     claims: Claims = NONE
+    kept: KeptCopies = NOTHING
 
 
 def checked(*seen: tuple[int, Observation], host_days: Sequence[int] = (), hours: Sequence[int] = (0, 9, 18)) -> Stored:

@@ -17,6 +17,7 @@ from weboid.core.url.classify import classify
 from weboid.core.url.farms import WMF, WikiName
 from weboid.core.url.keys import key_of
 from weboid.core.verdict.claims import NONE, Claims
+from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.verdict.link_report import (
     Extent,
     LinkReport,
@@ -38,6 +39,7 @@ class Stored:
     host: HostRecord = UNKNOWN_HOST
     due: int = 130
     claims: Claims = NONE
+    kept: KeptCopies = NOTHING
 
 
 DEAD = Stored(

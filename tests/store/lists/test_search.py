@@ -280,7 +280,7 @@ async def test_the_indexes_carry_it(database: str) -> None:
         await conn.execute(b"SET LOCAL enable_seqscan = off")
         await conn.execute(b"SET LOCAL enable_bitmapscan = off")
         values = {
-            **search._values(parse_pattern("*.press.org/a*"), Verdict.DEAD),
+            **search._values(parse_pattern("*.press.org/a*"), search._Filter(Verdict.DEAD, True)),
             **verdict_values(DEFAULT),
             "first": "org.press.",
             "end": "org.press/",

@@ -11,6 +11,7 @@ from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlReco
 from weboid.core.url.classify import classify
 from weboid.core.verdict.claims import NONE, Claims
 from weboid.core.verdict.judge import judge, judge_host
+from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.verdict.link_report import LinkReport, link_report
 from weboid.core.verdict.verdict import Verdict
 from weboid.web.words.language import languages
@@ -26,6 +27,7 @@ class Stored:
     host: HostRecord = UNKNOWN_HOST
     due: int = 200
     claims: Claims = NONE
+    kept: KeptCopies = NOTHING
 
 
 def say(code: str = "en") -> Messages:

@@ -10,6 +10,8 @@ from markupsafe import Markup
 
 import weboid.web
 from weboid.assets import asset
+from weboid.core.archive.copies import CopyState
+from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status, message_key
 from weboid.core.url.classify import UrlClass
@@ -42,6 +44,10 @@ def keys_of_enumerations() -> set[str]:
         *(f"weboid-class-{kind.value}" for kind in UrlClass),
         *(f"weboid-invalid-{reason.value}" for reason in InvalidReason),
         *(f"weboid-since-{unit}s" for unit in ("day", "week", "month", "year")),
+        *(f"weboid-copy-before-{unit}s" for unit in ("day", "week", "month", "year")),
+        *(f"weboid-copy-after-{unit}s" for unit in ("day", "week", "month", "year")),
+        *(f"weboid-copy-{state.value}" for state in CopyState if state is not CopyState.FOUND),
+        *(f"weboid-lookup-{outcome.word}" for outcome in LookupOutcome),
     }
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from weboid.core.archive.choice import Note
-from weboid.core.archive.fitness import in_utc, stamp14
+from weboid.core.archive.rows.fitness import in_utc, stamp14
 from weboid.core.record.days import date_of, iso
 from weboid.core.url.archives import Archive
 
@@ -74,12 +74,15 @@ class ShownSnapshot(NamedTuple):
 class Copies:
     """What is known of the copies of a URL: `snapshots` in the order of preference, the first is the one shown.
 
-    `checked` is the day of the newest look-up, None if there was none.
+    `checked` is the day of the newest look-up, None if there was none; `again` that of the next;
+    `withdrawn` is the moment of the copy that the archive has taken away.
     """
 
     state: CopyState
     snapshots: tuple[ShownSnapshot, ...] = ()
     checked: int | None = None
+    again: int | None = None
+    withdrawn: datetime | None = None
 
     @property
     def first(self) -> ShownSnapshot | None:
@@ -100,7 +103,9 @@ _WORDS: Final = {
 }
 
 
-def copies_of(snapshots: Iterable[ShownSnapshot], state: CopyState, checked: int | None = None) -> Copies:
+def copies_of(
+    snapshots: Iterable[ShownSnapshot], state: CopyState, checked: int | None = None, again: int | None = None
+) -> Copies:
     """What is known, in order: a person's choice, then what pages cite, then what was chosen; of each kind first the
     Wayback Machine's, then the nearest to its citation. One address is there once.
 
@@ -110,8 +115,8 @@ def copies_of(snapshots: Iterable[ShownSnapshot], state: CopyState, checked: int
     for shown in sorted(snapshots, key=_preference):
         by_address.setdefault(shown.address, shown)
     if by_address:
-        return Copies(CopyState.FOUND, tuple(by_address.values()), checked)
-    return Copies(CopyState.UNKNOWN if state is CopyState.FOUND else state, (), checked)
+        return Copies(CopyState.FOUND, tuple(by_address.values()), checked, again)
+    return Copies(CopyState.UNKNOWN if state is CopyState.FOUND else state, (), checked, again)
 
 
 def _preference(shown: ShownSnapshot) -> tuple[int, bool, bool, int, int, str]:

@@ -86,11 +86,12 @@ def _wait(day: int, strikes: int, asked: int | None) -> int:
     return min(max(late, 1), MOST_WAIT_DAYS)
 
 
-def is_down(failed: int, played: int) -> bool:
-    """Whether a service as a whole is at fault: of copies that played before, so many fail now and so many play."""
-    if failed <= _FEW:
-        return failed == _FEW and not played
-    return _CANARY_SHARE * failed > failed + played
+def is_down(failed: int, played: int, unproven: int = 0) -> bool:
+    """Whether a service as a whole is at fault: of the copies that were just visited so many play, `failed` that played
+    before do not, nor do `unproven` others."""
+    if not played:
+        return failed >= _FEW or failed + unproven > _FEW
+    return failed > _FEW and _CANARY_SHARE * failed > failed + played
 
 
 def most_drops(kept: int) -> int:

@@ -30,6 +30,11 @@ def date_of(day: int) -> date:
     return EPOCH + timedelta(days=day)
 
 
+def days_from_epoch(moment: date | datetime) -> int:
+    """The same for a day that need not be stored: negative before 2017. A moment is in UTC."""
+    return (moment.date() if isinstance(moment, datetime) else moment).toordinal() - EPOCH.toordinal()
+
+
 @lru_cache(8_192)
 def iso(day: int) -> str:
     """The ISO date of a day number, as used in answers for programs."""

@@ -89,6 +89,11 @@ def _bare(url: Url) -> tuple[str, int, str]:
     return url.host.removeprefix("www."), url.port, url.path.removesuffix("/")
 
 
+def is_archive_host(host: str) -> bool:
+    """Whether a URL with this host, in normal form, may be that of an archive: one look into a table."""
+    return host in _readers()
+
+
 _PORTS: Final = frozenset({0, 80, 443, 8080})
 
 _FIELDS: Final = {

@@ -6,16 +6,19 @@ It is described in ``docs/api.md``.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
-from weboid.core.record.days import iso
+from weboid.core.archive.addresses import stamp_of
+from weboid.core.archive.copies import Copies, copies_as_json
+from weboid.core.record.days import NEVER_DUE, iso
 from weboid.core.record.history import Entry
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.record import UNTRIED, HostRecord, UrlRecord
 from weboid.core.record.status import Status, http_code
+from weboid.core.url.archives import Snapshot, is_archive_host, snapshot_of
 from weboid.core.url.classify import Classified, UrlClass
 from weboid.core.url.display import unicode_host
 from weboid.core.url.farms import WikiName
@@ -24,6 +27,7 @@ from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.urls import DEFAULT_PORTS, Url
 from weboid.core.verdict.claims import NONE, Claims, with_claims
 from weboid.core.verdict.grounds import Grounds, grounds_of
+from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, KeptCopies, Services, shown_copies
 from weboid.core.verdict.verdict import Finding, Verdict, finding_of
 
 VERSION: Final = 2
@@ -49,6 +53,8 @@ class Known(Protocol):
     def due(self) -> int: ...
     @property
     def claims(self) -> Claims: ...
+    @property
+    def kept(self) -> KeptCopies: ...
 
 
 class KeyedLink(NamedTuple):
@@ -70,7 +76,8 @@ def keyed_link(link: Classified) -> KeyedLink:
 class LinkReport(NamedTuple):
     """One URL of a page. `given` are the forms of it that the wiki has, sorted; they have one `normal` form (L-6).
 
-    `url` and `normal` are None where the link is ignored or invalid, `due` where nothing is stored of it.
+    `url` and `normal` are None where the link is ignored or invalid, `due` where nothing is stored of it or it is not
+    checked by rounds. `copies` are those in web archives, None of a link that needs none: dead and doubtful ones do.
     """
 
     given: tuple[str, ...]
@@ -84,6 +91,14 @@ class LinkReport(NamedTuple):
     suspicious: bool = False
     claims: Claims = NONE
     grounds: Grounds | None = None
+    copies: Copies | None = None
+
+    @property
+    def cited_copy(self) -> Snapshot | None:
+        """What its address says if it is itself a copy in a web archive, None if it is none."""
+        if self.url is None or self.normal is None or not is_archive_host(self.url.host):
+            return None
+        return snapshot_of(self.normal)
 
     @property
     def status(self) -> Status:
@@ -123,6 +138,8 @@ class PageReport:
 _INVALID: Final = Finding(Verdict.INVALID)
 _SPAM: Final = Finding(Verdict.SPAM)
 _UNKNOWN: Final = Finding(Verdict.UNKNOWN)
+_WITHOUT: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL})
+"""The verdicts on links of which a copy is wanted."""
 _FINDINGS: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL, Verdict.SPAM, Verdict.INVALID})
 
 
@@ -138,14 +155,20 @@ def is_told(link: LinkReport, extent: Extent) -> bool:
 
 
 def link_report(
-    link: Classified, known: Known | None = None, policy: Policy = DEFAULT, *, spam: bool = False
+    link: Classified,
+    known: Known | None = None,
+    policy: Policy = DEFAULT,
+    *,
+    spam: bool = False,
+    services: Services = DEFAULT_SERVICES,
 ) -> LinkReport:
-    """The report on a link. `spam`: it is spam on the page in question (L-3), whatever it is on others."""
-    return _link_report(keyed_link(link), known, policy, (link.given,), spam)
+    """The report on a link. `spam`: it is spam on the page in question (L-3), whatever it is on others. `services` make
+    the addresses of copies."""
+    return _link_report(keyed_link(link), known, policy, (link.given,), spam, services)
 
 
 def _link_report(
-    keyed: KeyedLink, known: Known | None, policy: Policy, given: tuple[str, ...], spam: bool
+    keyed: KeyedLink, known: Known | None, policy: Policy, given: tuple[str, ...], spam: bool, services: Services
 ) -> LinkReport:
     link = keyed.link
     if link.kind is UrlClass.INVALID:
@@ -156,13 +179,16 @@ def _link_report(
         finding = with_claims(finding_of(known.record, known.host, policy), known.claims)
     else:
         finding = _UNKNOWN
-    record, due, claims, grounds = UNTRIED, None, NONE, None
+    record, due, claims, grounds, copies = UNTRIED, None, NONE, None, None
     if known is not None:
-        record, due, claims = known.record, known.due, known.claims
+        record, claims = known.record, known.claims
+        due = None if known.due == NEVER_DUE else known.due
         grounds = grounds_of(record, known.host, policy)
+        if finding.verdict in _WITHOUT and link.url is not None and not is_archive_host(link.url.host):
+            copies = shown_copies(known.kept, link.url, claims.archives, services)
     # Positional arguments are faster, and there are hundreds of links on a page.
     return LinkReport(
-        given, link.kind, link.url, keyed.normal, finding, record, due, link.reason, link.note, claims, grounds
+        given, link.kind, link.url, keyed.normal, finding, record, due, link.reason, link.note, claims, grounds, copies
     )
 
 
@@ -172,9 +198,10 @@ def link_reports(
     policy: Policy = DEFAULT,
     *,
     spam: Collection[UrlKey] = (),
+    services: Services = DEFAULT_SERVICES,
 ) -> tuple[LinkReport, ...]:
     """The reports on a page's links, one per normal form, in the order of W-3; `spam` are the keys of spam links."""
-    return keyed_reports(map(keyed_link, links), known, policy, spam=spam)
+    return keyed_reports(map(keyed_link, links), known, policy, spam=spam, services=services)
 
 
 def keyed_reports(
@@ -183,6 +210,7 @@ def keyed_reports(
     policy: Policy = DEFAULT,
     *,
     spam: Collection[UrlKey] = (),
+    services: Services = DEFAULT_SERVICES,
 ) -> tuple[LinkReport, ...]:
     """Like `link_reports`, for links whose keys have already been computed."""
     forms: dict[str, list[KeyedLink]] = {}
@@ -193,7 +221,7 @@ def keyed_reports(
         first, *others = same
         given = tuple(sorted({form.link.given for form in same})) if others else (first.link.given,)
         found = None if first.key is None else known.get(first.key)
-        reports.append(_link_report(first, found, policy, given, first.key in spam))
+        reports.append(_link_report(first, found, policy, given, first.key in spam, services))
     return tuple(sorted(reports, key=place))
 
 
@@ -239,9 +267,41 @@ def link_as_json(link: LinkReport) -> dict[str, Any]:
         "reported": _iso(claims.reported),
         "assumed": _iso(claims.assumed),
         "replacement": claims.replacement,
-        "archives": list(claims.archives),
+        "archives": _addresses(link),
+        **copies_as_json(link.copies),
+        "copy_of": None if (copy := link.cited_copy) is None else _copy_as_json(copy),
         "history": [_entry_as_json(entry) for entry in record.history],
     }
+
+
+def _addresses(link: LinkReport) -> list[str]:
+    """The addresses of all copies, those that people chose first."""
+    if link.copies is None:
+        return list(link.claims.archives)
+    return [snapshot.address for snapshot in link.copies.snapshots]
+
+
+def _copy_as_json(copy: Snapshot) -> dict[str, Any]:
+    """What the address of a copy says: ``weboid normalize --json`` gives the same."""
+    return {
+        "service": copy.archive.name,
+        "original": None if copy.original is None else str(copy.original),
+        "stamp": None if copy.taken is None else f"{stamp_of(copy.taken):014}",
+    }
+
+
+def cited_on(link: LinkReport, day: int) -> LinkReport:
+    """The same report with the distances of its copies to a citation on that day."""
+    copies = link.copies
+    if copies is None or not copies.snapshots:
+        return link
+    snapshots = tuple(snapshot._replace(wanted=day) for snapshot in copies.snapshots)
+    return link._replace(copies=replace(copies, snapshots=snapshots))
+
+
+def has_copy(link: LinkReport) -> bool:
+    """Whether a copy of a dead or doubtful link can be shown."""
+    return link.copies is not None and bool(link.copies.snapshots)
 
 
 def page_as_json(page: PageReport, extent: Extent) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from weboid.core.record.streak import NO_STRIKES, Streak, packed_evidence, unpac
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.core.verdict.claims import NONE, Claims
+from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 
 Columns = dict[str, list[Any]]
 """Parameters of a statement that unnests them: one list a column, all of one length."""
@@ -59,7 +60,10 @@ class StoredUrl:
 
 
 class KnownUrl(NamedTuple):
-    """A URL with all that an answer shows of it. `orphaned` is the day on which its last use went (U-8)."""
+    """A URL with all that an answer shows of it. `orphaned` is the day on which its last use went (U-8).
+
+    `claims` and `kept` are there where they are shown: of URLs that fail, `kept` also of those in doubt.
+    """
 
     key: UrlKey
     url: Url
@@ -69,6 +73,7 @@ class KnownUrl(NamedTuple):
     host: HostRecord
     claims: Claims = NONE
     packed_portrait: bytes | None = None
+    kept: KeptCopies = NOTHING
 
     @property
     def portrait(self) -> Portrait | None:

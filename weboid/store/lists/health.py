@@ -4,7 +4,7 @@ What is shown of it belongs to ``web/health``. One law: nothing here is counted 
 million URLs as few rows are read as in a small one; a number beyond the bound is an estimate, and marked as one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -12,6 +12,8 @@ from typing import Final
 from weboid.core.url.farms import WikiName
 from weboid.core.url.spam_lines import MAX_TOLD
 from weboid.core.verdict.verdict import Verdict
+from weboid.store.archives.copy_queue import QueueLength, Rank, count_queue
+from weboid.store.archives.service_limit import ServiceState, list_services
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
 from weboid.store.pages.spam import FARM, UNAPPLIED, ListKind
@@ -108,6 +110,10 @@ class Health:
     """Days between two checks of a working URL; None = as configured (C-4)."""
     checks_a_day: int | None
     big_hosts: tuple[BigHost, ...]
+    services: tuple[ServiceState, ...] = ()
+    """Archives that were ever asked, one for each kind of requests."""
+    copy_queue: dict[Rank, QueueLength] = field(default_factory=dict)
+    """Links waiting for a look-up in archives."""
 
 
 async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: Bounds = DEFAULT_BOUNDS) -> Health:
@@ -132,6 +138,8 @@ async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: 
         interval=pace.interval if pace else None,
         checks_a_day=await find_checks_a_day(conn, day),
         big_hosts=tuple(await list_big_hosts(conn)),
+        services=tuple(await list_services(conn)),
+        copy_queue=await count_queue(conn, limit=bounds.due),
     )
 
 

@@ -7,12 +7,14 @@ store is.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from weboid.core.record.policy import DEFAULT, Policy
+from weboid.core.url.archives import is_archive_host
 from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.claims import with_claims
+from weboid.core.verdict.kept_copies import DEFAULT_SERVICES
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import KnownUrl
@@ -73,6 +75,8 @@ class SpotBelow(NamedTuple):
 
 
 S = TypeVar("S", Spot, SpotBelow)
+OFFERED: Final = sorted(DEFAULT_SERVICES)
+"""The archives whose copies can be shown."""
 START: Final = Spot(0, UrlKey(0, _LEAST, _LEAST))
 
 
@@ -98,21 +102,38 @@ async def list_spam_uses(
     return await _list_places(conn, "list_spam_uses", key, wiki, after, limit)
 
 
-async def list_dead_links(conn: Connection, wiki: int, *, after: Spot = START, limit: int = 100) -> ListedLinks[Spot]:
-    """The dead links of a wiki in the order of pages, at most `limit` after `after`."""
+async def list_dead_links(
+    conn: Connection, wiki: int, *, copied: bool | None = None, after: Spot = START, limit: int = 100
+) -> ListedLinks[Spot]:
+    """The dead links of a wiki in the order of pages, at most `limit` after `after`.
+
+    `copied`: only those with an archived copy, or only those without; then at most `BUDGET` links are read, so a call
+    may return few or none and yet a place after which to go on.
+    """
     row = {"wiki": wiki, "page": after.page, **after.key._asdict(), "limit": limit + 1}
+    if copied is not None:
+        row |= {"copied": copied, "offered": OFFERED, "budget": BUDGET}
+        found = [columns async for columns in await conn.execute(SQL["list_dead_links_by_copy"], row)]
+        return await _list_fitting(conn, wiki, found, limit)
     spots = [Spot(page, UrlKey(*key)) async for page, *key in await conn.execute(SQL["list_dead_links"], row)]
     links = _still_dead(await _list_links(conn, wiki, spots[:limit]))
     return ListedLinks(links, spots[limit - 1] if len(spots) > limit else None)
 
 
 async def list_dead_links_below(
-    conn: Connection, wiki: int, domain: str, *, path: str = "", after: SpotBelow | None = None, limit: int = 100
+    conn: Connection,
+    wiki: int,
+    domain: str,
+    *,
+    path: str = "",
+    copied: bool | None = None,
+    after: SpotBelow | None = None,
+    limit: int = 100,
 ) -> ListedLinks[SpotBelow]:
     """The dead links of a wiki on a domain (in normal form, no bare public suffix) and all below it, host by host.
 
-    `path` is what their paths begin with; with one, at most `BUDGET` links are read, so a call may return few or none
-    and yet a place after which to go on.
+    `path` is what their paths begin with, `copied` as for `list_dead_links`; with one of them, at most `BUDGET` links
+    are read, so a call may return few or none and yet a place after which to go on.
     """
     first = reversed_name(domain)
     row = {
@@ -123,7 +144,9 @@ async def list_dead_links_below(
         "after": after.reversed if after else "",
         "after_page": after.page if after else 0,
         "after_url_key": after.url_key if after else 0,
-        "budget": BUDGET if path else limit + 1,
+        "copied": copied,
+        "offered": OFFERED,
+        "budget": BUDGET if path or copied is not None else limit + 1,
         "limit": limit + 1,
     }
     found = [columns async for columns in await conn.execute(SQL["list_dead_links_below"], row)]
@@ -136,9 +159,16 @@ async def list_dead_links_below(
 
 
 async def list_doubtful_links(
-    conn: Connection, wiki: int, *, policy: Policy = DEFAULT, after: Spot = START, limit: int = 100
+    conn: Connection,
+    wiki: int,
+    *,
+    copied: bool | None = None,
+    policy: Policy = DEFAULT,
+    after: Spot = START,
+    limit: int = 100,
 ) -> ListedLinks[Spot]:
     """The doubtful links of a wiki in the order of pages; at most 200 pages, and at most `BUDGET` links, are read.
+    `copied` as for `list_dead_links`.
 
     Doubt is not stored, so it is derived from the URLs that the pages use: a call may return few or none and yet a
     place after which to go on.
@@ -148,7 +178,7 @@ async def list_doubtful_links(
     spots = [Spot(page, key) for page, urls in pages for key in unpacked_keys(urls)]
     unseen = [spot for spot in spots if spot > after][:BUDGET]
     known = await find_urls(conn, sorted({spot.key for spot in unseen}))
-    doubtful = [spot for spot in unseen if spot.key in known and _is_doubtful(known[spot.key], policy)]
+    doubtful = [spot for spot in unseen if spot.key in known and _is_doubtful(known[spot.key], policy, copied)]
     links = await _list_links(conn, wiki, doubtful[:limit], known)
     if len(doubtful) > limit:
         return ListedLinks(links, doubtful[limit - 1])
@@ -198,5 +228,22 @@ def _still_dead(links: Iterable[PageLink]) -> tuple[PageLink, ...]:
     return tuple(link for link in links if link.known.claims.assumed is None)
 
 
-def _is_doubtful(known: KnownUrl, policy: Policy) -> bool:
-    return with_claims(finding_of(known.record, known.host, policy), known.claims).verdict is Verdict.DOUBTFUL
+async def _list_fitting(conn: Connection, wiki: int, found: Sequence[Sequence[Any]], limit: int) -> ListedLinks[Spot]:
+    """The links of rows of `list_dead_links_by_copy`, and where to go on."""
+    fitting = [columns for columns in found if columns[4]]
+    last = fitting[limit - 1] if len(fitting) > limit else found[-1] if found and found[-1][5] else None
+    spots = [Spot(page, UrlKey(*key)) for page, *key, _, _ in fitting[:limit]]
+    links = _still_dead(await _list_links(conn, wiki, spots))
+    return ListedLinks(links, None if last is None else Spot(last[0], UrlKey(*last[1:4])))
+
+
+def _is_doubtful(known: KnownUrl, policy: Policy, copied: bool | None) -> bool:
+    if with_claims(finding_of(known.record, known.host, policy), known.claims).verdict is not Verdict.DOUBTFUL:
+        return False
+    return copied is None or fits_copied(known, copied)
+
+
+def fits_copied(known: KnownUrl, copied: bool) -> bool:
+    """Whether a URL has an archived copy, or needs one and has none."""
+    has = any(each.archive in OFFERED for each in known.kept.snapshots) or bool(known.claims.archives)
+    return has is copied and not is_archive_host(known.url.host)

@@ -19,7 +19,7 @@ from weboid.store.db.pool import Connection
 from weboid.store.db.rows import SCHEMES, KnownUrl, key_columns
 from weboid.store.db.statements import statements
 from weboid.store.db.verdicts import verdict_values
-from weboid.store.lists.links import ListedLinks, PageLink, PageTitle, SpotBelow
+from weboid.store.lists.links import OFFERED, ListedLinks, PageLink, PageTitle, SpotBelow, fits_copied
 from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("lists/search")
@@ -69,6 +69,13 @@ class Matches:
     after: SearchSpot | None
 
 
+class _Filter(NamedTuple):
+    """The wanted verdict, and whether there must be an archived copy; None = any."""
+
+    verdict: Verdict | None
+    copied: bool | None
+
+
 class _Uses(NamedTuple):
     """In which wiki to look for uses, and in which of its namespaces; None = in all."""
 
@@ -88,6 +95,7 @@ async def list_matches(
     pattern: UrlPattern,
     *,
     verdict: Verdict | None = None,
+    copied: bool | None = None,
     wiki: int | None = None,
     namespaces: Collection[int] | None = None,
     policy: Policy = DEFAULT,
@@ -96,21 +104,22 @@ async def list_matches(
     within_s: float = 1.5,
 ) -> Matches:
     """At most `limit` URLs after `after` that fit, host by host from the top-level domain down; with a wiki only those
-    that its pages (in these namespaces) use. After `within_s` seconds no further statement is begun.
+    that its pages (in these namespaces) use. `copied`: only those with an archived copy, or only those without. After
+    `within_s` seconds no further statement is begun.
 
     Raises StoreError for a statement that takes too long.
     """
-    uses = None if wiki is None else _Uses(wiki, namespaces)
+    uses, wanted = None if wiki is None else _Uses(wiki, namespaces), _Filter(verdict, copied)
     await conn.execute(SQL["bound_time"], {"timeout_ms": f"{_TIMEOUT_S * 1000:.0f}"})
     if pattern.exact is not None:
-        found = await _matches(conn, [key_of(pattern.exact)], verdict, uses, policy)
+        found = await _matches(conn, [key_of(pattern.exact)], wanted, uses, policy)
         return Matches(tuple(found), None)
     rows = limit + 1 if uses is None else _MOST_CANDIDATES
     matches: list[Match] = []
     begin = after or SearchSpot(_LEAST, pattern.first)
     spot: SearchSpot | None = begin
-    async for stretch in _walk(conn, pattern, verdict, policy, begin, rows, within_s):
-        matches += await _matches(conn, stretch.keys, verdict, uses, policy)
+    async for stretch in _walk(conn, pattern, wanted, policy, begin, rows, within_s):
+        matches += await _matches(conn, stretch.keys, wanted, uses, policy)
         if len(matches) > limit:
             return Matches(tuple(matches[:limit]), _spot_of(matches[limit - 1].known))
         spot = stretch.after
@@ -123,6 +132,7 @@ async def list_doubtful_links_below(
     domain: str,
     *,
     path: str = "",
+    copied: bool | None = None,
     policy: Policy = DEFAULT,
     after: SpotBelow | None = None,
     limit: int = 100,
@@ -130,18 +140,19 @@ async def list_doubtful_links_below(
 ) -> ListedLinks[SpotBelow]:
     """The doubtful links of a wiki on a domain (in normal form, no bare public suffix) and all below it, whose paths
     begin with `path`: host by host, URL by URL, at most `limit` after `after`, whose page 0 means: after that URL.
+    `copied` as for `list_matches`.
 
     A call may return few or none and yet a place after which to go on. Raises StoreError as `list_matches`.
     """
     await conn.execute(SQL["bound_time"], {"timeout_ms": f"{_TIMEOUT_S * 1000:.0f}"})
-    pattern = pattern_below(domain, path)
+    pattern, wanted = pattern_below(domain, path), _Filter(Verdict.DOUBTFUL, copied)
     last_shown = after or SpotBelow(0, _LEAST, pattern.first)
     # A URL of which only some pages have been listed is read once more.
     begin = SearchSpot(max(last_shown.url_key - (last_shown.page > 0), _LEAST), last_shown.reversed)
     spot: SearchSpot | None = begin
     links: list[PageLink] = []
-    async for stretch in _walk(conn, pattern, Verdict.DOUBTFUL, policy, begin, _MOST_CANDIDATES, within_s):
-        matches = await _matches(conn, stretch.keys, Verdict.DOUBTFUL, None, policy)
+    async for stretch in _walk(conn, pattern, wanted, policy, begin, _MOST_CANDIDATES, within_s):
+        matches = await _matches(conn, stretch.keys, wanted, None, policy)
         row = {
             **key_columns(match.known.key for match in matches),
             "wiki": wiki,
@@ -162,7 +173,7 @@ async def list_doubtful_links_below(
 async def _walk(
     conn: Connection,
     pattern: UrlPattern,
-    verdict: Verdict | None,
+    wanted: _Filter,
     policy: Policy,
     begin: SearchSpot,
     rows: int,
@@ -172,7 +183,7 @@ async def _walk(
     than `within_s` seconds after the first."""
     clock = asyncio.get_running_loop().time
     begun_s, deep = clock(), _FIRST_STRETCH
-    values = {**_values(pattern, verdict), **verdict_values(policy), "limit": rows}
+    values = {**_values(pattern, wanted), **verdict_values(policy), "limit": rows}
     spot: SearchSpot | None = begin
     for _ in range(MOST_STRETCHES):
         if spot is None:
@@ -190,7 +201,7 @@ async def _walk(
             return
 
 
-def _values(pattern: UrlPattern, verdict: Verdict | None) -> dict[str, Any]:
+def _values(pattern: UrlPattern, wanted: _Filter) -> dict[str, Any]:
     """A pattern as the parameters of a statement."""
     ports = None if pattern.ports is None else dict(zip(pattern.schemes, pattern.ports, strict=True))
     return {
@@ -198,7 +209,9 @@ def _values(pattern: UrlPattern, verdict: Verdict | None) -> dict[str, Any]:
         "path": pattern.path,
         "schemes": [SCHEMES.index(scheme) for scheme in pattern.schemes],
         "ports": None if ports is None else [ports.get(scheme, 0) for scheme in SCHEMES],
-        "verdict": None if verdict is None else verdict.value,
+        "verdict": None if wanted.verdict is None else wanted.verdict.value,
+        "copied": wanted.copied,
+        "offered": OFFERED,
         "least": _LEAST,
     }
 
@@ -227,9 +240,9 @@ async def _find_stretch(
 
 
 async def _matches(
-    conn: Connection, keys: Sequence[UrlKey], verdict: Verdict | None, uses: _Uses | None, policy: Policy
+    conn: Connection, keys: Sequence[UrlKey], wanted: _Filter, uses: _Uses | None, policy: Policy
 ) -> list[Match]:
-    """Of these URLs, in their order, those of that verdict and with such uses."""
+    """Of these URLs, in their order, those that are wanted and have such uses."""
     if not keys:
         return []
     pages = None if uses is None else await _list_uses(conn, keys, uses)
@@ -237,7 +250,7 @@ async def _matches(
     return [
         Match(known[key], *(pages[key] if pages is not None else ()))
         for key in keys
-        if key in known and (verdict is None or _verdict(known[key], policy) is verdict)
+        if key in known and _fits(known[key], wanted, policy)
     ]
 
 
@@ -261,9 +274,10 @@ async def _list_uses(
     return found
 
 
-def _verdict(known: KnownUrl, policy: Policy) -> Verdict:
-    """The verdict as it is shown: with people's claims."""
-    return with_claims(finding_of(known.record, known.host, policy), known.claims).verdict
+def _fits(known: KnownUrl, wanted: _Filter, policy: Policy) -> bool:
+    """Whether the URL has the wanted verdict as it is shown, with people's claims, and a copy or none."""
+    verdict = with_claims(finding_of(known.record, known.host, policy), known.claims).verdict
+    return wanted.verdict in (None, verdict) and (wanted.copied is None or fits_copied(known, wanted.copied))
 
 
 def _spot_of(known: KnownUrl) -> SearchSpot:

@@ -43,6 +43,9 @@ class Action(StrEnum):
     UNDO = "undo"
     BLOCK = "block"
     UNBLOCK = "unblock"
+    LIFT = "lift"
+    """Of an always-changing page: copies of it may be chosen."""
+    UNLIFT = "unlift"
 
 
 class Refusal(StrEnum):

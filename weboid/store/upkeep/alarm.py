@@ -19,8 +19,8 @@ class AlarmKind(StrEnum):
 
     EXPIRY_STOPPED is raised and lowered by ``maintain/expiry`` (U-8), STORE by ``maintain/consistency`` (subject: which
     share of a large store), PARTIAL_LOSS, CLOCK, LOOP_LAG and OFFLINE by crawlers (C-16), ARCHIVE_RESTS by whoever asks
-    archives (A-2; subject: the service), ARCHIVE_SAVING by whoever saves there (it refuses our keys), the others by
-    ``maintain/alarms``.
+    archives (A-2; subject: the service), ARCHIVE_SAVING by whoever saves there (it refuses our keys), ARCHIVE_DOWN and
+    SNAPSHOTS by the visits to kept copies (A-3; subject: the service), the others by ``maintain/alarms``.
     """
 
     PASS_SLOW = "pass-slow"
@@ -35,6 +35,8 @@ class AlarmKind(StrEnum):
     STORE = "store"
     ARCHIVE_RESTS = "archive-rests"
     ARCHIVE_SAVING = "archive-saving"
+    ARCHIVE_DOWN = "archive-down"
+    SNAPSHOTS = "snapshots"
 
 
 @dataclass(frozen=True, slots=True)

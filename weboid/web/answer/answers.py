@@ -6,7 +6,7 @@ One law: the wiki is read before a connection to the database is taken, and all 
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from typing import Final
@@ -16,7 +16,16 @@ from weboid.core.url.classify import Classified, UrlClass, classify
 from weboid.core.url.farms import Farm, WikiName
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import suspicious
-from weboid.core.verdict.link_report import KeyedLink, PageReport, keyed_link, keyed_reports, link_reports, watched_keys
+from weboid.core.verdict.kept_copies import Services
+from weboid.core.verdict.link_report import (
+    KeyedLink,
+    PageReport,
+    cited_on,
+    keyed_link,
+    keyed_reports,
+    link_reports,
+    watched_keys,
+)
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.db.rows import KnownUrl
 from weboid.store.pages.page import StoredPage, find_page
@@ -47,6 +56,11 @@ class PageAnswer:
         """Whether it shows one page in exactly that revision, as its wiki returned it just now (W-10)."""
         return all(page.live and page.revision == revision for page in self.pages) and not self.missing
 
+    def cited_on(self, day: int) -> "PageAnswer":
+        """The same with the distances of copies to a citation on that day."""
+        pages = [replace(page, links=tuple(cited_on(link, day) for link in page.links)) for page in self.pages]
+        return replace(self, pages=tuple(pages))
+
 
 @dataclass(frozen=True, slots=True)
 class Answers:
@@ -58,6 +72,8 @@ class Answers:
     notifier: FeederNotifier
     policy: Policy
     today: Callable[[], int]
+    services: Services
+    """They make the addresses of archived copies."""
 
     async def find_answer(self, query: PageQuery) -> PageAnswer:
         """The answer to a query; raises NotFound for a wiki that is not known, StoreError."""
@@ -94,7 +110,9 @@ class Answers:
                 namespace=page.namespace,
                 title=page.title,
                 revision=page.latest,
-                links=keyed_reports(links[page.page], known, self.policy, spam=spam.get(page.page, {})),
+                links=keyed_reports(
+                    links[page.page], known, self.policy, spam=spam.get(page.page, {}), services=self.services
+                ),
                 read=day,
                 live=True,
             )
@@ -129,6 +147,7 @@ class Answers:
                     known,
                     self.policy,
                     spam=spam.get(page.page, {}),
+                    services=self.services,
                 ),
                 # Of the pass, not of the page: a pass writes only pages that differ, and requests touch them too.
                 read=page.touched if wiki.passed is None else wiki.passed,

@@ -34,6 +34,7 @@ from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
 from weboid.web.service import Service, given_in, link_payload, machine_words
 from weboid.web.words import phrases
+from weboid.web.words.copies import copy_summary
 from weboid.web.words.messages import Messages
 
 MOST_CHANGES: Final = 100
@@ -190,12 +191,15 @@ class Changes:
         summary = [phrases.reason_words(link, say), say.text("weboid-feed-pages", ", ".join(pages))]
         if others:
             summary.append(say.text("weboid-feed-more", others))
+        copy = None if link.copies is None else link.copies.first
+        summary.append(copy_summary(link, day, say))
         return AtomEntry(
             id=identity,
             title=say.text("weboid-feed-entry", phrases.titled_url(link), pages[0] if pages else wiki),
             link=self._service.public_url + address_of("url", url=str(link.normal), dbname=wiki, **language),
             summary=" ".join(part for part in summary if part),
             day=item.day,
+            copy=None if copy is None else phrases.href(copy.address),
         )
 
 

@@ -17,13 +17,15 @@ _LANG: Final = "{http://www.w3.org/XML/1998/namespace}lang"
 
 @dataclass(frozen=True, slots=True)
 class AtomEntry:
-    """One entry. `id` is an IRI, `link` a URL of this service; `day` is that of the change."""
+    """One entry. `id` is an IRI, `link` a URL of this service; `day` is that of the change, `copy` the address of an
+    archived copy of what died, None if none is known."""
 
     id: str
     title: str
     link: str
     summary: str
     day: int
+    copy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ def bytes_of(feed: AtomFeed) -> bytes:
         element = _added(root, "entry")
         _add(element, (("id", entry.id), ("title", entry.title), ("updated", _moment(entry.day))))
         _link(element, "alternate", entry.link, "text/html")
+        if entry.copy is not None:
+            _link(element, "related", entry.copy)
         _add(element, (("summary", entry.summary),))
     return etree.tostring(root, xml_declaration=True, encoding="utf-8")
 
@@ -63,10 +67,11 @@ def _added(parent: etree._Element, name: str) -> etree._Element:
     return etree.SubElement(parent, f"{{{_NAMESPACE}}}{name}")
 
 
-def _link(parent: etree._Element, relation: str, address: str, kind: str) -> None:
+def _link(parent: etree._Element, relation: str, address: str, kind: str | None = None) -> None:
     element = _added(parent, "link")
     for name, value in (("rel", relation), ("type", kind), ("href", address)):
-        element.set(name, text_in_xml(value))
+        if value is not None:
+            element.set(name, text_in_xml(value))
 
 
 def _moment(day: int) -> str:

@@ -26,6 +26,8 @@ _ITEMS: Final = {
     "lines": "line",
     "accepted": "accepted",
     "archives": "archive",
+    "snapshots": "copy",
+    "services": "archive",
     "files": "file",
 }
 """The name of the element for each item of a list."""

@@ -21,10 +21,11 @@ from prometheus_client.registry import Collector
 from weboid.core.verdict.verdict import Verdict
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.store.lists.health import Amount, Health
+from weboid.web.health.archives import archive_metrics
 from weboid.web.health.reader import PUBLIC_DETAILS
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
-KINDS: Final = (*sorted(PUBLIC_DETAILS), "spam-lines")
+KINDS: Final = (*sorted(PUBLIC_DETAILS), "archive-saving", "spam-lines")
 """Kinds of alarms that are reported with 0 while there is none."""
 
 _LAG_OF_S: Final = 60.0
@@ -93,6 +94,7 @@ class StatusCollector(Collector):
             yield from _rounds(self._status)
             yield from _wikis(self._status)
             yield from _others(self._status)
+            yield from archive_metrics(self._status)
 
 
 def _rounds(status: Health) -> Iterator[Metric]:

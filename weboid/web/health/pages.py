@@ -13,6 +13,7 @@ from markupsafe import Markup
 from weboid.core.record.days import iso
 from weboid.core.record.policy import DEFAULT
 from weboid.core.url.farms import WikiName
+from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, Services
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
 from weboid.store.lists.health import Amount, Exactness, Health, SpamListStatus, WikiStatus
@@ -20,6 +21,7 @@ from weboid.store.pages.spam import ListKind
 from weboid.store.upkeep.alarm import Alarm
 from weboid.web.formats import html, json, xml
 from weboid.web.formats.html import time_html
+from weboid.web.health.archives import archives_view
 from weboid.web.health.metrics import CONTENT_TYPE, Metrics
 from weboid.web.health.reader import (
     HealthReader,
@@ -54,15 +56,21 @@ _ALARMS: Final = {
     "loop-lag": "weboid-status-alarm-loop-lag",
     "offline": "weboid-status-alarm-offline",
     "store": "weboid-status-alarm-store",
+    "archive-saving": "weboid-status-alarm-archive-saving",
     "archive-rests": "weboid-status-alarm-archive-rests",
+    "archive-down": "weboid-status-alarm-archive-down",
+    "snapshots": "weboid-status-alarm-snapshots",
 }
 _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-status-white"}
 
 
 class StatusPage:
-    """The handlers; `source` is the URL of our source code (W-2)."""
+    """The handlers; `source` is the URL of our source code (W-2), `services` are the archives as configured."""
 
-    def __init__(self, reader: HealthReader, metrics: Metrics, source: str) -> None:
+    def __init__(
+        self, reader: HealthReader, metrics: Metrics, source: str, services: Services = DEFAULT_SERVICES
+    ) -> None:
+        self._services = services
         self._reader = reader
         self._metrics = metrics
         self._source = source
@@ -76,12 +84,13 @@ class StatusPage:
         status = await self._reader.find_status()
         if wiki is not None:
             status = status_of(status, wiki)
-        payload = status_payload(status, wiki, self._source)
+        payload = status_payload(status, wiki, self._source, self._services)
         if wanted is Format.XML:
             return sent(request, xml.bytes_of(payload), xml.CONTENT_TYPE, vary="Accept")
         if wanted is Format.JSON:
             return sent(request, json.text_of(payload), json.CONTENT_TYPE, vary="Accept")
-        page = html.render("status.html", say, given, self._source, (), **status_view(status, wiki, given, say))
+        view = {**status_view(status, wiki, given, say), **archives_view(status, self._services, say)}
+        page = html.render("status.html", say, given, self._source, (), **view)
         return sent(request, page, html.CONTENT_TYPE, vary="Accept, Accept-Language")
 
     async def metrics(self, request: web.Request) -> web.Response:

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 from weboid import __version__
 from weboid.core.record.days import iso
 from weboid.core.url.farms import WikiName
+from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, Services
 from weboid.core.verdict.link_report import VERSION
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import NotFound, StoreError
@@ -20,6 +21,7 @@ from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.db.pool import Pool
 from weboid.store.lists.health import DAYS, Amount, Health, SpamListStatus, WikiStatus, find_status
 from weboid.store.upkeep.alarm import Alarm
+from weboid.web.health.archives import archives_payload
 
 KEPT_S: Final = 60.0
 PATIENCE_S: Final = 10.0
@@ -37,6 +39,9 @@ PUBLIC_DETAILS: Final = frozenset(
         "loop-lag",
         "offline",
         "store",
+        "archive-rests",
+        "archive-down",
+        "snapshots",
     }
 )
 """Kinds of alarms whose details hold only what is public anyway."""
@@ -108,6 +113,8 @@ def status_of(status: Health, wiki: WikiName) -> Health:
     return replace(
         status,
         wikis=wikis,
+        services=(),
+        copy_queue={},
         spam_lists=tuple(each for each in status.spam_lists if each.farm == wiki.farm and each.wiki in (None, wiki)),
         alarms=tuple(alarm for alarm in status.alarms if str(wiki) in (alarm.subject, alarm.subject.partition(" ")[0])),
     )
@@ -139,8 +146,13 @@ def shown_verdicts(status: Health) -> list[Verdict]:
     return [verdict for verdict in order if any(verdict in amounts for amounts in status.changes.values())]
 
 
-def status_payload(status: Health, wiki: WikiName | None, source: str) -> dict[str, Any]:
-    """The payload of a status for programs; `wiki` is given if it is the status of that wiki only (`status_of`)."""
+def status_payload(
+    status: Health, wiki: WikiName | None, source: str, services: Services = DEFAULT_SERVICES
+) -> dict[str, Any]:
+    """The payload of a status for programs; `wiki` is given if it is the status of that wiki only (`status_of`).
+
+    `services` are the archives as they are configured.
+    """
     return {
         "version": VERSION,
         "generator": f"Weboid {__version__}",
@@ -173,6 +185,7 @@ def status_payload(status: Health, wiki: WikiName | None, source: str) -> dict[s
             for day in days_of(status)
         ],
         "spam_lists": [_spam_list(each, wiki) for each in status.spam_lists],
+        **archives_payload(status, services),
     }
 
 

@@ -5,7 +5,7 @@ One law: a list goes on by the cursor of the previous answer; no rows are counte
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from aiohttp import web
 
@@ -29,7 +29,7 @@ from weboid.web.formats import html
 from weboid.web.formats.link_view import LinkView, link_view
 from weboid.web.request.accept import Format
 from weboid.web.request.cursor import INT64, PAGES, Cursor
-from weboid.web.request.parameters import LANGUAGE, Parameters
+from weboid.web.request.parameters import LANGUAGE, Parameters, copied_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import format_of
 from weboid.web.service import Service, given_in, html_words, link_payload, machine_words
@@ -49,6 +49,15 @@ Part = tuple[Sequence[PageLink], str | None]
 """Links, and the cursor to the next ones."""
 
 
+class _Wanted(NamedTuple):
+    """Which links a list is of. `copied`: only those with an archived copy, or only those without."""
+
+    verdict: str
+    domain: str
+    path: str
+    copied: bool | None
+
+
 class ListPages:
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -61,12 +70,18 @@ class ListPages:
         verdict = given.get("verdict", "dead")
         if verdict not in _VERDICTS:
             raise Problem(400, "verdict")
-        domain, path = _domain_of(given), _path_of(given)
+        domain, path, copied = _domain_of(given), _path_of(given), copied_of(given)
         name, wiki = await self._service.find_wiki(given)
         async with self._service.pool.connection() as conn:
-            links, after = await self._links(conn, wiki.wiki, verdict, domain, path, given)
+            links, after = await self._links(conn, wiki.wiki, _Wanted(verdict, domain, path, copied), given)
         day = self._service.today()
-        values = {"wiki": str(name), "verdict": verdict, "domain": domain or None, "path": path or None}
+        values: dict[str, Any] = {
+            "wiki": str(name),
+            "verdict": verdict,
+            "copy": given.get("copy"),
+            "domain": domain or None,
+            "path": path or None,
+        }
         if not is_html:
             pages = [
                 {
@@ -120,24 +135,32 @@ class ListPages:
             **_others(given),
         )
 
-    async def _links(
-        self, conn: Connection, wiki: int, verdict: str, domain: str, path: str, given: Parameters
-    ) -> Part:
+    async def _links(self, conn: Connection, wiki: int, wanted: _Wanted, given: Parameters) -> Part:
+        verdict, domain, path, copied = wanted
         if domain:
             spot_below = _spot_below_of(given, domain)
             if verdict == "doubtful":
                 below = await list_doubtful_links_below(
-                    conn, wiki, domain, path=path, policy=self._service.policy, after=spot_below, limit=ROWS
+                    conn,
+                    wiki,
+                    domain,
+                    path=path,
+                    copied=copied,
+                    policy=self._service.policy,
+                    after=spot_below,
+                    limit=ROWS,
                 )
             else:
-                below = await list_dead_links_below(conn, wiki, domain, path=path, after=spot_below, limit=ROWS)
+                below = await list_dead_links_below(
+                    conn, wiki, domain, path=path, copied=copied, after=spot_below, limit=ROWS
+                )
             return below.links, None if below.after is None else _SPOT_BELOW.text_of(*below.after)
         if verdict == "doubtful":
             links = await list_doubtful_links(
-                conn, wiki, policy=self._service.policy, after=_spot_of(given), limit=ROWS
+                conn, wiki, copied=copied, policy=self._service.policy, after=_spot_of(given), limit=ROWS
             )
         else:
-            links = await list_dead_links(conn, wiki, after=_spot_of(given), limit=ROWS)
+            links = await list_dead_links(conn, wiki, copied=copied, after=_spot_of(given), limit=ROWS)
         spot = links.after
         return links.links, None if spot is None else _SPOT.text_of(spot.page, *spot.key)
 

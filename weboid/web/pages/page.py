@@ -16,7 +16,15 @@ from weboid.web.http.respond import sent
 from weboid.web.pages.page_view import answer_html
 from weboid.web.pages.start import StartPage
 from weboid.web.request.accept import Format
-from weboid.web.request.parameters import Parameters, callback_of, extent_of, page_query_of, verdicts_of
+from weboid.web.request.parameters import (
+    Parameters,
+    at_of,
+    callback_of,
+    copied_of,
+    extent_of,
+    page_query_of,
+    verdicts_of,
+)
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import format_of
 from weboid.web.service import Service, given_in, html_words, machine_words
@@ -55,17 +63,17 @@ class LinksPage:
         """W-8: pages by id or title, in the format that the request wants."""
         given = given_in(request)
         wanted = format_of(request)
-        verdicts = verdicts_of(given)
+        verdicts, copied = verdicts_of(given), copied_of(given)
         extent = extent_of(given, Extent.DEAD if wanted is Format.JSON else Extent.FINDINGS)
         if wanted is Format.HTML:
             return await self._html(request, given, vary="Accept, Accept-Language")
         say, source = machine_words(given), self._service.source
 
         def made(answer: PageAnswer) -> bytes:
-            payload = payload_of(answer, extent, say, source, verdicts)
+            payload = payload_of(answer, extent, say, source, verdicts, copied)
             return xml.bytes_of(payload) if wanted is Format.XML else json.text_of(payload).encode()
 
-        variant = (say.language.code, extent, verdicts)
+        variant = (say.language.code, extent, verdicts, copied)
         kind = xml.CONTENT_TYPE if wanted is Format.XML else json.CONTENT_TYPE
         return await self._kept_or_made(request, given, variant, kind, made, vary="Accept")
 
@@ -90,7 +98,7 @@ class LinksPage:
         `variant` is what the answer depends on in addition to the query, the content type and the day.
         """
         query = page_query_of(given)
-        key = (query, variant, kind, self._service.today())
+        key = (query, at_of(given), variant, kind, self._service.today())
         if query.revision is not None and (kept := self._kept.find(key)) is not None:
             request[FREE] = True
             body, age_s = kept
@@ -105,7 +113,8 @@ class LinksPage:
         return sent(request, body, kind, cache=CACHE_CONTROL, vary=vary)
 
     async def _found(self, given: Parameters) -> PageAnswer:
+        at = at_of(given)
         answer = await self._service.answers.find_answer(page_query_of(given))
         if not answer.pages:
             raise Problem(404, "unknown-page", ", ".join(answer.missing), given["dbname"])
-        return answer
+        return answer if at is None else answer.cited_on(at)

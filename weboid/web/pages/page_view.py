@@ -13,7 +13,7 @@ from weboid.web.answer.answers import PageAnswer
 from weboid.web.answer.payload import fits
 from weboid.web.formats.html import query, render, time_html
 from weboid.web.formats.link_view import link_view
-from weboid.web.request.parameters import Parameters, extent_of, verdicts_of
+from weboid.web.request.parameters import Parameters, copied_of, extent_of, verdicts_of
 from weboid.web.words import phrases
 from weboid.web.words.messages import Messages
 
@@ -30,8 +30,8 @@ _COUNTED: Final = (
 
 def answer_html(answer: PageAnswer, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
     """The HTML with the lists of links of the pages in an answer, and the form again."""
-    extent, verdicts = extent_of(given, Extent.FINDINGS), verdicts_of(given)
-    is_all = extent is Extent.ALL and not verdicts
+    extent, verdicts, copied = extent_of(given, Extent.FINDINGS), verdicts_of(given), copied_of(given)
+    is_all = extent is Extent.ALL and not verdicts and copied is None
     return render(
         "answer.html",
         say,
@@ -39,18 +39,22 @@ def answer_html(answer: PageAnswer, wikis: Sequence[str], given: Parameters, say
         source,
         wikis,
         answer=answer,
-        pages=[_page_view(page, answer, extent, verdicts, say) for page in answer.pages],
+        pages=[_page_view(page, answer, extent, (verdicts, copied), say) for page in answer.pages],
         is_all=is_all,
-        switch=query({**_without(given, "verdict"), "all": "0" if is_all else "1"}),
+        switch=query({**_without(given, "verdict", "copy"), "all": "0" if is_all else "1"}),
     )
 
 
-def _without(given: Parameters, name: str) -> Parameters:
-    return {other: value for other, value in given.items() if other != name}
+def _without(given: Parameters, *names: str) -> Parameters:
+    return {other: value for other, value in given.items() if other not in names}
 
 
 def _page_view(
-    page: PageReport, answer: PageAnswer, extent: Extent, verdicts: Collection[Verdict], say: Messages
+    page: PageReport,
+    answer: PageAnswer,
+    extent: Extent,
+    wanted: tuple[Collection[Verdict], bool | None],
+    say: Messages,
 ) -> dict[str, Any]:
     counts = dict.fromkeys(Verdict, 0)
     for link in page.links:
@@ -70,7 +74,7 @@ def _page_view(
             if counts[verdict]
         ],
         "links": [
-            link_view(link, answer.day, say) for link in page.links if is_told(link, extent) and fits(link, verdicts)
+            link_view(link, answer.day, say) for link in page.links if is_told(link, extent) and fits(link, *wanted)
         ],
     }
 

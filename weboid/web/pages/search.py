@@ -20,7 +20,7 @@ from weboid.store.lists.search import Matches, SearchSpot, list_matches
 from weboid.web.formats import html
 from weboid.web.formats.link_view import link_view
 from weboid.web.request.cursor import INT64, Cursor
-from weboid.web.request.parameters import LANGUAGE, Parameters
+from weboid.web.request.parameters import LANGUAGE, Parameters, copied_of
 from weboid.web.request.problem import Problem
 from weboid.web.service import Service, given_in, html_words
 from weboid.web.words.messages import Messages
@@ -45,6 +45,7 @@ class _SearchQuery:
 
     pattern: UrlPattern
     verdict: Verdict | None
+    copied: bool | None
     name: WikiName | None
     wiki: int | None
     namespaces: Collection[int]
@@ -78,6 +79,7 @@ class SearchPage:
                 conn,
                 search.pattern,
                 verdict=search.verdict,
+                copied=search.copied,
                 wiki=search.wiki,
                 namespaces=search.namespaces,
                 policy=service.policy,
@@ -91,10 +93,14 @@ class SearchPage:
         verdict = given.get("verdict")
         if verdict is not None and verdict not in _VERDICTS:
             raise Problem(400, "search-verdict")
+        copied = copied_of(given)
+        if copied is not None and verdict is None:
+            verdict = Verdict.DEAD.word
         name, wiki = await self._service.find_wiki(given) if {"dbname", "namespace"} & given.keys() else (None, None)
         return _SearchQuery(
             pattern,
             None if verdict is None else _VERDICTS[verdict],
+            copied,
             name,
             None if wiki is None else wiki.wiki,
             self._namespaces_of(given, name),

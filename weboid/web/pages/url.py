@@ -13,16 +13,17 @@ from weboid.core.url.classify import Classified, UrlClass
 from weboid.core.url.farms import WikiName
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import Url
-from weboid.core.verdict.link_report import Extent, LinkReport, link_report
+from weboid.core.verdict.link_report import Extent, LinkReport, cited_on, link_report
 from weboid.store.lists.links import UsingPage, list_spam_uses, list_uses
 from weboid.store.urls.url import find_urls
 from weboid.web.answer.payload import payload_of
 from weboid.web.formats import html
 from weboid.web.formats.history_chart import WIDTH, bars_of
 from weboid.web.formats.link_view import link_view
+from weboid.web.pages.url_copies import copies_view, find_about_copies
 from weboid.web.pages.url_form import UrlForm
 from weboid.web.request.cursor import PAGES, Cursor, CursorParts
-from weboid.web.request.parameters import MOST_SHOWN, Parameters, page_query_of, url_of
+from weboid.web.request.parameters import MOST_SHOWN, Parameters, at_of, page_query_of, url_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
 from weboid.web.service import Service, given_in, html_words, machine_words
@@ -56,6 +57,7 @@ class UrlPage:
         given = given_in(request)
         say = html_words(request, given)
         url = url_of(given)
+        at = at_of(given)
         after, spam_after = _cursor_of(given, "after"), _cursor_of(given, "spamafter")
         if not await self._service.sessions.is_interactive(request):
             return await self.look.page(request, given)
@@ -63,6 +65,7 @@ class UrlPage:
         name, wiki = await service.find_wiki(given) if "dbname" in given else (None, None)
         async with service.pool.connection() as conn:
             known = (await find_urls(conn, [key])).get(key)
+            about = None if known is None else await find_about_copies(conn, known, wiki)
             uses = spam = _Places([], None)
             if wiki is not None:
                 found = await list_uses(conn, key, wiki, after=after, limit=_PLACES + 1)
@@ -75,9 +78,11 @@ class UrlPage:
             report = link_report(Classified(str(url), UrlClass.WATCHED, url), spam=True)
         else:
             report = service.report(known)
+        report = report if at is None else cited_on(report, at)
         values: dict[str, Any] = {
             "link": link_view(report, day, say),
             "more": _more(report, day, say),
+            **copies_view(report, about, day, say),
             "orphaned": None if known is None or known.orphaned is None else html.time_html(known.orphaned, day, say),
             "query": html.query({**{name: given[name] for name in given if name not in _CURSORS}, "url": str(url)}),
             "form": _other_form(given["url"], url),
@@ -94,12 +99,13 @@ class UrlPage:
         given = given_in(request)
         say = machine_words(given)
         url = url_of(given)
-        query = page_query_of(given)
+        query, at = page_query_of(given), at_of(given)
         if len(query.ids) + len(query.titles) > 1:
             raise Problem(400, "too-many", 1)
         answer = await self._service.answers.find_answer(query)
         if not answer.pages:
             raise Problem(404, "unknown-page", ", ".join(answer.missing), given["dbname"])
+        answer = answer if at is None else answer.cited_on(at)
         payload = payload_of(answer, Extent.ALL, say, self._service.source)
         page = payload["pages"][0]
         page["links"] = [link for link in page["links"] if link["normal"] == str(url)]

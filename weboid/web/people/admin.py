@@ -26,6 +26,7 @@ from weboid.store.people.audit import (
 )
 from weboid.web.formats import html
 from weboid.web.http.respond import see_other
+from weboid.web.people.changing_pages import LIFT, changing_view, find_changing_pages, lift_changing
 from weboid.web.people.forms import address_in_language
 from weboid.web.people.quotas import begin, note
 from weboid.web.request.cursor import Cursor
@@ -53,6 +54,8 @@ _ACTIONS: Final = {
     Action.UNDO: "weboid-admin-action-undo",
     Action.BLOCK: "weboid-admin-action-block",
     Action.UNBLOCK: "weboid-admin-action-unblock",
+    Action.LIFT: "weboid-admin-action-lift",
+    Action.UNLIFT: "weboid-admin-action-unlift",
 }
 _OF_PEOPLE: Final = frozenset({Action.UNDO, Action.BLOCK, Action.UNBLOCK})
 """Actions on people, whose objects are subjects."""
@@ -75,6 +78,7 @@ class AdminPage:
             block = None if subject is None else await find_block(conn, subject)
             blocks = await list_blocks(conn) if subject is None else []
             did = await _find_done(conn, given) if "did" in given else None
+            changing = await find_changing_pages(conn, given) if subject is None else []
         more = entries[_LISTED - 1].audit if len(entries) > _LISTED else None
         values: dict[str, Any] = {
             "subject": subject,
@@ -87,6 +91,8 @@ class AdminPage:
             "first": html.query(only(given, *_KEPT)) if "before" in given else None,
             "all": address_in_language("admin", given),
             "did": None if did is None else _did_words(did, say),
+            "changing": [changing_view(page, url, given, day, say) for page, url in changing],
+            "lift_token": await sessions.form_token(request, LIFT),
             "tokens": {purpose: await sessions.form_token(request, purpose) for purpose in ("undo", "block", "unblock")}
             if subject
             else {},
@@ -132,6 +138,14 @@ class AdminPage:
                 raise Problem(409, "not-blocked")
             done = await note(conn, Action.UNBLOCK, person, subject)
         return see_other(_address(given, subject, done))
+
+    async def lift(self, request: web.Request) -> web.Response:
+        """Lets copies of an always-changing page be chosen, or no longer."""
+        given = await self._service.posted(request, LIFT)
+        person = await self._service.sessions.require_administrator(request)
+        async with self._service.pool.connection() as conn:
+            await lift_changing(conn, given, person, self._service.today())
+        return see_other(address_in_language("admin", given, url=given["url"]))
 
     def _entry_view(self, entry: AuditEntry, given: Parameters, day: int, say: Messages) -> dict[str, Any]:
         action = Action(entry.action)

@@ -8,8 +8,10 @@ One law: every parameter is given at most once and is either usable or a Problem
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Final
 
+from weboid.core.record.days import days_from_epoch
 from weboid.core.url.farms import WikiName, parse_wiki_name
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse
@@ -31,12 +33,19 @@ _MOST_TITLE: Final = 300
 """Bytes: MediaWiki's 255 and a namespace prefix."""
 _REVISION: Final = re.compile(r"[1-9][0-9]{0,17}")
 _VERDICTS: Final = {verdict.word: verdict for verdict in (Verdict.DEAD, Verdict.DOUBTFUL, Verdict.WORKING)}
+_COPIED: Final = {"with": True, "without": False}
+_WITHOUT: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL})
+"""The verdicts on links of which a copy is wanted."""
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CALLBACK: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)*")
 _MOST_CALLBACK: Final = 64
 DEFAULT_CALLBACK: Final = "weboid.externalLinkProblem"
 
 LANGUAGE: Final = frozenset({"lang", "uselang"})
-PAGE_NAMES: Final = LANGUAGE | {"dbname", "pageid", "curid", "title", "revid", "all", "verdict", "format", "callback"}
+PAGE_NAMES: Final = LANGUAGE | {
+    *("dbname", "pageid", "curid", "title", "revid"),
+    *("all", "verdict", "copy", "at", "format", "callback"),
+}
 """The parameters of a request for the links of pages."""
 
 
@@ -132,12 +141,33 @@ def verdicts_of(given: Parameters) -> frozenset[Verdict]:
     return frozenset(_VERDICTS[word] for word in words)
 
 
+def copied_of(given: Parameters) -> bool | None:
+    """Whether only links with an archived copy are requested, or only those without; None = both. Raises Problem."""
+    if "copy" not in given:
+        return None
+    if given["copy"] not in _COPIED or not verdicts_of(given) <= _WITHOUT:
+        raise Problem(400, "copy")
+    return _COPIED[given["copy"]]
+
+
+def at_of(given: Parameters) -> int | None:
+    """The day of the citation that is given, negative before 2017; raises Problem."""
+    if "at" not in given:
+        return None
+    try:
+        if not _DATE.fullmatch(given["at"]):
+            raise ValueError(given["at"])
+        return days_from_epoch(date.fromisoformat(given["at"]))
+    except ValueError:
+        raise Problem(400, "at", given["at"][:MOST_SHOWN]) from None
+
+
 def extent_of(given: Parameters, otherwise: Extent) -> Extent:
-    """All links if they are requested or filtered by verdicts, else the default extent of the format.
+    """All links if they are requested or filtered by verdicts or copies, else the default extent of the format.
 
     Raises Problem.
     """
-    return Extent.ALL if wants_all(given) or verdicts_of(given) else otherwise
+    return Extent.ALL if wants_all(given) or verdicts_of(given) or copied_of(given) is not None else otherwise
 
 
 def callback_of(given: Parameters) -> str:

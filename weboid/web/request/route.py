@@ -121,7 +121,7 @@ _PLACE: Final = ("url", "dbname")
 _FOR_PEOPLE: Final = PAGE_NAMES - {"revid", "format", "callback"}
 _WHOLE: Final = ("dbname", "namespace", "category", "after")
 _SCOPE: Final = ("dbname", "page", "pageid", "curid", "category")
-_SEARCH: Final = ("pattern", "dbname", "namespace", "verdict")
+_SEARCH: Final = ("pattern", "dbname", "namespace", "verdict", "copy")
 
 ROUTES: Final = (
     # The links of pages.
@@ -138,9 +138,9 @@ ROUTES: Final = (
     _api(
         "link-problem",
         "/externalLinkProblem",
-        *PAGE_NAMES - {"all", "verdict", "format"},
+        *PAGE_NAMES - {"all", "verdict", "copy", "format"},
         formats=_CALL,
-        tolerated=frozenset({"all", "verdict", "format"}),
+        tolerated=frozenset({"all", "verdict", "copy", "format"}),
         cost=1,
         counts_pages=True,
     ),
@@ -156,14 +156,14 @@ ROUTES: Final = (
     _api("api-pages", "/api/pages", *_WHOLE, "all", "verdict", "format", cost=20),
     _api("api-ping", "/api/ping", *_WHOLE, "pageid", "curid", "title", "format", methods=("GET", "POST"), cost=1),
     # URLs.
-    _api("api-url", "/api/url", *_PLACE, "pageid", "curid", "title", "format", cost=2),
+    _api("api-url", "/api/url", *_PLACE, "at", "pageid", "curid", "title", "format", cost=2),
     _api("api-normal", "/api/normal", *_PLACE, "format", cost=1),
     Route(
         "url",
         "/url",
         _BOTH,
-        parameters=_spoken(*_PLACE, "after", "spamafter"),
-        fields=_spoken(*_PLACE, "after", "spamafter"),
+        parameters=_spoken(*_PLACE, "at", "after", "spamafter"),
+        fields=_spoken(*_PLACE, "at", "after", "spamafter"),
         cost=3,
         form_cost=3,
     ),
@@ -182,7 +182,7 @@ ROUTES: Final = (
     _api(
         "dead-links",
         "/lists/dead",
-        *("dbname", "verdict", "domain", "path", "after", "format"),
+        *("dbname", "verdict", "copy", "domain", "path", "after", "format"),
         formats=_LIST,
         cost=5,
         # More for this list, which is found by going through what pages use.
@@ -224,10 +224,11 @@ ROUTES: Final = (
     Route("replacement", "/replacement", _BOTH, parameters=_spoken(*_PLACE, "done"), fields=_spoken(*_PLACE, "target")),
     _form("replacement-look", "/replacement/look", *_PLACE),
     _form("replacement-remove", "/replacement/remove", *_PLACE, "archive", "target"),
-    Route("admin", "/admin", parameters=_spoken("subject", "before", "did")),
+    Route("admin", "/admin", parameters=_spoken("subject", "before", "did", "url")),
     _form("admin-undo", "/admin/undo", "subject"),
     _form("admin-block", "/admin/block", "subject", "reason"),
     _form("admin-unblock", "/admin/unblock", "subject"),
+    _form("admin-lift", "/admin/lift", "url", "lifted"),
 )
 
 _ELSEWHERE: Final = (("/api/", _DATA), ("/changes", _DATA), ("/feeds/", _FEED), ("/lists/", _LIST))

@@ -103,7 +103,7 @@ class Messages:
         """How long something has lasted, as an adverbial: *for two weeks*. By messages, as CLDR has no such form."""
         if days <= 0:
             return self.text("weboid-since-today")
-        unit, count = _counted(days)
+        unit, count = counted(days)
         return self.text(f"weboid-since-{unit}s", count)
 
     def distance(self, days: int) -> str:
@@ -115,7 +115,7 @@ class Messages:
                 return self.text("weboid-yesterday")
             case 1:
                 return self.text("weboid-tomorrow")
-        unit, _ = _counted(abs(days))
+        unit, _ = counted(abs(days))
         words = format_timedelta(
             timedelta(days=days), granularity=unit, threshold=float("inf"), add_direction=True, locale=self._relative
         )
@@ -258,7 +258,7 @@ def _keys_pattern(key: str, count: int) -> str:
     return f"({key}: {fields})" if fields else f"({key})"
 
 
-def _counted(days: int) -> tuple[Unit, int]:
+def counted(days: int) -> tuple[Unit, int]:
     """The unit in which a number of days is worded, and how many of it; a larger one is used from two of it on."""
     if days < 2 * _WEEK:
         return "day", days

@@ -56,7 +56,8 @@ def verdict_words(link: LinkReport, day: int, say: Messages) -> str:
     verdict = link.finding.verdict
     if verdict is Verdict.UNKNOWN and link.kind is not UrlClass.WATCHED:
         return say.text(f"weboid-class-{link.kind.value}")
-    words = say.text(f"weboid-verdict-{verdict.word}")
+    is_gone = verdict is Verdict.DEAD and link.cited_copy is not None
+    words = say.text("weboid-verdict-gone") if is_gone else say.text(f"weboid-verdict-{verdict.word}")
     if link.finding.since is None:
         return words
     return say.text("weboid-verdict-since", words, say.span(day - link.finding.since))

@@ -1,0 +1,199 @@
+"""Visits the copies in archives that pages cite, which are ordinary links to their readers (A-2, A-3).
+
+They are judged as all links are (``core/verdict/judge``), by what their archive shows raw and not by a status; the link
+checker never visits them.
+One law: a copy at a service that is not to be contacted, or that proves nothing, stays as it is: unknown, at first.
+"""
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from weboid.archive.canary_copies import CanaryCopies
+from weboid.archive.cited_verdict import list_snapshots_from, record_cited_visit
+from weboid.archive.client import Resting
+from weboid.archive.ending import ending
+from weboid.archive.replays import CitedPlay, Replays
+from weboid.archive.snapshot_rounds import SnapshotRounds
+from weboid.core.archive.visits import MOST_WAIT_DAYS, QUARTER_DAYS
+from weboid.core.observe.observation import Observation
+from weboid.core.record.moment import Moment, planned_hour
+from weboid.core.record.policy import DEFAULT, Policy
+from weboid.core.record.reasons import Outcome
+from weboid.core.url.archives import BY_NUMBER
+from weboid.core.verdict.verdict import Verdict
+from weboid.errors import StoreError
+from weboid.store.archives.cited_copy import CitedCopy, lease_cited, record_cited_due
+from weboid.store.archives.service_limit import list_services
+from weboid.store.db.pool import Pool
+from weboid.store.db.rows import KnownUrl
+
+log = logging.getLogger(__name__)
+
+_TAKEN_AT_ONCE: Final = 60
+_AT_ONCE: Final = 4
+
+
+@dataclass(slots=True)
+class CitedTally:
+    """What a run has done so far. `held` copies fail, but so does their service."""
+
+    visited: int = 0
+    recorded: int = 0
+    held: int = 0
+
+
+class _Seen(NamedTuple):
+    copy: CitedCopy
+    known: KnownUrl
+    play: CitedPlay
+    seen: Observation
+
+
+@dataclass(slots=True)
+class _Group:
+    """Cited copies of one service that are visited together; not `is_open` = it is not asked for more."""
+
+    archive: int
+    waiting: Iterator[tuple[CitedCopy, KnownUrl]]
+    playing: int = 0
+    failing: list[_Seen] = field(default_factory=list)
+    is_open: bool = True
+
+
+class CitedRounds:
+    """One worker's visits to cited copies; `now` is called at every visit, `stopped` ends them in order.
+
+    Snapshots that came from the same copies are verified through `snapshots`. With `waits`, the visits of a day begin
+    at its hour, another one each day, so that no copy is called gone that is missing at one hour only (U-7).
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        replays: Replays,
+        snapshots: SnapshotRounds,
+        *,
+        now: Callable[[], Moment],
+        stopped: asyncio.Event,
+        policy: Policy = DEFAULT,
+        waits: bool = False,
+    ) -> None:
+        self._pool = pool
+        self._replays = replays
+        self._snapshots = snapshots
+        self._now = now
+        self._stopped = stopped
+        self._policy = policy
+        self._waits = waits
+        self._canaries = CanaryCopies(pool, replays, today=lambda: now().day)
+        self._paused: dict[int, int] = {}
+
+    async def sweep(self) -> CitedTally:
+        """Visits all that are due, service by service side by side; ends early if stopped. Raises StoreError."""
+        tally = CitedTally()
+        moment = self._now()
+        if self._waits and moment.hour is not None and moment.hour < planned_hour(0, moment.day):
+            return tally
+        async with self._pool.connection() as conn:
+            beside = {state.archive for state in await list_services(conn) if state.resting_s > 0}
+        while not self._stopped.is_set():
+            day = self._now().day
+            beside |= {archive for archive, paused in self._paused.items() if paused == day}
+            asked = [archive for archive in self._replays.archives if archive not in beside]
+            async with self._pool.connection() as conn:
+                taken = await lease_cited(conn, day, asked, limit=_TAKEN_AT_ONCE)
+            if not taken:
+                break
+            groups = defaultdict(list)
+            for copy, known in taken:
+                groups[copy.archive].append((copy, known))
+            async with asyncio.TaskGroup() as group:
+                tasks = {
+                    archive: group.create_task(self._visit(archive, waiting, tally))
+                    for archive, waiting in groups.items()
+                }
+            beside |= {archive for archive, task in tasks.items() if not task.result()}
+        return tally
+
+    async def _visit(self, archive: int, waiting: Sequence[tuple[CitedCopy, KnownUrl]], tally: CitedTally) -> bool:
+        """Visits copies at one service; returns whether it may be asked for more now."""
+        group = _Group(archive, iter(waiting))
+        try:
+            async with ending(self._stopped):
+                async with asyncio.TaskGroup() as tasks:
+                    for _ in range(_AT_ONCE):
+                        tasks.create_task(self._visit_some(group, tally))
+                await self._conclude(group, tally)
+        except StoreError as error:
+            log.warning("cited copies at %s will be visited again tomorrow: %s", BY_NUMBER[archive].name, error)
+            return False
+        return group.is_open
+
+    async def _visit_some(self, group: _Group, tally: CitedTally) -> None:
+        for copy, known in group.waiting:
+            if self._stopped.is_set() or not group.is_open:
+                return
+            try:
+                play = await self._replays.play_cited(known.url)
+                tally.visited += play is not None
+                if play is None or play.seen is None:
+                    await self._put_off(copy, known, is_asked=play is not None)
+                elif play.seen.outcome is Outcome.FAILING:
+                    group.failing.append(_Seen(copy, known, play, play.seen))
+                else:
+                    group.playing += play.seen.outcome is Outcome.WORKING
+                    await self._record(_Seen(copy, known, play, play.seen), tally)
+            except (Resting, StoreError) as error:
+                log.log(logging.DEBUG if isinstance(error, Resting) else logging.WARNING, "%s", error)
+                group.is_open = False
+                return
+
+    async def _conclude(self, group: _Group, tally: CitedTally) -> None:
+        """Records what fails, unless the service itself is at fault: then it is paused for the day."""
+        if not group.failing:
+            return
+        firm = sum(1 for each in group.failing if _worked(each.known))
+        unproven = len(group.failing) - firm
+        try:
+            is_down = await self._canaries.is_down(group.archive, firm, group.playing, unproven=unproven)
+        except Resting:
+            is_down = True
+        else:
+            if is_down:
+                self._paused[group.archive] = self._now().day
+        if is_down:
+            group.is_open = False
+            tally.held += len(group.failing)
+            return
+        for each in group.failing:
+            await self._record(each, tally)
+
+    async def _put_off(self, copy: CitedCopy, known: KnownUrl, *, is_asked: bool) -> None:
+        """What cannot be requested is looked at once a quarter; what has proved nothing, again after a day or more."""
+        day = self._now().day
+        checked = known.record.checked
+        late = 1 if checked is None else max(1, min(day - checked - QUARTER_DAYS, MOST_WAIT_DAYS))
+        async with self._pool.connection() as conn:
+            await record_cited_due(conn, {copy.key: day + (late if is_asked else QUARTER_DAYS)})
+
+    async def _record(self, told: _Seen, tally: CitedTally) -> None:
+        """Writes what was seen of a copy. The snapshots that are this copy share its fate: one request is enough."""
+        verdict = await record_cited_visit(self._pool, told.known, told.seen, self._now(), self._policy)
+        tally.recorded += verdict is not None
+        if verdict in (Verdict.WORKING, Verdict.DEAD) and told.play.replayed is not None:
+            async with self._pool.connection() as conn:
+                same = await list_snapshots_from(conn, told.copy, told.known.url)
+            for snapshot, url in same:
+                if verdict is Verdict.WORKING:
+                    await self._snapshots.verify(snapshot, url, told.play.replayed)
+                else:
+                    await self._snapshots.drop(snapshot, url, told.play.replayed)
+
+
+def _worked(known: KnownUrl) -> bool:
+    """Whether it worked when it was last visited."""
+    return known.record.reason is not None and known.record.reason.outcome is Outcome.WORKING

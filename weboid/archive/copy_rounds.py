@@ -1,0 +1,65 @@
+"""All visits to copies, one of the works of ``weboid archive``: kept snapshots, then the copies that pages cite (A-3).
+
+One law: a visit that fails by a fault of ours is made another day, and stops no others.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from weboid.archive.cited_rounds import CitedRounds, CitedTally
+from weboid.archive.client import ArchiveClient
+from weboid.archive.replays import Replays
+from weboid.archive.snapshot_rounds import SnapshotRounds, VisitTally
+from weboid.core.archive.services import ArchiveService
+from weboid.core.record.moment import Moment
+from weboid.core.record.policy import DEFAULT, Policy
+from weboid.errors import StoreError
+from weboid.store.db.pool import Pool
+
+log = logging.getLogger(__name__)
+
+_PAUSE_S: Final = 60.0
+
+
+class CopyRounds:
+    """One worker's visits; `now` is called for each, `stopped` ends them in order.
+
+    With `allow_many`, an operator's word, nothing is held back however much fails (U-8). With `waits`, the visits of a
+    day to cited copies begin at its hour.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        client: ArchiveClient,
+        services: Iterable[ArchiveService],
+        *,
+        now: Callable[[], Moment],
+        stopped: asyncio.Event,
+        policy: Policy = DEFAULT,
+        allow_many: bool = False,
+        waits: bool = False,
+    ) -> None:
+        self._stopped = stopped
+        replays = Replays(client, services)
+        self._snapshots = SnapshotRounds(pool, replays, now=now, stopped=stopped, policy=policy, allow_many=allow_many)
+        self._cited = CitedRounds(pool, replays, self._snapshots, now=now, stopped=stopped, policy=policy, waits=waits)
+
+    async def run(self) -> None:
+        """Calls `sweep` again and again, with pauses, until stopped."""
+        while not self._stopped.is_set():
+            try:
+                await self.sweep()
+            except StoreError as error:
+                log.warning("visits to copies wait: %s", error)
+            except Exception as error:
+                log.error("visits to copies wait: %r", error, exc_info=error)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopped.wait(), _PAUSE_S)
+
+    async def sweep(self) -> tuple[VisitTally, CitedTally]:
+        """Visits all that are due; ends early if stopped. Raises StoreError."""
+        return await self._snapshots.sweep(), await self._cited.sweep()

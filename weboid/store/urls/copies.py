@@ -1,0 +1,45 @@
+"""Reading what is kept of the copies of URLs, for answers; writing it belongs to ``store/archives``.
+
+Copies are looked up for URLs only that fail or are in doubt, as none are shown with URLs that work.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from weboid.core.archive.outcomes import BY_NUMBER
+from weboid.core.record.reasons import Outcome
+from weboid.core.url.keys import UrlKey
+from weboid.core.verdict.kept_copies import KeptCopies, KeptLookup, KeptSnapshot
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import KnownUrl, key_columns
+from weboid.store.db.statements import statements
+
+SQL: Final = statements("urls/copies")
+
+
+async def with_copies(conn: Connection, urls: Sequence[KnownUrl]) -> list[KnownUrl]:
+    """The same URLs in the same order, those that fail or are in doubt with what is kept of their copies.
+
+    One statement; none if all of them work.
+    """
+    wanting = [url.key for url in urls if url.record.reason and url.record.reason.outcome is not Outcome.WORKING]
+    if not wanting:
+        return list(urls)
+    kept = await _list_kept(conn, wanting)
+    return [url._replace(kept=kept[url.key]) if url.key in kept else url for url in urls]
+
+
+async def _list_kept(conn: Connection, keys: Sequence[UrlKey]) -> dict[UrlKey, KeptCopies]:
+    snapshots: dict[UrlKey, list[KeptSnapshot]] = {}
+    lookups: dict[UrlKey, list[KeptLookup]] = {}
+    async for bucket, host_key, url_key, *row in await conn.execute(SQL["list_kept"], key_columns(keys)):
+        key = UrlKey(bucket, host_key, url_key)
+        archive, outcome, asked, due, passed, stamp, *more = row
+        if outcome is None:
+            snapshots.setdefault(key, []).append(KeptSnapshot(archive, stamp, asked, *more))
+        else:
+            lookups.setdefault(key, []).append(KeptLookup(archive, BY_NUMBER[outcome], asked, due, passed or ""))
+    return {
+        key: KeptCopies(tuple(snapshots.get(key, ())), tuple(lookups.get(key, ())))
+        for key in snapshots.keys() | lookups.keys()
+    }

@@ -1,0 +1,110 @@
+"""What the page of one URL says of its copies in web archives: more than lists do (A-1).
+
+Who chose a copy, what each archive answered, why others were passed over, and the wiki's own template to copy.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from markupsafe import Markup, escape
+
+from weboid.core.archive.copies import ShownSnapshot
+from weboid.core.record.days import date_of
+from weboid.core.url.archives import BY_NUMBER
+from weboid.core.verdict.kept_copies import KeptLookup
+from weboid.core.verdict.link_report import LinkReport
+from weboid.core.wikitext.settings import WikiSettings
+from weboid.core.wikitext.templates import archive_wikitext
+from weboid.store.archives.changing_page import ChangingPage, list_changing
+from weboid.store.archives.wiki_settings import find_settings
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import KnownUrl
+from weboid.store.pages.wiki import StoredWiki
+from weboid.store.people.replacement import PLAIN, Replacement, find_replacements
+from weboid.web.formats import html
+from weboid.web.formats.link_view import copies_html, snapshot_html
+from weboid.web.words.copies import remarks
+from weboid.web.words.messages import Messages
+from weboid.web.words.phrases import visible
+
+
+@dataclass(frozen=True, slots=True)
+class AboutCopies:
+    """What is stored beside a URL's copies; `settings` are those of the wiki that was named."""
+
+    lookups: tuple[KeptLookup, ...]
+    choices: list[Replacement]
+    changing: ChangingPage | None
+    settings: WikiSettings | None
+
+
+class _LookupView(NamedTuple):
+    words: Markup
+    passed: str
+
+
+async def find_about_copies(conn: Connection, known: KnownUrl, wiki: StoredWiki | None) -> AboutCopies:
+    """What the page of a URL tells of its copies."""
+    choices = [each for each in await find_replacements(conn, known.key) if each.archive != PLAIN]
+    changing = (await list_changing(conn, [known.key])).get(known.key)
+    settings = None if wiki is None else await find_settings(conn, wiki.wiki)
+    return AboutCopies(known.kept.lookups, choices, changing, settings)
+
+
+def copies_view(link: LinkReport, about: AboutCopies | None, day: int, say: Messages) -> dict[str, Any]:
+    """The values of the part about copies; `copies` is empty where there is none to tell of."""
+    if about is None or link.copies is None:
+        return {"copies": [], "has_copy": False, "changing": None, "wikitext": [], "lookups": []}
+    return {
+        "copies": _told(link, about, day, say),
+        "has_copy": bool(link.copies.snapshots),
+        "changing": _changing_words(about.changing, say),
+        "wikitext": _wikitext(link, about.settings, day),
+        "lookups": [_lookup_view(lookup, day, say) for lookup in about.lookups if lookup.archive in BY_NUMBER],
+    }
+
+
+def _told(link: LinkReport, about: AboutCopies, day: int, say: Messages) -> list[Markup]:
+    """The copies as everywhere, each with who chose it or when it was visited."""
+    assert link.copies is not None
+    if not link.copies.snapshots:
+        return copies_html(link.copies, day, say)
+    choices = {each.target: each for each in about.choices}
+    return [
+        snapshot_html(shown, _notes(shown, choices.get(shown.address), day, say), say)
+        for shown in link.copies.snapshots
+    ]
+
+
+def _notes(shown: ShownSnapshot, choice: Replacement | None, day: int, say: Messages) -> list[Markup]:
+    if choice is not None:
+        name = Markup("<bdi>{}</bdi>").format(visible(choice.name))
+        return [say.html("weboid-copy-chosen-by", name, html.time_html(choice.day, day, say))]
+    notes = [escape(remark) for remark in remarks(shown, say)]
+    if shown.checked is not None:
+        notes.append(say.html("weboid-copy-checked", html.time_html(shown.checked, day, say)))
+    return notes
+
+
+def _changing_words(changing: ChangingPage | None, say: Messages) -> Markup | None:
+    if changing is None:
+        return None
+    return say.html("weboid-url-changing-lifted" if changing.is_lifted else "weboid-url-changing")
+
+
+def _wikitext(link: LinkReport, settings: WikiSettings | None, day: int) -> list[str]:
+    """The wiki's own template for the copy that is shown first; nothing where the wiki's settings are not known."""
+    shown = None if link.copies is None else link.copies.first
+    if shown is None or shown.taken is None or settings is None or link.normal is None:
+        return []
+    written = archive_wikitext(
+        settings, url=link.normal, archive_url=shown.address, taken=shown.taken, text="", today=date_of(day)
+    )
+    return [] if written is None else [written]
+
+
+def _lookup_view(lookup: KeptLookup, day: int, say: Messages) -> _LookupView:
+    answer = say.text(f"weboid-lookup-{lookup.outcome.word}")
+    asked = html.time_html(lookup.asked, day, say)
+    title = BY_NUMBER[lookup.archive].title
+    return _LookupView(say.html("weboid-url-lookup", title, escape(answer), asked), visible(lookup.passed))
