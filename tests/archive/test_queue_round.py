@@ -16,6 +16,7 @@ from support.stored import WikiInStore, key, open_wiki
 from weboid.archive.client import open_archive_client
 from weboid.archive.queue_round import QueueRound, QueueTally
 from weboid.archive.shared_limits import SharedLimiter
+from weboid.archive.wanted import wish_of as real_wish_of
 from weboid.config import NetConfig
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService
@@ -312,18 +313,14 @@ async def test_of_a_page_that_always_changes_nothing_is_chosen_until_somebody_li
 async def test_a_fault_of_ours_takes_one_url_to_the_next_day_and_no_other(
     wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from weboid.archive import queue_round
-
-    real = queue_round.wish_of
-
     def wish_of(wanted: object, day: int) -> object:
         if str(wanted.url) == URL:  # type: ignore[attr-defined]
             raise ZeroDivisionError
-        return real(wanted, day)  # type: ignore[arg-type]
+        return real_wish_of(wanted, day)  # type: ignore[arg-type]
 
     async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive:
         with monkeypatch.context() as patch:
-            patch.setattr(queue_round, "wish_of", wish_of)
+            patch.setattr("weboid.archive.queue_round.wish_of", wish_of)
             assert (await sweep(wiki, archive.service())).outcomes[LookupOutcome.FOUND] == 5
         assert (await waiting(wiki), await lookups(wiki)) == (0, {})
         assert (await sweep(wiki, archive.service(), day=DAY + 1)).outcomes == {LookupOutcome.FOUND: 1}

@@ -19,6 +19,7 @@ from weboid.core.archive.addresses import (
 )
 from weboid.core.archive.captures import Capture, Listing, ServiceReply
 from weboid.core.archive.choice import (
+    CHANGING,
     MOST_TRIES,
     Note,
     PassedOver,
@@ -41,8 +42,6 @@ from weboid.store.archives.service_limit import RequestKind
 
 RESTING: Final = "resting"
 """Why nothing is known of a service that was not asked, for it rests."""
-CHANGING: Final = "changing"
-"""Why nothing is chosen of a page that always changes (A-1)."""
 
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
@@ -233,8 +232,8 @@ class _LookUp:
         return combined(first, second_listing_of(service, await self._index(service, address), wish.url))
 
     async def _choose(self, service: ArchiveService, captures: Sequence[Capture], wish: Wish) -> bool:
-        ranked = candidates(captures, wish, is_lifted=self._is_lifted)
-        if ranked.changing:
+        ranked = candidates(captures, wish)
+        if ranked.changing and not self._is_lifted:
             self._tried(ServiceTry(service, LookupOutcome.UNSUITABLE, CHANGING, ranked.passed))
             return False
         tried: list[Tried] = []

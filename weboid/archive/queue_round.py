@@ -16,8 +16,9 @@ from time import monotonic
 from typing import Final
 
 from weboid.archive.client import ArchiveClient
-from weboid.archive.look_up import CHANGING, LookUpResult, look_up
+from weboid.archive.look_up import LookUpResult, look_up
 from weboid.archive.wanted import again_day, given_copies, is_settled, lookup_rows, says_changing, snapshot_row, wish_of
+from weboid.core.archive.choice import CHANGING
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService
 from weboid.core.record.days import NEVER_DUE

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Final
 
-from weboid.archive.look_up import CHANGING, FoundCopy, GivenCopy, LookUpResult, ServiceTry
+from weboid.archive.look_up import FoundCopy, GivenCopy, LookUpResult, ServiceTry
 from weboid.core.archive.addresses import taken_of
-from weboid.core.archive.choice import PassedOver, Wish, is_kept
+from weboid.core.archive.choice import CHANGING, PassedOver, Wish, is_kept
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService
 from weboid.core.record.days import LAST_DAY, NEVER_DUE, date_of, day_of
