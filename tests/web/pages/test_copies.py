@@ -1,10 +1,11 @@
 """Copies in web archives where they are shown: pages, payloads, feeds, lists, search, the page of a URL (A-1, W-8)."""
 
 import json
+from typing import Any
 from urllib.parse import quote
 
 import pytest
-from lxml import etree
+from lxml import etree, html
 from support.copies import NUMBERS, keep_copies
 from support.listed import WIKI, add_pages, key_of_error, texts, told, walked
 from support.oauthprovider import open_browser
@@ -38,13 +39,18 @@ async def about(site: Site, more: str = "", url: str = DEAD) -> str:
             return await response.text()
 
 
+def xpath(body: str, path: str) -> Any:
+    """What an XPath finds in a page; the stubs know no better type."""
+    return html.document_fromstring(body).xpath(path)
+
+
 async def test_a_copy_is_a_link_with_its_date_its_archive_and_its_distance(site: Site) -> None:
     await keep(site, "wayback", "arquivo", note=int(Note.REDIRECTS))
     _, body, _ = await site.fetch(PAGE)
     assert texts(body, COPY)[0].startswith(SAID)
     assert "The copy redirects to another one" in texts(body, COPY)[0]
     assert len(texts(body, COPY)) == 2
-    links = etree.HTML(body).xpath(f"{COPY}//a")
+    links = xpath(body, f"{COPY}//a")
     assert [link.get("href").partition("/http")[0] for link in links] == [
         "https://web.archive.org/web/20160503120000",
         "https://arquivo.pt/wayback/20160503120000",
@@ -209,10 +215,8 @@ async def test_the_page_of_a_url_tells_what_archives_said_and_who_chose(site: Si
     await keep(site, "wayback", "arquivo", ukwa="after-death,<script>")
     body = await about(site)
     first, second = texts(body, '//p[@class="copy"]')
-    assert (
-        first
-        == "Archived copy of January 1, 2015 (Wayback Machine), 16 months before it was cited. Chosen by An<b>na (2 days ago)."
-    )
+    assert first.startswith("Archived copy of January 1, 2015 (Wayback Machine), 16 months before it was cited.")
+    assert first.endswith("Chosen by An<b>na (2 days ago).")
     assert second.startswith("Archived copy of May 3, 2016 (Arquivo.pt), 2 days before it was cited.")
     assert "It was there when it was last visited (yesterday)." in second
     assert "<script>" not in body
@@ -230,11 +234,11 @@ async def test_the_wiki_s_template_can_be_copied_without_any_script(site: Site) 
     async with site.wiki.pool.connection() as conn:
         await record_settings(conn, StoredSettings(site.wiki.wiki.wiki, TODAY, text))
     body = await about(site)
-    (value,) = etree.HTML(body).xpath(field)
+    (value,) = xpath(body, field)
     assert "2016" in value
     assert value.startswith("{{")
-    assert etree.HTML(body).xpath('//input[@id="wikitext"]/@readonly')
-    assert etree.HTML(body).xpath('//label[@for="wikitext"]')
+    assert xpath(body, '//input[@id="wikitext"]/@readonly')
+    assert xpath(body, '//label[@for="wikitext"]')
 
 
 async def test_an_always_changing_page_is_told(site: Site) -> None:
