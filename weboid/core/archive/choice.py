@@ -13,12 +13,13 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 from weboid.core.archive.captures import Capture
-from weboid.core.archive.changing import is_changing
-from weboid.core.archive.fitness import REDIRECTS, Heaps, PassedOver, Row, Wish, in_utc, sorted_out, stamp14
+from weboid.core.archive.rows.changing import is_changing
+from weboid.core.archive.rows.fitness import REDIRECTS, Heaps, PassedOver, Row, Wish, in_utc, sorted_out
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.spellings import archived, is_wanted, similar_url
 
 __all__ = [
+    "CHANGING",
     "MOST_TRIES",
     "STRANGERS",
     "UNPLAYED",
@@ -44,8 +45,10 @@ _MONTHS: Final = timedelta(days=180)
 _ALIKE: Final = 0.2
 """Captures whose lengths differ by a smaller share may show the same stranger's page."""
 
+CHANGING: Final = "changing"
+"""The word for a page that is always changing."""
 UNPLAYED: Final = frozenset(
-    {"other-moment", "no-moment", "no-status", "status", "absent", "moved", "moved-far", "error"}
+    {"other-moment", "no-moment", "no-status", "status", "absent", "moved", "moved-far", "nothing", "withdrawn"}
 )
 """Failures of the playing: they say nothing against other copies with the same content."""
 STRANGERS: Final = frozenset({"parked", "for-sale", "replaced", "placeholder", "suspended", "soft-404", "in-trade"})
@@ -73,9 +76,10 @@ class Ranked:
     """The rows of one service for a wish: `best` are those that may show what was cited, the best first.
 
     `redirects` are captures of redirects that may be followed if none of `best` is good, the best first; `passed` why
-    others are not among them, by their moment. `changing`: the page is always changing, so nothing is chosen (A-1).
+    others are not among them, by their moment. `changing`: the page is always changing, so none of them may be chosen
+    until an administrator lifts that (A-1).
     `died` is the first moment at which the page is known to have been gone, None if that is not known. `why` is the
-    stable word for what is wrong if there is neither a best row nor a redirect, else empty.
+    stable word for what is wrong if it is changing, or has neither a best row nor a redirect, else empty.
     """
 
     wish: Wish
@@ -98,16 +102,12 @@ def candidates(captures: Iterable[Capture], wish: Wish) -> Ranked:
     """Which rows of a listing may show what is wanted, in the order in which they should be tried. Never raises."""
     heaps = sorted_out(captures, wish)
     wanted = in_utc(wish.wanted)
-    fit = heaps.good + heaps.reserve
-    passed = tuple(heaps.passed)
-    contents = [Capture(row.taken, "", digest=row.digest) for row in fit]
-    if is_changing(contents, wish.url, wanted):
-        blocked = [PassedOver(stamp14(row.taken), "changing") for row in (*fit, *heaps.redirects)]
-        return Ranked(wish, passed=tuple(sorted((*passed, *blocked))), changing=True, died=heaps.died, why="changing")
     best = (*_in_order(heaps.good, wish, wanted), *_in_order(heaps.reserve, wish, wanted))
     redirects = _in_order(heaps.redirects, wish, wanted)
-    why = "" if best or redirects else _main_reason(heaps)
-    return Ranked(wish, best, redirects, passed, died=heaps.died, why=why)
+    fit = [Capture(row.taken, "", digest=row.digest) for row in (*heaps.good, *heaps.reserve)]
+    changing = bool(best) and is_changing(fit, wish.url, best=in_utc(best[0].taken), wanted=wanted)
+    why = CHANGING if changing else "" if best or redirects else _main_reason(heaps)
+    return Ranked(wish, best, redirects, tuple(heaps.passed), changing, heaps.died, why)
 
 
 def next_try(ranked: Ranked, tried: Sequence[Tried]) -> Capture | None:
@@ -161,6 +161,8 @@ def _in_order(rows: list[Row], wish: Wish, wanted: datetime) -> tuple[Capture, .
 
     A content has the rank of its best row: it was there then. Redirects share one content, an empty one.
     """
+    # An archive plays only one of several captures of a URL in one second.
+    rows = list({(row.taken, row.form): row for row in sorted(rows, key=repr)}.values())
     before = [row for row in rows if _is_before(row, wanted)]
     after = [row for row in rows if not _is_before(row, wanted)]
 

@@ -3,6 +3,8 @@
 One law: a row is judged by itself and by what the rows together say of the page's death; none makes this raise.
 """
 
+import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +29,8 @@ _FIRST: Final = datetime(1991, 8, 6, tzinfo=UTC)
 _SEVERAL: Final = 2
 """So many other pages of a host with the same content, and it is that of an error page or a parking page."""
 _REVISIT: Final = "warc/revisit"
+_METHOD: Final = re.compile(r"[A-Za-z0-9-]{2,8}:")
+"""Some indexes write ``sha1:`` before a digest."""
 _HTML: Final = ("text/html", "application/xhtml")
 
 
@@ -122,7 +126,15 @@ def death_in(pages: Sequence[Row]) -> datetime | None:
             first[row.digest] = min(row.taken, first.get(row.digest, row.taken))
             last[row.digest] = max(row.taken, last.get(row.digest, row.taken))
     gone = sorted(row.taken for row in pages if row.status in _GONE and row.taken > born)
-    return next((at for at in gone if not any(first[digest] < at < last[digest] for digest in first)), None)
+    known = sorted((first[digest], last[digest]) for digest in first)
+    next_known, seen_until = 0, born
+    for at in gone:
+        while next_known < len(known) and known[next_known][0] < at:
+            seen_until = max(seen_until, known[next_known][1])
+            next_known += 1
+        if seen_until <= at:
+            return at
+    return None
 
 
 def wants_file(wish: Wish) -> bool:
@@ -135,10 +147,15 @@ def wants_file(wish: Wish) -> bool:
 
 
 def _row(given: Capture) -> Row:
-    digest = (given.digest or "").rpartition(":")[2].upper()  # some indexes write ``sha1:`` before it
+    digest = _bare_digest(given.digest)
     mime = (given.mime or "").partition(";")[0].strip().lower()
     taken = in_utc(given.taken)
     return Row(given, archived(given.original), taken, given.status, mime, digest.strip("-"), given.length)
+
+
+def _bare_digest(digest: str | None) -> str:
+    method = _METHOD.match(digest or "")
+    return (digest or "")[method.end() if method else 0 :].upper()
 
 
 def _wrong_row(row: Row, wish: Wish) -> str:
@@ -187,7 +204,7 @@ def _resolved(pages: list[Row]) -> list[Row]:
     The nearest row before it with that content tells what it was, else the next one.
     """
     alike: dict[str, list[Row]] = defaultdict(list)
-    for row in pages:
+    for row in sorted(pages, key=lambda one: (one.taken, repr(one))):
         if row.digest and row.digest != _EMPTY and row.mime != _REVISIT and row.status is not None:
             alike[row.digest].append(row)
     result = []
@@ -195,7 +212,8 @@ def _resolved(pages: list[Row]) -> list[Row]:
         if row.mime != _REVISIT:
             result.append(row)
         elif same := alike.get(row.digest):
-            seen = min(same, key=lambda one: (one.taken > row.taken, abs(one.taken - row.taken), repr(one)))
+            place = bisect_right(same, row.taken, key=lambda one: one.taken)
+            seen = same[max(0, place - 1)]
             result.append(row._replace(status=seen.status, mime=seen.mime, length=seen.length))
         else:
             result.append(row._replace(status=None, is_bare=True))

@@ -18,6 +18,7 @@ FEWEST_ROWS: Final = 20
 CHANGING_SHARE: Final = 0.6
 """More different contents than this share of the captures, and the page is always changing."""
 _YEAR: Final = timedelta(days=365)
+_SHORTLY: Final = timedelta(days=31)
 _LIST_FIELDS: Final = words_of(
     "q query search s suche suchwort keyword keywords term words page seite pg start offset from limit sort sortby "
     "order orderby dir list cat cats category categories kategorie rubrik section tag tags topic filter view mode date "
@@ -31,25 +32,21 @@ _DOCUMENT_FIELDS: Final = words_of(
 )
 
 
-def is_changing(captures: Iterable[Capture], url: Url, wanted: datetime | None = None) -> bool:
-    """Whether the captures of a URL show that it is always changing: in one year nearly each has another content, and
-    its address names a place, not a document.
+def is_changing(captures: Iterable[Capture], url: Url, *, best: datetime, wanted: datetime) -> bool:
+    """Whether the captures of a URL show that it was always changing when the best of them was taken: in one year, with
+    `best` in it, nearly each has another content, and its address names a place, not a document.
 
-    The year around `wanted` decides if it has enough captures, else any year. A content that stood there both before
-    and after `wanted` is what was cited, however much the page changes otherwise.
+    What stood there shortly before and after `wanted` is what was cited, however much the page changes otherwise.
     """
     if not names_a_place(url):
         return False
     rows = sorted({(row.taken, row.digest) for row in captures if row.digest})
-    if wanted is not None:
-        around = [(taken, digest) for taken, digest in rows if abs(taken - wanted) <= _YEAR / 2]
-        if len(around) >= FEWEST_ROWS:
-            return _share(around) > CHANGING_SHARE and not _stood(rows, wanted)
-    return _changes_in_a_year(rows) and not (wanted is not None and _stood(rows, wanted))
+    around = [(taken, digest) for taken, digest in rows if abs(taken - best) <= _YEAR]
+    return _changes_in_a_year(around, best) and not _stood(rows, wanted)
 
 
-def _changes_in_a_year(rows: list[tuple[datetime, str]]) -> bool:
-    """Whether there is a year whose captures, in order, are enough and nearly all different."""
+def _changes_in_a_year(rows: list[tuple[datetime, str]], best: datetime) -> bool:
+    """Whether there is a year around a moment whose captures, in order, are enough and nearly all different."""
     counts: Counter[str] = Counter()
     start = 0
     for end, (taken, digest) in enumerate(rows):
@@ -61,20 +58,19 @@ def _changes_in_a_year(rows: list[tuple[datetime, str]]) -> bool:
                 del counts[left]
             start += 1
         size = end - start + 1
-        if size >= FEWEST_ROWS and len(counts) > CHANGING_SHARE * size:
+        if size >= FEWEST_ROWS and rows[start][0] <= best <= taken and len(counts) > CHANGING_SHARE * size:
             return True
     return False
 
 
-def _share(rows: list[tuple[datetime, str]]) -> float:
-    return len({digest for _, digest in rows}) / len(rows)
-
-
 def _stood(rows: list[tuple[datetime, str]], wanted: datetime) -> bool:
-    """Whether the captures next to a moment, before and after it, have the same content."""
-    before = [digest for taken, digest in rows if taken <= wanted]
-    after = [digest for taken, digest in rows if taken > wanted]
-    return bool(before and after) and before[-1] == after[0]
+    """Whether the captures next to a moment, before and after it, have the same content, and are near each other."""
+    before = [row for row in rows if row[0] <= wanted]
+    after = [row for row in rows if row[0] > wanted]
+    if not before or not after:
+        return False
+    (first, content), (last, same) = before[-1], after[0]
+    return content == same and last - first <= _SHORTLY
 
 
 def names_a_place(url: Url) -> bool:

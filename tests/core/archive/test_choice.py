@@ -1,0 +1,538 @@
+"""The rule of choice (A-1, B-4): each edge of it, and what would fool it."""
+
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
+from itertools import cycle, islice
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from weboid.core.archive.captures import Capture
+from weboid.core.archive.choice import (
+    Note,
+    Ranked,
+    Tried,
+    Wish,
+    candidates,
+    is_kept,
+    next_try,
+    note_of,
+    of_original,
+    similar_url,
+)
+from weboid.core.document.portrait import Portrait
+from weboid.core.url.archives import is_same_page
+from weboid.core.url.spellings import archived, file_extension
+from weboid.core.url.urls import parse
+
+PAGE = "http://www.mill.demo/history/wheel.html"
+TODAY = date(2026, 11, 22)
+EMPTY = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
+
+
+def moment(stamp: str) -> datetime:
+    stamp = stamp.ljust(14, "0")
+    return datetime.strptime(stamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+
+
+def row(
+    stamp: str,
+    digest: str | None = None,
+    *,
+    url: str = PAGE,
+    status: int | None = 200,
+    mime: str | None = "text/html",
+    length: int | None = 5_000,
+) -> Capture:
+    return Capture(moment(stamp), url, status, mime, digest or f"D{stamp}{url}", length)
+
+
+def wish(wanted: str, url: str = PAGE, *, alive: date | None = None, mime: str | None = None) -> Wish:
+    return Wish(parse(url), moment(wanted), TODAY, alive, mime=mime)
+
+
+def ranked(rows: Iterable[Capture], wanted: str, url: str = PAGE, *, alive: date | None = None) -> Ranked:
+    return candidates(rows, wish(wanted, url, alive=alive))
+
+
+def stamps(found: Ranked) -> list[str]:
+    return [f"{one.taken:%Y%m%d}" for one in found.best]
+
+
+def whys(found: Ranked) -> set[str]:
+    return {one.why for one in found.passed}
+
+
+def test_the_nearest_copy_before_the_citation_is_best() -> None:
+    found = ranked([row("20090101"), row("20100301"), row("20100520"), row("20120101")], "20100501")
+    assert stamps(found) == ["20100301", "20090101", "20100520", "20120101"]
+
+
+def test_a_copy_of_the_day_of_the_citation_counts_as_before_it() -> None:
+    assert stamps(ranked([row("20100301"), row("20100501180000")], "20100501"))[0] == "20100501"
+
+
+def test_a_copy_soon_after_beats_one_from_over_a_year_before() -> None:
+    rows = [row("20090401"), row("20100520"), row("20110101")]
+    assert stamps(ranked(rows, "20100501")) == ["20100520", "20090401", "20110101"]
+    assert stamps(ranked([row("20090401"), row("20100620")], "20100501"))[0] == "20090401"
+    assert stamps(ranked([row("20090601"), row("20100520")], "20100501"))[0] == "20090601"
+
+
+def test_of_equal_contents_the_nearest_to_the_citation_is_taken() -> None:
+    rows = [row("20100201", "SAME"), row("20100520", "SAME"), row("20100301", "OTHER")]
+    assert stamps(ranked(rows, "20100501")) == ["20100301", "20100520", "20100201"]
+    assert stamps(ranked([row("20100201", "SAME"), row("20100520", "SAME")], "20100501"))[0] == "20100520"
+
+
+def test_a_page_that_only_redirected_has_no_best_copy_but_redirects_to_follow() -> None:
+    found = ranked([row("20090401", EMPTY, status=301), row("20100401", EMPTY, status=302)], "20100501")
+    assert found.best == ()
+    assert [f"{one.taken:%Y}" for one in found.redirects] == ["2010", "2009"]
+
+
+def test_what_was_taken_after_the_last_day_alive_is_cut_off() -> None:
+    rows = [row("20120101"), row("20150611"), row("20150612"), row("20180101")]
+    found = ranked(rows, "20200101", alive=date(2015, 6, 10))
+    assert stamps(found) == ["20150611", "20120101"]
+    assert whys(found) == {"after-death"}
+
+
+def test_what_follows_the_first_stored_404_is_cut_off() -> None:
+    rows = [row("20120101"), row("20140101"), row("20150101", status=404), row("20180101"), row("20190101")]
+    found = ranked(rows, "20200101")
+    assert stamps(found) == ["20140101", "20120101"]
+    assert found.died == moment("20150101")
+    assert whys(found) == {"after-death", "gone"}
+
+
+def test_a_404_after_which_the_old_content_returned_was_no_death() -> None:
+    rows = [row("20120101", "A"), row("20130101", status=404), row("20140101", "A"), row("20150101", "B")]
+    found = ranked(rows, "20160101")
+    assert stamps(found)[0] == "20150101"
+    assert found.died is None
+
+
+def test_a_404_before_anything_else_was_no_death() -> None:
+    assert stamps(ranked([row("20100101", status=404), row("20120101")], "20130101")) == ["20120101"]
+
+
+def test_a_known_last_day_alive_overrides_what_rows_say_of_death() -> None:
+    rows = [row("20120101"), row("20130101", status=404), row("20140101")]
+    assert stamps(ranked(rows, "20150101", alive=date(2014, 12, 1))) == ["20140101", "20120101"]
+
+
+def test_only_a_404_is_archived_only_when_already_gone() -> None:
+    found = ranked([row("20120101", status=404), row("20130101", status=410)], "20100101")
+    assert (found.best, found.redirects, found.why) == ((), (), "gone")
+
+
+def test_other_pages_are_never_chosen() -> None:
+    others = (
+        "http://www.mill.demo/history/Wheel.html",
+        "http://www.mill.demo/history/wheel.html?print=1",
+        "http://www.mill.demo:8080/history/wheel.html",
+        "http://somebody@www.mill.demo/history/wheel.html",
+        "http://other.mill.demo/history/wheel.html",
+        "mailto:mill@mill.demo",
+        "data:text/html,hello",
+        "",
+        "http://[/",
+    )
+    found = ranked([row("20100101", url=url) for url in others], "20100101")
+    assert found.best == ()
+    assert whys(found) == {"other-page"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "spelling"),
+    [
+        (PAGE, "https://mill.demo/history/wheel.html"),
+        (PAGE, "http://www.mill.demo:80/history/wheel.html"),
+        (PAGE, "http://WWW.Mill.demo/history/wheel.html#top"),
+        ("http://mill.demo/rad", "http://mill.demo/rad/"),
+        ("http://mill.demo/r%C3%A4der", "http://mill.demo/räder"),
+        ("http://mill.demo/a(b)", "http://mill.demo/a%28b%29"),
+        ("http://müller.example/", "http://xn--mller-kva.example/"),
+    ],
+)
+def test_other_spellings_of_the_page_are_taken(asked: str, spelling: str) -> None:
+    assert len(ranked([row("20100101", url=spelling)], "20100101", asked).best) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "other"),
+    [
+        ("http://192.0.2.7/page", "https://192.0.2.7/page"),
+        ("http://mill.demo:8080/page", "https://mill.demo:8080/page"),
+        ("http://mill.demo:8080/page", "http://mill.demo/page"),
+        ("http://mill.demo/?id=1&x=2", "http://mill.demo/?x=2&id=1"),
+        ("http://mill.demo/?id=1", "http://mill.demo/?ID=1"),
+        ("http://mill.demo/a%2Fb", "http://mill.demo/a/b"),
+    ],
+)
+def test_an_address_or_a_port_is_taken_exactly_and_order_and_case_count(asked: str, other: str) -> None:
+    found = ranked([row("20100101", url=other), row("20000101", url=asked)], "20100101", asked)
+    assert stamps(found) == ["20000101"]
+
+
+def test_a_revisit_of_a_listed_content_is_as_good_as_that() -> None:
+    rows = [row("20090101", "SAME"), row("20100401", "SAME", status=None, mime="warc/revisit", length=400)]
+    found = ranked(rows, "20100501")
+    assert stamps(found) == ["20100401", "20090101"]
+    assert found.best[0] in rows
+
+
+def test_a_revisit_of_nothing_listed_is_passed_over() -> None:
+    found = ranked([row("20100401", "X", status=None, mime="warc/revisit"), row("20090101", "Y")], "20100501")
+    assert stamps(found) == ["20090101"]
+    assert whys(found) == {"revisit"}
+
+
+def test_a_revisit_of_a_redirect_or_an_error_is_that_again() -> None:
+    rows = [
+        row("20090101", "MOVED", status=301),
+        row("20090201", "MISSING", status=404),
+        row("20100401", "MOVED", status=None, mime="warc/revisit"),
+        row("20100402", "MISSING", status=None, mime="warc/revisit"),
+    ]
+    found = ranked(rows, "20100501")
+    assert found.best == ()
+    assert len(found.redirects) == 2
+    assert [one.why for one in found.passed] == ["gone", "gone"]
+
+
+def test_digests_with_their_method_are_the_same_digests() -> None:
+    rows = [row("20090101", "sha1:SAME"), row("20100401", "SAME", status=None, mime="warc/revisit")]
+    assert stamps(ranked(rows, "20100501"))[0] == "20100401"
+
+
+def test_short_html_and_unusual_codes_are_taken_only_if_there_is_nothing_else() -> None:
+    short, partial, full = row("20100430", length=400), row("20100429", status=206), row("20050101")
+    assert stamps(ranked([short, partial, full], "20100501")) == ["20050101", "20100430", "20100429"]
+    assert stamps(ranked([short], "20100501")) == ["20100430"]
+
+
+def test_an_unknown_length_is_no_short_one() -> None:
+    assert stamps(ranked([row("20100430", length=None), row("20050101")], "20100501"))[0] == "20100430"
+
+
+def test_a_body_of_nothing_is_no_copy() -> None:
+    found = ranked([row("20100430", EMPTY), row("20100429", length=0)], "20100501")
+    assert (found.best, found.why) == ((), "empty")
+
+
+def test_codes_other_than_success_are_no_copies() -> None:
+    rows = [row("20100430", status=code) for code in (0, 199, 204, 300, 304, 401, 403, 429, 500, 503, 999)]
+    assert whys(ranked(rows, "20100501")) == {"status"}
+
+
+def test_services_that_tell_no_codes_are_taken_at_their_word() -> None:
+    rows = [Capture(moment("20100401"), PAGE), Capture(moment("20090401"), PAGE)]
+    assert stamps(ranked(rows, "20100501")) == ["20100401", "20090401"]
+    assert stamps(ranked([*rows, row("20080401")], "20100501"))[0] == "20080401"
+
+
+def test_a_pdf_is_not_its_landing_page() -> None:
+    pdf = "http://www.mill.demo/report.pdf"
+    rows = [
+        row("20100430", url=pdf),
+        row("20100301", url=pdf, mime="application/octet-stream"),
+        row("20090301", url=pdf, mime="application/pdf", length=90),
+        row("20080301", url=pdf, mime=None),
+    ]
+    found = ranked(rows, "20100501", pdf)
+    assert stamps(found) == ["20100301", "20090301", "20080301"]
+    assert whys(found) == {"wrong-type"}
+    assert ranked(rows[:1], "20100501", pdf).why == "wrong-type"
+
+
+def test_what_was_a_pdf_when_it_lived_is_one_whatever_its_address() -> None:
+    url = "http://www.mill.demo/get?id=7"
+    assert candidates([row("20100430", url=url)], wish("20100501", url, mime="pdf")).best == ()
+
+
+def test_a_page_about_a_file_is_a_page() -> None:
+    url = "https://commons.wikimedia.demo/wiki/File:Map.png"
+    assert len(ranked([row("20100430", url=url)], "20100501", url).best) == 1
+    known = Wish(parse("http://mill.demo/map.png"), moment("20100501"), TODAY, portrait=Portrait((1, 2), 0, 3))
+    assert len(candidates([row("20100430", url="http://mill.demo/map.png")], known).best) == 1
+    assert file_extension(parse("http://mill.demo/a.PDF?x=1")) == "pdf"
+    assert file_extension(parse("http://mill.demo/a.html?file=x.pdf")) is None
+
+
+def test_an_html_page_may_be_archived_under_any_type() -> None:
+    assert len(ranked([row("20100430", mime="application/pdf")], "20100501").best) == 1
+
+
+def test_a_copy_of_today_or_of_the_future_is_refused() -> None:
+    found = ranked([row("20261122"), row("20261123"), row("20991231"), row("19700101")], "20100501")
+    assert found.best == ()
+    assert whys(found) == {"today", "future", "bad-stamp"}
+
+
+def test_a_content_that_several_pages_have_is_that_of_none() -> None:
+    others = [row("20100430", "SALE", url=f"http://www.mill.demo/{name}") for name in ("a", "b")]
+    found = ranked([row("20100430", "SALE"), row("20090101"), *others], "20100501")
+    assert stamps(found) == ["20090101"]
+    assert "shared-content" in whys(found)
+
+
+def test_spellings_of_the_page_itself_share_its_content_rightly() -> None:
+    spellings = ("http://u@www.mill.demo/history/wheel.html", f"{PAGE}?", f"{PAGE}?utm_source=x", f"{PAGE}?PHPSESSID=1")
+    others = [row("20100430", "SAME", url=url) for url in spellings]
+    assert stamps(ranked([row("20100430", "SAME"), *others], "20100501")) == ["20100430"]
+
+
+def front(count: int, contents: int, url: str = "http://www.mill.demo/", year: int = 2010) -> list[Capture]:
+    days = [datetime(year, 1, 2, 3, tzinfo=UTC) + timedelta(days=360 * n / count) for n in range(count)]
+    return [Capture(day, url, 200, "text/html", f"D{n % contents}", 5_000) for n, day in enumerate(days)]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://www.mill.demo/",
+        "http://www.mill.demo/index.php",
+        "http://www.mill.demo/de/",
+        "http://www.mill.demo/scores?league=1&date=today",
+        "http://www.mill.demo/?lang=de",
+    ],
+)
+def test_a_page_that_always_changes_is_blocked_until_that_is_lifted(url: str) -> None:
+    found = ranked(front(20, 13, url), "20100601", url)
+    assert (found.changing, found.why) == (True, "changing")
+    assert found.best
+
+
+@pytest.mark.parametrize(
+    ("rows", "url"),
+    [
+        (front(19, 19), "http://www.mill.demo/"),
+        (front(20, 12), "http://www.mill.demo/"),
+        (front(20, 20, PAGE), PAGE),
+        (front(20, 20, "http://www.mill.demo/?p=12"), "http://www.mill.demo/?p=12"),
+        (front(20, 20, "http://www.mill.demo/view.php?lang=de&id=3"), "http://www.mill.demo/view.php?lang=de&id=3"),
+    ],
+    ids=["too few", "too alike", "an article", "a post", "a document by its number"],
+)
+def test_other_pages_are_not_called_changing(rows: list[Capture], url: str) -> None:
+    assert not ranked(rows, "20100601", url).changing
+
+
+def test_captures_that_are_listed_twice_count_once() -> None:
+    assert not ranked([*front(10, 10), *front(10, 10)], "20100601", "http://www.mill.demo/").changing
+
+
+def test_a_page_that_began_to_change_later_is_chosen_from_before() -> None:
+    rows = [row("20050101", "OLD", url="http://www.mill.demo/"), *front(30, 30)]
+    assert stamps(ranked(rows, "20050201", "http://www.mill.demo/"))[0] == "20050101"
+    assert ranked(rows, "20150201", "http://www.mill.demo/").changing
+
+
+def test_what_stood_before_and_after_the_citation_is_chosen_however_much_the_page_changes() -> None:
+    rows = [*front(30, 30), row("20100531", "STOOD", url="http://www.mill.demo/")]
+    wanted = "20100601"
+    assert ranked(rows, wanted, "http://www.mill.demo/").changing
+    rows.append(row("20100602", "STOOD", url="http://www.mill.demo/"))
+    assert stamps(ranked(rows, wanted, "http://www.mill.demo/"))[0] in ("20100531", "20100602")
+
+
+def test_copies_only_years_after_the_citation_are_chosen_and_told() -> None:
+    found = ranked([row("20140501"), row("20150501")], "20100501")
+    assert stamps(found)[0] == "20140501"
+    assert note_of(found.best[0], wish("20100501")) is Note.AFTER
+    assert note_of(row("20010501"), wish("20100501")) is Note.BEFORE
+    assert note_of(row("20100101"), wish("20100501")) is Note.NONE
+    assert note_of(row("20100101", status=301), wish("20100501")) is Note.REDIRECTS
+
+
+@pytest.mark.parametrize(
+    ("url", "similar"),
+    [
+        ("http://mill.demo/a;jsessionid=0A1B2C?x=1", "http://mill.demo/a?x=1"),
+        ("http://mill.demo/a?PHPSESSID=abc&id=1", "http://mill.demo/a?id=1"),
+        ("http://mill.demo/a?utm_source=t&utm_medium=m", "http://mill.demo/a"),
+        ("http://mill.demo/(S(abcdefghijklmnopqrstuvwx))/a.aspx", "http://mill.demo/a.aspx"),
+        ("http://mill.demo/a?sid=0123456789abcdef0123", "http://mill.demo/a"),
+        ("http://mill.demo/a?sid=123", None),
+        ("http://mill.demo/a?b=1", None),
+        ("http://mill.demo/", None),
+    ],
+)
+def test_a_session_is_left_out_for_a_similar_url(url: str, similar: str | None) -> None:
+    found = similar_url(parse(url))
+    assert (None if found is None else str(found)) == similar
+    if found is not None:
+        assert note_of(row("20100101", url=str(found)), wish("20100101", url)) is Note.SIMILAR
+
+
+def test_the_url_of_an_archive_is_looked_up_as_its_original() -> None:
+    found = of_original(wish("20200101", "https://web.archive.org/web/20110203040506/http://mill.demo/a"))
+    assert (str(found.url), found.wanted) == ("http://mill.demo/a", moment("20110203040506"))
+    plain = wish("20200101")
+    assert of_original(plain) is plain
+
+
+def test_a_choice_is_made_once_unless_the_citation_moves_by_more_than_a_year() -> None:
+    assert is_kept(date(2010, 1, 1), date(2011, 1, 1))
+    assert not is_kept(date(2010, 1, 1), date(2011, 1, 2))
+
+
+def played(found: Ranked, *words: str) -> list[str]:
+    """The copies that are tried, one after the other, each refused for a word."""
+    tried: list[Tried] = []
+    for why in words:
+        if (one := next_try(found, tried)) is None:
+            break
+        tried.append(Tried(one, why))
+    return [f"{one.capture.taken:%Y}" for one in tried]
+
+
+YEARS = [row(f"{year}0301", length=1_000 + 700 * (year - 2000)) for year in range(2000, 2010)]
+
+
+def test_three_copies_are_tried_at_most() -> None:
+    found = ranked(YEARS, "20100101")
+    assert played(found, *["status"] * 9) == ["2009", "2008", "2007"]
+
+
+def test_after_a_wall_the_oldest_copy_is_tried() -> None:
+    assert played(ranked(YEARS, "20100101"), *["login"] * 3) == ["2009", "2000", "2008"]
+    assert played(ranked(YEARS, "20100101"), *["consent"] * 2) == ["2009", "2000"]
+
+
+def test_after_a_stranger_only_earlier_copies_are_tried_and_the_oldest_last() -> None:
+    sale = [row(f"{year}0301", f"SALE{year}", length=900 + year % 7) for year in range(2005, 2010)]
+    old = [row(f"{year}0301", length=7_000) for year in range(2000, 2005)]
+    assert played(ranked([*sale, *old], "20261101"), *["parked"] * 3) == ["2009", "2004", "2000"]
+
+
+def test_after_a_stranger_without_lengths_half_a_year_is_passed_over() -> None:
+    rows = [row(stamp, length=None) for stamp in ("20091201", "20091101", "20091001", "20090301", "20050101")]
+    assert played(ranked(rows, "20100101"), "parked", "status")[1] == "2009"
+    tried = [Tried(rows[0], "parked")]
+    assert next_try(ranked(rows, "20100101"), tried) == rows[3]
+
+
+def test_if_the_oldest_copy_is_a_stranger_the_domain_had_another_owner_before() -> None:
+    rows = [row("20050101"), row("20120101")]
+    assert played(ranked(rows, "20060101"), "parked", "x") == ["2005", "2012"]
+
+
+def test_a_content_that_was_refused_is_not_played_again_but_one_that_did_not_play_is() -> None:
+    rows = [row("20100101", "A"), row("20090101", "A"), row("20080101", "B")]
+    assert played(ranked(rows, "20100601"), "soft-404", "x") == ["2010", "2008"]
+    assert played(ranked(rows, "20100601"), "in-trade", "x", "x") == ["2010", "2008"]
+    assert played(ranked(rows[:2], "20100601"), "absent", "x") == ["2010", "2009"]
+
+
+def test_captures_of_one_second_are_tried_once() -> None:
+    rows = [row("20100101030303", "A"), row("20100101030303", "B"), row("20090101", "C")]
+    assert played(ranked(rows, "20100601"), "status", "status", "status") == ["2010", "2009"]
+
+
+def test_captures_at_midnight_are_ordinary_ones() -> None:
+    assert stamps(ranked([row("20100101000000"), row("20090101000000")], "20100101"))[0] == "20100101"
+
+
+def test_a_listing_of_many_thousand_rows_is_ranked_in_time_linear_in_it() -> None:
+    start = datetime(2000, 1, 1, tzinfo=UTC)
+    kinds = ((200, "text/html"), (404, "text/html"), (None, "warc/revisit"))
+    rows = [
+        Capture(start + timedelta(hours=n), PAGE, status, mime, f"D{n // 3 % 7}" if n < 15_000 else f"E{n}", 5_000)
+        for n, (status, mime) in enumerate(islice(cycle(kinds), 20_000))
+    ]
+    assert candidates(rows, wish("20050101")).best
+
+
+# What holds for any rows.
+
+ANY_MOMENT = st.datetimes(datetime(1990, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC))
+NEAR_MOMENT = st.datetimes(datetime(2008, 1, 1), datetime(2012, 1, 1), timezones=st.just(UTC))
+SPELLINGS = (PAGE, "https://mill.demo/history/wheel.html", "http://www.mill.demo:80/history/wheel.html")
+OTHERS = (f"{PAGE}?x=1", "http://www.mill.demo/", "http://u@mill.demo/history/wheel.html", "mailto:x@mill.demo", "%%")
+ROWS = st.builds(
+    Capture,
+    st.one_of(NEAR_MOMENT, ANY_MOMENT),
+    st.sampled_from((*SPELLINGS, *SPELLINGS, *OTHERS)),
+    st.sampled_from((200, 200, 200, 200, 203, 301, 302, 404, 410, 500, None)),
+    st.sampled_from(("text/html", "text/html", "application/pdf", "warc/revisit", "unk", None)),
+    st.sampled_from(("A", "B", "C", "D", "E", EMPTY, None, "-", "sha1:A")),
+    st.one_of(st.none(), st.integers(-1, 9_000)),
+)
+WISHES = st.builds(
+    lambda wanted, alive: Wish(parse(PAGE), wanted, TODAY, alive),
+    NEAR_MOMENT,
+    st.one_of(st.none(), st.dates(date(2007, 1, 1), date(2013, 1, 1))),
+)
+
+
+@given(st.lists(ROWS, max_size=30), WISHES)
+def test_the_choice_is_a_row_of_the_same_page_from_before_its_death(rows: list[Capture], wanted: Wish) -> None:
+    found = candidates(rows, wanted)
+    for one in (*found.best, *found.redirects):
+        assert one in rows
+        form = archived(one.original)
+        assert form is not None
+        assert is_same_page(form, wanted.url)
+        assert one.taken.date() < TODAY
+        assert wanted.last_alive is None or one.taken.date() <= wanted.last_alive + timedelta(days=1)
+        assert found.died is None or one.taken < found.died
+    assert len(set(found.best)) == len(found.best)
+
+
+@given(st.lists(ROWS, max_size=30), WISHES, st.randoms(use_true_random=False))
+def test_the_order_of_the_rows_does_not_matter(rows: list[Capture], wanted: Wish, order: object) -> None:
+    shuffled = list(rows)
+    order.shuffle(shuffled)  # type: ignore[attr-defined]  # Hypothesis' own subclass of Random
+    assert candidates(shuffled, wanted) == candidates(rows, wanted)
+    assert candidates([*rows, *shuffled], wanted) == candidates(rows, wanted)
+
+
+WORSE = st.one_of(
+    # Another page, a refusal, an empty body, a redirect.
+    st.builds(row, st.just("20100601"), url=st.sampled_from(OTHERS)),
+    st.builds(row, st.just("20100601"), status=st.sampled_from((301, 403, 500))),
+    st.builds(row, st.just("20100601"), st.just(EMPTY)),
+    # Farther away on the side of the best, with a content of its own.
+    st.builds(row, st.sampled_from(("20000101", "20010505")), st.just("FAR")),
+    # After the page's death, or tomorrow.
+    st.builds(row, st.just("20271231")),
+)
+
+
+@given(st.lists(ROWS.map(lambda one: one._replace(length=5_000)), max_size=20), WORSE, NEAR_MOMENT)
+def test_a_worse_row_never_changes_the_choice(rows: list[Capture], worse: Capture, wanted: datetime) -> None:
+    asked = Wish(parse(PAGE), wanted, TODAY, date(2013, 1, 1))
+    earlier = candidates(rows, asked)
+    if not earlier.best or earlier.best[0].status != 200 or not moment("20070101") < earlier.best[0].taken <= wanted:
+        return
+    assert candidates([*rows, worse], asked).best[0] == earlier.best[0]
+
+
+@given(
+    st.lists(
+        st.builds(
+            Capture,
+            st.one_of(st.datetimes(), st.datetimes(timezones=st.timezones())),
+            st.text(),
+            st.one_of(st.none(), st.integers()),
+            st.one_of(st.none(), st.text()),
+            st.one_of(st.none(), st.text()),
+            st.one_of(st.none(), st.integers()),
+        ),
+        max_size=8,
+    ),
+    st.one_of(st.none(), st.dates()),
+)
+@settings(max_examples=60)
+def test_hostile_rows_never_raise(rows: list[Capture], alive: date | None) -> None:
+    for url in (PAGE, "http://[::1]:8/"):
+        asked = Wish(parse(url), datetime.max.replace(tzinfo=UTC), TODAY, alive)
+        found = candidates([*rows, *(one._replace(original=url) for one in rows)], asked)
+        tried: list[Tried] = []
+        while (one := next_try(found, tried)) is not None:
+            note_of(one, asked)
+            tried.append(Tried(one, "parked"))

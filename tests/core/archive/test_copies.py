@@ -1,0 +1,86 @@
+"""What is told of copies (A-1, W-8): which one is shown first, and the one dictionary form."""
+
+from datetime import UTC, date, datetime
+
+from weboid.core.archive.choice import Note
+from weboid.core.archive.copies import (
+    PENDING,
+    CopyOrigin,
+    CopyState,
+    ShownSnapshot,
+    copies_as_json,
+    copies_of,
+)
+from weboid.core.record.days import day_of
+from weboid.core.url.archives import ARCHIVES
+
+BY_NAME = {archive.name: archive for archive in ARCHIVES}
+CITED_ON = day_of(date(2018, 5, 1))
+
+
+def shown(
+    service: str = "wayback", origin: CopyOrigin = CopyOrigin.CHOSEN, *, day: int = 1, address: str = "", note: int = 0
+) -> ShownSnapshot:
+    taken = datetime(2018, 4, day, 3, 4, 5, tzinfo=UTC)
+    address = address or f"https://{BY_NAME[service].hosts[0]}/{origin}/{day}"
+    return ShownSnapshot(BY_NAME[service], address, "http://mill.demo/", taken, origin, 700, Note(note), CITED_ON)
+
+
+def test_a_persons_choice_comes_first_then_what_is_cited_then_what_was_chosen() -> None:
+    rows = [shown(), shown("arquivo", CopyOrigin.CITED), shown("perma", CopyOrigin.SUGGESTED)]
+    found = copies_of(rows, CopyState.FOUND)
+    assert [one.origin.value for one in found.snapshots] == ["suggested", "cited", "chosen"]
+    assert found.first is not None
+    assert found.first.service.name == "perma"
+
+
+def test_of_one_kind_the_wayback_machine_comes_first_then_the_nearest() -> None:
+    rows = [shown("perma", day=20), shown("arquivo", day=29), shown(day=1), shown(day=9)]
+    found = copies_of(rows, CopyState.FOUND).snapshots
+    assert [(one.service.name, one.distance_days) for one in found] == [
+        ("wayback", -22),
+        ("wayback", -30),
+        ("arquivo", -2),
+        ("perma", -11),
+    ]
+
+
+def test_one_address_is_shown_once() -> None:
+    rows = [shown(address="https://a.demo/"), shown(origin=CopyOrigin.CITED, address="https://a.demo/")]
+    assert [one.origin for one in copies_of(rows, CopyState.FOUND).snapshots] == [CopyOrigin.CITED]
+
+
+def test_the_state_is_found_if_and_only_if_there_is_a_snapshot() -> None:
+    assert copies_of([shown()], CopyState.ERROR, 800).state is CopyState.FOUND
+    assert copies_of([], CopyState.FOUND).state is CopyState.UNKNOWN
+    for state in set(CopyState) - {CopyState.FOUND}:
+        assert copies_of([], state, 800).state is state
+    assert PENDING.first is None
+
+
+def test_what_is_not_known_of_a_snapshot_is_none() -> None:
+    bare = ShownSnapshot(BY_NAME["perma"], "https://perma.cc/ABCD-1234", None, None, CopyOrigin.SUGGESTED)
+    assert (bare.stamp, bare.distance_days) == (None, None)
+    assert copies_of([bare, shown()], CopyState.FOUND).first == bare
+
+
+def test_the_dictionary_form_has_its_keys() -> None:
+    assert copies_as_json(None) == {"archived": None, "snapshots": []}
+    assert copies_as_json(PENDING) == {"archived": "pending", "snapshots": []}
+    assert copies_as_json(copies_of([shown(note=2)], CopyState.FOUND)) == {
+        "archived": "found",
+        "snapshots": [
+            {
+                "service": "wayback",
+                "title": "Wayback Machine",
+                "snapshot": "https://web.archive.org/chosen/1",
+                "original": "http://mill.demo/",
+                "stamp": "20180401030405",
+                "taken": "2018-04-01T03:04:05Z",
+                "distance_days": -30,
+                "origin": "chosen",
+                "checked": "2018-12-02",
+                "note": "after",
+            }
+        ],
+    }

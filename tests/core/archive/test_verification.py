@@ -1,0 +1,212 @@
+"""What a played copy shows (A-1): the cited page, or a wall, a notice, a stub, a stranger; for pages made up here."""
+
+import gzip
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from weboid.core.archive.captures import Capture, ServiceReply
+from weboid.core.archive.choice import Wish
+from weboid.core.archive.verification import READ_BYTES, stored_response, verified
+from weboid.core.document.document import document_of
+from weboid.core.document.portrait import portrait_of
+from weboid.core.url.urls import parse
+
+PAGE = "http://www.mill.demo/history/wheel.html"
+TAKEN = datetime(2010, 5, 1, 12, 3, 4, tzinfo=UTC)
+TODAY = date(2026, 11, 22)
+STORY = " ".join(
+    f"The mill of the village was built by the brothers in year {n} and its wheel turns slowly in the brook beside "
+    f"orchards, where children {word} and carts arrive with grain from every farm"
+    for n, word in enumerate(("play", "sing", "wait", "fish"))
+)
+
+
+def page(title: str, text: str = STORY, *, head: str = "") -> bytes:
+    markup = f"<html><head><title>{title}</title>{head}</head><body><h1>{title}</h1><p>{text}</p></body></html>"
+    return markup.encode()
+
+
+GOOD = page("The wheel of the old mill")
+
+
+def judged(
+    body: bytes,
+    *,
+    url: str = PAGE,
+    kind: str = "text/html; charset=utf-8",
+    known: bytes | None = None,
+    mime: str | None = None,
+    status: int | None = 200,
+    taken: datetime | None = TAKEN,
+    listed: datetime = TAKEN,
+) -> str | None:
+    portrait = None if known is None else portrait_of(document_of(known, "text/html", url))
+    wish = Wish(parse(url), TAKEN, TODAY, portrait=portrait, mime=mime)
+    reply = ServiceReply(200, {"content-type": kind, "memento-datetime": "x", "server": "nginx"}, body)
+    return verified(Capture(listed, url, 200, "text/html", "D", 5_000), reply, wish, status=status, taken=taken)
+
+
+def test_the_page_itself_is_good() -> None:
+    assert judged(GOOD) is None
+    assert judged(GOOD, known=GOOD) is None
+    assert judged(GOOD, status=206) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ({"taken": None}, "no-moment"),
+        ({"taken": TAKEN + timedelta(seconds=1)}, "other-moment"),
+        ({"status": None}, "no-status"),
+        ({"status": 404}, "status"),
+        ({"status": 301}, "status"),
+    ],
+)
+def test_what_the_archive_says_of_the_copy_must_fit(told: dict[str, int | datetime | None], why: str) -> None:
+    assert judged(GOOD, **told) == why  # type: ignore[arg-type]  # each case has one keyword of its own type
+
+
+def test_a_service_that_lists_days_may_play_any_moment_of_the_day() -> None:
+    midnight = TAKEN.replace(hour=0, minute=0, second=0)
+    assert judged(GOOD, listed=midnight) is None
+    assert judged(GOOD, listed=midnight, taken=TAKEN + timedelta(days=1)) == "other-moment"
+
+
+LOGIN_FORM = "<form><input name=user><input type=password></form>"
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (b"", "empty"),
+        (b"<html></html>", "empty"),
+        (page("Not found", "The page was not found."), "soft-404"),
+        (page("Seite nicht gefunden", "Diese Seite existiert nicht."), "soft-404"),
+        (page("Log in", f"Please log in to read on. {LOGIN_FORM}"), "login"),
+        (page("Outlook", f"Domain User Password {LOGIN_FORM}"), "login"),
+        (page("The Daily Mill – Sign in", "Loading"), "login"),
+        (page("Zaloguj się ‹ Młyn", f"Hasło {LOGIN_FORM}"), "login"),
+        (page("Just a moment...", "Checking your browser before accessing mill.demo."), "bot-wall"),
+        (page("Access Denied", "You may not read this here."), "bot-wall"),
+        (page("Before you continue to Google Search", "We use cookies to make this work. Accept all?"), "consent"),
+        (page("Zustimmung erforderlich", "Mit Werbung und Cookies weiterlesen, oder mit Abo."), "consent"),
+        (page("Error establishing a database connection", ""), "fault"),
+        (page("Service Unavailable", "Try again later."), "fault"),
+        (page("503 Backend fetch failed", "Guru Meditation"), "fault"),
+        (page("Wartungsarbeiten", "Wir sind bald zurück."), "fault"),
+        (page("mill.demo is for sale", "The domain mill.demo is for sale. Buy this domain now."), "for-sale"),
+        (page("Casino online slots", "Spin and win."), "in-trade"),
+        (page("x", "", head='<meta http-equiv="refresh" content="0; url=/news/2011.html">'), "forwards"),
+        (page("x", "", head='<meta http-equiv="refresh" content="0; url=https://mill.demo/">'), "redirect-to-root"),
+        (page("x", "", head="<script>window.location = '/elsewhere';</script>"), "forwards"),
+        (page("x", "Moved", head="<script>location.replace('http://mill.demo/b')</script>"), "forwards"),
+        (page("x", "Moved", head='<script>top.location.href="/b"</script>'), "forwards"),
+    ],
+)
+def test_what_stands_in_place_of_a_page_is_named(body: bytes, why: str) -> None:
+    assert judged(body) == why
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        page("x", STORY, head="<script>function go() { location.href = '/b' }</script>"),
+        page("x", "Few", head="<script>if (top != self) top.location = self.location;</script>"),
+        page("x", "", head="<script>location.href='/b'</script>").replace(b"<p>", b'<iframe src="a.html"></iframe><p>'),
+        b"<html><head><title>Mill</title></head><frameset cols=*><frame src=menu.html></frameset></html>",
+        page("How to log in to the weir", STORY * 3),
+        page("The mill", f"{STORY} Your privacy is important to us. We use cookies. {LOGIN_FORM}"),
+        page("Error 404 band: their first record", STORY),
+    ],
+    ids=["script with a function", "out of frames", "frame", "frameset", "about logins", "with a banner", "a band"],
+)
+def test_pages_with_suspicious_parts_are_good(body: bytes) -> None:
+    assert judged(body) is None
+
+
+def test_a_front_page_may_be_a_login_and_lead_on() -> None:
+    front = "http://www.mill.demo/"
+    assert judged(page("Log in", f"Please log in. {LOGIN_FORM}"), url=front) is None
+    intro = page("Mill", "", head='<meta http-equiv="refresh" content="5; url=https://mill.demo/">')
+    assert judged(intro, url=front) is None
+    assert judged(page("Log in", f"Please log in. {LOGIN_FORM}"), url="http://mill.demo/login/x") is None
+
+
+OTHER = page(
+    "Quantum turbines quarterly",
+    " ".join(
+        f"Shareholders of segment {word} approve dividends while analysts expect margins" for word in "abcdefghij"
+    ),
+)
+GERMAN = page(
+    "The wheel of the old mill",
+    "Der Betreiber dieser Seite und die Spieler werden für das Angebot nicht mit den Kosten der Bank belastet, auch "
+    "wenn sich die Gewinne von dem Konto auf eine Karte oder zu einem Freund bewegen, ist das im Spiel erlaubt und von "
+    "der Aufsicht für die Branche genehmigt. Wir sind auch auf dem Markt der Wetten und nicht nur zu Hause ein Name.",
+)
+
+
+def test_another_document_than_the_remembered_one_is_refused() -> None:
+    assert judged(OTHER) is None
+    assert judged(OTHER, known=GOOD) == "replaced"
+
+
+def test_a_stranger_who_kept_the_title_is_told_by_the_language_of_the_text() -> None:
+    assert judged(GERMAN, known=GOOD) == "replaced"
+
+
+def test_a_page_of_a_trade_that_was_one_when_it_lived_is_good() -> None:
+    casino = page("Casino in the valley", f"{STORY} casino")
+    assert judged(casino) == "in-trade"
+    assert judged(casino, url="http://www.mill.demo/casino/history.html") is None
+
+
+PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Type /Catalog >>\nendobj\n"
+
+
+def test_a_pdf_must_be_one() -> None:
+    url = "http://www.mill.demo/report.pdf"
+    assert judged(PDF, url=url, kind="application/pdf") is None
+    assert judged(PDF, url=url, kind="application/octet-stream") is None
+    assert judged(PDF, url=PAGE, kind="application/pdf", mime="pdf") is None
+    assert judged(GOOD, url=url) == "wrong-type"
+    assert judged(GOOD, url=url, kind="application/pdf") == "wrong-type"
+    assert judged(b"The requested report is no longer available here.", url=url, kind="text/plain") == "wrong-type"
+
+
+def test_an_image_is_not_judged_by_its_text() -> None:
+    url = "http://www.mill.demo/wheel.png"
+    assert judged(b"\x89PNG\r\n\x1a\n" + bytes(60), url=url, kind="image/png") is None
+    assert judged(GOOD, url=url) == "wrong-type"
+
+
+def test_the_headers_of_the_archive_are_not_those_of_the_page() -> None:
+    headers = {
+        "server": "cloudflare",
+        "cf-mitigated": "challenge",
+        "content-type": "text/html",
+        "x-archive-orig-server": "Apache",
+        "x-archive-orig-content-type": "text/plain",
+    }
+    answer = stored_response(ServiceReply(200, headers, GOOD), PAGE, 200)
+    assert answer.headers == {"server": "Apache", "content-type": "text/plain"}
+
+
+def test_a_copy_that_was_stored_packed_is_unpacked_within_bounds() -> None:
+    headers = {"content-type": "text/html", "content-encoding": "gzip"}
+    assert stored_response(ServiceReply(200, headers, gzip.compress(GOOD)), PAGE, 200).body == GOOD
+    bomb = gzip.compress(bytes(50_000_000))
+    assert len(stored_response(ServiceReply(200, headers, bomb), PAGE, 200).body) <= READ_BYTES
+    assert stored_response(ServiceReply(200, headers, b"\x1f\x8bgarbage"), PAGE, 200).body == b"\x1f\x8bgarbage"
+
+
+@given(st.binary(max_size=2_000), st.sampled_from(("text/html", "application/pdf", "", "gzip")), st.text(max_size=30))
+@settings(max_examples=80)
+def test_any_bytes_are_judged(body: bytes, kind: str, original: str) -> None:
+    reply = ServiceReply(200, {"content-type": kind, "content-encoding": kind}, body)
+    for url in (PAGE, "http://mill.demo/a.pdf"):
+        wish = Wish(parse(url), TAKEN, TODAY)
+        verified(Capture(TAKEN, original), reply, wish, status=200, taken=TAKEN)
