@@ -143,8 +143,19 @@ async def test_normalize_tells_form_and_class(place: Place) -> None:
             "normal": "http://xn--mller-kva.de/~a",
             "class": "watched",
             "reason": None,
+            "archive": None,
         },
-        {"url": "http://docs/about.htm", "normal": None, "class": "invalid", "reason": "no-dot"},
+        {"url": "http://docs/about.htm", "normal": None, "class": "invalid", "reason": "no-dot", "archive": None},
+    ]
+
+
+async def test_normalize_tells_what_the_address_of_an_archive_says(place: Place) -> None:
+    wayback = "https://web.archive.org/web/20110203040506id_/http://MILL.demo:80/a#b"
+    ran = await place.run("normalize", "--json", wayback, "https://perma.cc/AB12-CD34", "https://archive.ph/AbCdE")
+    assert [line["archive"] for line in ran.lines()] == [
+        {"service": "wayback", "original": "http://mill.demo/a", "stamp": "20110203040506"},
+        {"service": "perma", "original": None, "stamp": None},
+        {"service": "archive.today", "original": None, "stamp": None},
     ]
 
 

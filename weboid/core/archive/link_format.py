@@ -100,7 +100,7 @@ def _read(text: str) -> tuple[tuple[TypedLink, ...], bool]:
         link, at, is_whole = _link_at(text, at)
         if link and is_whole:
             links.append(link)
-            is_cut = at == len(text) and text.endswith(",")
+            is_cut = at == len(text) and text.endswith((",", ";"))
             continue
         resumed = _NEXT.search(text, at)
         is_cut = resumed is None and text[at:].strip(" \t\r\n,") != ""

@@ -130,8 +130,8 @@ def _of_rows(rows: Rows, *, is_cut: bool) -> Listing:
 def _nothing(reply: ServiceReply, expected: str) -> Listing:
     """A reply of 200 without a body. Only services that write text can mean it; `expected` is what others must send."""
     kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
-    length = reply.headers.get("content-length", "0").strip()
-    if reply.is_cut or (length.isdigit() and int(length[:18]) > 0 and not reply.body):
+    promised = "0" if "content-encoding" in reply.headers else reply.headers.get("content-length", "0").strip()
+    if reply.is_cut or (promised not in ("", "0") and not reply.body):
         return error(CUT)
     if "html" in kind:
         return error("html")
@@ -207,12 +207,15 @@ def _names_a_neighbour(link: TypedLink) -> bool:
 
 
 def _absent(service: ArchiveService, reply: ServiceReply, text: str) -> Listing:
-    """What a 404 of a TimeMap or TimeGate says; one that only says "not found" may be of a wrong base."""
+    """What a 404 of a TimeMap or TimeGate says; one that only says "not found" may be of a wrong base, and one of an
+    aggregator may mean that all archives failed, though it counts 0 captures as Perma does."""
     if says_no_collection(text):
         return unknown("no-collection")
     is_timemap = "link-format" in reply.headers.get("content-type", "")
-    is_counted = service.dialect is Dialect.PERMA and reply.headers.get("x-memento-count", "").strip() == "0"
-    return _NONE if is_timemap or is_counted or says_absent(text) else unknown("not-found")
+    is_perma = service.dialect is Dialect.PERMA and (
+        reply.headers.get("x-memento-count", "").strip() == "0" or text.startswith("404 page not found")
+    )
+    return _NONE if is_timemap or is_perma or says_absent(text) else unknown("not-found")
 
 
 def _json_only(reply: ServiceReply) -> Listing | None:

@@ -32,6 +32,12 @@ NEAR: Final = timedelta(hours=24)
 
 _CHALLENGE: Final = "cf-mitigated"
 _IS_CHALLENGE: Final = re.compile(r"<title>\s*(?:just a moment|attention required|ddos-guard)", re.IGNORECASE)
+_TROUBLE: Final = re.compile(
+    r">[^<]{0,200}?(?:machine that serves this file is down|temporarily (?:unavailable|offline)|too many requests"
+    r"|(?:scheduled|under|down for) maintenance|internal (?:server )?error)",
+    re.IGNORECASE,
+)
+"""Pages of archives in trouble that come with 200 or 404, at the beginning of a paragraph: long scripts say it too."""
 _DATABASE: Final = re.compile(r"can'?t connect db", re.IGNORECASE)
 """Wikiwix in trouble, with code 200."""
 
@@ -136,13 +142,18 @@ def _absent(reply: ServiceReply, service: ArchiveService, stamp: int) -> Replaye
     if reply.code == 404:
         if says_no_collection(text):
             return Replayed(ReplayResult.NOTHING, "no-collection")
+        if _TROUBLE.search(text):
+            return Replayed(ReplayResult.NOTHING, "in-trouble")
         return Replayed(ReplayResult.ABSENT, "not-found")
     if reply.code != 200:
         return Replayed(ReplayResult.NOTHING, "forbidden" if reply.code in (401, 403) else "unexpected-code")
     if _CHALLENGE in reply.headers or _IS_CHALLENGE.search(text):
         return Replayed(ReplayResult.NOTHING, "challenge")
     if service.is_raw:
-        return Replayed(ReplayResult.ABSENT, "no-moment")
+        in_trouble = _TROUBLE.search(text) is not None
+        return (
+            Replayed(ReplayResult.NOTHING, "in-trouble") if in_trouble else Replayed(ReplayResult.ABSENT, "no-moment")
+        )
     if not text or _DATABASE.match(text):
         return Replayed(ReplayResult.NOTHING, "unreadable")
     return Replayed(ReplayResult.PLAYS, "", reply.code, moment_of(str(stamp)))

@@ -22,6 +22,7 @@ LONGEST_REST_S: Final = 86_400.0
 
 _EARLIEST: Final = 1990
 _STAMP: Final = re.compile(r"[0-9]{14}")
+_USER: Final = re.compile(r"[A-Za-z]+:/*[^/?]*@")
 _MARKUP: Final = re.compile(r"<(?:[!?]|/?[a-z][a-z0-9]*[\s/>])", re.IGNORECASE)
 _RUNTIME_ERROR: Final = "x-archive-wayback-runtime-error"
 _FORBIDDEN_BY: Final = ("AccessControlException", "Blocked Site", "Blocked By Robots")
@@ -39,8 +40,8 @@ _ABSENT: Final = re.compile(
     r"|could not be found in this collection"
     r"|resource not in archive"
     r"|not in (?:the |this |our )?archive"
-    r"|no captures? found"
-    r"|404 page not found",
+    r"|has not been archived"
+    r"|no captures? found",
     re.IGNORECASE,
 )
 _NO_COLLECTION: Final = re.compile(r"collection not found|no such collection|unknown collection", re.IGNORECASE)
@@ -48,7 +49,7 @@ _NO_COLLECTION: Final = re.compile(r"collection not found|no such collection|unk
 
 def text_of(body: bytes) -> str:
     """The text of a body in UTF-8, without a byte order mark and blanks at its beginning."""
-    return body.decode("utf-8", errors="replace").lstrip("\ufeff \t\r\n\0")
+    return body.decode("utf-8", errors="replace").lstrip("\ufeff \t\r\n")
 
 
 def json_of(text: str) -> object | None:
@@ -88,10 +89,13 @@ def http_moment_of(text: str) -> datetime | None:
 
 
 def original_of(text: object) -> str | None:
-    """A captured URL as the service spells it, without a fragment; None if it is no URL of a resource."""
+    """A captured URL as the service spells it, without a fragment; None if it is no URL of a resource, or has a name
+    and a password, which normal forms have not."""
     if not isinstance(text, str) or not text.isprintable() or " " in text or len(text) > MAX_URL:
         return None
     original = text.partition("#")[0]
+    if _USER.match(original):
+        return None
     try:
         parse(original)
     except (InvalidUrl, ValueError):

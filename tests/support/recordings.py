@@ -1,6 +1,7 @@
 """The recorded exchanges of ../shared/data/archives, as replies; and services as they were asked in them."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -27,6 +28,13 @@ def _reply(response: dict[str, object]) -> ServiceReply:
     assert isinstance(headers, dict)
     assert isinstance(status, int)
     return ServiceReply(status, {name.lower(): value for name, value in headers.items()}, str(body).encode())
+
+
+def stamp_asked(address: str) -> int:
+    """The moment that the address of a replay contains."""
+    found = re.search(r"/([0-9]{14})(?:id_)?/", address)
+    assert found
+    return int(found[1])
 
 
 def page_asked(address: str) -> Url:

@@ -1,0 +1,146 @@
+"""Where archive services are asked, where readers are sent, and which services are asked for which URL."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weboid.core.archive.addresses import (
+    index_request,
+    is_elsewhere,
+    reader_address,
+    replay_address,
+    save_request,
+    save_status_request,
+    second_request,
+    stamp_of,
+    taken_of,
+)
+from weboid.core.archive.services import MOST_OF_A_COUNTRY, SERVICES, Dialect, services_for
+from weboid.core.url.archives import snapshot_of
+from weboid.core.url.urls import parse
+
+URL = parse("https://www.mill.demo/wheel?a=1&b=%C3%A9")
+WANTED = datetime(2011, 2, 3, 4, 5, 6, tzinfo=UTC)
+STAMP = 20110203040506
+
+
+@pytest.mark.parametrize("name", ["wayback", "arquivo"])
+def test_an_index_is_asked_with_the_url_escaped_once(name: str) -> None:
+    address = urlsplit(index_request(SERVICES[name], URL, WANTED))
+    asked = parse_qs(address.query)
+    assert asked["url"] == [str(URL)]
+    assert (asked["sort"], asked["closest"], asked["output"]) == (["closest"], [str(STAMP)], ["json"])
+    assert not asked.keys() & {"filter", "collapse"}
+    assert "closest" not in parse_qs(urlsplit(index_request(SERVICES[name], URL, None)).query)
+
+
+@pytest.mark.parametrize(
+    ("name", "index", "second"),
+    [
+        (
+            "wayback",
+            "https://web.archive.org/cdx/search/cdx?",
+            "https://archive.org/wayback/available?url=www.mill.demo%2Fwheel%3Fa%3D1%26b%3D%25C3%25A9",
+        ),
+        ("arquivo", "https://arquivo.pt/wayback/cdx?", f"https://arquivo.pt/wayback/timemap/link/{URL}"),
+        (
+            "archive-it",
+            f"https://wayback.archive-it.org/all/timemap/link/{URL}",
+            f"https://wayback.archive-it.org/all/{URL}",
+        ),
+        ("perma", f"https://perma.cc/timemap/link/{URL}", f"https://perma.cc/timegate/{URL}"),
+        ("wikiwix", "https://archive.wikiwix.com/cache/index2.php?apiresponse=1&url=https%3A%2F%2Fwww", None),
+    ],
+)
+def test_each_service_is_asked_in_its_dialect(name: str, index: str, second: str | None) -> None:
+    assert index_request(SERVICES[name], URL, WANTED).startswith(index)
+    assert second_request(SERVICES[name], URL) == second
+    assert SERVICES[name].second == (second is not None)
+
+
+def test_a_stand_in_is_asked_for_everything() -> None:
+    wayback = replace(SERVICES["wayback"], base="http://127.0.0.1:8000")
+    addresses = [
+        index_request(wayback, URL, WANTED),
+        second_request(wayback, URL),
+        replay_address(wayback, STAMP, URL),
+        save_request(wayback),
+        save_status_request(wayback, "a/../b"),
+    ]
+    assert all(address and address.startswith("http://127.0.0.1:8000/") for address in addresses)
+    assert addresses[-1] == "http://127.0.0.1:8000/save/status/a%2F..%2Fb"
+    assert reader_address(wayback, STAMP, URL) == f"https://web.archive.org/web/{STAMP}/{URL}"
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_readers_are_sent_to_an_address_that_is_recognised(name: str) -> None:
+    service = SERVICES[name]
+    own = "https://perma.cc/AB12-CD34" if service.dialect is Dialect.PERMA else None
+    address = reader_address(service, STAMP, URL, own)
+    snapshot = snapshot_of(address)
+    assert snapshot
+    assert (snapshot.archive, snapshot.archive.is_offered) == (service.archive, True)
+    assert address.startswith("https://")
+    assert "id_" not in address
+    if not own:
+        assert (snapshot.taken, snapshot.original) == (WANTED, URL)
+        assert ("id_/" in replay_address(service, STAMP, URL)) == service.is_raw
+    assert replay_address(service, STAMP, URL, own).startswith(service.base)
+    assert not is_elsewhere(service, address)
+    assert is_elsewhere(service, f"https://archive.today/{STAMP}/{URL}")
+
+
+def test_what_a_service_spelled_is_asked_as_it_spelled_it_without_a_fragment() -> None:
+    address = replay_address(SERVICES["wayback"], STAMP, "http://MILL.demo:80/a%2Fb c?é#top")
+    assert address == f"https://web.archive.org/web/{STAMP}id_/http://MILL.demo:80/a%2Fb%20c?%C3%A9"
+
+
+def test_an_address_of_its_own_is_played_at_the_base() -> None:
+    perma = replace(SERVICES["perma"], base="http://127.0.0.1:8000")
+    assert replay_address(perma, STAMP, URL, "https://evil.demo/AB12-CD34?x") == "http://127.0.0.1:8000/AB12-CD34"
+
+
+@given(st.datetimes(datetime(1990, 1, 1), datetime(9999, 12, 31)))
+def test_a_stamp_is_a_moment(moment: datetime) -> None:
+    aware = moment.replace(tzinfo=UTC, microsecond=0)
+    assert taken_of(stamp_of(aware)) == aware
+
+
+def test_a_stamp_is_in_utc_and_must_be_a_moment() -> None:
+    east = timezone(timedelta(hours=2))
+    assert stamp_of(datetime(2011, 2, 3, 6, 5, 6, 999, tzinfo=east)) == STAMP
+    for stamp in (0, -1, 20000012112233, 19891231235959, 2011, 10**15):
+        with pytest.raises(ValueError, match="no moment"):
+            taken_of(stamp)
+
+
+@pytest.mark.parametrize(
+    ("url", "languages", "names"),
+    [
+        ("http://mill.demo/", (), ["wayback", "archive-it", "perma"]),
+        ("http://www.mill.pt/", (), ["wayback", "arquivo", "archive-it", "perma"]),
+        ("http://mill.gov.uk/", (), ["wayback", "nationalarchives", "ukwa", "archive-it", "perma"]),
+        ("http://mill.co.uk/", (), ["wayback", "ukwa", "archive-it", "perma"]),
+        ("http://mill.scot/", (), ["wayback", "nrscotland", "ukwa", "archive-it", "perma"]),
+        ("http://moulin.fr/", (), ["wayback", "wikiwix", "archive-it", "perma"]),
+        ("http://mill.demo/", ("de", "fr"), ["wayback", "wikiwix", "archive-it", "perma"]),
+        ("http://127.0.0.1/", (), ["wayback", "archive-it", "perma"]),
+    ],
+)
+def test_services_are_asked_for_what_they_may_have(url: str, languages: tuple[str, ...], names: list[str]) -> None:
+    asked = services_for(parse(url), SERVICES.values(), languages=languages)
+    assert [service.name for service in asked] == names
+
+
+def test_services_stay_in_the_given_order_and_below_their_limits() -> None:
+    perma, wayback = SERVICES["perma"], SERVICES["wayback"]
+    assert services_for(URL, [perma, wayback]) == [perma, wayback]
+    national = [replace(SERVICES["ukwa"], base=f"https://a.demo/{number}") for number in range(5)]
+    assert len(services_for(parse("http://mill.uk/"), national)) == MOST_OF_A_COUNTRY
+    assert (wayback.per_minute, wayback.replay_per_minute) == (24, 480)
+    assert all(service.archive.is_offered and service.name == name for name, service in SERVICES.items())
+    assert SERVICES.keys().isdisjoint({"loc", "archive.today", "mementoweb"})

@@ -1,0 +1,219 @@
+"""Each recorded exchange of ../shared/data/archives gives its right outcome; cut or mutated, none becomes NONE.
+
+``TABLE`` has, for each exchange of each file: how it is read, as which service, what it says, and the reason or count.
+"""
+
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.recordings import KNOWN, page_asked, replies_in, stamp_asked
+from support.shared import shared
+
+from weboid.core.archive.captures import Listing, ServiceReply
+from weboid.core.archive.link_format import timemap_of
+from weboid.core.archive.listings import combined, listing_of, second_listing_of
+from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.archive.perma import copy_listing_of
+from weboid.core.archive.replay import replay_of
+from weboid.core.archive.save_replies import job_status, submitted
+
+Row = tuple[str, str, str, str | int]
+
+TABLE: Final[dict[str, list[Row]]] = {
+    "arquivo-cdx-json": [("list", "arquivo", "found", 2)],
+    "availability-empty-for-archived": [("second", "wayback", "unknown", "empty")],
+    "availability-hit": [("second", "wayback", "found", 1)],
+    "cdx-json-two-dialects": [("list", "wayback", "found", 1), ("list", "nla", "found", 1)],
+    "link-header-archive-it": [("second", "archive-it", "found", 5)],
+    "link-header-only-one": [("link", "wayback", "found", 1)],
+    "link-header-perma": [("second", "perma", "found", 1)],
+    "link-header-ukwa-protocol-relative": [("link", "ukwa", "found", 3)],
+    "link-header-wayback-first": [("link", "wayback", "found", 3)],
+    "perma-api-archive": [("perma", "perma", "found", 1)],
+    "pywb-cdx": [("list", "pywb", "found", 6), ("list", "pywb", "found", 3)],
+    "pywb-cdx-none": [
+        ("list", "pywb", "none", ""),
+        ("list", "pywb", "error", "bad-request"),
+        ("list", "pywb", "none", ""),
+    ],
+    "pywb-depublished": [
+        ("replay", "unframed", "withdrawn", "legal"),
+        ("list", "unframed", "excluded", "blocked-site"),
+        ("second", "unframed", "found", 1),
+        ("replay", "unframed", "absent", "not-found"),
+        ("list", "unframed", "none", ""),
+    ],
+    "pywb-framed-200-for-nothing": [
+        ("not asked", "pywb", "", ""),
+        ("not asked", "pywb", "", ""),
+        ("not asked", "pywb", "", ""),
+        ("replay", "pywb", "absent", "not-found"),
+        ("replay", "pywb", "absent", "not-found"),
+        ("replay", "pywb", "withdrawn", "legal"),
+    ],
+    "pywb-timegate-307": [("timegate", "unframed", "found", 1), ("timegate", "unframed", "unknown", "not-found")],
+    "pywb-timemap-link": [("second", "pywb", "found", 6), ("second", "pywb", "none", "")],
+    "pywb-zipnum-cdx-404-none": [("list", "pywb", "none", ""), ("list", "pywb", "error", "bad-request")],
+    "spn2-status-pending-then-error": [
+        ("job", "wayback", "pending", ""),
+        ("job", "wayback", "never", "invalid-host-resolution"),
+    ],
+    "spn2-status-success": [("job", "wayback", "saved", "")],
+    "spn2-submit": [("save", "wayback", "started", "")],
+    "spn2-submit-again": [("save", "wayback", "already", "same-snapshot")],
+    "timegate-awa-302": [("timegate", "nla", "found", 1)],
+    "timemap-json-awa": [("second", "nla", "found", 1)],
+    "timemap-json-wayback": [("list", "wayback", "error", "cut-short")],
+    "timemap-link-awa": [("second", "nla", "found", 2)],
+    "timemap-link-lac": [("list", "bac-lac", "found", 4)],
+    "timemap-link-ukgwa": [("list", "nationalarchives", "found", 2)],
+    "timemap-link-ukwa": [("second", "ukwa", "found", 2)],
+    "timemap-link-wayback": [("list", "wayback", "found", 2)],
+    "timemap-rfc7089-fig28": [("list", "rfc", "found", 4)],
+    "ukwa-cdx-429": [("list", "ukwa", "error", "rate-limited")],
+    "ukwa-timegate-200-for-nothing": [("timegate", "ukwa", "unknown", "unproved")],
+    "wayback-429-headers-2022": [("save", "wayback", "later", "rate-limited")],
+    "wayback-429-html": [("list", "wayback", "error", "rate-limited")],
+    "wayback-cdx-bad-timestamps": [("list", "wayback", "found", 3)],
+    "wayback-cdx-blocked-403": [("list", "wayback", "excluded", "blocked-site")],
+    "wayback-cdx-closest": [("list", "wayback", "found", 1), ("list", "wayback", "found", 5)],
+    "wayback-cdx-duplicate-rows": [("list", "wayback", "found", 15)],
+    "wayback-cdx-filter-single": [("list", "wayback", "found", 6)],
+    "wayback-cdx-filters": [("list", "wayback", "found", 10), ("list", "wayback", "found", 6)],
+    "wayback-cdx-history-1997-2010": [("list", "wayback", "found", 352)],
+    "wayback-cdx-json-2025": [("list", "wayback", "found", 10)],
+    "wayback-cdx-json-resumekey": [("list", "wayback", "found", 3)],
+    "wayback-cdx-malformed": [("list", "wayback", "found", 3)],
+    "wayback-cdx-resumekey": [
+        ("list", "wayback", "found", 7),
+        ("list", "wayback", "found", 7),
+        ("list", "wayback", "none", ""),
+    ],
+    "wayback-cdx-text": [("list", "wayback", "found", 1)],
+    "wayback-cdx-timezone": [("list", "wayback", "found", 5), ("list", "wayback", "found", 5)],
+    "wayback-memento-200": [("replay", "wayback", "plays", "")],
+    "wayback-memento-302-nearest": [("replay", "wayback", "moved-far", "far"), ("replay", "wayback", "plays", "")],
+    "wayback-memento-302-no-window": [("replay", "wayback", "moved-far", "far")],
+    "wayback-memento-404-not-archived": [("replay", "wayback", "absent", "not-found")],
+    "wayback-memento-accurate-url": [("replay", "wayback", "plays", "")],
+    "wayback-memento-excluded-200": [("replay", "wayback", "withdrawn", "excluded")],
+    "wayback-memento-of-429": [("replay", "wayback", "plays", "")],
+    "wayback-memento-of-redirect": [
+        ("replay", "wayback", "moved", "near"),
+        ("replay", "wayback", "plays", ""),
+        ("replay", "wayback", "moved", "near"),
+        ("replay", "wayback", "plays", ""),
+    ],
+    "wayback-memento-redirect-view-mode": [
+        ("replay", "wayback", "absent", "no-moment"),
+        ("replay", "wayback", "moved", "near"),
+        ("replay", "wayback", "plays", ""),
+    ],
+    "wikiwix-api-hit": [("list", "wikiwix", "found", 1)],
+}
+
+
+def said(how: str, name: str, address: str, reply: ServiceReply) -> tuple[str, str | int]:
+    """What a reply says, read as it would be if the program had asked: a word, and a reason or the captures."""
+    service, url = KNOWN[name], page_asked(address)
+    match how:
+        case "replay":
+            replayed = replay_of(reply, stamp=stamp_asked(address), url=url, service=service)
+            return replayed.result.value, replayed.why
+        case "save" | "job":
+            saved = submitted(reply) if how == "save" else job_status(reply, address.rpartition("/")[2])
+            return saved.state, saved.why
+        case "link":
+            timemap = timemap_of(reply.headers["link"], base=address, url=str(url))
+            return "found", len(timemap.captures) if timemap else 0
+        case "not asked":
+            return "", ""
+    listing = _listing(how, name, address, reply)
+    return listing.outcome.word, len(listing.captures) or listing.why
+
+
+def _listing(how: str, name: str, address: str, reply: ServiceReply) -> Listing:
+    service, url = KNOWN[name], page_asked(address)
+    if how == "perma":
+        return copy_listing_of(reply, address.rstrip("/").rpartition("/")[2])
+    if how == "timegate":
+        return second_listing_of(replace(service, dialect=KNOWN["archive-it"].dialect), reply, url)
+    return listing_of(service, reply, url) if how == "list" else second_listing_of(service, reply, url)
+
+
+def _files() -> list[Path]:
+    return [path for path in sorted(shared("archives").glob("*.json")) if path.name != "INDEX.json"]
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_each_recorded_exchange_gives_its_right_outcome(name: str) -> None:
+    replies = replies_in(shared(f"archives/{name}.json"))
+    told = [
+        said(how, service, address, reply)
+        for (how, service, *_), (address, reply) in zip(TABLE[name], replies, strict=True)
+    ]
+    assert told == [(word, detail) for _, _, word, detail in TABLE[name]]
+
+
+def test_no_recorded_exchange_is_missing() -> None:
+    assert {path.stem for path in _files()} == TABLE.keys()
+    assert len(TABLE) == 57
+
+
+def test_an_empty_answer_of_an_unknown_collection_stays_unknown() -> None:
+    nothing, _, unknown_collection = replies_in(shared("archives/pywb-cdx-none.json"))
+    _, (address, absent) = replies_in(shared("archives/pywb-timemap-link.json"))
+    page = b"<html><p>Collection not found: <b>nocoll</b></p></html>"
+    url, service = page_asked(address), KNOWN["pywb"]
+    first = listing_of(service, nothing[1], url)
+    assert listing_of(service, unknown_collection[1], url) == first
+    assert combined(first, second_listing_of(service, absent, url)).outcome is LookupOutcome.NONE
+    wrong = second_listing_of(service, ServiceReply(404, {"content-type": "text/html"}, page), url)
+    assert combined(first, wrong) == wrong
+    assert (wrong.outcome, wrong.why) == (LookupOutcome.UNKNOWN, "no-collection")
+
+
+def test_availability_alone_is_no_none_and_beside_the_index_it_is() -> None:
+    ((address, empty),) = replies_in(shared("archives/availability-empty-for-archived.json"))
+    service, url = KNOWN["wayback"], page_asked(address)
+    second = second_listing_of(service, empty, url)
+    first = listing_of(service, ServiceReply(200, {"content-type": "application/json"}, b"[]\n"), url)
+    assert combined(first, None).outcome is LookupOutcome.UNKNOWN
+    assert combined(first, second).outcome is LookupOutcome.NONE
+    assert combined(second, second).outcome is LookupOutcome.UNKNOWN
+
+
+def test_no_recorded_answer_becomes_none_when_it_is_cut_or_comes_with_another_code() -> None:
+    for how, name, address, reply in _with_captures():
+        step = max(1, len(reply.body) // 40)
+        for end in chain(range(1, min(60, len(reply.body))), range(60, len(reply.body), step)):
+            cut = replace(reply, body=reply.body[:end])
+            assert _listing(how, name, address, cut).outcome is not LookupOutcome.NONE, (address, end)
+        for code in (None, 429, 500, 502, 503, 504, 403, 301):
+            assert _listing(how, name, address, replace(reply, code=code)).outcome is not LookupOutcome.NONE
+
+
+@given(st.data())
+def test_no_recorded_answer_becomes_none_when_bytes_change(data: st.DataObject) -> None:
+    how, name, address, reply = data.draw(st.sampled_from(_with_captures()))
+    body = bytearray(reply.body[:3_000])
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(body) - 1))
+        body[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+        body = body or bytearray(b"x")
+    listing = _listing(how, name, address, replace(reply, body=bytes(body)))
+    assert listing.outcome is not LookupOutcome.NONE
+
+
+def _with_captures() -> list[tuple[str, str, str, ServiceReply]]:
+    return [
+        (how, name, address, reply)
+        for path in _files()
+        for (how, name, word, _), (address, reply) in zip(TABLE[path.stem], replies_in(path), strict=True)
+        if how in ("list", "second") and word == "found" and reply.body
+    ]

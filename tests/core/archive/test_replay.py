@@ -1,0 +1,135 @@
+"""Whether a copy still plays: by Memento-Datetime at its raw address, never by the status."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weboid.core.archive.captures import ServiceReply
+from weboid.core.archive.replay import ReplayResult, replay_of
+from weboid.core.archive.services import SERVICES
+from weboid.core.url.urls import parse
+
+URL = parse("http://www.mill.demo/wheel")
+STAMP = 20110203040506
+THEN = {"memento-datetime": "Thu, 03 Feb 2011 04:05:06 GMT"}
+SOON = {"memento-datetime": "Thu, 03 Feb 2011 20:05:06 GMT"}
+LATE = {"memento-datetime": "Sat, 05 Feb 2011 04:05:07 GMT"}
+WEB = "https://web.archive.org/web"
+BLOCKED = "org.archive.wayback.exception.AdministrativeAccessControlException: Blocked Site Error"
+CHALLENGE = "<html><head><title>Just a moment...</title></head></html>"
+EXCLUDED = "<html>" + "<p>x</p>" * 7_000 + "<p>This URL has been excluded from the Wayback Machine.</p></html>"
+
+
+def _to(address: str) -> dict[str, str]:
+    return {"location": address}
+
+
+@pytest.mark.parametrize(
+    ("code", "headers", "body", "result", "why"),
+    [
+        (200, THEN, "text", "plays", ""),
+        (404, THEN, "", "plays", ""),
+        (429, THEN, "", "plays", ""),
+        (503, THEN, "", "plays", ""),
+        (301, {**THEN, **_to("https://mill.demo/new")}, "", "plays", ""),
+        (200, THEN, EXCLUDED, "plays", ""),
+        (200, SOON, "text", "moved", "near"),
+        (200, LATE, "text", "moved-far", "far"),
+        (200, {**SOON, "link": '<http://other.demo/>; rel="original"'}, "", "moved-far", "other-page"),
+        (200, {**SOON, "link": '<https://mill.demo/wheel/>; rel="original"'}, "", "moved", "near"),
+        (200, {"memento-datetime": "soon"}, "", "nothing", "bad-moment"),
+        (302, _to(f"{WEB}/20110203040507id_/{URL}"), "", "moved", "near"),
+        (302, _to(f"/web/20110203040507id_/{URL}"), "", "moved", "near"),
+        (307, _to(f"{WEB}/20110203040507id_/https://mill.demo/wheel/"), "", "moved", "near"),
+        (302, _to(f"{WEB}/20110303040507id_/{URL}"), "", "moved-far", "far"),
+        (302, _to(f"{WEB}/20110203040507id_/http://mill.demo/"), "", "moved-far", "other-page"),
+        (302, _to(f"{WEB}/20110203040506id_/{URL}"), "", "nothing", "circular"),
+        (302, _to("https://archive.org/"), "", "absent", "elsewhere"),
+        (302, _to(str(URL)), "", "absent", "elsewhere"),
+        (302, _to(f"https://archive.ph/20110203040506/{URL}"), "", "absent", "elsewhere"),
+        (302, _to("http://[/"), "", "absent", "elsewhere"),
+        (302, {}, "", "absent", "elsewhere"),
+        (451, {}, "", "withdrawn", "legal"),
+        (410, {}, "", "withdrawn", "gone"),
+        (403, {"x-archive-wayback-runtime-error": BLOCKED}, "", "withdrawn", "excluded"),
+        (403, {}, f"org.archive.x: {BLOCKED}", "withdrawn", "excluded"),
+        (200, {}, EXCLUDED, "withdrawn", "excluded"),
+        (404, {}, EXCLUDED, "withdrawn", "excluded"),
+        (403, {}, "<html>Page cannot be displayed due to robots.txt.</html>", "withdrawn", "excluded"),
+        (404, {}, "<p>has not archived that URL</p>", "absent", "not-found"),
+        (404, {}, "<p>Collection not found: <b>x</b></p>", "nothing", "no-collection"),
+        (200, {}, "<html>the frame</html>", "absent", "no-moment"),
+        (200, {}, "", "absent", "no-moment"),
+        (200, {}, "<p>The machine that serves this file is down.</p>", "nothing", "in-trouble"),
+        (404, {}, "<p>Internal Error</p>", "nothing", "in-trouble"),
+        (200, {}, "<h1>Internet Archive services are temporarily offline.</h1>", "nothing", "in-trouble"),
+        (200, {}, CHALLENGE, "nothing", "challenge"),
+        (403, {"server": "cloudflare"}, CHALLENGE, "nothing", "forbidden"),
+        (401, {}, "", "nothing", "forbidden"),
+        (429, {"retry-after": "30"}, "", "nothing", "rate-limited"),
+        (500, {}, EXCLUDED, "nothing", "server-error"),
+        (503, {}, "", "nothing", "server-error"),
+        (523, {}, CHALLENGE, "nothing", "server-error"),
+        (400, {}, "", "nothing", "unexpected-code"),
+        (408, {}, "", "nothing", "unexpected-code"),
+    ],
+)
+def test_a_replay_says(code: int, headers: dict[str, str], body: str, result: str, why: str) -> None:
+    reply = ServiceReply(code, headers, body.encode())
+    replayed = replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"])
+    assert (replayed.result.value, replayed.why) == (result, why)
+    assert (replayed.status == code) == ("memento-datetime" in headers and why != "bad-moment")
+
+
+@pytest.mark.parametrize("fault", ["timeout", "refused", "network", "dns", "tls", "not-public"])
+def test_a_fault_says_nothing(fault: str) -> None:
+    for reply in (ServiceReply(None, fault=fault), ServiceReply(404, {}, b"", fault), ServiceReply(None)):
+        replayed = replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"])
+        assert replayed.result is ReplayResult.NOTHING
+
+
+@pytest.mark.parametrize(
+    ("written", "location"),
+    [
+        (f"/web/20110203040506id_/{URL}2", f"{WEB}/20110203040506id_/{URL}2"),
+        ("https://mill.demo/new", "https://mill.demo/new"),
+        ("", None),
+    ],
+)
+def test_a_captured_redirect_tells_where_it_leads(written: str, location: str | None) -> None:
+    reply = ServiceReply(301, {**THEN, "location": written})
+    replayed = replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"])
+    assert (replayed.status, replayed.location) == (301, location)
+
+
+def test_what_a_limit_requests_is_told() -> None:
+    reply = ServiceReply(429, {"retry-after": "30"})
+    assert replay_of(reply, stamp=STAMP, url=URL, service=SERVICES["wayback"]).rest_s == 30
+
+
+@pytest.mark.parametrize(
+    ("code", "body", "result"),
+    [
+        (200, "<html>the page</html>", "plays"),
+        (200, "can't connect db", "nothing"),
+        (200, "", "nothing"),
+        (404, "", "absent"),
+        (503, "", "nothing"),
+    ],
+)
+def test_a_service_without_memento_is_believed_its_status(code: int, body: str, result: str) -> None:
+    replayed = replay_of(ServiceReply(code, {}, body.encode()), stamp=STAMP, url=URL, service=SERVICES["wikiwix"])
+    assert replayed.result.value == result
+
+
+@given(
+    st.binary(max_size=100),
+    st.integers(100, 599),
+    st.dictionaries(st.sampled_from(["location", "link", "memento-datetime"]), st.text(max_size=60)),
+    st.integers(-5, 10**15),
+)
+def test_nothing_raises_and_nothing_plays_without_a_moment(
+    body: bytes, code: int, headers: dict[str, str], stamp: int
+) -> None:
+    replayed = replay_of(ServiceReply(code, headers, body), stamp=stamp, url=URL, service=SERVICES["arquivo"])
+    assert replayed.result is not ReplayResult.PLAYS or "memento-datetime" in headers

@@ -1,0 +1,128 @@
+"""Save Page Now: refusals with code 200, jobs that are pending for ever, limits and account."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weboid.core.archive.captures import ServiceReply
+from weboid.core.archive.save_replies import SaveAccount, SaveState, account_of, job_status, submitted
+
+JOB = "spn2-ffa890ab71a52c6ca87389d4f214becedbaa275a"
+
+
+def _reply(data: object, code: int = 200) -> ServiceReply:
+    return ServiceReply(code, {"content-type": "application/json"}, json.dumps(data).encode())
+
+
+@pytest.mark.parametrize(
+    ("data", "state", "why"),
+    [
+        ({"url": "https://mill.demo/", "job_id": JOB}, "started", ""),
+        ({"url": "https://mill.demo/", "job_id": "ac58789b-f3ca-48d0-9ea6-1d1225e98695"}, "started", ""),
+        ({"job_id": JOB, "message": "The same snapshot had been made 1 second ago."}, "already", "same-snapshot"),
+        ({"status": "error", "status_ext": "error:user-session-limit"}, "later", "user-session-limit"),
+        (
+            {"message": "You have already reached the limit of active Save Page Now sessions."},
+            "later",
+            "user-session-limit",
+        ),
+        ({"message": "You have reached your daily captures limit of 40000"}, "later", "daily-limit"),
+        (
+            {"status": "error", "status_ext": "error:too-many-daily-captures", "job_id": JOB},
+            "already",
+            "too-many-daily-captures",
+        ),
+        (
+            {"message": "This URL has been already captured 10 times today. Please try again tomorrow."},
+            "already",
+            "too-many-daily-captures",
+        ),
+        ({"status": "error", "status_ext": "error:blocked-url", "job_id": None}, "never", "blocked-url"),
+        ({"status": "error", "status_ext": "error:max-daily-bandwidth-host"}, "later", "max-daily-bandwidth-host"),
+        ({"status": "error", "status_ext": "error:too-many-requests"}, "again", "too-many-requests"),
+        ({"status": "error", "status_ext": "error:no-captures"}, "tomorrow", "no-captures"),
+        ({"status": "error", "status_ext": ["x"]}, "tomorrow", "no-reason"),
+        ({"message": "You need to be logged in to use Save Page Now."}, "refused", "unauthorized-keys"),
+        ({"job_id": 5}, "tomorrow", "no-reason"),
+        ({"job_id": "a b"}, "tomorrow", "no-reason"),
+        ({}, "tomorrow", "no-reason"),
+    ],
+)
+def test_a_submission_says(data: object, state: str, why: str) -> None:
+    said = submitted(_reply(data))
+    assert (said.state, said.why) == (state, why)
+    assert (said.job is not None) == (said.state in (SaveState.STARTED, SaveState.PENDING) or why == "same-snapshot")
+
+
+@pytest.mark.parametrize(
+    ("data", "state", "why"),
+    [
+        ({"status": "pending", "job_id": JOB, "resources": []}, "pending", ""),
+        ({"status": "success", "job_id": JOB, "timestamp": "20240104034229"}, "saved", ""),
+        ({"status": "success", "job_id": JOB, "timestamp": "2024"}, "tomorrow", "no-stamp"),
+        ({"status": "success", "job_id": "another", "timestamp": "20240104034229"}, "tomorrow", "other-job"),
+        ({"status": "error", "status_ext": "error:no-access", "job_id": JOB}, "never", "no-access"),
+        ({"status": "error", "status_ext": "error:not-found", "job_id": JOB}, "never", "not-found"),
+        ({"status": "error", "status_ext": "error:celery", "job_id": JOB}, "again", "celery"),
+        ({"status": "error", "message": "Couldn't resolve host for x"}, "never", "invalid-host-resolution"),
+        ({"status": ["success"]}, "tomorrow", "no-reason"),
+    ],
+)
+def test_a_job_says(data: object, state: str, why: str) -> None:
+    said = job_status(_reply(data), JOB)
+    assert (said.state, said.why) == (state, why)
+
+
+def test_a_saved_page_tells_its_moment_and_what_was_captured() -> None:
+    data = {
+        "status": "success",
+        "timestamp": "20240104034229",
+        "original_url": "https://mill.demo/",
+        "http_status": 200,
+    }
+    said = job_status(_reply(data), JOB)
+    assert (said.stamp, said.original, said.status) == (20240104034229, "https://mill.demo/", 200)
+
+
+@pytest.mark.parametrize(
+    ("reply", "state", "rest_s"),
+    [
+        (ServiceReply(None, fault="refused"), "again", None),
+        (ServiceReply(401, {}, b'{"message": "You need to be logged in"}'), "refused", None),
+        (ServiceReply(429), "later", 60.0),
+        (ServiceReply(429, {"retry-after": "600"}), "later", 600.0),
+        (ServiceReply(502, {}, b"<html>"), "again", None),
+        (ServiceReply(200, {}, b"<html>Sorry</html>"), "again", None),
+        (ServiceReply(200, {}, b""), "again", None),
+        (ServiceReply(200, {}, b"[]"), "again", None),
+        (ServiceReply(302, {"location": "https://archive.org/login"}), "again", None),
+        (ServiceReply(403, {}, b"<html>"), "again", None),
+        (ServiceReply(400, {}, b'{"status_ext": "error:invalid-url-syntax"}'), "never", None),
+    ],
+)
+def test_what_is_no_answer_is_no_refusal(reply: ServiceReply, state: str, rest_s: float | None) -> None:
+    for said in (submitted(reply), job_status(reply, JOB)):
+        assert (said.state, said.rest_s) == (state, rest_s)
+    assert account_of(reply) is None
+
+
+def test_the_account_is_read() -> None:
+    data = {"available": 8, "daily_captures": 10199, "daily_captures_limit": 10000, "processing": 0}
+    assert account_of(_reply(data)) == SaveAccount(8, 0, 10199, 10000)
+    assert account_of(_reply({"available": 8})) == SaveAccount(8, None, None, None)
+    assert account_of(_reply({"available": "many"})) is None
+    assert account_of(_reply({"message": "no"})) is None
+
+
+@given(
+    st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=2)),
+    st.sampled_from(["job_id", "status", "status_ext", "message", "timestamp", "original_url", "available"]),
+    st.integers(100, 599),
+)
+def test_nothing_raises(value: object, name: str, code: int) -> None:
+    reply = _reply({"status": "success", "timestamp": "20240104034229", name: value}, code)
+    submitted(reply)
+    job_status(reply, JOB)
+    account_of(reply)
