@@ -18,7 +18,7 @@ from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
 from weboid.core.record.status import Status
-from weboid.core.url.classify import UrlClass, classify
+from weboid.core.url.classify import classify
 from weboid.core.url.farms import BUILT_IN, farm_named, parse_wiki_name
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import Url, normal, parse
@@ -110,7 +110,7 @@ class Told:
 
     def watched(self) -> dict[str, Truth]:
         """The truth of what is checked, by normal form."""
-        return {normal(url): truth for url, truth in self.truth.items() if truth.kind is UrlClass.WATCHED}
+        return {normal(url): truth for url, truth in self.truth.items() if truth.is_checked}
 
 
 async def tell() -> Told:
@@ -118,7 +118,7 @@ async def tell() -> Told:
     now = DAYS[0]
     async with open_littleweb(demo_world(DAYS[0]), day=lambda: now) as web:
         truth = dict(ground_truth(web.located))
-        rounds = Rounds({parse(url): UNTRIED for url, one in truth.items() if one.kind is UrlClass.WATCHED})
+        rounds = Rounds({parse(url): UNTRIED for url, one in truth.items() if one.is_checked})
         settings = NetConfig(
             permit=(ip_network("127.0.0.0/8"),),
             dns=(web.name_server,),

@@ -3,13 +3,19 @@
 import pytest
 
 from weboid.config import load_config
-from weboid.core.url.classify import UrlClass, classify
+from weboid.core.archive.visits import withdrawn_stamp
+from weboid.core.url.classify import classify
 from weboid.core.url.farms import WMFLABS
 from weboid.core.url.keys import key_of
+from weboid.core.url.urls import parse
 from weboid.core.verdict.verdict import Verdict, finding_of
-from weboid.demo.play import feed_story, open_stage, play_story
+from weboid.demo.copies import EXPECTED
+from weboid.demo.play import Stage, feed_story, open_stage, play_story
 from weboid.demo.story import ground_truth
-from weboid.store.db.pool import open_pool
+from weboid.store.archives.copy_queue import count_queue
+from weboid.store.archives.lookup import list_lookups
+from weboid.store.archives.snapshot import list_snapshots
+from weboid.store.db.pool import Pool, open_pool
 from weboid.store.results.record import Tally
 from weboid.store.urls.url import find_urls
 from weboid.store.urls.verdict_log import list_changes
@@ -31,7 +37,7 @@ async def test_ten_weeks_of_a_little_web_are_judged_as_they_were_written(databas
         assert sum(tally.lost for tally in tallies) == 0
         wrong = []
         for url, truth in ground_truth(stage.web.located).items():
-            if truth.kind is not UrlClass.WATCHED:
+            if not truth.is_checked:
                 continue
             link = classify(url, WMFLABS)
             assert link.url
@@ -46,3 +52,23 @@ async def test_ten_weeks_of_a_little_web_are_judged_as_they_were_written(databas
             if not right or was_dead != (truth.was_dead or truth.verdict is Verdict.DEAD):
                 wrong.append((url, truth, finding, was_dead))
         assert not wrong
+        assert await _copies(pool, stage) == EXPECTED
+        async with pool.connection() as conn:
+            lengths = await count_queue(conn)
+        assert sum(length.count for length in lengths.values()) == list(EXPECTED.values()).count("pending")
+
+
+async def _copies(pool: Pool, stage: Stage) -> dict[str, str]:
+    """What is known of copies of the links for which the story says so."""
+    told = {}
+    for url in EXPECTED:
+        key = key_of(parse(stage.web.located(url)))
+        async with pool.connection() as conn:
+            snapshots = (await list_snapshots(conn, [key])).get(key, ())
+            lookups = (await list_lookups(conn, [key])).get(key, ())
+        if snapshots or not lookups:
+            told[url] = "found" if snapshots else "pending"
+        else:
+            (lookup,) = lookups
+            told[url] = "withdrawn" if withdrawn_stamp(lookup.passed) else lookup.outcome.word
+    return told

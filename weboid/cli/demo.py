@@ -18,6 +18,7 @@ from weboid.cli.runtime import open_store, run_async, stop_signals, today
 from weboid.cli.serve import serving
 from weboid.config import Config, PeopleConfig
 from weboid.core.url.farms import parse_wiki_name
+from weboid.demo.articles import LOST_PAGES
 from weboid.demo.littleprovider import ADMINISTRATOR, CLIENT, LittleProvider, open_littleprovider
 from weboid.demo.play import Stage, feed_story, open_stage, play_story
 from weboid.demo.story import WIKI
@@ -66,7 +67,9 @@ def command(config: Config, once: bool) -> None:
 
 async def _play(stage: Stage, pool: Pool, console: Console) -> None:
     start = time.monotonic()
-    console.print(f"A made-up wiki at {stage.wiki.url}/ and a made-up web run on this machine.", highlight=False)
+    console.print(
+        f"A made-up wiki at {stage.wiki.url}/, a made-up web and an archive of it run on this machine.", highlight=False
+    )
     done = await feed_story(stage, pool)
     console.print(told(parse_wiki_name(WIKI), done), highlight=False)
     total = Tally()
@@ -103,14 +106,17 @@ def _with_people(config: Config, provider: LittleProvider) -> Config:
 
 def _pages(stage: Stage, url: str) -> str:
     page = f"dbname={WIKI}&pageid=101"
+    lost = f"dbname={WIKI}&pageid={stage.wiki.pages[LOST_PAGES].page}"
     return f"""
 the dead links of a page      {url}/externalLinkInfo?{page}
+copies of lost pages          {url}/externalLinkInfo?{lost}
 all of its links, in German   {url}/externalLinkInfo?{page}&all=1&lang=de
 for programs                  {url}/api/page?{page}
                               {url}/api/page?{page}&format=xml
 for gadgets                   {url}/externalLinkProblem?{page}
 to report something, sign in  {url}/account
 the wiki itself               {stage.wiki.url}/
+the archive of its web        {stage.archive.url}/
 """
 
 

@@ -1,7 +1,8 @@
 """The articles of the made-up wiki, and what happens to each link and host on which day; content only.
 
 Days count from the beginning of the story.
-One law: an invented island, invented sources, no real name; every host ends in .demo, a domain that does not exist.
+One law: an invented island, invented sources, no real name; every host ends in .demo, a domain that does not exist, but
+those of examples and of the archive that a page cites, which the made-up one stands for.
 """
 
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from weboid.core.url.classify import UrlClass
 from weboid.demo.links import (
     UP,
     Article,
+    cited_copy,
     dead,
     dead_with_host,
     doubtful,
@@ -68,8 +70,19 @@ INTERWIKI: Final = (
     InterwikiEntry("sister", "http://sister.demo/wiki/$1", local=True),
 )
 
+LOST_PAGES: Final = "Lost pages of Nordholm"
+"""The article with a link for each state of copies."""
+
 _HISTORY = works("http://harbour.demo/history", "A short history of the harbour")
 _TIMETABLE = dead_with_host("http://ferryline.demo/timetable", "Timetable of the ferry", Reason.DNS_GONE)
+_FARES = dead_with_host("http://ferryline.demo/fares", "Fares", Reason.DNS_GONE)
+_HOURS = dead("http://tidalmill.demo/opening-hours", "Opening hours", Reason.NOT_FOUND, (9, Code(404)))
+_BROCHURE = dead("http://tidalmill.demo/brochure", "Brochure for visitors", Reason.GONE, (17, Code(410)))
+_FIGUREHEAD = dead(
+    "http://museum.demo/object/77", "A figurehead", Reason.NOT_FOUND, (15, Redirect("http://collections.demo/77"))
+)
+_PANS = dead("http://brewery.demo/pans", "The pans", Reason.RESET, (12, Trouble.RESET))
+_PILOTS = doubtful("http://pilots.demo/rules", "Rules of the pilots", Reason.LOGIN, (62, Code(401)))
 _LEAFLET = works(
     "http://library.demo/leaflets/tidal-power.pdf",
     "Leaflet on tidal power (PDF)",
@@ -103,8 +116,8 @@ _MILL = Article(
     "itself, and the ebb drives the wheel.\nIt ground barley until the year of the great storm and is a museum today.",
     (
         works("http://tidalmill.demo/", "The mill's site"),
-        dead("http://tidalmill.demo/opening-hours", "Opening hours", Reason.NOT_FOUND, (9, Code(404))),
-        dead("http://tidalmill.demo/brochure", "Brochure for visitors", Reason.GONE, (17, Code(410))),
+        _HOURS,
+        _BROCHURE,
         works(
             "http://tidalmill.demo/restoration",
             "The restoration of the wheel",
@@ -138,7 +151,10 @@ _FERRY = Article(
     "its name only once.",
     (
         _TIMETABLE,
-        dead_with_host("http://ferryline.demo/fares", "Fares", Reason.DNS_GONE),
+        cited_copy(
+            "20190611120000", "http://ferryline.demo/timetable", "Timetable of the ferry, as it was in June 2019"
+        ),
+        _FARES,
         dead_with_host("http://ferryline.demo/ships/gannet", "The ship Gannet", Reason.DNS_GONE),
         dead_with_host("http://skarvey.demo/", "The landing stage of Skarvey", Reason.TIMEOUT),
         _HISTORY,
@@ -195,12 +211,7 @@ _MUSEUM = Article(
             (15, Redirect("http://collections.demo/object/31", 308)),
             reason=Reason.MOVED,
         ),
-        dead(
-            "http://museum.demo/object/77",
-            "A figurehead",
-            Reason.NOT_FOUND,
-            (15, Redirect("http://collections.demo/77")),
-        ),
+        _FIGUREHEAD,
         dead("http://museum.demo/visit", "Plan a visit", Reason.REDIRECT_LOOP, (12, Loop())),
         works("http://collections.demo/", "The collections"),
         works("http://vault.demo/", "The vault of photographs"),
@@ -228,7 +239,7 @@ _BREWERY = Article(
     "salt as ballast.",
     (
         works("http://brewery.demo/", "Society for the salt brewery"),
-        dead("http://brewery.demo/pans", "The pans", Reason.RESET, (12, Trouble.RESET)),
+        _PANS,
         works("http://bakery.demo/salt-bread", "A recipe for salt bread"),
         dead("http://guild.demo/members", "Members of the guild", Reason.SERVER_ERROR, (14, Code(500))),
         works("http://guild.demo/rules", "Rules of the guild", (43, Code(500)), (50, Page(title="Rules"))),
@@ -253,6 +264,13 @@ _LIBRARY = Article(
     ),
 )
 _SKARVEY = Article("Skarvey", "Skarvey is an isle of sheep, without a tree and without a link.")
+
+_LOST = Article(
+    LOST_PAGES,
+    "What was written about Nordholm on pages that can no longer be read. Of some an archive has a copy, of some none, "
+    "and of some it shows none.",
+    (_HOURS, _TIMETABLE, _BROCHURE, _PANS, _FARES, _FIGUREHEAD, _PILOTS),
+)
 
 _HOSTILE = Article(
     "\"Quoted\" & '</script><script>alert(1)</script>' \u2028 \u202eflipped\u202c \u2066isolated\u2069",
@@ -296,6 +314,7 @@ ARTICLES: Final = (
     _FESTIVAL,
     _LIBRARY,
     _SKARVEY,
+    _LOST,
     _HOSTILE,
     Article("Nordholm harbour", redirect="Harbour of Nordholm"),
 )

@@ -24,6 +24,13 @@ class Link:
     reasons: tuple[Reason, ...] = ()
     was_dead: bool = False
     kind: UrlClass = UrlClass.WATCHED
+    copy_of: str = ""
+    """For a copy in a web archive, which no round of the link checker visits: the URL of which it is one."""
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether the link checker visits it."""
+        return self.kind is UrlClass.WATCHED and not self.copy_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,11 @@ def dead_with_host(url: str, caption: str, reason: Reason) -> Link:
 def unwatched(url: str, kind: UrlClass, caption: str = "") -> Link:
     """A link that is never checked, because of its class."""
     return Link(url, caption, kind=kind)
+
+
+def cited_copy(stamp: str, url: str, caption: str) -> Link:
+    """A link to a copy of `url` in an archive, taken at a moment of 14 digits."""
+    return Link(f"https://web.archive.org/web/{stamp}/{url}", caption, reasons=(Reason.OK,), copy_of=url)
 
 
 def flapping(caption: str, up: int, down: int, until: int) -> tuple[Turn, ...]:

@@ -1,27 +1,42 @@
-"""Playing the story: a pass over the wiki, then one round a day, all with the program's own parts.
+"""Playing the story: a pass over the wiki, then one round a day and what archives have of its failures, all with the
+program's own parts.
 
 One law: only the pauses are shorter; requests, judgements and writes are the same as in operation.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from ipaddress import ip_network
 from typing import Final
 
+from weboid.archive.cited_rounds import CitedRounds
+from weboid.archive.client import open_archive_client
+from weboid.archive.queue_round import QueueRound
+from weboid.archive.replays import Replays
+from weboid.archive.shared_limits import SharedLimiter
+from weboid.archive.snapshot_rounds import SnapshotRounds
 from weboid.checking.checker import Checker
 from weboid.checking.online import Online
 from weboid.checking.turns import LocalTurns
-from weboid.config import Config
+from weboid.config import ArchiveConfig, Config
+from weboid.core.archive.configured import configured
 from weboid.core.record.moment import Moment
 from weboid.core.url.farms import WMFLABS, parse_wiki_name
+from weboid.core.url.keys import key_of
+from weboid.core.url.urls import parse
 from weboid.crawl.round import Round
 from weboid.crawl.work import StoreWork
+from weboid.demo.copies import EXPECTED, LOOKED_UP_UNTIL, QUARTER_DAYS, demo_captures, demo_excluded
+from weboid.demo.littlearchive import LittleArchive, open_littlearchive
 from weboid.demo.littleweb import LittleWeb, open_littleweb
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.story import WIKI, demo_days, demo_interwiki, demo_pages, demo_world
 from weboid.feed.page_pass import PagePass, PassProgress
 from weboid.net.outbound import open_client, open_session
+from weboid.store.archives.copy_queue import follow_changes
+from weboid.store.archives.snapshot import list_snapshots, record_visit
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import record_wiki
 from weboid.store.results.record import Tally
@@ -34,38 +49,54 @@ ANSWER_S: Final = 0.3
 
 @dataclass(slots=True)
 class Stage:
-    """The running little web and wiki. `day` is the day at which the servers play the world; it may be set."""
+    """The running little web, wiki and archive. `day` is the day at which the servers play the world; it may be set."""
 
     days: range
     day: int
     web: LittleWeb
     wiki: LittleWiki
+    archive: LittleArchive
     config: Config
 
 
 @asynccontextmanager
 async def open_stage(config: Config, last_day: int, *, weboid_url: str | None = None) -> AsyncIterator[Stage]:
-    """The web and the wiki of a story that ends on `last_day`, and a configuration that contacts only them."""
+    """The web, wiki and archive of a story that ends on `last_day`, and a configuration that contacts only them."""
     days = demo_days(last_day)
     stage: Stage | None = None
 
     def today() -> int:
         return stage.day if stage else days[0]
 
-    async with open_littleweb(demo_world(days[0]), day=today) as web:
-        pages = demo_pages(web.located)
-        async with open_littlewiki(pages, interwiki=demo_interwiki(web.located), weboid_url=weboid_url) as wiki:
-            net = replace(
-                config.net,
-                permit=(ip_network("127.0.0.0/8"),),
-                dns=(web.name_server,),
-                web_ports=(web.http_port, web.https_port),
-                answer_s=ANSWER_S,
-                connect_s=ANSWER_S,
-                connections=200,
+    async with AsyncExitStack() as stack:
+        web = await stack.enter_async_context(open_littleweb(demo_world(days[0]), day=today))
+        pages, interwiki = demo_pages(web.located), demo_interwiki(web.located)
+        wiki = await stack.enter_async_context(open_littlewiki(pages, interwiki=interwiki, weboid_url=weboid_url))
+        archive = await stack.enter_async_context(
+            open_littlearchive(
+                demo_captures(days[0], web.located),
+                day=today,
+                excluded=demo_excluded(days[0], web.located),
             )
-            stage = Stage(days, days[0], web, wiki, replace(config, net=net, crawl=replace(config.crawl, delay=0.0)))
-            yield stage
+        )
+        stage = Stage(days, days[0], web, wiki, archive, _config(config, web, archive))
+        yield stage
+
+
+def _config(config: Config, web: LittleWeb, archive: LittleArchive) -> Config:
+    net = replace(
+        config.net,
+        permit=(ip_network("127.0.0.0/8"),),
+        dns=(web.name_server,),
+        web_ports=(web.http_port, web.https_port),
+        answer_s=ANSWER_S,
+        connect_s=ANSWER_S,
+        connections=200,
+    )
+    # The little archive stands for the Wayback Machine, has no limit of its own and is the only one that is asked.
+    service = {"base": archive.url, "per_minute": 0, "replay_per_minute": 0}
+    services = configured(["wayback"], {"wayback": service})
+    return replace(config, net=net, crawl=replace(config.crawl, delay=0.0), archive=ArchiveConfig(services))
 
 
 async def feed_story(stage: Stage, pool: Pool) -> PassProgress:
@@ -82,10 +113,40 @@ async def feed_story(stage: Stage, pool: Pool) -> PassProgress:
 
 
 async def play_story(stage: Stage, pool: Pool, show: Callable[[int, Tally], None]) -> None:
-    """Runs one round on each day of the story; `show` is called with the day and what its round has done."""
+    """Runs one round on each day of the story, and looks copies up; `show` is called with the day and what its round
+    has done."""
     for day in stage.days:
         stage.day = day
-        show(day, await _round(stage, pool, day))
+        tally = await _round(stage, pool, day)
+        await _look_at_copies(stage, pool, day)
+        show(day, tally)
+
+
+async def _look_at_copies(stage: Stage, pool: Pool, day: int) -> None:
+    """What ``weboid archive`` does in a day: look-ups of what failed, visits to copies that are kept or cited."""
+    stopped = asyncio.Event()
+    services = stage.config.archive.services
+    async with open_archive_client(stage.config.net, SharedLimiter(pool, lambda: day)) as client:
+        replays = Replays(client, services)
+        snapshots = SnapshotRounds(pool, replays, now=lambda: Moment(day), stopped=stopped)
+        await CitedRounds(pool, replays, snapshots, now=lambda: Moment(day), stopped=stopped).sweep()
+        if day <= stage.days[0] + LOOKED_UP_UNTIL:
+            await QueueRound(pool, client, services, today=lambda: day, stopped=stopped).sweep()
+        await snapshots.sweep()
+    async with pool.connection() as conn:
+        await follow_changes(conn)
+    await _hasten(stage, pool, day)
+
+
+async def _hasten(stage: Stage, pool: Pool, day: int) -> None:
+    """Makes the next visits to kept copies due soon: the story has not the time for a quarter."""
+    keys = [key_of(parse(stage.web.located(url))) for url in EXPECTED]
+    async with pool.connection() as conn:
+        for kept in (await list_snapshots(conn, keys)).values():
+            for snapshot in kept:
+                if snapshot.due > day + QUARTER_DAYS:
+                    due = day + QUARTER_DAYS
+                    await record_visit(conn, snapshot, asked=snapshot.asked, due=due, strikes=snapshot.strikes)
 
 
 async def _round(stage: Stage, pool: Pool, day: int) -> Tally:

@@ -46,7 +46,7 @@ def demo_world(first_day: int) -> World:
 def _lives() -> Iterator[tuple[str, Life[Behaviour]]]:
     for article in ARTICLES:
         for link in article.links:
-            if link.kind is UrlClass.WATCHED:
+            if link.is_checked:
                 yield link.url, link.life
     for url, behaviour in UNLINKED.items():
         yield url, (Spell(0, behaviour),)
@@ -61,12 +61,17 @@ def _page(number: int, article: Article, located: Located) -> WikiPage:
     return WikiPage(
         page=100 + number,
         title=article.title,
-        links=tuple(WikiLink(located(link.url), link.caption) for link in article.links),
+        links=tuple(WikiLink(_located(link, located), link.caption) for link in article.links),
         text=article.text,
         revision=1000 + number,
         interwiki=article.interwiki,
         redirect=article.redirect,
     )
+
+
+def _located(link: Link, located: Located) -> str:
+    """The URL of a link; in that of a copy, the URL of which it is one gets its port."""
+    return link.url.replace(link.copy_of, located(link.copy_of)) if link.copy_of else located(link.url)
 
 
 def demo_interwiki(located: Located) -> list[InterwikiEntry]:
@@ -79,17 +84,19 @@ class Truth:
     """What is true of a link at the end. `verdict` None = it is not checked, because of its class.
 
     `reasons` are the words of which Weboid must give one; `was_dead`: the verdict must have been dead before, rightly.
+    `is_checked`: by the link checker, which leaves copies in web archives to those who visit these.
     """
 
     kind: UrlClass
     verdict: Verdict | None
     reasons: tuple[str, ...]
     was_dead: bool
+    is_checked: bool = True
 
 
 def ground_truth(located: Located) -> Mapping[str, Truth]:
     """The truth at the end of the story, by URL as the wiki has it: not yet in normal form."""
-    links = {located(link.url): _truth(link) for article in ARTICLES for link in article.links}
+    links = {_located(link, located): _truth(link) for article in ARTICLES for link in article.links}
     foreign = {each.prefix: each.url for each in INTERWIKI if not each.local}
     targets = [
         located(foreign[prefix].replace("$1", title))
@@ -103,7 +110,7 @@ def ground_truth(located: Located) -> Mapping[str, Truth]:
 
 def _truth(link: Link) -> Truth:
     if link.kind is UrlClass.INVALID:
-        return Truth(link.kind, Verdict.INVALID, (), was_dead=False)
+        return Truth(link.kind, Verdict.INVALID, (), was_dead=False, is_checked=False)
     words = tuple(reason.word for reason in link.reasons)
     verdict = link.verdict if link.kind is UrlClass.WATCHED else None
-    return Truth(link.kind, verdict, words, was_dead=link.was_dead)
+    return Truth(link.kind, verdict, words, was_dead=link.was_dead, is_checked=link.is_checked)
