@@ -8,9 +8,10 @@ from typing import Protocol
 import click
 from rich.console import Console
 
-from weboid.archive.client import ArchiveClient, open_archive_client
+from weboid.archive.client import open_archive_client
 from weboid.archive.copy_rounds import CopyRounds
 from weboid.archive.queue_round import QueueRound, QueueTally
+from weboid.archive.saving import saving_round
 from weboid.archive.shared_limits import SharedLimiter
 from weboid.cli.console import bar
 from weboid.cli.runtime import clock, day_option, moments, open_store, run_async, stop_signals
@@ -48,8 +49,10 @@ def command(config: Config, once: bool, allow_many: bool, day: int | None) -> No
 
     Limits of archives hold for all workers together. An archive that throttles us, refuses connections or fails is left
     alone for a while, longer each time; what it was to be asked waits. Copies that are kept are visited once a quarter,
-    and so are those that pages link to; what is no longer published is dropped. Ctrl-C or SIGTERM ends it in order: what was
-    found is written. A crash loses nothing: what was under way is looked up again a quarter of an hour later.
+    and so are those that pages link to; what is no longer published is dropped. With keys in WEBOID_ARCHIVE_SAVE_KEY
+    and WEBOID_ARCHIVE_SAVE_SECRET the Wayback Machine is asked to save links that live and have no copy. Ctrl-C or
+    SIGTERM ends it in order: what was found is written. A crash loses nothing: what was under way is looked up again a
+    quarter of an hour later.
     """
     console = Console(stderr=True, soft_wrap=True, highlight=False)
 
@@ -100,7 +103,8 @@ async def archive(
                 allow_many=allow_many,
                 waits=not once,
             )
-            await _work([queue, rounds], stopped, once=once)
+            saving = saving_round(config, pool, client, today=today, stopped=stopped)
+            await _work([queue, rounds, *([] if saving is None else [saving])], stopped, once=once)
             shown.update(task, visible=False)
     console.print(f"{_summary(queue, time.monotonic() - begun)}")
     return queue.tally
