@@ -123,6 +123,9 @@ def test_a_dead_link_as_json() -> None:
         "assumed": None,
         "replacement": None,
         "archives": [],
+        "archived": "pending",
+        "snapshots": [],
+        "copy_of": None,
         "evidence": {
             "strikes": 5,
             "missing": 5,
