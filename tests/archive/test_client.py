@@ -22,10 +22,10 @@ NET = NetConfig(permit=(ip_network("127.0.0.1/32"),), user_agent="weboid-tests",
 
 
 @asynccontextmanager
-async def asking(script: Script, **values: object) -> AsyncIterator[tuple[ArchiveClient, ArchiveService, str]]:
+async def asking(script: Script) -> AsyncIterator[tuple[ArchiveClient, ArchiveService, str]]:
     """A client, a service without limits, and the address at which the script answers for it."""
     async with serve(script) as site, open_archive_client(NET, LocalLimiter()) as client:
-        yield client, MadeArchive({}, site).service(**values), site.url("/cdx")
+        yield client, MadeArchive({}, site).service(), site.url("/cdx")
 
 
 async def test_a_reply_comes_with_its_status_its_headers_and_its_body() -> None:
@@ -125,7 +125,7 @@ async def test_no_address_passes_the_guard_that_is_not_permitted() -> None:
 
 
 async def test_a_service_that_throttles_or_refuses_rests_for_all_kinds_of_requests_at_once() -> None:
-    async with asking(lambda _: rate_limited()(b"")) as (client, service, address):  # type: ignore[arg-type, return-value]
+    async with asking(lambda _: rate_limited()(b"")) as (client, service, address):
         assert (await client.index(service, address)).code == 429
         for send in (client.index, client.replay):
             with pytest.raises(Resting) as rests:
@@ -139,7 +139,7 @@ async def test_a_service_that_throttles_or_refuses_rests_for_all_kinds_of_reques
 
 
 async def test_a_pause_that_the_service_names_is_heeded() -> None:
-    async with asking(lambda _: rate_limited("900")(b"")) as (client, service, address):  # type: ignore[arg-type, return-value]
+    async with asking(lambda _: rate_limited("900")(b"")) as (client, service, address):
         await client.index(service, address)
         with pytest.raises(Resting) as rests:
             await client.index(service, address)
@@ -180,7 +180,7 @@ async def test_a_service_that_fails_half_the_time_rests_and_one_failure_more_is_
 
 
 async def test_what_looks_like_an_answer_counts_as_a_failure_where_its_reader_says_so() -> None:
-    async with asking(lambda _: html(b"")) as (client, service, address):  # type: ignore[arg-type, return-value]
+    async with asking(lambda _: html(b"")) as (client, service, address):
         for _ in range(5):
             await client.index(service, address)
             await client.failed(service, RequestKind.INDEX, "html")

@@ -146,6 +146,24 @@ async def test_a_single_snapshot_can_be_dropped(wiki: WikiInStore, archive: Litt
     assert await kept(wiki) == {}
 
 
+async def test_the_two_that_there_are_can_be_dropped_where_the_archive_says_so(
+    wiki: WikiInStore, archive: LittleArchive
+) -> None:
+    await keep(wiki, 2)
+    archive.deeds |= {URLS[0]: withdrawn, URLS[1]: absent}
+    assert told(await sweep(wiki, archive, DAY)) == {"visited": 2, "dropped": 1, "struck": 1}
+    assert told(await sweep(wiki, archive, DAY + STRIKE_DAYS)) == {"visited": 1, "struck": 1}
+    assert told(await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS)) == {"visited": 1, "dropped": 1}
+
+
+async def test_a_site_that_is_withdrawn_as_a_whole_is_no_fault_of_the_archive(
+    wiki: WikiInStore, archive: LittleArchive
+) -> None:
+    await keep(wiki, 20)
+    archive.deeds |= dict.fromkeys(URLS[:5], excluded)
+    assert told(await sweep(wiki, archive, DAY)) == {"visited": 20, "kept": 15, "dropped": 5}
+
+
 @pytest.mark.parametrize("deed", [unavailable, busy, walled])
 async def test_what_proves_nothing_strikes_nothing(wiki: WikiInStore, archive: LittleArchive, deed: Deed) -> None:
     await keep(wiki, 3)

@@ -14,6 +14,7 @@ from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.maintain.consistency import WHOLE, Consistency, check_store, record_outcome, watch_store
 from weboid.mechanism.loop_lag import LoopLag
+from weboid.store.archives.copy_queue import follow_changes
 from weboid.store.lists.health import find_status
 from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 from weboid.store.upkeep.invariant import Invariant, Share, Walk, first_place, place_after
@@ -31,6 +32,10 @@ LIVES, DEAD, DOWN, BESIDE = (
 )
 DAYS = (100, 103, 106, 109, 112, 115, 118, 121, 124, 127, 130, 133)
 PAGES = {1: [LIVES, DEAD, DOWN], 2: [DEAD, BESIDE], 3: [f"https://other{number}.demo/" for number in range(12)]}
+
+
+COPY = "https://web.archive.org/web/20160102030405/http://lives.demo/"
+ARCHIVE = "https://web.archive.org/about"
 
 
 def answers(url: str, day: int) -> Observation:
@@ -54,6 +59,8 @@ PLACES = {
     "DOWN": where(DOWN),
     "BESIDE": where(BESIDE),
     "OTHER": where(PAGES[3][4]),
+    "COPY": where(COPY),
+    "ARCHIVE": where(ARCHIVE),
     "HOST": of_host(LIVES),
     "ANY_HOST": of_host(PAGES[3][0]),
 }
@@ -148,6 +155,85 @@ async def test_each_breach_is_found_repaired_and_silent_afterwards(database: str
             await stored.take_in(PAGES, 134, latest=1)
             assert (await looked(stored)).found == {}, name
             assert len(await stored.rows("SELECT FROM link")) == sum(map(len, PAGES.values())), name
+
+
+BREAKS_OF_COPIES = {
+    "a copy of a URL that is not there": (
+        "INSERT INTO snapshot (bucket, host_key, url_key, archive, stamp, origin, due) "
+        "VALUES (7, 7, 7, 1, 20160102030405, 1, 140)",
+        Invariant.COPY,
+    ),
+    "a look-up of a URL that is not there": (
+        "INSERT INTO lookup (bucket, host_key, url_key, archive, outcome, asked, due) VALUES (4095, 7, 7, 1, 2, 1, 9)",
+        Invariant.COPY,
+    ),
+    "a changing page that is not there": (
+        "INSERT INTO changing_page (bucket, host_key, url_key, day) VALUES (0, -7, -7, 1)",
+        Invariant.COPY,
+    ),
+    "a saving of a URL that is not there": (
+        "INSERT INTO saving (bucket, host_key, url_key, day, state) VALUES (0, -7, -7, 1, 0)",
+        Invariant.COPY,
+    ),
+    "a cited copy that is not there": (
+        "INSERT INTO cited_copy (bucket, host_key, url_key, archive, due) VALUES (0, -7, -7, 1, 9)",
+        Invariant.COPY,
+    ),
+    "a cited copy without its row": ("DELETE FROM cited_copy {COPY}", Invariant.CITED),
+    "a cited copy that is due": ("UPDATE url SET due = 140 {COPY}", Invariant.CITED),
+    "an ordinary link that is never due": ("UPDATE url SET due = 32767 {ARCHIVE}", Invariant.CITED),
+    "an ordinary link that is a cited copy": (
+        "INSERT INTO cited_copy (bucket, host_key, url_key, archive, due) "
+        "SELECT bucket, host_key, url_key, 1, 9 FROM url {ARCHIVE}",
+        Invariant.CITED,
+    ),
+    "a dead link that is not queued": ("DELETE FROM copy_queue {DEAD}", Invariant.QUEUE),
+    "a living link that is queued": (
+        "INSERT INTO copy_queue (bucket, host_key, url_key, rank, day, due) "
+        "SELECT bucket, host_key, url_key, 0, 120, 120 FROM url {LIVES}",
+        Invariant.QUEUE,
+    ),
+}
+
+
+async def test_each_breach_about_copies_is_found_repaired_and_silent_afterwards(database: str) -> None:
+    tables = (
+        "SELECT bucket, host_key, url_key, archive, stamp FROM cited_copy",
+        "SELECT bucket, host_key, url_key, rank FROM copy_queue",
+        "SELECT bucket, host_key, url_key, archive, stamp FROM snapshot",
+        "SELECT bucket, host_key, url_key FROM url WHERE due = 32767",
+        "SELECT bucket, host_key, url_key FROM lookup",
+    )
+    async with open_wiki(database, {**PAGES, 4: [COPY, ARCHIVE]}) as stored:
+        await fill(stored)
+        assert not (await looked(stored)).found, "nothing is amiss before the queue has followed anything"
+        async with stored.pool.connection() as conn:
+            await follow_changes(conn)
+        before = [await stored.rows(table) for table in tables]
+        assert [len(rows) for rows in before] == [1, 2, 1, 1, 0]
+        for name, (query, invariant) in BREAKS_OF_COPIES.items():
+            await broken(stored, query)
+            for batch in (1, 1_000):
+                found = await looked(stored, batch=batch)
+                assert found.found[invariant] == 1, name
+                assert not found.repaired
+            repaired = await looked(stored, repairs=True)
+            assert (repaired.repaired[invariant], repaired.wrong) == (1, 0), name
+            assert (await looked(stored)).found == {}, name
+            assert [await stored.rows(table) for table in tables] == before, name
+
+
+async def test_a_change_that_the_queue_has_not_followed_yet_is_no_breach(database: str) -> None:
+    async with open_wiki(database, PAGES) as stored:
+        async with stored.pool.connection() as conn:
+            await follow_changes(conn)
+        await fill(stored)
+        assert not (await looked(stored)).found
+        async with stored.pool.connection() as conn:
+            await follow_changes(conn)
+        await stored.round(160, lambda url, day: FINE)
+        found = await check_store(stored.pool, 160)
+        assert (found.found, found.rows[Walk.COPIES]) == ({}, 2)
 
 
 async def test_what_a_repair_derives_is_what_the_program_would_have_written(database: str) -> None:

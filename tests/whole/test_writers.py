@@ -15,7 +15,9 @@ from support.meeting import Writer, meet
 from support.observations import FINE, LOST, SILENT, WALL
 from support.stored import WikiInStore, key, open_wiki
 
+from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.observe.observation import Observation
+from weboid.core.record.days import NEVER_DUE
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.record import HostRecord
 from weboid.core.url.farms import WMFLABS
@@ -24,6 +26,10 @@ from weboid.core.url.urls import parse
 from weboid.core.verdict.judge import is_host_failure, judge, judge_host
 from weboid.feed.intake import page_urls
 from weboid.maintain.consistency import check_store
+from weboid.store.archives.copy_queue import follow_changes, record_done, record_wanted
+from weboid.store.archives.known_copies import BEGINNING, KnownCopiesPlace, record_known_copies
+from weboid.store.archives.lookup import StoredLookup, record_lookups
+from weboid.store.archives.snapshot import Origin, StoredSnapshot, record_snapshots
 from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.pages.page import Added, PageChanges, record_added, record_intake, record_pages, release_pages
@@ -31,6 +37,7 @@ from weboid.store.pages.page_pass import record_exclusions, record_touches
 from weboid.store.pages.pending import record_asked
 from weboid.store.pages.spam import record_reclassified
 from weboid.store.people.report import find_locked_url, record_check_now, record_report
+from weboid.store.results.copy_check import record_copy_check
 from weboid.store.results.record import Checked, record_batch
 from weboid.store.upkeep.expiry import expire_urls
 from weboid.store.upkeep.invariant import Breach, Invariant, Share, Walk
@@ -76,6 +83,16 @@ class Corner:
         return f"{self.up}/idle"
 
     @property
+    def copy(self) -> str:
+        """A cited copy of `a`, on a host of its own bucket, which all corners share."""
+        return f"https://web.archive.org/web/20160102030405/{self.a}"
+
+    @property
+    def old_copy(self) -> str:
+        """A cited copy that has had no use for long."""
+        return f"https://arquivo.pt/wayback/20160102030405/{self.a}"
+
+    @property
     def down(self) -> str:
         return f"https://down{self.number}.demo/"
 
@@ -92,7 +109,7 @@ class Corner:
             1: [self.a, self.b, self.lost, self.down],
             2: [self.lost, self.b],
             3: [self.b, self.silent],
-            4: [self.a],
+            4: [self.a, self.copy],
         }
         return {self.page(number): urls for number, urls in uses.items()}
 
@@ -117,7 +134,7 @@ async def record_visit(
 ) -> None:
     """A batch of a crawler: what it found at these URLs, orphans apart, judged by the records as they are now."""
     found = await find_urls(conn, [key(url) for url in urls])
-    known = [each for each in found.values() if each.orphaned is None]
+    known = [each for each in found.values() if each.orphaned is None and each.due != NEVER_DUE]
     states: dict[HostKey, HostRecord] = {}
     batch = []
     for each in known:
@@ -142,6 +159,30 @@ async def check_now(conn: Connection, url: str, day: int = NOW) -> None:
 async def report(conn: Connection, url: str) -> None:
     if known := await find_locked_url(conn, key(url)):
         await record_report(conn, known, NOW, "1", "Ann")
+
+
+async def look_up(conn: Connection, corner: Corner) -> None:
+    """What `weboid archive` does for URLs of its queue."""
+    keys = sorted(map(key, [corner.lost, corner.down, corner.a, corner.idle]))
+    await record_snapshots(conn, [StoredSnapshot(each, 1, 20150102030405, Origin.CHOSEN, NOW) for each in keys])
+    await record_lookups(conn, [StoredLookup(each, 1, LookupOutcome.FOUND, NOW, NOW + 90) for each in keys])
+    await record_wanted(conn, keys, NOW)
+    await record_done(conn, dict.fromkeys(keys, NOW + 90))
+
+
+async def bring_over(conn: Connection) -> None:
+    """What `weboid archive` does first: it looks for copies among the URLs of archives."""
+    place: KnownCopiesPlace | None = BEGINNING
+    while place is not None:
+        place = await record_known_copies(conn, place, NOW)
+
+
+async def visit_copies(conn: Connection, corner: Corner, seen: Observation, day: int = NOW) -> None:
+    """What a visit of a cited copy does."""
+    known = (await find_urls(conn, [key(corner.copy)])).get(key(corner.copy))
+    if known:
+        record, _ = judge(known.record, seen, day, DEFAULT, known.host, hour=day % 24, host_key=1)
+        await record_copy_check(conn, known, record, day=day, due=day + 91)
 
 
 async def repair_all(conn: Connection, walk: Walk, keys: list[UrlKey], invariant: Invariant) -> None:
@@ -195,7 +236,14 @@ def writers(corner: Corner) -> dict[str, Writer]:
         "next days": lambda conn: next_days(conn, corner),
         "check now": lambda conn: check_now(conn, corner.a),
         "a report": lambda conn: report(conn, lost),
-        "expiry": lambda conn: expire_urls(conn, sorted(map(key, [corner.idle, corner.silent])), NOW - 1),
+        "expiry": lambda conn: expire_urls(
+            conn, sorted(map(key, [corner.idle, corner.silent, corner.old_copy])), NOW - 1
+        ),
+        "intake of cited copies": lambda conn: take_in(conn, corner, {4: [corner.copy, corner.old_copy, new]}),
+        "intake of cited copies that went": lambda conn: take_in(conn, corner, {4: [corner.a]}),
+        "look-ups": lambda conn: look_up(conn, corner),
+        "a visit of a cited copy": lambda conn: visit_copies(conn, corner, LOST),
+        "an older store brought over": lambda conn: bring_over(conn),
         "repair of hosts": lambda conn: repair_all(
             conn, Walk.HOSTS, [UrlKey(*key(url)[:2], 0) for url in (corner.up, corner.down)], Invariant.NEXT_DAY
         ),
@@ -206,6 +254,14 @@ def writers(corner: Corner) -> dict[str, Writer]:
 
 
 CRAWLERS: Final = {"a crawler", "a crawler that finds all well", "a crawler that finds all silent"}
+OF_COPIES: Final = {
+    "intake of cited copies",
+    "intake of cited copies that went",
+    "look-ups",
+    "a visit of a cited copy",
+    "an older store brought over",
+}
+MET_BY_COPIES: Final = {"intake of a new URL", "a release", "a crawler", "check now", "expiry", "repair of URLs"}
 NAMES: Final = list(writers(Corner(1, 0)))
 PAIRS: Final = [
     # A bucket has one crawler at a time.
@@ -213,6 +269,8 @@ PAIRS: Final = [
     for one in NAMES
     for other in NAMES
     if not {one, other} <= CRAWLERS
+    # Who writes what is known of copies meets those who write the same URLs, or delete them.
+    and (not {one, other} & OF_COPIES or {one, other} <= OF_COPIES | MET_BY_COPIES)
 ]
 
 
@@ -221,7 +279,7 @@ async def filled(pool: Pool, wiki: int, count: int) -> list[Corner]:
     corners = [Corner(wiki, number) for number in range(1, count + 1)]
     async with pool.connection() as conn:
         pages = {page: urls for corner in corners for page, urls in corner.pages.items()}
-        pages |= {corner.page(9): [corner.idle] for corner in corners}
+        pages |= {corner.page(9): [corner.idle, corner.old_copy] for corner in corners}
         links = [PageLinks(page, 0, f"Page {page}", 1, None, tuple(urls)) for page, urls in pages.items()]
         await record_pages(conn, wiki, [page_urls(link, WMFLABS) for link in links], DAYS[0])
     urls = sorted({url for urls in pages.values() for url in urls})
@@ -236,7 +294,9 @@ async def filled(pool: Pool, wiki: int, count: int) -> list[Corner]:
 async def assert_all_kinds_of_rows(stored: WikiInStore, corners: int) -> None:
     """So that no test is about nothing."""
     assert len(await stored.rows("SELECT FROM dead")) == 4 * corners
-    assert len(await stored.rows("SELECT FROM url WHERE orphaned IS NOT NULL")) == corners
+    assert len(await stored.rows("SELECT FROM url WHERE orphaned IS NOT NULL")) == 2 * corners
+    assert len(await stored.rows("SELECT FROM cited_copy")) == 2 * corners
+    assert len(await stored.rows("SELECT FROM snapshot")) == 2 * corners
     assert len(await stored.rows("SELECT FROM host WHERE strikes > 3")) == corners
 
 
@@ -321,6 +381,7 @@ async def _random_writer(
 ) -> None:
     """One transaction in which anything may happen; only the first may be a crawler's."""
     urls = [*{url for urls in corner.pages.values() for url in urls}, corner.idle, f"{corner.up}/{chance.randrange(4)}"]
+    urls.append(corner.old_copy)
     some = chance.sample(urls, chance.randint(1, len(urls)))
     answers = [chance.choice((FINE, FINE, LOST, SILENT, WALL)) for _ in range(2)]
     pages = [corner.page(page) for page in chance.sample(range(1, 6), chance.randint(1, 3))]
@@ -339,6 +400,10 @@ async def _random_writer(
         lambda conn: expire_urls(conn, sorted(map(key, some)), day - chance.randint(1, 5)),
         lambda conn: repair_all(conn, Walk.URLS, sorted(map(key, some)), Invariant.ORPHAN),
         lambda conn: repair_all(conn, Walk.HOSTS, [UrlKey(*key(corner.up)[:2], 0)], Invariant.NEXT_DAY),
+        lambda conn: look_up(conn, corner),
+        lambda conn: follow_changes(conn),
+        lambda conn: visit_copies(conn, corner, answers[0], day),
+        lambda conn: bring_over(conn),
     ]
     writer = kinds[0] if not number and chance.random() < 0.7 else chance.choice(kinds[1:])
     async with pool.connection() as conn:

@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 from weboid.archive.canary_copies import CanaryCopies
 from weboid.archive.cited_verdict import list_snapshots_from, record_cited_visit
 from weboid.archive.client import Resting
-from weboid.archive.ending import ending
 from weboid.archive.replays import CitedPlay, Replays
 from weboid.archive.snapshot_rounds import SnapshotRounds
 from weboid.core.archive.visits import MOST_WAIT_DAYS, QUARTER_DAYS
@@ -26,6 +25,7 @@ from weboid.core.record.reasons import Outcome
 from weboid.core.url.archives import BY_NUMBER
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
+from weboid.mechanism.ending import ending
 from weboid.store.archives.cited_copy import CitedCopy, lease_cited, record_cited_due
 from weboid.store.archives.service_limit import list_services
 from weboid.store.db.pool import Pool

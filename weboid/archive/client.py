@@ -9,6 +9,7 @@ import contextlib
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from math import inf
 from time import monotonic
 from typing import Final, Protocol
 from urllib.parse import urljoin, urlsplit
@@ -69,8 +70,11 @@ class Limiter(Protocol):
         """Returns when a request may be sent; raises Resting where the service rests for too long to wait."""
         ...
 
-    async def rest(self, service: ArchiveService, why: str, wanted_s: float | None) -> None:
-        """Pauses the service: for as long as it wants (None = it did not say), longer each time in a row."""
+    async def rest(self, service: ArchiveService, why: str, wanted_s: float | None) -> float:
+        """Pauses the service: for as long as it wants (None = it did not say), longer each time in a row.
+
+        Returns for how many seconds.
+        """
         ...
 
     async def answered(self, service: ArchiveService, took_s: float) -> None:
@@ -99,6 +103,7 @@ class ArchiveClient:
         self._now = now
         self._headers = {"User-Agent": user_agent, "Accept-Encoding": "gzip, deflate"}
         self._timeout = aiohttp.ClientTimeout(total=answer_s)
+        self._rests: dict[int, float] = {}
         self._last: dict[tuple[int, RequestKind], deque[bool]] = {}
 
     async def index(self, service: ArchiveService, address: str) -> ServiceReply:
@@ -134,6 +139,11 @@ class ArchiveClient:
         await self._heed(service, kind, reply, self._now() - begun)
         return reply
 
+    def rest_s(self, service: ArchiveService) -> float | None:
+        """For how many seconds the service rests because of what this client met; None if it does not."""
+        left_s = self._rests.get(service.archive.number, -inf) - self._now()
+        return left_s if left_s > 0 else None
+
     async def failed(self, service: ArchiveService, kind: RequestKind, why: str) -> None:
         """What looked like an answer was none (HTML in place of a listing, for example): it counts as a failure."""
         await self._count(service, kind, why, 0.0)
@@ -164,11 +174,11 @@ class ArchiveClient:
         """Lets the service rest if it throttles us or fails too often; a copy's stored status says nothing of it."""
         wanted_s = retry_after_s(reply.headers)
         if reply.fault == "refused":
-            await self.limiter.rest(service, "refused", None)
+            await self._rest(service, "refused", None)
         elif reply.code == 429 and not _is_copy(reply):
-            await self.limiter.rest(service, "rate-limited", wanted_s)
+            await self._rest(service, "rate-limited", wanted_s)
         elif reply.code == 503 and wanted_s is not None and not _is_copy(reply):
-            await self.limiter.rest(service, "http-503", wanted_s)
+            await self._rest(service, "http-503", wanted_s)
         elif (reply.code is None or reply.code >= 500) and not _is_copy(reply):
             await self._count(service, kind, reply.fault or f"http-{reply.code}", took_s)
         else:
@@ -184,7 +194,11 @@ class ArchiveClient:
             # After the pause one more failure is enough for the next one, until there are answers again.
             last.clear()
             last.extend([False] * (_FAILURES - 1))
-            await self.limiter.rest(service, failure, None)
+            await self._rest(service, failure, None)
+
+    async def _rest(self, service: ArchiveService, why: str, wanted_s: float | None) -> None:
+        seconds = await self.limiter.rest(service, why, wanted_s)
+        self._rests[service.archive.number] = self._now() + seconds
 
 
 @asynccontextmanager

@@ -89,13 +89,14 @@ class LocalLimiter:
                 await asyncio.sleep(wait_s)
             lane.free = now + gap_s(service, kind)
 
-    async def rest(self, service: ArchiveService, why: str, wanted_s: float | None) -> None:
-        """Pauses the service. What was sent before a pause began makes the next one no longer."""
+    async def rest(self, service: ArchiveService, why: str, wanted_s: float | None) -> float:
+        """Pauses the service, for so many seconds. What was sent before a pause began makes the next one no longer."""
         now = self._now()
         rest = self._rests.setdefault(service.archive.number, _Rest())
         seconds = rest_after(0.0 if rest.until > now else rest.seconds, wanted_s)
         if now + seconds > rest.until:
             rest.until, rest.seconds, rest.why = now + seconds, seconds, why
+        return rest.until - now
 
     async def answered(self, service: ArchiveService, took_s: float) -> None:
         """Makes the next pause a short one, if the request was sent after the last one."""

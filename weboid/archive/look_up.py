@@ -19,6 +19,7 @@ from weboid.core.archive.addresses import (
 )
 from weboid.core.archive.captures import Capture, Listing, ServiceReply
 from weboid.core.archive.choice import (
+    CHANGING,
     MOST_TRIES,
     Note,
     PassedOver,
@@ -41,8 +42,6 @@ from weboid.store.archives.service_limit import RequestKind
 
 RESTING: Final = "resting"
 """Why nothing is known of a service that was not asked, for it rests."""
-CHANGING: Final = "changing"
-"""Why nothing is chosen of a page that always changes (A-1)."""
 
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
@@ -192,7 +191,9 @@ class _LookUp:
         if why is None:
             self._find(service, played.capture, note_of(played.capture, self._wish), is_given=True)
             return True
-        self._tried(ServiceTry(service, outcome, why, (PassedOver(stamp_of(copy.taken), why),), is_given=True))
+        rest_s = self._rest_s(service, outcome)
+        passed = (PassedOver(stamp_of(copy.taken), why),)
+        self._tried(ServiceTry(service, outcome, why, passed, rest_s, is_given=True))
         return False
 
     async def ask(self, service: ArchiveService, wish: Wish) -> bool:
@@ -200,13 +201,15 @@ class _LookUp:
         try:
             listing = await self._list(service, wish)
             if listing.outcome is not LookupOutcome.FOUND:
-                self._tried(ServiceTry(service, listing.outcome, listing.why))
+                self._tried(
+                    ServiceTry(service, listing.outcome, listing.why, rest_s=self._rest_s(service, listing.outcome))
+                )
                 return False
             return await self._choose(service, listing.captures, wish)
         except Resting as rests:
             self._tried(ServiceTry(service, LookupOutcome.ERROR, RESTING, rest_s=rests.seconds))
         except _Unproven as unproven:
-            self._tried(ServiceTry(service, LookupOutcome.ERROR, unproven.why))
+            self._tried(ServiceTry(service, LookupOutcome.ERROR, unproven.why, rest_s=self._client.rest_s(service)))
         return False
 
     async def ask_similar(self, service: ArchiveService, similar: Url) -> None:
@@ -280,10 +283,10 @@ class _LookUp:
         """Plays a capture; where the archive leads to another one of the same day, that. Raises _Unproven."""
         for last in (False, True):
             stamp = stamp_of(capture.taken)
-            self.result.requests += 1
             reply = await self._client.replay(
                 service, replay_address(service, stamp, capture.original, capture.address)
             )
+            self.result.requests += 1
             replayed = replay_of(reply, stamp=stamp, url=_url_of(capture) or self._wish.url, service=service)
             if replayed.result is ReplayResult.NOTHING:
                 raise _Unproven(replayed.why)
@@ -299,8 +302,13 @@ class _LookUp:
         return _Played(capture, reply, replayed)
 
     async def _index(self, service: ArchiveService, address: str) -> ServiceReply:
+        reply = await self._client.index(service, address)
         self.result.requests += 1
-        return await self._client.index(service, address)
+        return reply
+
+    def _rest_s(self, service: ArchiveService, outcome: LookupOutcome) -> float | None:
+        """For how long the service rests if it did not answer and rests for that."""
+        return self._client.rest_s(service) if outcome is LookupOutcome.ERROR else None
 
     def _fault_of(self, shown: _Played, wish: Wish) -> str | None:
         status, taken = shown.replayed.status, shown.replayed.taken

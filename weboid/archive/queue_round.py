@@ -16,8 +16,9 @@ from time import monotonic
 from typing import Final
 
 from weboid.archive.client import ArchiveClient
-from weboid.archive.look_up import CHANGING, LookUpResult, look_up
-from weboid.archive.wanted import again_day, given_copies, is_settled, lookup_rows, snapshot_row, wish_of
+from weboid.archive.look_up import LookUpResult, look_up
+from weboid.archive.wanted import again_day, given_copies, is_settled, lookup_rows, says_changing, snapshot_row, wish_of
+from weboid.core.archive.choice import CHANGING
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService
 from weboid.core.record.days import NEVER_DUE
@@ -101,6 +102,7 @@ class QueueRound:
         today: Callable[[], int],
         stopped: asyncio.Event,
         at_once: int = AT_ONCE,
+        lease_s: float = LEASE_S,
         show: Callable[[QueueTally], None] | None = None,
     ) -> None:
         self.tally = QueueTally()
@@ -112,6 +114,7 @@ class QueueRound:
         self._today = today
         self._stopped = stopped
         self._at_once = at_once
+        self._lease_s = lease_s
         self._show = show
         self._numbers = {service.archive.number: service for service in services}
         self._open: dict[UrlKey, _Task] = {}
@@ -195,7 +198,7 @@ class QueueRound:
     async def _taken(self) -> list[_Task]:
         """The next URLs with what the store knows of their copies."""
         async with self._pool.connection() as conn:
-            wanted = await lease_wanted(conn, self._today(), limit=_BATCH, lease_s=LEASE_S)
+            wanted = await lease_wanted(conn, self._today(), limit=_BATCH, lease_s=self._lease_s)
             keys = [one.key for one in wanted]
             lookups = await list_lookups(conn, keys) if keys else {}
             snapshots = await list_snapshots(conn, keys) if keys else {}
@@ -211,7 +214,8 @@ class QueueRound:
         while (task := await supply.get()) is not None:
             if self._is_ended:
                 continue
-            self._done.append(_Done(task, await self._looked_up(task)))
+            result = await self._looked_up(task)
+            self._done.append(_Done(task, result))
             if len(self._done) >= _BATCH or monotonic() - self._recorded > _WRITE_S:
                 await self._record()
 
@@ -222,7 +226,8 @@ class QueueRound:
             task.changing is not None and not task.changing.is_lifted
         ):
             return None
-        known = [lookup.archive for lookup in task.lookups if lookup.due > day]
+        is_lifted = task.changing is not None
+        known = [one.archive for one in task.lookups if one.due > day and not (is_lifted and says_changing(one))]
         try:
             result = await look_up(
                 self._client,
@@ -230,7 +235,7 @@ class QueueRound:
                 wish_of(task.wanted, day),
                 given=given_copies(task.wanted, self._numbers, known),
                 known=known,
-                is_lifted=task.changing is not None,
+                is_lifted=is_lifted,
                 waits=True,
             )
         except StoreError:

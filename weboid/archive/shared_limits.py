@@ -29,6 +29,8 @@ from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
 
 log = logging.getLogger(__name__)
 
+_SAME_S: Final = 5.0
+"""A pause that would end so little later is the one under way."""
 _LOOK_S: Final = 0.5
 """How long what the store says of a service without a limit is believed."""
 
@@ -78,13 +80,14 @@ class SharedLimiter:
                     raise Resting(service, place.wait_s, await self._why(service))
                 await asyncio.sleep(place.wait_s)
 
-    async def rest(self, service: ArchiveService, why: str, wanted_s: float | None) -> None:
-        """Pauses the service for all workers, with an alarm."""
+    async def rest(self, service: ArchiveService, why: str, wanted_s: float | None) -> float:
+        """Pauses the service for all workers, with an alarm; returns for how many seconds."""
         trouble = self._trouble(service)
         now = monotonic()
         seconds = rest_after(0.0 if trouble.until > now else trouble.rest_s, wanted_s)
-        if now + seconds > trouble.until:
-            trouble.until, trouble.rest_s = now + seconds, seconds
+        if now + seconds <= trouble.until + _SAME_S:
+            return trouble.until - now  # it was sent before the pause began
+        trouble.until, trouble.rest_s = now + seconds, seconds
         self._forget_looks(service)
         detail = f"it is not asked for {seconds:.0f} s: {why}"
         log.warning("%s rests: %s", service.name, detail)
@@ -94,6 +97,7 @@ class SharedLimiter:
                 await raise_alarm(conn, AlarmKind.ARCHIVE_RESTS, service.name, self._today(), detail)
         except StoreError as error:
             log.warning("other workers do not know that %s rests: %s", service.name, error)
+        return seconds
 
     async def answered(self, service: ArchiveService, took_s: float) -> None:
         """Makes the next pause a short one and lowers the alarm, if the request was sent after the last pause."""

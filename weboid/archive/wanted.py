@@ -9,7 +9,7 @@ from typing import Final
 
 from weboid.archive.look_up import FoundCopy, GivenCopy, LookUpResult, ServiceTry
 from weboid.core.archive.addresses import taken_of
-from weboid.core.archive.choice import PassedOver, Wish, is_kept
+from weboid.core.archive.choice import CHANGING, PassedOver, Wish, is_kept
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService
 from weboid.core.record.days import LAST_DAY, NEVER_DUE, date_of, day_of
@@ -82,6 +82,11 @@ def lookup_rows(key: UrlKey, result: LookUpResult, earlier: Sequence[StoredLooku
 def kept_days(outcome: LookupOutcome, failures: int) -> int:
     """For how many days what a service said holds; `failures` errors in a row, this one included."""
     return outcome.kept_days << min(max(failures - 1, 0), _DOUBLINGS)
+
+
+def says_changing(lookup: StoredLookup) -> bool:
+    """Whether nothing was chosen because the page always changes."""
+    return CHANGING in (lookup.passed or "").split(",")
 
 
 def snapshot_row(wanted: WantedCopy, found: FoundCopy, day: int) -> StoredSnapshot:

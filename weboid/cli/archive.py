@@ -8,10 +8,12 @@ from typing import Protocol
 import click
 from rich.console import Console
 
-from weboid.archive.client import ArchiveClient, open_archive_client
+from weboid.archive.client import open_archive_client
 from weboid.archive.copy_rounds import CopyRounds
 from weboid.archive.queue_round import QueueRound, QueueTally
+from weboid.archive.replays import Replays
 from weboid.archive.shared_limits import SharedLimiter
+from weboid.archive.suggested_copies import SuggestedCopies
 from weboid.cli.console import bar
 from weboid.cli.runtime import clock, day_option, moments, open_store, run_async, stop_signals
 from weboid.config import Config
@@ -48,8 +50,8 @@ def command(config: Config, once: bool, allow_many: bool, day: int | None) -> No
 
     Limits of archives hold for all workers together. An archive that throttles us, refuses connections or fails is left
     alone for a while, longer each time; what it was to be asked waits. Copies that are kept are visited once a quarter,
-    and so are those that pages link to; what is no longer published is dropped. Ctrl-C or SIGTERM ends it in order: what was
-    found is written. A crash loses nothing: what was under way is looked up again a quarter of an hour later.
+    and so are those that pages link to; what is no longer published is dropped. Ctrl-C or SIGTERM ends it in order:
+    what was found is written. A crash loses nothing: what was under way is looked up again a quarter of an hour later.
     """
     console = Console(stderr=True, soft_wrap=True, highlight=False)
 
@@ -100,9 +102,15 @@ async def archive(
                 allow_many=allow_many,
                 waits=not once,
             )
-            await _work([queue, rounds], stopped, once=once)
+            suggested = SuggestedCopies(pool, Replays(client, config.archive.services), today=today, stopped=stopped)
+            # One after the other if once: a cited copy that plays need not be looked for, and a dropped one is at once.
+            groups: list[list[ArchiveWork]] = [[suggested, rounds], [queue]] if once else [[suggested, rounds, queue]]
+            for works in groups:
+                await _work(works, stopped, once=once)
             shown.update(task, visible=False)
     console.print(f"{_summary(queue, time.monotonic() - begun)}")
+    if rounds.told:
+        console.print(rounds.told)
     return queue.tally
 
 

@@ -120,6 +120,27 @@ def test_what_a_service_does_not_say_is_none(field: str, written: object, read: 
     assert getattr(capture, name) == read
 
 
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        (f"{ROW[1]} {ROW[2]}", None),
+        (" ".join(ROW[:6]), 200),
+        (" ".join([*ROW, "3"]), 200),
+        (" ".join([*ROW[:6], "-", "4399", "mills.arc.gz"]), 200),
+    ],
+)
+def test_text_rows_of_other_widths_are_read(line: str, status: int | None) -> None:
+    rows = rows_of(line + "\n")
+    assert rows
+    assert [(capture.original, capture.status) for capture in rows.captures] == [(ROW[2], status)]
+
+
+def test_a_row_with_a_blank_in_its_url_is_bad() -> None:
+    rows = rows_of(" ".join([*ROW[:2], "http://mill.demo/a b", *ROW[3:]]) + "\n")
+    assert rows
+    assert (rows.captures, rows.bad) == ((), 1)
+
+
 def test_the_same_row_twice_is_one_capture() -> None:
     rows = rows_of(json.dumps([NAMES, ROW, ROW, _with(digest="YTEQQRWKL47VHUWF")]))
     assert rows
@@ -141,6 +162,8 @@ def test_rows_that_a_service_blocks_are_no_captures() -> None:
         (json.dumps([NAMES, ROW])[:1], 0, True),
         (" ".join(ROW) + "\n" + " ".join(ROW)[:40], 1, True),
         (" ".join(ROW)[:-2], 1, True),
+        (" ".join(ROW) + "\n" + " ".join(ROW[:6])[:-3], 1, True),
+        (f"{ROW[1]} {ROW[2]}a\n{ROW[1]} {ROW[2]}", 1, True),
     ],
 )
 def test_a_cut_list_says_so(text: str, captures: int, is_cut: bool) -> None:
@@ -164,6 +187,8 @@ def test_the_length_of_a_row_without_an_end_is_not_known() -> None:
         "can't connect db",
         "[[]]",
         '[["a", "b"], ["c", "d"]]',
+        '[["timestamp", "original", "mimety 1405"]]',
+        "\0",
         "[1, 2]",
         "Blocked for too many requests",
     ],

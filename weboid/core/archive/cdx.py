@@ -17,8 +17,18 @@ MOST_CAPTURES: Final = 10_000
 """Rows read of one answer."""
 
 _STANDARD: Final = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
-_ALL: Final = (*_STANDARD[:6], "redirect", "robotflags", "length", "offset", "filename")
-_COLUMNS: Final = {len(_STANDARD): _STANDARD, len(_ALL): _ALL}
+_COLUMNS: Final = {
+    6: _STANDARD[:6],
+    7: _STANDARD,
+    8: (*_STANDARD, "dupecount"),
+    9: (*_STANDARD[:6], "redirect", "offset", "filename"),
+    11: (*_STANDARD[:6], "redirect", "robotflags", "length", "offset", "filename"),
+}
+"""The columns of a text row, by their number."""
+_NAMES: Final = frozenset(name for columns in _COLUMNS.values() for name in columns)
+"""A row of names alone says that there is nothing, but only one of known names."""
+_WHOLE: Final = frozenset({7, 8, 11})
+_STATUS: Final = re.compile(r"[0-9]{3}|-")
 _MIME: Final = re.compile(r"[a-z0-9][a-z0-9.+_-]*/[a-z0-9.+_*-]+")
 _DIGEST: Final = re.compile(r"[A-Za-z0-9+/=_-]{8,100}")
 _HIDDEN: Final = frozenset({"block", "exclude"})
@@ -59,7 +69,7 @@ def _json_rows(text: str) -> Rows | None:
     if not isinstance(data[0], list):
         return None
     names = [str(name) for name in data[0]]
-    if not {"timestamp", "original"} <= set(names):
+    if not {"timestamp", "original"} <= set(names) or (len(data) == 1 and not _NAMES.issuperset(names)):
         return None
     return _collected(_json_fields(data[1:], names), resume_key=_json_key(data))
 
@@ -93,7 +103,7 @@ def _object_rows(text: str) -> Rows | None:
 def _text_rows(text: str) -> Rows | None:
     """Text rows, one a line; the key for the next page stands alone after an empty line.
 
-    Where the last line has no end, a row that looks whole may have lost digits of its length.
+    Where the last line has no end, a row that looks whole may have lost digits of its length, and others more.
     """
     body, gap, key = text.replace("\r\n", "\n").rstrip("\n").rpartition("\n\n")
     if not gap or " " in key:
@@ -106,7 +116,7 @@ def _text_rows(text: str) -> Rows | None:
         return None
     is_cut = not text.endswith("\n")
     if is_cut and fields[-1] is not None:
-        fields[-1] = {**fields[-1], "length": None}
+        fields[-1] = {**fields[-1], "length": None} if len(lines[-1].split()) in _WHOLE else None
     return _collected(iter(fields), is_cut=is_cut, resume_key=key or None)
 
 
@@ -117,10 +127,11 @@ def _line_fields(line: str) -> "_Fields":
         value = json_of(parts[2])
         return {**value, "timestamp": parts[1]} if isinstance(value, dict) else None
     parts = line.split()
-    if len(parts) == len(FIELDS) and moment_of(parts[0]):
-        return dict(zip(FIELDS, parts, strict=True))
+    if len(parts) in (2, len(FIELDS)) and moment_of(parts[0]):
+        return dict(zip(FIELDS, parts, strict=False))
     names = _COLUMNS.get(len(parts))
-    return dict(zip(names, parts, strict=True)) if names else None
+    is_row = names is not None and _STATUS.fullmatch(parts[4])
+    return dict(zip(names, parts, strict=True)) if names and is_row else None
 
 
 def _looks_like_row(line: str) -> bool:

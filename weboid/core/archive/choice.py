@@ -13,12 +13,13 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 from weboid.core.archive.captures import Capture
-from weboid.core.archive.changing import is_changing
-from weboid.core.archive.fitness import REDIRECTS, Heaps, PassedOver, Row, Wish, in_utc, sorted_out, stamp14
+from weboid.core.archive.rows.changing import is_changing
+from weboid.core.archive.rows.fitness import REDIRECTS, Heaps, PassedOver, Row, Wish, in_utc, sorted_out
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.spellings import archived, is_wanted, similar_url
 
 __all__ = [
+    "CHANGING",
     "MOST_TRIES",
     "STRANGERS",
     "UNPLAYED",
@@ -44,8 +45,10 @@ _MONTHS: Final = timedelta(days=180)
 _ALIKE: Final = 0.2
 """Captures whose lengths differ by a smaller share may show the same stranger's page."""
 
+CHANGING: Final = "changing"
+"""The word for a page that is always changing."""
 UNPLAYED: Final = frozenset(
-    {"other-moment", "no-moment", "no-status", "status", "absent", "moved", "moved-far", "error"}
+    {"other-moment", "no-moment", "no-status", "status", "absent", "moved", "moved-far", "nothing", "withdrawn"}
 )
 """Failures of the playing: they say nothing against other copies with the same content."""
 STRANGERS: Final = frozenset({"parked", "for-sale", "replaced", "placeholder", "suspended", "soft-404", "in-trade"})
@@ -73,9 +76,10 @@ class Ranked:
     """The rows of one service for a wish: `best` are those that may show what was cited, the best first.
 
     `redirects` are captures of redirects that may be followed if none of `best` is good, the best first; `passed` why
-    others are not among them, by their moment. `changing`: the page is always changing, so nothing is chosen (A-1).
+    others are not among them, by their moment. `changing`: the page is always changing, so none of them may be chosen
+    until an administrator lifts that (A-1).
     `died` is the first moment at which the page is known to have been gone, None if that is not known. `why` is the
-    stable word for what is wrong if there is neither a best row nor a redirect, else empty.
+    stable word for what is wrong if it is changing, or has neither a best row nor a redirect, else empty.
     """
 
     wish: Wish
@@ -101,12 +105,9 @@ def candidates(captures: Iterable[Capture], wish: Wish) -> Ranked:
     best = (*_in_order(heaps.good, wish, wanted), *_in_order(heaps.reserve, wish, wanted))
     redirects = _in_order(heaps.redirects, wish, wanted)
     fit = [Capture(row.taken, "", digest=row.digest) for row in (*heaps.good, *heaps.reserve)]
-    if best and is_changing(fit, wish.url, best=in_utc(best[0].taken), wanted=wanted):
-        blocked = (PassedOver(stamp14(in_utc(row.taken)), "changing") for row in (*best, *redirects))
-        passed = tuple(sorted((*heaps.passed, *blocked)))
-        return Ranked(wish, passed=passed, changing=True, died=heaps.died, why="changing")
-    why = "" if best or redirects else _main_reason(heaps)
-    return Ranked(wish, best, redirects, tuple(heaps.passed), died=heaps.died, why=why)
+    changing = bool(best) and is_changing(fit, wish.url, best=in_utc(best[0].taken), wanted=wanted)
+    why = CHANGING if changing else "" if best or redirects else _main_reason(heaps)
+    return Ranked(wish, best, redirects, tuple(heaps.passed), changing, heaps.died, why)
 
 
 def next_try(ranked: Ranked, tried: Sequence[Tried]) -> Capture | None:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from weboid.core.archive.choice import Note
-from weboid.core.archive.fitness import in_utc, stamp14
+from weboid.core.archive.rows.fitness import in_utc, stamp14
 from weboid.core.record.days import date_of, iso
 from weboid.core.url.archives import Archive
 

@@ -33,11 +33,11 @@ NEAR: Final = timedelta(hours=24)
 _CHALLENGE: Final = "cf-mitigated"
 _IS_CHALLENGE: Final = re.compile(r"<title>\s*(?:just a moment|attention required|ddos-guard)", re.IGNORECASE)
 _TROUBLE: Final = re.compile(
-    r"machine that serves this file is down|temporarily (?:unavailable|offline)|too many requests"
-    r"|(?:scheduled|under|down for) maintenance|internal (?:server )?error",
+    r">[^<]{0,200}?(?:machine that serves this file is down|temporarily (?:unavailable|offline)|too many requests"
+    r"|(?:scheduled|under|down for) maintenance|internal (?:server )?error)",
     re.IGNORECASE,
 )
-"""Pages of archives in trouble that come with 200 or 404."""
+"""Pages of archives in trouble that come with 200 or 404, at the beginning of a paragraph: long scripts say it too."""
 _DATABASE: Final = re.compile(r"can'?t connect db", re.IGNORECASE)
 """Wikiwix in trouble, with code 200."""
 

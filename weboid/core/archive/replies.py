@@ -49,7 +49,7 @@ _NO_COLLECTION: Final = re.compile(r"collection not found|no such collection|unk
 
 def text_of(body: bytes) -> str:
     """The text of a body in UTF-8, without a byte order mark and blanks at its beginning."""
-    return body.decode("utf-8", errors="replace").lstrip("\ufeff \t\r\n\0")
+    return body.decode("utf-8", errors="replace").lstrip("\ufeff \t\r\n")
 
 
 def json_of(text: str) -> object | None:

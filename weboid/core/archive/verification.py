@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from weboid.core.archive.captures import Capture, ServiceReply
-from weboid.core.archive.fitness import GOOD, RESERVE, Wish, in_utc, wants_file
+from weboid.core.archive.rows.fitness import GOOD, RESERVE, Wish, in_utc, wants_file
 from weboid.core.document.document import Document, is_html
 from weboid.core.document.fingerprint import distance
 from weboid.core.document.language import UNKNOWN

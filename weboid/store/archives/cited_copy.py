@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any, Final
 
 from weboid.core.record.days import NEVER_DUE
-from weboid.core.url.archives import ARCHIVES, BY_NUMBER, Standing, snapshot_of
+from weboid.core.url.archives import ARCHIVES, BY_NUMBER, Standing, is_same_page, snapshot_of
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.urls import Url
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, record_cited_snapshots
@@ -100,7 +100,8 @@ def spellings(url: Url) -> list[Url]:
     host, path = url.host.removeprefix("www."), url.path.removesuffix("/")
     paths = [each for each in (path, f"{path}/") if each]
     every = [Url(*each) for each in product(("http", "https"), (host, f"www.{host}"), (url.port,), paths)]
-    return [url, *(each for each in every if each != url)]
+    # Not all: without its first "www.", www.www.a is no other spelling of www.a.
+    return [url, *(each for each in every if each != url and is_same_page(url, each))]
 
 
 async def record_cited(conn: Connection, cited: Iterable[CitedCopy]) -> None:

@@ -4,6 +4,7 @@ One law: a row is judged by itself and by what the rows together say of the page
 """
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -125,7 +126,15 @@ def death_in(pages: Sequence[Row]) -> datetime | None:
             first[row.digest] = min(row.taken, first.get(row.digest, row.taken))
             last[row.digest] = max(row.taken, last.get(row.digest, row.taken))
     gone = sorted(row.taken for row in pages if row.status in _GONE and row.taken > born)
-    return next((at for at in gone if not any(first[digest] < at < last[digest] for digest in first)), None)
+    known = sorted((first[digest], last[digest]) for digest in first)
+    next_known, seen_until = 0, born
+    for at in gone:
+        while next_known < len(known) and known[next_known][0] < at:
+            seen_until = max(seen_until, known[next_known][1])
+            next_known += 1
+        if seen_until <= at:
+            return at
+    return None
 
 
 def wants_file(wish: Wish) -> bool:
@@ -195,7 +204,7 @@ def _resolved(pages: list[Row]) -> list[Row]:
     The nearest row before it with that content tells what it was, else the next one.
     """
     alike: dict[str, list[Row]] = defaultdict(list)
-    for row in pages:
+    for row in sorted(pages, key=lambda one: (one.taken, repr(one))):
         if row.digest and row.digest != _EMPTY and row.mime != _REVISIT and row.status is not None:
             alike[row.digest].append(row)
     result = []
@@ -203,7 +212,8 @@ def _resolved(pages: list[Row]) -> list[Row]:
         if row.mime != _REVISIT:
             result.append(row)
         elif same := alike.get(row.digest):
-            seen = min(same, key=lambda one: (one.taken > row.taken, abs(one.taken - row.taken), repr(one)))
+            place = bisect_right(same, row.taken, key=lambda one: one.taken)
+            seen = same[max(0, place - 1)]
             result.append(row._replace(status=seen.status, mime=seen.mime, length=seen.length))
         else:
             result.append(row._replace(status=None, is_bare=True))

@@ -1,0 +1,187 @@
+"""``weboid snapshots``: looks up now, politely, and says nothing that no archive has said."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from support.archive_replay import failing, html, rate_limited
+from support.commands import Place, Ran, open_place
+from support.madearchive import Copy, MadeArchive, open_made_archive
+from support.misbehaving import Asked, name_server, reply
+
+from weboid.demo.world import World
+
+URL = "http://gone.demo/page"
+OLD, LATE = 20160401120000, 20190601120000
+KEYS = ["url", "at", "outcome", "service", "stamp", "snapshot", "original", "distance_days", "tries"]
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> AsyncIterator[Place]:
+    async with open_place(tmp_path, World({}), {}) as place:
+        yield place
+
+
+@asynccontextmanager
+async def archive_at(
+    place: Place, copies: dict[str, Sequence[Copy]] | None = None, limit: str = "0"
+) -> AsyncIterator[MadeArchive]:
+    """An archive that stands for the Wayback Machine, the only one that is asked."""
+    async with open_made_archive(copies) as archive:
+        place.environ |= {
+            "WEBOID_ARCHIVE_SERVICES": "wayback",
+            "WEBOID_ARCHIVE_WAYBACK_BASE": archive.base,
+            "WEBOID_ARCHIVE_WAYBACK_PER_MINUTE": limit,
+            "WEBOID_ARCHIVE_WAYBACK_REPLAY_PER_MINUTE": limit,
+        }
+        yield archive
+
+
+async def json_of(place: Place, *call: str, stdin: str = "") -> Ran:
+    return await place.run("snapshots", "--json", *call, stdin=stdin)
+
+
+async def test_it_finds_the_copy_that_is_nearest_to_the_citation(place: Place) -> None:
+    async with archive_at(place, {URL: [Copy(LATE), Copy(OLD)]}) as archive:
+        ran = await json_of(place, "--at", "2016-05-01", URL)
+        [line] = ran.lines()
+    assert ran.status == 0
+    assert list(line) == KEYS
+    assert line == {
+        "url": URL,
+        "at": "2016-05-01",
+        "outcome": "found",
+        "service": "wayback",
+        "stamp": str(OLD),
+        "snapshot": f"{archive.base}/web/{OLD}/{URL}",
+        "original": URL,
+        "distance_days": -30,
+        "tries": [{"service": "wayback", "outcome": "found", "why": ""}],
+    }
+    assert len(archive.site.asked) == 2
+    assert "closest=20160501" in archive.site.asked[0].target
+
+
+async def test_without_a_date_the_newest_copy_is_wanted_and_no_distance_told(place: Place) -> None:
+    async with archive_at(place, {URL: [Copy(LATE), Copy(OLD)]}):
+        [line] = (await json_of(place, URL)).lines()
+    assert (line["stamp"], line["at"], line["distance_days"]) == (str(LATE), None, None)
+
+
+async def test_none_is_said_only_after_two_voices_and_why_copies_were_passed_over(place: Place) -> None:
+    other = "http://other.demo/"
+    async with archive_at(place, {other: [Copy(OLD, 404, b"no")]}) as archive:
+        ran = await json_of(place, "-", stdin=f"{URL}\n\n{other}\n")
+    assert [(line["url"], line["outcome"]) for line in ran.lines()] == [(URL, "none"), (other, "unsuitable")]
+    assert ran.lines()[1]["tries"][0]["why"] == "gone"
+    assert (archive.count("/cdx"), archive.count("/wayback/available")) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        rate_limited(),
+        failing(502),
+        html,
+        lambda _: reply(200, body=b'[["timestamp","original"'),
+        lambda _: reply(302, "Location: https://archive.today/x"),
+        lambda _: reply(200, "Content-Encoding: gzip", body=b"\x1f\x8b"),
+    ],
+    ids=["429", "502", "html", "cut", "barred", "torn"],
+)
+async def test_what_is_no_answer_is_an_error_and_never_none(place: Place, act: object) -> None:
+    async with archive_at(place) as archive:
+        archive.act = lambda asked: act(b"")  # type: ignore[operator]
+        ran = await json_of(place, URL)
+    [line] = ran.lines()
+    assert (ran.status, line["outcome"], line["snapshot"]) == (0, "error", None)
+    assert line["tries"][0]["why"]
+
+
+async def test_after_a_limit_no_other_url_is_asked_for(place: Place) -> None:
+    async with archive_at(place) as archive:
+        archive.act = lambda asked: rate_limited("30")(b"")
+        ran = await json_of(place, *(f"http://gone.demo/{number}" for number in range(20)))
+    assert {line["outcome"] for line in ran.lines()} == {"error"}
+    assert len(archive.site.asked) <= 8
+    assert ran.lines()[-1]["tries"] == [{"service": "wayback", "outcome": "error", "why": "resting"}]
+
+
+async def test_the_url_of_a_copy_is_kept_if_it_plays_and_otherwise_replaced(place: Place) -> None:
+    given = [f"https://web.archive.org/web/{OLD}/{URL}", f"https://web.archive.org/web/20170101000000/{URL}"]
+    async with archive_at(place, {URL: [Copy(LATE), Copy(OLD)]}) as archive:
+        lines = (await json_of(place, *given)).lines()
+    assert [(line["stamp"], line["original"]) for line in lines] == [(str(OLD), URL)] * 2
+    assert [len(line["tries"]) for line in lines] == [1, 2]
+    assert archive.count("/cdx") == 1
+
+
+async def test_a_line_that_is_no_url_is_told_with_the_others_done(place: Place) -> None:
+    async with archive_at(place):
+        ran = await json_of(place, "gone.demo/page", URL)
+    bad, good = ran.lines()
+    assert (ran.status, good["outcome"]) == (2, "none")
+    assert list(bad) == [*KEYS, "error"]
+    assert "http://" in bad["error"]
+    assert (bad["outcome"], bad["tries"]) == (None, [])
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [("2999-01-01", "future"), ("1969-12-31", "1990"), ("yesterday", "2016-05-31"), ("2016-13-01", "no date")],
+)
+async def test_a_date_that_cannot_be_is_refused_before_anything_is_asked(place: Place, at: str, said: str) -> None:
+    async with archive_at(place) as archive:
+        ran = await json_of(place, "--at", at, URL)
+        assert (ran.status, archive.site.asked) == (2, [])
+    assert said in ran.err
+
+
+async def test_people_get_a_table_with_the_address_and_the_distance(place: Place) -> None:
+    async with archive_at(place, {URL: [Copy(OLD)]}) as archive:
+        ran = await place.run("snapshots", "--at", "20160402120000", URL, "http://none.demo/\x1b[31m")
+    words = " ".join(ran.out.split())
+    assert "found Internet Archive 2016-04-01 -1 d" in words or "found Wayback Machine 2016-04-01 -1 d" in words
+    assert f"/web/{OLD}/{URL}" in "".join(ran.out.split())
+    assert "none" in words
+    assert "\x1b[31m" not in ran.out
+    assert archive.count("/cdx") == 2
+
+
+async def test_a_limit_of_the_configuration_is_kept(place: Place) -> None:
+    times: list[float] = []
+    async with archive_at(place, limit="600") as archive:
+
+        def act(asked: Asked) -> None:
+            import time
+
+            times.append(time.monotonic())
+
+        archive.act = act
+        await json_of(place, *(f"http://gone.demo/{number}" for number in range(3)))
+    assert times[-1] - times[0] > 0.45  # six index requests, a tenth of a second apart
+
+
+async def test_without_a_network_that_is_said_and_the_outcome_is_an_error(place: Place) -> None:
+    async with name_server({}) as names:
+        place.environ |= {"WEBOID_NET_DNS": names.address, "WEBOID_ARCHIVE_SERVICES": "wayback"}
+        ran = await json_of(place, URL)
+    assert (ran.status, [line["outcome"] for line in ran.lines()]) == (3, ["error"])
+    assert "no archive answers" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("WAYBAK_BASE", "http://127.0.0.1:1", "WEBOID_ARCHIVE_WAYBAK_BASE"),
+        ("WAYBACK_BASE", "archive.org", "base"),
+        ("WAYBACK_PER_MINUTE", "-1", "per_minute"),
+        ("WAYBACK_DIALECT", "klingon", "klingon"),
+        ("SERVICES", "wayback,wayforward", "wayforward"),
+    ],
+)
+async def test_an_unknown_service_or_key_is_named(place: Place, name: str, value: str, said: str) -> None:
+    place.environ[f"WEBOID_ARCHIVE_{name}"] = value
+    ran = await json_of(place, URL)
+    assert (ran.status, said in ran.err) == (2, True), ran.err

@@ -1,0 +1,146 @@
+"""The rule of choice on real histories: which row is chosen for a citation of a day, and that it was checked by eye.
+
+The rows of zew.de below are facts of the recorded history (its captures of 1998 to 2000 and those around one day); the
+whole histories are beside the checkout.
+"""
+
+import json
+from datetime import UTC, date, datetime
+
+import pytest
+from support.shared import shared
+
+from weboid.core.archive.captures import Capture
+from weboid.core.archive.choice import Note, Ranked, Wish, candidates, note_of
+from weboid.core.archive.rows.fitness import stamp14
+from weboid.core.url.urls import parse
+
+TODAY = date(2026, 11, 22)
+FEW = """
+19980212072308 200 YEV5CGJMFIQQSD5JUDOQKBWKHU7JB6CG 959
+19980702113916 200 YRY6G6UKFUORZA2RPSKZ4EAKUZMPVZHA 1015
+19981205110701 200 OHMW6PKWRW3VUH7PVKDBDBEZ4JECYNOJ 923
+19981212034311 200 OHMW6PKWRW3VUH7PVKDBDBEZ4JECYNOJ 923
+19990128150812 200 OHMW6PKWRW3VUH7PVKDBDBEZ4JECYNOJ 927
+19990208021615 200 OHMW6PKWRW3VUH7PVKDBDBEZ4JECYNOJ 928
+19990424062257 200 CJEX5OLHH2K773IL4YPMZHJJLWXTJQPU 958
+19990427105311 200 CJEX5OLHH2K773IL4YPMZHJJLWXTJQPU 958
+19991008115746 200 CJEX5OLHH2K773IL4YPMZHJJLWXTJQPU 960
+20000706202325 200 IRBSJH2EQGCP7F5VTOWA5YSJ2AZPRURI 976
+20000818014815 200 CJEX5OLHH2K773IL4YPMZHJJLWXTJQPU 978
+20050817212257 400 2CGGPLQITRYWT4JHGMW2MZVEX4OLMJD4 412
+20060425213622 200 6YLLRCNC52BGVWG6RE3R6KMHG2NRLFPY 5072
+20060615064943 302 3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ 262
+20060705060631 302 3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ 263
+20060709224009 200 BDSTP6APOEKS75IMFK7YO3PGWJTMYQSQ 4995
+"""
+
+
+def of_line(line: str) -> Capture | None:
+    """A row of Wayback's plain form; None for one without a moment."""
+    _, stamp, url, mime, status, digest, length = line.split()
+    try:
+        taken = datetime.strptime(stamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    code = int(status) if status.isdigit() else None
+    return Capture(taken, url, code, mime, digest, int(length) if length.isdigit() else None)
+
+
+def recorded(name: str) -> list[Capture]:
+    exchanges = json.loads(shared(f"archives/{name}.json").read_text(encoding="utf-8"))["exchanges"]
+    lines = (line for one in exchanges for line in one["response"]["body"].splitlines() if len(line.split()) == 7)
+    return [row for row in map(of_line, lines) if row is not None]
+
+
+def few() -> list[Capture]:
+    lines = [line.split() for line in FEW.split("\n") if line]
+    rows = [of_line(f"- {stamp} http://www.zew.de:80/ text/html {rest}") for stamp, rest in map(_joined, lines)]
+    return [row for row in rows if row is not None]
+
+
+def _joined(fields: list[str]) -> tuple[str, str]:
+    return fields[0], " ".join(fields[1:])
+
+
+def chosen(rows: list[Capture], url: str, wanted: str, alive: date | None = None) -> tuple[Ranked, int | None]:
+    moment = datetime.fromisoformat(wanted).replace(tzinfo=UTC)
+    found = candidates(rows, Wish(parse(url), moment, TODAY, alive))
+    return found, stamp14(found.best[0].taken) if found.best and not found.changing else None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "stamp"),
+    [
+        ("1998-05-01", 19980212072308),  # the nearest before
+        ("1999-06-15", 19990427105311),  # the nearest of the content that stood there
+        ("2000-07-10", 20000706202325),
+        ("2000-08-10", 20000706202325),  # not the later one, though it is nearer
+        ("2006-06-20", 20060425213622),  # past the redirects
+        ("2006-07-10", 20060709224009),
+        ("1990-01-01", 19980212072308),  # only later ones
+        ("2005-08-20", 20000818014815),  # neither the 400 nor a copy of eight months later
+    ],
+)
+def test_the_choice_on_an_extract_of_a_real_history(wanted: str, stamp: int) -> None:
+    found, best = chosen(few(), "http://www.zew.de/", wanted)
+    assert best == stamp
+    assert not found.changing
+    assert len(found.redirects) == 2
+
+
+@pytest.mark.parametrize(
+    ("wanted", "stamp"),
+    [
+        ("1996-01-01", 19970427191925),
+        ("1997-06-01", 19970427191925),
+        ("1998-05-01", 19980212072308),
+        ("1999-06-15", 19990427105311),
+        ("2001-04-10", 20010331202729),
+        ("2003-09-01", None),  # eleven copies of that year, eleven contents
+        ("2006-06-01", None),
+        ("2007-09-12", 20070911105528),  # it stood there on the 11th and on the 12th
+        ("2008-07-05", 20080704121916),
+        ("2009-10-01", None),
+        ("2015-01-01", None),
+    ],
+)
+def test_the_choice_on_thirteen_years_of_a_front_page(wanted: str, stamp: int | None) -> None:
+    found, best = chosen(recorded("wayback-cdx-history-1997-2010"), "http://www.zew.de/", wanted)
+    assert best == stamp
+    assert found.changing == (stamp is None)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "alive", "stamp", "note"),
+    [
+        ("1997-03-01", None, 19961231235847, Note.NONE),
+        ("1999-01-01", None, 19981212031235, Note.NONE),
+        ("2000-06-01", None, 19981212031235, Note.BEFORE),
+        ("2004-09-01", None, 20040915101349, Note.NONE),  # a fortnight after beats six years before
+        ("2004-09-01", date(2001, 1, 1), 19981212031235, Note.BEFORE),
+    ],
+)
+def test_the_choice_on_a_page_with_few_copies(wanted: str, alive: date | None, stamp: int, note: Note) -> None:
+    found, best = chosen(recorded("wayback-cdx-timezone"), "http://www.nasa.gov/", wanted, alive)
+    assert best == stamp
+    assert note_of(found.best[0], found.wish) is note
+
+
+def test_one_capture_that_is_listed_three_times_is_one_candidate() -> None:
+    found, best = chosen(recorded("wayback-cdx-text"), "http://nasa.gov/", "1997-01-05")
+    assert best == 19961231235847
+    assert len(found.best) == 1
+
+
+def test_redirects_among_captures_of_one_day_are_passed_by() -> None:
+    found, best = chosen(recorded("wayback-cdx-duplicate-rows"), "https://www.energystar.gov/", "2020-06-12")
+    assert best is not None
+    assert {one.status for one in found.best} == {200, None}  # None: revisits of what is listed
+    assert {one.status for one in found.redirects} <= {301, 302}
+
+
+def test_rows_of_mail_addresses_and_pictures_are_other_pages() -> None:
+    found, best = chosen(recorded("wayback-cdx-malformed"), "https://www.epa.gov/", "2020-04-18")
+    assert best == 20200418003811
+    assert [one.why for one in found.passed] == ["other-page"] * 3
