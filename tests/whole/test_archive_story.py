@@ -19,7 +19,7 @@ from weboid.demo.world import Behaviour, Code, Host, Life, Page, Spell, World
 
 ARTICLE, KEPT, NEVER, BLOCKED = (f"http://site.demo/{path}" for path in ("article", "kept", "never", "blocked"))
 FINE = "http://site.demo/fine"
-LIFE: Life[Behaviour] = (Spell(0, Page(title="The article")), Spell(110, Code(404)))
+LIFE: Life[Behaviour] = (Spell(0, Page(title="The article")), Spell(108, Code(404)))
 WORLD = World(
     {
         "site.demo": Host(
@@ -27,8 +27,8 @@ WORLD = World(
         )
     }
 )
-ADDED, LAST, STEP = 100, 140, 3
-"""Rounds on every third day are enough to prove a death, and to spare time."""
+ADDED, LAST, STEP = 106, 145, 5
+"""Rounds on every fifth day are enough to prove a death, and spare time."""
 QUARTER = 91
 TEXT = "".join(f"<p>On day {day} the ferry sailed {day % 5} times, as the tide allowed.\n" for day in range(60))
 GOOD = f"<!doctype html><html lang=en><title>The article</title>{TEXT}</html>".encode()
@@ -36,7 +36,7 @@ GONE = b"<!doctype html><html lang=en><title>404 Not Found</title><p>There is no
 
 
 def recorded(archive: RealArchive, url: str) -> None:
-    """What the archive has of a page that was cited on 2017-04-11 and was gone on the 21st."""
+    """What the archive has of a page that was cited on 2017-04-17 and was gone on the 19th."""
     archive.add(url, datetime(2015, 2, 1, 8, 0, 0, tzinfo=UTC), body=GOOD)
     archive.add(url, datetime(2017, 3, 30, 10, 0, 0, tzinfo=UTC), body=GOOD)
     archive.add(url, datetime(2017, 4, 23, 10, 0, 0, tzinfo=UTC), 404, HTML, GONE)
