@@ -14,7 +14,7 @@ CREATE TABLE snapshot (
     note smallint NOT NULL DEFAULT 0,
     address text,
     PRIMARY KEY (bucket, host_key, url_key, archive)
-);
+) WITH (autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX snapshot_due ON snapshot (archive, due);
 
 CREATE TABLE cited_copy (
