@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support.archive_replay import HANG_UP, failing, rate_limited
+from support.commands import Place
 from support.madearchive import Copy
 from support.misbehaving import Asked, reply, serve
 from support.observations import FINE, LOST
@@ -420,6 +421,41 @@ async def test_a_link_that_is_spam_somewhere_is_not_saved(database: str) -> None
             await record_spam_added(conn, here.stored.wiki.wiki, {7: {key_of(parse(ONE)): ONE}})
         await here.sweep()
         assert await here.state() == (SavingState.REFUSED, "spam")
+
+
+async def test_the_command_saves_with_keys_from_the_environment_and_shows_them_nowhere(
+    database: str, tmp_path: Path
+) -> None:
+    async with saver(database) as here:
+        here.archive.refusals[ONE] = failed("too-many-daily-captures")
+        place = Place(
+            tmp_path,
+            environ={
+                "WEBOID_DATABASE": database,
+                "WEBOID_CONTACT": "tests@weboid.example",
+                "WEBOID_NET_PERMIT": "127.0.0.0/8",
+                "WEBOID_ARCHIVE_SERVICES": "wayback",
+                "WEBOID_ARCHIVE_WAYBACK_BASE": here.archive.base,
+                "WEBOID_ARCHIVE_WAYBACK_PER_MINUTE": "0",
+                "WEBOID_ARCHIVE_WAYBACK_REPLAY_PER_MINUTE": "0",
+                "WEBOID_ARCHIVE_SAVE_KEY": KEY,
+                "WEBOID_ARCHIVE_SAVE_SECRET": SECRET,
+            },
+        )
+        first = await place.run("archive", "--once", "--day", str(DAY))
+        assert first.status == 0, first.err
+        assert await here.state() == (SavingState.SAVED, "too-many-daily-captures")
+        here.archive.copies[ONE] = [Copy(STAMP)]
+        await here.pass_time()
+        second = await place.run("archive", "--once", "--day", str(DAY + 3))
+        assert await here.state() == (SavingState.KEPT, "")
+        assert [snapshot.stamp for snapshot in await here.snapshots()] == [STAMP]
+        told = first.out + first.err + second.out + second.err
+        assert not [word for word in (KEY, SECRET) if word in told]
+        place.environ["WEBOID_ARCHIVE_WAYBACK_BASE"] = "http://web.archive.demo"
+        refused = await place.run("archive", "--once", "--day", str(DAY + 3))
+        assert refused.status == 2
+        assert "would travel unencrypted" in refused.err
 
 
 def test_keys_are_not_read_from_files(tmp_path: Path) -> None:
