@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 from lxml import etree, html
-from support.copies import NUMBERS, keep_copies
+from support.copies import NUMBERS, Said, keep_copies
 from support.listed import WIKI, add_pages, key_of_error, texts, told, walked
 from support.oauthprovider import open_browser
 from support.stored import key
@@ -27,7 +27,7 @@ SAID = "Archived copy of May 3, 2016 (Wayback Machine), 2 days before it was cit
 
 
 async def keep(site: Site, *snapshots: str, url: str = DEAD, note: int = 0, **said: LookupOutcome | str) -> None:
-    await keep_copies(site.wiki.pool, url, day=TODAY - 1, snapshots=snapshots, note=note, **said)
+    await keep_copies(site.wiki.pool, url, day=TODAY - 1, snapshots=snapshots, note=note, said=said)
 
 
 async def about(site: Site, more: str = "", url: str = DEAD) -> str:
@@ -82,9 +82,9 @@ async def test_a_copy_is_a_link_with_its_date_its_archive_and_its_distance(site:
     ids=["pending", "none", "unsuitable", "excluded", "error", "unknown", "withdrawn"],
 )
 async def test_why_there_is_no_copy_is_told_apart_in_words_everywhere(
-    site: Site, said: dict[str, LookupOutcome | str], words: str, request: pytest.FixtureRequest
+    site: Site, said: Said, words: str, request: pytest.FixtureRequest
 ) -> None:
-    await keep(site, **said)
+    await keep_copies(site.wiki.pool, DEAD, day=TODAY - 1, said=said)
     _, body, _ = await site.fetch(PAGE)
     assert texts(body, COPY) == [words]
     (link,) = (await told(site, API))["pages"][0]["links"]
@@ -102,7 +102,9 @@ async def test_all_formats_say_the_same(site: Site) -> None:
     (element,) = etree.fromstring(document.encode()).iterfind(".//link")
     (snapshot,) = element.iterfind("copy")
     (told_,) = link["snapshots"]
-    assert dict(snapshot.attrib) == {name: str(value) for name, value in told_.items() if value is not None}
+    assert {str(name): str(value) for name, value in snapshot.attrib.items()} == {
+        name: str(value) for name, value in told_.items() if value is not None
+    }
     assert (element.get("archived"), element.get("copy_summary")) == ("found", link["copy_summary"])
     assert told_["snapshot"] == ADDRESS
     assert [each.text for each in element.iterfind("archive")] == link["archives"] == [ADDRESS]
@@ -190,7 +192,7 @@ async def test_the_feed_has_the_copy_in_words_and_as_a_link(site: Site) -> None:
     await keep(site, "wayback")
     _, body, _ = await site.fetch(f"/feeds/dead?{WIKI}")
     (entry,) = etree.fromstring(body.encode()).iterfind("{*}entry")
-    assert entry.findtext("{*}summary").endswith(SAID)
+    assert (entry.findtext("{*}summary") or "").endswith(SAID)
     assert [link.get("href") for link in entry.iterfind("{*}link[@rel='related']")] == [ADDRESS]
 
 
