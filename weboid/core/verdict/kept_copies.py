@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from weboid.core.archive.addresses import reader_address
 from weboid.core.archive.choice import Note
 from weboid.core.archive.copies import PENDING, Copies, CopyOrigin, CopyState, ShownSnapshot, copies_of
+from weboid.core.archive.dialects.replies import moment_of
 from weboid.core.archive.outcomes import LookupOutcome, overall
-from weboid.core.archive.replies import moment_of
 from weboid.core.archive.services import SERVICES, ArchiveService, Dialect
 from weboid.core.archive.visits import withdrawn_stamp
 from weboid.core.url.archives import BY_NUMBER, snapshot_of
