@@ -354,12 +354,12 @@ CREATE TABLE replacement (
 CREATE INDEX replacement_subject ON replacement (subject);
 CREATE INDEX replacement_due ON replacement (due);
 
--- Web archives (A-1 … A-3). Stamps are moments in UTC as 14 digits (20160102030405), as the services' addresses have them.
+-- Web archives (A-1 … A-3). In their keys the bucket comes late, which saves eight bytes an entry. Stamps are moments in UTC as 14 digits (20160102030405), as the services' addresses have them.
 
 -- The chosen copy of a URL: at most one of each service (core/url/archives.py). `origin`: 0 = a page cites it, 1 = a
 -- look-up chose it. `asked` = day of its newest visit, NULL = none yet; `wanted` = day of the citation that it was chosen
 -- for; `note` = what people are told with it (core/archive/choice.py); `address` only where it does not follow from
--- service, stamp and URL.
+-- service, stamp and URL. Vacuumed often, for every row is written twice a quarter.
 CREATE TABLE snapshot (
     host_key bigint NOT NULL,
     url_key bigint NOT NULL,
@@ -373,8 +373,8 @@ CREATE TABLE snapshot (
     wanted smallint,
     note smallint NOT NULL DEFAULT 0,
     address text,
-    PRIMARY KEY (bucket, host_key, url_key, archive)
-);
+    PRIMARY KEY (host_key, url_key, bucket, archive)
+) WITH (autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX snapshot_due ON snapshot (archive, due);
 
 -- Watched URLs that are copies in web archives: not visited by rounds (their `url.due` is 32767), but by ``weboid archive``
@@ -390,7 +390,7 @@ CREATE TABLE cited_copy (
     original_bucket smallint,
     archive smallint NOT NULL,
     due smallint NOT NULL,
-    PRIMARY KEY (bucket, host_key, url_key)
+    PRIMARY KEY (host_key, url_key, bucket)
 );
 CREATE INDEX cited_copy_original ON cited_copy (original_bucket, original_host_key, original_url_key);
 CREATE INDEX cited_copy_due ON cited_copy (archive, due);
@@ -407,7 +407,7 @@ CREATE TABLE lookup (
     due smallint NOT NULL,
     failures smallint NOT NULL DEFAULT 0,
     passed text,
-    PRIMARY KEY (bucket, host_key, url_key, archive)
+    PRIMARY KEY (host_key, url_key, bucket, archive)
 );
 
 -- URLs that have copies looked up: `rank` 0 = dead, 1 = doubtful, 2 = again; `day` = since when.
@@ -421,7 +421,7 @@ CREATE TABLE copy_queue (
     due smallint NOT NULL,
     waits boolean NOT NULL DEFAULT true,
     until timestamptz NOT NULL DEFAULT '-infinity',
-    PRIMARY KEY (bucket, host_key, url_key)
+    PRIMARY KEY (host_key, url_key, bucket)
 );
 CREATE INDEX copy_queue_next ON copy_queue (rank, day DESC) WHERE waits;
 CREATE INDEX copy_queue_due ON copy_queue (due) WHERE NOT waits;
@@ -441,7 +441,7 @@ CREATE TABLE changing_page (
     lifted boolean NOT NULL DEFAULT false,
     subject text,
     name text,
-    PRIMARY KEY (bucket, host_key, url_key)
+    PRIMARY KEY (host_key, url_key, bucket)
 );
 
 -- Each service's limits for all workers: when the next request of a kind (0 = index, 1 = playback, 2 = saving) may be
@@ -477,7 +477,7 @@ CREATE TABLE saving (
     next timestamptz NOT NULL DEFAULT now(),
     job text,
     why text NOT NULL DEFAULT '',
-    PRIMARY KEY (bucket, host_key, url_key)
+    PRIMARY KEY (host_key, url_key, bucket)
 );
 CREATE INDEX saving_next ON saving (state, next);
 

@@ -13,8 +13,8 @@ CREATE TABLE snapshot (
     wanted smallint,
     note smallint NOT NULL DEFAULT 0,
     address text,
-    PRIMARY KEY (bucket, host_key, url_key, archive)
-);
+    PRIMARY KEY (host_key, url_key, bucket, archive)
+) WITH (autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX snapshot_due ON snapshot (archive, due);
 
 CREATE TABLE cited_copy (
@@ -27,7 +27,7 @@ CREATE TABLE cited_copy (
     original_bucket smallint,
     archive smallint NOT NULL,
     due smallint NOT NULL,
-    PRIMARY KEY (bucket, host_key, url_key)
+    PRIMARY KEY (host_key, url_key, bucket)
 );
 CREATE INDEX cited_copy_original ON cited_copy (original_bucket, original_host_key, original_url_key);
 CREATE INDEX cited_copy_due ON cited_copy (archive, due);
@@ -42,7 +42,7 @@ CREATE TABLE lookup (
     due smallint NOT NULL,
     failures smallint NOT NULL DEFAULT 0,
     passed text,
-    PRIMARY KEY (bucket, host_key, url_key, archive)
+    PRIMARY KEY (host_key, url_key, bucket, archive)
 );
 
 CREATE TABLE copy_queue (
@@ -54,7 +54,7 @@ CREATE TABLE copy_queue (
     due smallint NOT NULL,
     waits boolean NOT NULL DEFAULT true,
     until timestamptz NOT NULL DEFAULT '-infinity',
-    PRIMARY KEY (bucket, host_key, url_key)
+    PRIMARY KEY (host_key, url_key, bucket)
 );
 CREATE INDEX copy_queue_next ON copy_queue (rank, day DESC) WHERE waits;
 CREATE INDEX copy_queue_due ON copy_queue (due) WHERE NOT waits;
@@ -72,7 +72,7 @@ CREATE TABLE changing_page (
     lifted boolean NOT NULL DEFAULT false,
     subject text,
     name text,
-    PRIMARY KEY (bucket, host_key, url_key)
+    PRIMARY KEY (host_key, url_key, bucket)
 );
 
 CREATE TABLE archive_service (
@@ -104,7 +104,7 @@ CREATE TABLE saving (
     next timestamptz NOT NULL DEFAULT now(),
     job text,
     why text NOT NULL DEFAULT '',
-    PRIMARY KEY (bucket, host_key, url_key)
+    PRIMARY KEY (host_key, url_key, bucket)
 );
 CREATE INDEX saving_next ON saving (state, next);
 

@@ -121,10 +121,10 @@ async def record_outcome(conn: Connection, done: Consistency, share: Share, day:
 
 
 def _ends(walk: Walk, share: Share) -> tuple[tuple[int, ...], int]:
-    """The first place of a share, and its last bucket; pages have no buckets, of them each share has each so many."""
+    """The first place of a share, and its last bucket; what goes by no bucket, each share has each so many of."""
     first, last = (BUCKETS * part // share.parts for part in (share.part, share.part + 1))
     place = first_place(walk)
-    return (place if walk in (Walk.PAGES, Walk.DEAD) else (first, *place[1:])), last - 1
+    return (place if walk in (Walk.PAGES, Walk.DEAD, Walk.COPIES) else (first, *place[1:])), last - 1
 
 
 async def _next(pool: Pool, walk: Walk, first: tuple[int, ...], last_bucket: int, batch: int) -> Stretch | None:

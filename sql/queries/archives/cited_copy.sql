@@ -25,8 +25,8 @@ WHERE cited_copy.bucket = given.bucket AND cited_copy.host_key = given.host_key
 
 -- name: list_all
 SELECT bucket, host_key, url_key FROM cited_copy
-WHERE (bucket, host_key, url_key) > (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
-ORDER BY bucket, host_key, url_key
+WHERE (host_key, url_key, bucket) > (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)
+ORDER BY host_key, url_key, bucket
 LIMIT %(limit)s
 
 -- name: list_of_pages

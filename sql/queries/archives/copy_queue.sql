@@ -11,7 +11,7 @@ SELECT change FROM copy_queue_position FOR UPDATE SKIP LOCKED
 UPDATE copy_queue_position SET change = %(change)s
 
 -- name: list_log
-SELECT change, bucket, host_key, url_key FROM change
+SELECT change, bucket, host_key, url_key, day FROM change
 WHERE change > %(since)s AND change <= %(until)s
 ORDER BY change
 LIMIT %(limit)s

@@ -67,59 +67,53 @@ ORDER BY nth DESC
 LIMIT 1
 
 -- name: find_last_copies
--- URLs of which anything is known about copies, in whichever tables.
-SELECT bucket, host_key, url_key, nth FROM (
-    SELECT bucket, host_key, url_key, row_number() OVER (ORDER BY bucket, host_key, url_key) AS nth
+-- fan-out: URLs of which anything is known about copies, in whichever tables, in the order of their primary keys.
+SELECT host_key, url_key, bucket, nth FROM (
+    SELECT host_key, url_key, bucket, row_number() OVER (ORDER BY host_key, url_key, bucket) AS nth
     FROM (
         (
-            SELECT DISTINCT bucket, host_key, url_key FROM snapshot
-            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
-                AND bucket <= %(to_bucket)s
-            ORDER BY bucket, host_key, url_key
+            SELECT DISTINCT host_key, url_key, bucket FROM snapshot
+            WHERE (host_key, url_key, bucket) >= (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)
+            ORDER BY host_key, url_key, bucket
             LIMIT %(limit)s
         )
         UNION
         (
-            SELECT DISTINCT bucket, host_key, url_key FROM lookup
-            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
-                AND bucket <= %(to_bucket)s
-            ORDER BY bucket, host_key, url_key
+            SELECT DISTINCT host_key, url_key, bucket FROM lookup
+            WHERE (host_key, url_key, bucket) >= (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)
+            ORDER BY host_key, url_key, bucket
             LIMIT %(limit)s
         )
         UNION
         (
-            SELECT DISTINCT bucket, host_key, url_key FROM copy_queue
-            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
-                AND bucket <= %(to_bucket)s
-            ORDER BY bucket, host_key, url_key
+            SELECT DISTINCT host_key, url_key, bucket FROM copy_queue
+            WHERE (host_key, url_key, bucket) >= (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)
+            ORDER BY host_key, url_key, bucket
             LIMIT %(limit)s
         )
         UNION
         (
-            SELECT DISTINCT bucket, host_key, url_key FROM changing_page
-            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
-                AND bucket <= %(to_bucket)s
-            ORDER BY bucket, host_key, url_key
+            SELECT DISTINCT host_key, url_key, bucket FROM changing_page
+            WHERE (host_key, url_key, bucket) >= (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)
+            ORDER BY host_key, url_key, bucket
             LIMIT %(limit)s
         )
         UNION
         (
-            SELECT DISTINCT bucket, host_key, url_key FROM saving
-            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
-                AND bucket <= %(to_bucket)s
-            ORDER BY bucket, host_key, url_key
+            SELECT DISTINCT host_key, url_key, bucket FROM saving
+            WHERE (host_key, url_key, bucket) >= (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)
+            ORDER BY host_key, url_key, bucket
             LIMIT %(limit)s
         )
         UNION
         (
-            SELECT DISTINCT bucket, host_key, url_key FROM cited_copy
-            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
-                AND bucket <= %(to_bucket)s
-            ORDER BY bucket, host_key, url_key
+            SELECT DISTINCT host_key, url_key, bucket FROM cited_copy
+            WHERE (host_key, url_key, bucket) >= (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)
+            ORDER BY host_key, url_key, bucket
             LIMIT %(limit)s
         )
     ) AS every
-    ORDER BY bucket, host_key, url_key
+    ORDER BY host_key, url_key, bucket
     LIMIT %(limit)s
 ) AS next
 ORDER BY nth DESC
@@ -216,45 +210,51 @@ FROM (
         ) AND newest.change <= (SELECT change FROM copy_queue_position) AND newest.after NOT IN (2, 3) AS is_needless
     FROM (
         (
-            SELECT DISTINCT bucket, host_key, url_key FROM snapshot
-            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
-                AND (bucket, host_key, url_key)
-                    <= (%(to_bucket)s::smallint, %(to_host_key)s::bigint, %(to_url_key)s::bigint)
+            SELECT DISTINCT host_key, url_key, bucket FROM snapshot
+            WHERE (host_key, url_key, bucket) >= (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)
+                AND (host_key, url_key, bucket)
+                    <= (%(to_host_key)s::bigint, %(to_url_key)s::bigint, %(to_bucket)s::smallint)
+                AND mod(bucket, %(parts)s) = %(part)s
         )
         UNION
         (
-            SELECT DISTINCT bucket, host_key, url_key FROM lookup
-            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
-                AND (bucket, host_key, url_key)
-                    <= (%(to_bucket)s::smallint, %(to_host_key)s::bigint, %(to_url_key)s::bigint)
+            SELECT DISTINCT host_key, url_key, bucket FROM lookup
+            WHERE (host_key, url_key, bucket) >= (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)
+                AND (host_key, url_key, bucket)
+                    <= (%(to_host_key)s::bigint, %(to_url_key)s::bigint, %(to_bucket)s::smallint)
+                AND mod(bucket, %(parts)s) = %(part)s
         )
         UNION
         (
-            SELECT DISTINCT bucket, host_key, url_key FROM copy_queue
-            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
-                AND (bucket, host_key, url_key)
-                    <= (%(to_bucket)s::smallint, %(to_host_key)s::bigint, %(to_url_key)s::bigint)
+            SELECT DISTINCT host_key, url_key, bucket FROM copy_queue
+            WHERE (host_key, url_key, bucket) >= (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)
+                AND (host_key, url_key, bucket)
+                    <= (%(to_host_key)s::bigint, %(to_url_key)s::bigint, %(to_bucket)s::smallint)
+                AND mod(bucket, %(parts)s) = %(part)s
         )
         UNION
         (
-            SELECT DISTINCT bucket, host_key, url_key FROM changing_page
-            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
-                AND (bucket, host_key, url_key)
-                    <= (%(to_bucket)s::smallint, %(to_host_key)s::bigint, %(to_url_key)s::bigint)
+            SELECT DISTINCT host_key, url_key, bucket FROM changing_page
+            WHERE (host_key, url_key, bucket) >= (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)
+                AND (host_key, url_key, bucket)
+                    <= (%(to_host_key)s::bigint, %(to_url_key)s::bigint, %(to_bucket)s::smallint)
+                AND mod(bucket, %(parts)s) = %(part)s
         )
         UNION
         (
-            SELECT DISTINCT bucket, host_key, url_key FROM saving
-            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
-                AND (bucket, host_key, url_key)
-                    <= (%(to_bucket)s::smallint, %(to_host_key)s::bigint, %(to_url_key)s::bigint)
+            SELECT DISTINCT host_key, url_key, bucket FROM saving
+            WHERE (host_key, url_key, bucket) >= (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)
+                AND (host_key, url_key, bucket)
+                    <= (%(to_host_key)s::bigint, %(to_url_key)s::bigint, %(to_bucket)s::smallint)
+                AND mod(bucket, %(parts)s) = %(part)s
         )
         UNION
         (
-            SELECT DISTINCT bucket, host_key, url_key FROM cited_copy
-            WHERE (bucket, host_key, url_key) >= (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
-                AND (bucket, host_key, url_key)
-                    <= (%(to_bucket)s::smallint, %(to_host_key)s::bigint, %(to_url_key)s::bigint)
+            SELECT DISTINCT host_key, url_key, bucket FROM cited_copy
+            WHERE (host_key, url_key, bucket) >= (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)
+                AND (host_key, url_key, bucket)
+                    <= (%(to_host_key)s::bigint, %(to_url_key)s::bigint, %(to_bucket)s::smallint)
+                AND mod(bucket, %(parts)s) = %(part)s
         )
     ) AS every
     LEFT JOIN LATERAL (

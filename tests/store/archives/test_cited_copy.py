@@ -29,6 +29,7 @@ from weboid.store.archives.cited_copy import (
     record_cited_due,
     spellings,
 )
+from weboid.store.archives.copy_queue import follow_changes
 from weboid.store.archives.known_copies import BEGINNING, KnownCopiesPlace, record_known_copies
 from weboid.store.archives.snapshot import Origin, list_snapshots
 from weboid.store.pages.forward import move_forward
@@ -158,10 +159,16 @@ async def test_a_cited_copy_is_a_snapshot_of_its_original_whichever_comes_first(
         assert await stored.rows("SELECT FROM snapshot") == []
         spelled = "https://www.page.demo/page/"
         await stored.take_in({2: [spelled]}, 101)
+        # Nobody needs a copy of what works; when it is told dead or doubtful, they are known without a look-up.
+        assert await snapshots(stored, spelled) == []
+        await stored.round(101, lambda url, day: LOST)
+        async with stored.pool.connection() as conn:
+            await follow_changes(conn)
         # One a service, the newest; of archives to which people may be sent.
         assert await snapshots(stored, spelled) == [(WAYBACK, 20160102030405), (ARQUIVO, 20150102030405)]
-        await stored.take_in({3: [PAGE]}, 102)
-        assert await snapshots(stored, PAGE) == await snapshots(stored, spelled)
+        await stored.take_in({3: [PAGE, f"https://web.archive.org/web/20170102030405/{PAGE}"]}, 102)
+        assert await snapshots(stored, PAGE) == [(WAYBACK, 20170102030405)]
+        assert len(await snapshots(stored, spelled)) == 2
         await stored.take_in({4: ["http://later.demo/"]}, 103)
         await stored.take_in({5: ["https://web.archive.org/web/20100102030405/https://later.demo/"]}, 104)
         assert await snapshots(stored, "http://later.demo/") == [(WAYBACK, 20100102030405)]

@@ -11,6 +11,7 @@ from support.killing import open_killer
 from support.observations import FINE, LOST, SILENT
 from support.stored import WikiInStore, key, open_wiki
 
+from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.document.face import Answer, Face, Kind, Look, Role
 from weboid.core.document.portrait import Portrait
 from weboid.core.observe.observation import Observation
@@ -25,6 +26,11 @@ from weboid.core.verdict import judge
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
 from weboid.maintain.consistency import check_store
+from weboid.store.archives.changing_page import record_changing
+from weboid.store.archives.copy_queue import follow_changes
+from weboid.store.archives.lookup import StoredLookup, record_lookups
+from weboid.store.archives.saving import record_savable
+from weboid.store.archives.snapshot import Origin, StoredSnapshot, record_snapshots
 from weboid.store.db.key_scheme import OURS, KeyScheme, has_scheme, record_scheme, require_scheme
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Connection, open_pool
@@ -218,6 +224,56 @@ async def test_a_rekey_killed_ten_times_comes_to_the_same_end(
             assert not await has_scheme(conn, BUCKETS)
         await move_buckets(database)
         assert differing(await contents(stored), wanted) == []
+
+
+COPIES = (
+    "SELECT bucket, host_key, url_key, archive, stamp, origin FROM snapshot",
+    "SELECT bucket, host_key, url_key, archive, outcome FROM lookup",
+    "SELECT bucket, host_key, url_key, rank, waits FROM copy_queue",
+    "SELECT bucket, host_key, url_key FROM changing_page",
+    "SELECT bucket, host_key, url_key, state FROM saving",
+    "SELECT bucket, host_key, url_key, original_bucket, original_host_key, original_url_key, archive, stamp, due "
+    "FROM cited_copy",
+)
+
+
+async def fill_with_copies(stored: WikiInStore, host: str) -> None:
+    """A dead and two living URLs with all that is known of copies, and cited copies of the first two."""
+    dead, living, uncopied = (f"https://{host}two.demo/{path}" for path in "abc")
+    copies = [f"https://www.archive.org/web/2016010203040{number}/{url}" for number, url in enumerate((dead, living))]
+    await stored.take_in({1: [dead, living, uncopied, *copies]}, 100)
+    for day in DAYS:
+        await stored.round(day, lambda url, day: LOST if url == dead else FINE)
+    async with stored.pool.connection() as conn:
+        await follow_changes(conn)
+        await record_savable(conn, 120, limit=9)
+        await record_lookups(conn, [StoredLookup(key(dead), 1, LookupOutcome.NONE, 120, 210)])
+        await record_changing(conn, [key(dead)], 120)
+        await record_snapshots(conn, [StoredSnapshot(key(dead), 6, 20160102030405, Origin.CHOSEN, 130)])
+
+
+async def test_what_is_known_of_copies_moves_with_its_urls(
+    database: str, empty_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scheme = KeyScheme(form_version=2, suffix_version="another", form=without_www, key=other_key)
+    async with open_pool(empty_database, size=1, part="test") as pool, pool.connection() as conn:
+        await migrate(conn)
+    # What the store would be like, had it been filled by the new program.
+    with other_buckets(monkeypatch):
+        async with open_wiki(empty_database, {}) as stored:
+            await fill_with_copies(stored, "")
+            *wanted, cited = [set(await rows_of(stored, query)) for query in COPIES]
+    async with open_wiki(database, {}) as stored:
+        await fill_with_copies(stored, "www.")
+        before = [set(await rows_of(stored, query)) for query in COPIES]
+        assert all(before)
+        await rekey(stored.pool, 200, scheme, batch=3)
+        *after, moved = [set(await rows_of(stored, query)) for query in COPIES]
+        assert after == wanted
+        # Their own URLs still have the old form of the original within; what that is has one key in both.
+        assert {row[3:] for row in moved} == {row[3:] for row in cited}
+        assert {row[:2] for row in moved} == {tuple(other_key(parse("https://archive.org/")))[:2]}
+        assert not (await check_store(stored.pool, 200)).found
 
 
 WITH, WITHOUT = "https://www.one.demo/", "https://one.demo/"

@@ -114,18 +114,25 @@ async def record_cited(conn: Connection, cited: Iterable[CitedCopy]) -> None:
 async def record_cited_as_snapshots(
     conn: Connection, cited: Mapping[UrlKey, CitedCopy], urls: Mapping[UrlKey, Url], day: int
 ) -> None:
-    """Makes these cited copies snapshots of their originals, and known ones snapshots of these other URLs, where those
-    are watched and have none at the archive; at most one a service, the newest.
+    """Makes cited copies snapshots of their originals that are watched, in any spelling; `urls` has the copies' URLs.
 
-    `urls` are new URLs, those of `cited` among them. To be called before hosts are locked.
+    To be called before hosts are locked.
     """
-    showing = [each for each in cited.values() if each.shows]
     wanted: dict[UrlKey, list[CitedCopy]] = {}
-    for each in showing:
-        for key in _spelled_keys(urls[each.key]):
+    for each in cited.values():
+        for key in _spelled_keys(urls[each.key]) if each.shows else ():
             wanted.setdefault(key, []).append(each)
-    for key, found in (await find_cited(conn, [url for key, url in urls.items() if key not in cited])).items():
-        wanted.setdefault(key, []).extend(each for each, _ in found if each.shows)
+    await _record_snapshots(conn, wanted, day)
+
+
+async def record_known_as_snapshots(conn: Connection, urls: Iterable[Url], day: int) -> None:
+    """Makes the cited copies of these URLs, which were known before them, their snapshots."""
+    found = await find_cited(conn, urls)
+    await _record_snapshots(conn, {key: [each for each, _ in copies] for key, copies in found.items()}, day)
+
+
+async def _record_snapshots(conn: Connection, wanted: Mapping[UrlKey, Sequence[CitedCopy]], day: int) -> None:
+    """Of each URL at most one snapshot a service: what is there already, or else the newest copy."""
     if not wanted:
         return
     kept = await lock_kept(conn, wanted)
@@ -135,7 +142,7 @@ async def record_cited_as_snapshots(
             StoredSnapshot(key, each.archive, each.stamp, Origin.CITED, day + 1)
             for key in kept
             for each in sorted(wanted[key], key=lambda each: each.stamp or 0, reverse=True)
-            if each.stamp is not None
+            if each.shows and each.stamp is not None
         ],
     )
 

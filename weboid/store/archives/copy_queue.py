@@ -15,8 +15,8 @@ from weboid.core.record.status import Status
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.core.verdict.verdict import Finding, finding_of
-from weboid.store.archives.cited_copy import UNUSED_DAYS, CitedCopy, find_cited
-from weboid.store.archives.with_url import lock_kept
+from weboid.store.archives.cited_copy import UNUSED_DAYS, CitedCopy, find_cited, record_known_as_snapshots
+from weboid.store.archives.with_url import list_plain_urls, lock_kept
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import KnownUrl, key_columns
@@ -96,10 +96,13 @@ async def follow_changes(conn: Connection, *, limit: int = 5_000) -> int:
     until = await find_settled(conn)
     row = {"since": place[0], "until": until, "limit": limit}
     lines = await (await conn.execute(SQL["list_log"], row)).fetchall()
-    if kept := await lock_kept(conn, {UrlKey(*line[1:]) for line in lines}, waits=True):
+    if kept := await lock_kept(conn, {UrlKey(*line[1:4]) for line in lines}, waits=True):
         columns = key_columns(sorted(kept))
         await conn.execute(SQL["record_by_log"], columns)
         await conn.execute(SQL["delete_by_log"], columns)
+        # Copies that were cited before the URL itself was watched are its snapshots from now on.
+        urls = await list_plain_urls(conn, kept)
+        await record_known_as_snapshots(conn, urls.values(), max(line[4] for line in lines))
     position = lines[-1][0] if len(lines) == limit else max(until, place[0])
     if position != place[0]:
         await conn.execute(SQL["record_position"], {"change": position})

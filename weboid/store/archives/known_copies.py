@@ -63,7 +63,7 @@ async def _record(conn: Connection, found: dict[UrlKey, CitedCopy], urls: dict[U
     kept = await lock_kept(conn, found)
     cited = {key: found[key] for key in kept}
     await conn.execute(SQL["record_never_due"], key_columns(sorted(kept)))
-    await record_cited_as_snapshots(conn, cited, {key: urls[key] for key in cited}, day)
+    await record_cited_as_snapshots(conn, cited, urls, day)
     await record_cited(conn, cited.values())
     hosts = hosts_of(kept)
     await lock_hosts(conn, hosts)

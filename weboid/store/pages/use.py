@@ -15,7 +15,13 @@ from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.core.verdict.verdict import Verdict, finding_of
-from weboid.store.archives.cited_copy import CitedCopy, cited_copy_of, record_cited, record_cited_as_snapshots
+from weboid.store.archives.cited_copy import (
+    CitedCopy,
+    cited_copy_of,
+    is_archive_host,
+    record_cited,
+    record_cited_as_snapshots,
+)
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import SCHEMES, HostKey, host_key_columns, key_columns
@@ -144,7 +150,9 @@ async def _record_urls(
     """Records URLs that are not known yet, and makes those due that are no cited copies; returns both."""
     if not urls:
         return [], {}
-    copies = {key: copy for key, url in urls.items() if (copy := cited_copy_of(key, url, day))}
+    copies = {
+        key: copy for key, url in urls.items() if is_archive_host(url.host) and (copy := cited_copy_of(key, url, day))
+    }
     columns = {
         **key_columns(urls),
         "scheme": [SCHEMES.index(url.scheme) for url in urls.values()],
@@ -154,8 +162,9 @@ async def _record_urls(
     }
     new = [UrlKey(*row) async for row in await conn.execute(URL_SQL["record_urls"], columns)]
     cited = {key: copies[key] for key in new if key in copies} if copies else {}
-    await record_cited_as_snapshots(conn, cited, {key: urls[key] for key in new}, day)
-    await record_cited(conn, cited.values())
+    if cited:
+        await record_cited_as_snapshots(conn, cited, urls, day)
+        await record_cited(conn, cited.values())
     return new, cited
 
 

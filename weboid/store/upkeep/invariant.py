@@ -69,7 +69,7 @@ _COLUMNS: Final = {
     Walk.LINKS: ("bucket", "host_key", "url_key", "wiki", "page"),
     Walk.PAGES: ("wiki", "page"),
     Walk.DEAD: ("wiki", "page", "bucket", "host_key", "url_key"),
-    Walk.COPIES: ("bucket", "host_key", "url_key"),
+    Walk.COPIES: ("host_key", "url_key", "bucket"),
 }
 _ENDS: Final = {
     "bucket": (-1, 2**15 - 1),
@@ -162,7 +162,7 @@ async def list_breaches(conn: Connection, stretch: Stretch, policy: Policy, shar
         case Walk.HOSTS:
             return [_breach_of_host(row) async for row in await conn.execute(SQL["list_hosts"], values)]
         case Walk.COPIES:
-            rows = await conn.execute(SQL["list_copies"], values)
+            rows = await conn.execute(SQL["list_copies"], values | share._asdict())
             return list(chain.from_iterable([_breaches_of_copies(row) async for row in rows]))
         case Walk.LINKS:
             return [_breach_of_link(row) async for row in await conn.execute(SQL["list_links"], values)]

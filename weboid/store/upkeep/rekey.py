@@ -148,7 +148,7 @@ async def _rekey_spam_links(pool: Pool, scheme: KeyScheme, batch: int, dry_run: 
 
 async def _rekey_originals(pool: Pool, scheme: KeyScheme, batch: int) -> None:
     """Computes anew what cited copies are copies of: their own URLs say it."""
-    after: UrlKey | None = BEFORE_ALL
+    after: UrlKey | None = UrlKey(-1, -(2**63), -(2**63))
     while after is not None:
         async with pool.connection() as conn:
             await conn.execute(SQL["lock"])
