@@ -12,6 +12,7 @@ from weboid.archive.client import open_archive_client
 from weboid.archive.copy_rounds import CopyRounds
 from weboid.archive.queue_round import QueueRound, QueueTally
 from weboid.archive.replays import Replays
+from weboid.archive.saving import saving_round
 from weboid.archive.shared_limits import SharedLimiter
 from weboid.archive.suggestions import SuggestedCopies
 from weboid.cli.console import bar
@@ -51,8 +52,10 @@ def command(config: Config, once: bool, allow_many: bool, day: int | None) -> No
 
     Limits of archives hold for all workers together. An archive that throttles us, refuses connections or fails is left
     alone for a while, longer each time; what it was to be asked waits. Copies that are kept are visited once a quarter,
-    and so are those that pages link to; what is no longer published is dropped. Ctrl-C or SIGTERM ends it in order:
-    what was found is written. A crash loses nothing: what was under way is looked up again a quarter of an hour later.
+    and so are those that pages link to; what is no longer published is dropped. With keys in WEBOID_ARCHIVE_SAVE_KEY
+    and WEBOID_ARCHIVE_SAVE_SECRET the Wayback Machine is asked to save links that live and have no copy. Ctrl-C or
+    SIGTERM ends it in order: what was found is written. A crash loses nothing: what was under way is looked up again a
+    quarter of an hour later.
     """
     console = Console(stderr=True, soft_wrap=True, highlight=False)
 
@@ -107,8 +110,10 @@ async def archive(
                 waits=not once,
             )
             suggested = SuggestedCopies(pool, Replays(client, config.archive.services), today=today, stopped=stopped)
+            saving = saving_round(config, pool, client, today=today, stopped=stopped)
+            last: list[ArchiveWork] = [queue] if saving is None else [queue, saving]
             # One after the other if once: a cited copy that plays need not be looked for, and a dropped one is at once.
-            groups: list[list[ArchiveWork]] = [[suggested, rounds], [queue]] if once else [[suggested, rounds, queue]]
+            groups: list[list[ArchiveWork]] = [[suggested, rounds], last] if once else [[suggested, rounds, *last]]
             for works in groups:
                 await _work(works, stopped, once=once)
             shown.update(task, visible=False)
