@@ -149,7 +149,8 @@ class ArchiveConfig:
     """Web archives (A-1 … A-4). `services` are those that are asked, in order, with the values of their own tables such
     as ``[archive.wayback]`` (or ``WEBOID_ARCHIVE_WAYBACK_BASE``, …; keys in ``core/archive/configured``).
 
-    Without `save_key` and `save_secret`, which archive.org gives to accounts, nothing is saved.
+    Without `save_key` and `save_secret`, which archive.org gives to accounts, nothing is saved; they come from the
+    environment only: ``WEBOID_ARCHIVE_SAVE_KEY`` and ``WEBOID_ARCHIVE_SAVE_SECRET``.
     """
 
     services: tuple[ArchiveService, ...] = configured((), {})
@@ -284,8 +285,11 @@ def _archive(given: Mapping[str, Any], environ: Mapping[str, str]) -> ArchiveCon
     """The section ``[archive]`` with the tables of services, each key from its variable first."""
     tables: dict[str, dict[str, Any]] = {name: dict(table) for name, table in given.items() if isinstance(table, dict)}
     own = ("services", "save_key", "save_secret")
+    if written := given.keys() & {"save_key", "save_secret"}:
+        variable = _variable(min(written))
+        raise ConfigError(f"[archive] {min(written)}: keys are not kept in files; set {variable} in the environment")
     if unknown := given.keys() - tables.keys() - set(own):
-        raise ConfigError(f"[archive]: unknown key {min(unknown)!r}; known are {', '.join(own)} and tables of services")
+        raise ConfigError(f"[archive]: unknown key {min(unknown)!r}; known are services and tables of services")
     known = {_variable(key): ("", key) for key in own} | {
         _variable(f"{name}_{key}"): (name, key) for name in NAMES for key in KEYS
     }

@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 import pytest
 from support.little_archive import (
+    NET,
     Deed,
     LittleArchive,
     absent,
@@ -23,13 +24,16 @@ from support.little_archive import (
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki
 
+from weboid.archive.client import open_archive_client
 from weboid.archive.replays import Replays
+from weboid.archive.shared_limits import SharedLimiter
 from weboid.archive.snapshot_rounds import SnapshotRounds, VisitTally
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.visits import HANDFUL, QUARTER_DAYS, STRIKE_DAYS, withdrawn_note
 from weboid.core.record.moment import Moment
 from weboid.core.url.archives import BY_NAME
 from weboid.store.archives.lookup import list_lookups
+from weboid.store.archives.service_limit import record_rests_over
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshots, record_snapshots
 from weboid.store.upkeep.alarm import list_alarms
 
@@ -146,6 +150,24 @@ async def test_a_single_snapshot_can_be_dropped(wiki: WikiInStore, archive: Litt
     assert await kept(wiki) == {}
 
 
+async def test_the_two_that_there_are_can_be_dropped_where_the_archive_says_so(
+    wiki: WikiInStore, archive: LittleArchive
+) -> None:
+    await keep(wiki, 2)
+    archive.deeds |= {URLS[0]: withdrawn, URLS[1]: absent}
+    assert told(await sweep(wiki, archive, DAY)) == {"visited": 2, "dropped": 1, "struck": 1}
+    assert told(await sweep(wiki, archive, DAY + STRIKE_DAYS)) == {"visited": 1, "struck": 1}
+    assert told(await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS)) == {"visited": 1, "dropped": 1}
+
+
+async def test_a_site_that_is_withdrawn_as_a_whole_is_no_fault_of_the_archive(
+    wiki: WikiInStore, archive: LittleArchive
+) -> None:
+    await keep(wiki, 20)
+    archive.deeds |= dict.fromkeys(URLS[:5], excluded)
+    assert told(await sweep(wiki, archive, DAY)) == {"visited": 20, "kept": 15, "dropped": 5}
+
+
 @pytest.mark.parametrize("deed", [unavailable, busy, walled])
 async def test_what_proves_nothing_strikes_nothing(wiki: WikiInStore, archive: LittleArchive, deed: Deed) -> None:
     await keep(wiki, 3)
@@ -214,7 +236,7 @@ async def test_no_more_than_a_handful_of_few_are_dropped_without_a_word(
     assert await alarms(wiki) == []
     # What was allowed is not counted.
     archive.deeds[URLS[20]] = withdrawn
-    assert (await sweep(wiki, archive, DAY + QUARTER_DAYS)).dropped == 1
+    assert (await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS + QUARTER_DAYS)).dropped == 1
 
 
 async def test_a_copy_that_has_moved_within_a_day_is_kept_where_it_is_now(
@@ -250,3 +272,20 @@ async def test_a_stop_leaves_the_rest_for_tomorrow(wiki: WikiInStore, archive: L
     assert tally.visited <= 4
     assert told(await sweep(wiki, archive, DAY)) == {}
     assert (await sweep(wiki, archive, DAY + 1)).visited == 40 - tally.visited
+
+
+async def test_a_rest_of_a_simulated_day_ends_with_it(wiki: WikiInStore, archive: LittleArchive) -> None:
+    await keep(wiki, 30)
+    archive.usual = busy
+    for day, is_asked in ((DAY, True), (DAY, False), (DAY + 1, True), (DAY + 8, True)):
+        archive.usual = plays if day == DAY + 8 else busy
+        asked = len(archive.played)
+        async with wiki.pool.connection() as conn:
+            await record_rests_over(conn, day)
+        limiter = SharedLimiter(wiki.pool, lambda day=day: day)  # type: ignore[misc]
+        async with open_archive_client(NET, limiter) as client:
+            replays = Replays(client, archive.services)
+            rounds = SnapshotRounds(wiki.pool, replays, now=lambda day=day: Moment(day), stopped=asyncio.Event())  # type: ignore[misc]
+            await rounds.sweep()
+        assert (len(archive.played) > asked) == is_asked
+    assert {each.asked for each in (await kept(wiki)).values()} == {DAY + 8}

@@ -18,9 +18,16 @@ from support.browser import (
     overflow_px,
     structure_faults,
 )
+from support.copies import add_states
 from support.signedin import HOSTILE_NAME, People, open_people
-from support.webservice import DEAD, PAGES, SPOOFED
+from support.stored import key
+from support.webservice import DEAD, PAGES, SPOOFED, TODAY
 
+from weboid.assets import asset
+from weboid.store.archives.changing_page import record_changing
+from weboid.store.archives.copy_queue import Rank, record_wanted
+from weboid.store.archives.service_limit import RequestKind, lease_request, record_rest
+from weboid.store.archives.wiki_settings import StoredSettings, record_settings
 from weboid.store.people.audit import Action, record_audit
 
 pytestmark = [needs_browser, pytest.mark.timeout(300)]
@@ -33,6 +40,8 @@ OPEN = {
     "bad-request": "/externalLinkInfo?dbname=%22%3E%E2%80%AE&pageid=1",
     "no-such-address": "/nothing",
     "url-unknown": f"/url?url=&{_WIKI}",
+    "copies": f"/externalLinkInfo?{_WIKI}&pageid=4&all=1",
+    "copies-listed": f"/lists/dead?{_WIKI}&copy=with",
 }
 """What anybody can open, the pages of errors with them."""
 
@@ -69,6 +78,10 @@ async def seen_by_anybody(page: Page, people: People) -> AsyncIterator[str]:
     for name in ("url", "report", "replacement"):
         await page.goto(f"{url}/{name}?{_DEAD}")
         yield f"{name}-shown"
+    for state in ("found", "unsuitable", "withdrawn"):
+        await page.goto(f"{url}/url?url=http://dead.demo/{state}&{_WIKI}&at=2016-05-01")
+        await page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        yield f"url-{state}"
     await page.goto(f"{url}/url?url=http://nobody.demo/")
     yield "unknown-url"
 
@@ -100,6 +113,20 @@ async def seen_by_an_administrator(page: Page, people: People) -> AsyncIterator[
     yield "admin-blocks"
 
 
+async def bring_copies(people: People) -> None:
+    """All states of copies, services that were asked, a wiki's settings, and an always-changing page."""
+    site = people.site
+    await add_states(site, page=4, day=TODAY - 1)
+    text = (asset("wikis") / "enwiki.json").read_text(encoding="utf-8")
+    async with site.wiki.pool.connection() as conn:
+        await record_changing(conn, [key("http://dead.demo/unsuitable")], TODAY)
+        await record_settings(conn, StoredSettings(site.wiki.wiki.wiki, TODAY, text))
+        await lease_request(conn, 1, RequestKind.INDEX, 0, TODAY)
+        await lease_request(conn, 6, RequestKind.REPLAY, 0, TODAY)
+        await record_rest(conn, 1, 600, "rate-limited")
+        await record_wanted(conn, [key("http://dead.demo/pending")], TODAY - 3, Rank.DEAD)
+
+
 @pytest.mark.parametrize(
     ("language", "colors", "width"),
     [
@@ -116,6 +143,7 @@ async def test_no_page_has_a_barrier_or_is_wider_than_its_window(
     async with open_people(database, tmp_path, real_address=True) as people, open_browser() as browser:
         async with people.site.wiki.pool.connection() as conn:
             await record_audit(conn, Action.CHECK, "10", HOSTILE_NAME, SPOOFED, "\u202egnp.<b>")
+        await bring_copies(people)
         async with open_page(browser, width=width, colors=colors, language=language, scripts=True) as page:
             for states in (seen_by_anybody, seen_by_an_administrator):
                 async for name in states(page, people):

@@ -15,17 +15,17 @@ from typing import Final, NamedTuple
 from weboid.archive.canary_copies import CanaryCopies
 from weboid.archive.cited_verdict import list_snapshots_from, record_cited_visit
 from weboid.archive.client import Resting
-from weboid.archive.ending import ending
 from weboid.archive.replays import CitedPlay, Replays
 from weboid.archive.snapshot_rounds import SnapshotRounds
 from weboid.core.archive.visits import MOST_WAIT_DAYS, QUARTER_DAYS
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment, planned_hour
 from weboid.core.record.policy import DEFAULT, Policy
-from weboid.core.record.reasons import Outcome
+from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.url.archives import BY_NUMBER
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
+from weboid.mechanism.ending import ending
 from weboid.store.archives.cited_copy import CitedCopy, lease_cited, record_cited_due
 from weboid.store.archives.service_limit import list_services
 from weboid.store.db.pool import Pool
@@ -67,8 +67,9 @@ class _Group:
 class CitedRounds:
     """One worker's visits to cited copies; `now` is called at every visit, `stopped` ends them in order.
 
-    Snapshots that came from the same copies are verified through `snapshots`. With `waits`, the visits of a day begin
-    at its hour, another one each day, so that no copy is called gone that is missing at one hour only (U-7).
+    Snapshots that came from the same copies share their fate through `snapshots`. With `allow_many`, an operator's
+    word, a service that seems to be at fault is believed. With `waits`, the visits of a day begin at its hour, another
+    one each day, so that no copy is called gone that is missing at one hour only (U-7).
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class CitedRounds:
         now: Callable[[], Moment],
         stopped: asyncio.Event,
         policy: Policy = DEFAULT,
+        allow_many: bool = False,
         waits: bool = False,
     ) -> None:
         self._pool = pool
@@ -88,6 +90,7 @@ class CitedRounds:
         self._now = now
         self._stopped = stopped
         self._policy = policy
+        self._allow_many = allow_many
         self._waits = waits
         self._canaries = CanaryCopies(pool, replays, today=lambda: now().day)
         self._paused: dict[int, int] = {}
@@ -154,23 +157,24 @@ class CitedRounds:
 
     async def _conclude(self, group: _Group, tally: CitedTally) -> None:
         """Records what fails, unless the service itself is at fault: then it is paused for the day."""
-        if not group.failing:
-            return
-        firm = sum(1 for each in group.failing if _worked(each.known))
-        unproven = len(group.failing) - firm
-        try:
-            is_down = await self._canaries.is_down(group.archive, firm, group.playing, unproven=unproven)
-        except Resting:
-            is_down = True
-        else:
-            if is_down:
-                self._paused[group.archive] = self._now().day
-        if is_down:
+        if group.failing and not self._allow_many and await self._is_at_fault(group):
             group.is_open = False
             tally.held += len(group.failing)
             return
         for each in group.failing:
             await self._record(each, tally)
+
+    async def _is_at_fault(self, group: _Group) -> bool:
+        """Whether nothing may be held against the service's copies now, as for snapshots."""
+        firm = sum(1 for each in group.failing if _is_firm(each))
+        unproven = len(group.failing) - firm
+        try:
+            if not await self._canaries.is_down(group.archive, firm, group.playing, unproven=unproven):
+                return False
+        except Resting:
+            return True
+        self._paused[group.archive] = self._now().day
+        return True
 
     async def _put_off(self, copy: CitedCopy, known: KnownUrl, *, is_asked: bool) -> None:
         """What cannot be requested is looked at once a quarter; what has proved nothing, again after a day or more."""
@@ -194,6 +198,7 @@ class CitedRounds:
                     await self._snapshots.drop(snapshot, url, told.play.replayed)
 
 
-def _worked(known: KnownUrl) -> bool:
-    """Whether it worked when it was last visited."""
-    return known.record.reason is not None and known.record.reason.outcome is Outcome.WORKING
+def _is_firm(told: _Seen) -> bool:
+    """Whether it worked when it was last visited, and is not there now without a word."""
+    before = told.known.record.reason
+    return before is not None and before.outcome is Outcome.WORKING and told.seen.reason is not Reason.GONE

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from typing import Final
 
 from weboid.archive.cited_rounds import CitedRounds, CitedTally
@@ -43,10 +44,21 @@ class CopyRounds:
         allow_many: bool = False,
         waits: bool = False,
     ) -> None:
+        self.snapshots = VisitTally()
+        self.cited = CitedTally()
         self._stopped = stopped
         replays = Replays(client, services)
         self._snapshots = SnapshotRounds(pool, replays, now=now, stopped=stopped, policy=policy, allow_many=allow_many)
-        self._cited = CitedRounds(pool, replays, self._snapshots, now=now, stopped=stopped, policy=policy, waits=waits)
+        self._cited = CitedRounds(
+            pool,
+            replays,
+            self._snapshots,
+            now=now,
+            stopped=stopped,
+            policy=policy,
+            allow_many=allow_many,
+            waits=waits,
+        )
 
     async def run(self) -> None:
         """Calls `sweep` again and again, with pauses, until stopped."""
@@ -60,6 +72,20 @@ class CopyRounds:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopped.wait(), _PAUSE_S)
 
-    async def sweep(self) -> tuple[VisitTally, CitedTally]:
+    async def sweep(self) -> None:
         """Visits all that are due; ends early if stopped. Raises StoreError."""
-        return await self._snapshots.sweep(), await self._cited.sweep()
+        self.snapshots = await self._snapshots.sweep()
+        self.cited = await self._cited.sweep()
+
+    @property
+    def told(self) -> str:
+        """What the newest sweep has done, for an operator; empty if there was nothing to do."""
+        found, cited = self.snapshots, self.cited
+        parts = []
+        if found.visited:
+            kinds = {name: count for name, count in asdict(found).items() if count and name != "visited"}
+            parts.append(f"{found.visited} kept copies visited: {', '.join(f'{kinds[name]} {name}' for name in kinds)}")
+        if cited.visited:
+            held = f", {cited.held} held, since their archive is at fault" if cited.held else ""
+            parts.append(f"{cited.visited} cited copies visited{held}")
+        return "; ".join(parts)

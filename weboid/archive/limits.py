@@ -34,7 +34,7 @@ def gap_s(service: ArchiveService, kind: RequestKind) -> float:
         case RequestKind.REPLAY:
             per_minute = service.replay_per_minute
         case RequestKind.SAVE:
-            per_minute = _SAVES_PER_MINUTE
+            per_minute = _SAVES_PER_MINUTE if service.per_minute else 0
     return 60 / per_minute if per_minute else 0.0
 
 

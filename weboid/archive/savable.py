@@ -65,5 +65,5 @@ def unsavable_now(record: UrlRecord, host: HostRecord, day: int) -> str:
 
 
 def is_well(reply: ServiceReply) -> bool:
-    """Whether the saving service calls itself well (``/save/status/system``); else it says in words what is the matter."""
+    """Whether the saving service calls itself well (``/save/status/system``); else it says in words why not."""
     return reply.code == 200 and bool(re.search(rb'"status"\s*:\s*"ok"', reply.body[:1_000]))

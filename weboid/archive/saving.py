@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
 from typing import Final
@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 
 from weboid.archive.client import ArchiveClient, Resting
 from weboid.archive.look_up import RESTING, FoundCopy, GivenCopy, look_up
+from weboid.archive.savable import is_well, unsavable_now, unsavable_url
 from weboid.archive.wanted import SNAPSHOT_DAYS, lookup_rows
 from weboid.config import Config
 from weboid.core.archive.addresses import save_request, save_status_request, taken_of
 from weboid.core.archive.captures import ServiceReply
 from weboid.core.archive.choice import Wish
 from weboid.core.archive.outcomes import LookupOutcome
-from weboid.archive.savable import is_well, unsavable_now, unsavable_url
 from weboid.core.archive.save_replies import SaveReply, SaveState, account_of, job_status, submitted
 from weboid.core.archive.services import ArchiveService, services_for
 from weboid.core.record.days import date_of
@@ -71,7 +71,7 @@ _NOT_SHOWN_S: Final = 7 * _DAY_S
 _LOOKUPS_A_SAVE: Final = 3
 """So many look-ups there may be in a day for each saving."""
 _QUEUED: Final = 500
-_IDLE_S: Final = 60.0
+_IDLE_S: Final = 300.0
 _UNWELL_S: Final = 900.0
 """So long nothing is sent to a service that says that it is not well."""
 _REPLY_BYTES: Final = 1 << 18
@@ -137,6 +137,9 @@ class SavingRound:
         self._day = self._ended_day = -1
         self._left = self._looked = self._sent = 0
         self._rest_until = 0.0
+        self._has_begun = False
+        self._before: int | None = None
+        """The place in the log before which there may be more to save; None = there is nothing more."""
 
     async def run(self) -> None:
         """Calls `sweep` again and again, with pauses, until stopped."""
@@ -166,13 +169,13 @@ class SavingRound:
         return self.tally
 
     @property
+    def _is_resting(self) -> bool:
+        return self._stopped.is_set() or self._rest_until > asyncio.get_running_loop().time()
+
+    @property
     def _is_ended(self) -> bool:
-        """Whether nothing more is sent for now."""
-        return (
-            self._stopped.is_set()
-            or self._ended_day == self._today()
-            or self._rest_until > asyncio.get_running_loop().time()
-        )
+        """Whether nothing more is submitted for now."""
+        return self._is_resting or self._ended_day == self._today()
 
     def _end(self, why: str, rest_s: float | None) -> None:
         """Sends nothing more for so many seconds; None = on this day."""
@@ -199,7 +202,7 @@ class SavingRound:
 
     async def _one_after_another(self, state: SavingState, work: Callable[[Saving], Awaitable[None]]) -> None:
         lease_s = _JOB_LEASE_S if state is SavingState.SENT else _LEASE_S
-        while not self._is_ended:
+        while not self._is_resting:
             if state is SavingState.WAITING and not self._has_budget:
                 return
             async with self._pool.connection() as conn:
@@ -259,7 +262,7 @@ class SavingRound:
     async def _open_slots(self) -> int:
         """How many captures may be under way, by what the service says of itself and of the account."""
         try:
-            if not is_well(await self._asked("system")):
+            if not is_well(await self._asked("system", keys={})):
                 self._end("not-well", _UNWELL_S)
                 return 0
             reply = await self._asked("user")
@@ -278,11 +281,10 @@ class SavingRound:
             self.tally.why = "no-session"
         return min(AT_ONCE, account.available or 0)
 
-    async def _asked(self, job: str) -> ServiceReply:
+    async def _asked(self, job: str, *, keys: Mapping[str, str] | None = None) -> ServiceReply:
         address = save_status_request(self._service, job)
-        return await self._client.send(
-            self._service, RequestKind.SAVE, address, most=_REPLY_BYTES, headers=self._headers
-        )
+        headers = self._headers if keys is None else keys
+        return await self._client.send(self._service, RequestKind.SAVE, address, most=_REPLY_BYTES, headers=headers)
 
     async def _end_by(self, said: SaveReply) -> None:
         """Ends what is sent, as a reply demands that speaks of no single URL."""
@@ -297,11 +299,19 @@ class SavingRound:
             await raise_alarm(conn, AlarmKind.ARCHIVE_SAVING, self._service.name, self._today(), detail)
 
     async def _queue(self) -> None:
-        """Queues living URLs while few wait."""
+        """Queues living URLs while few wait: from the newest lines of the log, then from one older stretch of it."""
+        day = self._today()
         async with self._pool.connection() as conn:
-            waiting = (await count_savings(conn, limit=_QUEUED)).get(SavingState.WAITING, 0)
-            if waiting < _QUEUED:
-                await record_savable(conn, self._today(), limit=_QUEUED - waiting)
+            room = _QUEUED - (await count_savings(conn, limit=_QUEUED)).get(SavingState.WAITING, 0)
+        if room > 0:
+            async with self._pool.connection() as conn:
+                newest = await record_savable(conn, day, limit=room)
+            room -= newest.queued
+            if not self._has_begun:
+                self._has_begun, self._before = True, newest.before
+        if room > 0 and self._before is not None:
+            async with self._pool.connection() as conn:
+                self._before = (await record_savable(conn, day, before=self._before, limit=room)).before
 
     # One URL, from the look-up to the end of its job.
 
@@ -355,10 +365,14 @@ class SavingRound:
         return False
 
     async def _submit(self, saving: Saving) -> None:
-        # Whoever finds it like this after a crash looks for the copy before anything is submitted again.
-        await self._put_job(saving, SavingState.SENT, None, next_s=_JOB_LEASE_S, why=_SENDING)
+        if self._left < 1:
+            await self._put(saving, SavingState.WAITING)
+            self._end("daily-limit", None)
+            return
         self._left -= 1
         self._sent += 1
+        # Whoever finds it like this after a crash looks for the copy before anything is submitted again.
+        await self._put_job(saving, SavingState.SENT, None, next_s=_JOB_LEASE_S, why=_SENDING)
         try:
             reply = await self._client.send(
                 self._service,
@@ -441,12 +455,16 @@ class SavingRound:
             return
         given = [] if saving.job is None else [GivenCopy(self._service, taken_of(int(saving.job)), saving.url)]
         result = await look_up(self._client, [self._service], _wish(known, day, since=saving.day), given=given)
+        rows = lookup_rows(saving.key, result, earlier, day)
         if result.found is not None:
             self.tally.shown += 1
-            await self._keep(saving, known, result.found, lookup_rows(saving.key, result, earlier, day))
-        elif result.rest_s is not None:
+            await self._keep(saving, known, result.found, rows)
+            return
+        async with self._pool.connection() as conn:
+            await record_lookups(conn, rows)
+        if result.rest_s is not None:
             raise Resting(self._service, result.rest_s, RESTING)
-        elif result.outcome is LookupOutcome.ERROR:
+        if result.outcome is LookupOutcome.ERROR:
             await self._put(saving, SavingState.SAVED, next_s=_DAY_S, why=saving.why)
         elif saving.job is not None and saving.why != _NOT_SHOWN:
             await self._put(saving, SavingState.SAVED, next_s=_NOT_SHOWN_S, why=_NOT_SHOWN)
@@ -513,7 +531,7 @@ def _headers(service: ArchiveService, key: str, secret: str) -> dict[str, str]:
 def _wish(known: KnownUrl, day: int, *, since: int | None = None) -> Wish:
     """What is looked for: the page as it is, or was when it came; it lives, so every copy since is one before death."""
     moment = datetime.combine(date_of(_cited(known, day) if since is None else since), time(), UTC)
-    return Wish(known.url, moment, date_of(day), date_of(day))
+    return Wish(known.url, moment, date_of(day), date_of(day), known.portrait)
 
 
 def _cited(known: KnownUrl, day: int) -> int:

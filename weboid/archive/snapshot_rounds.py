@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 from weboid.archive.canary_copies import CanaryCopies
 from weboid.archive.cited_verdict import record_cited_of
 from weboid.archive.client import Resting
-from weboid.archive.ending import ending
 from weboid.archive.replays import Replays
 from weboid.archive.withdrawals import Withdrawals
 from weboid.core.archive.addresses import stamp_of
@@ -30,6 +29,7 @@ from weboid.core.url.archives import BY_NUMBER
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.errors import StoreError
+from weboid.mechanism.ending import ending
 from weboid.store.archives.service_limit import list_services
 from weboid.store.archives.snapshot import (
     StoredSnapshot,
@@ -209,8 +209,11 @@ class SnapshotRounds:
                     tally.stopped += 1
 
     async def _is_at_fault(self, group: "_Group") -> bool:
-        """Whether nothing may be held against the service's copies now; one that is at fault is paused for the day."""
-        firm = sum(1 for played in group.failing if _played_before(played.snapshot))
+        """Whether nothing may be held against the service's copies now; one that is at fault is paused for the day.
+
+        What it says to have withdrawn is no failure of its own, unless it shows nothing else: large sites go at once.
+        """
+        firm = sum(1 for played in group.failing if _is_firm(played))
         unproven = len(group.failing) - firm
         try:
             if not await self._canaries.is_down(
@@ -247,5 +250,8 @@ class SnapshotRounds:
             )
 
 
-def _played_before(snapshot: StoredSnapshot) -> bool:
-    return snapshot.asked is not None and not snapshot.strikes
+def _is_firm(played: Played) -> bool:
+    """Whether it played before, and is not there now without a word."""
+    snapshot, _, replayed, _ = played
+    was_there = snapshot.asked is not None and not snapshot.strikes
+    return was_there and replayed.result is not ReplayResult.WITHDRAWN

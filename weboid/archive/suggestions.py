@@ -1,6 +1,7 @@
 """Checks suggested replacements and snapshots: each before it is shown, and again now and then (A-3, A-4).
 
-The checks are made by ``checking/checker``, as for every link; the records of URLs are not changed.
+Replacements are checked by ``checking/checker``, as every link is; snapshots are played raw by ``archive/replays``, as
+all copies are, whatever their archive's pages for people say. The records of URLs are not changed.
 One law: a suggestion is shown only if it works without restriction; after three checks in a row that did not find it
 working it is deleted.
 """
@@ -13,15 +14,20 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from weboid.archive.ending import ending
+from weboid.archive.client import Resting
+from weboid.archive.replays import Replays
 from weboid.checking.connectivity import CANARIES, Ask, Connectivity
 from weboid.checking.online import Online
+from weboid.core.archive.replay import ReplayResult
 from weboid.core.document.face import NO_FACE
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.status import Status
 from weboid.core.url.archives import snapshot_of
+from weboid.core.url.urls import parse
 from weboid.errors import StoreError
+from weboid.mechanism.ending import ending
 from weboid.store.db.pool import Pool
 from weboid.store.people.audit import NOBODY, Action, record_audit
 from weboid.store.people.replacement import (
@@ -80,9 +86,9 @@ def judged(suggestion: Replacement, seen: Observation, day: int) -> JudgedSugges
     strikes = suggestion.strikes + 1
     if strikes >= STRIKES or (is_archived and seen.reason in _DEPUBLISHED):
         return JudgedSuggestion(SuggestionFate.GONE, day, strikes)
-    return JudgedSuggestion(
-        SuggestionFate.STRIKE, day + (FAILING_DAYS if seen.outcome is Outcome.FAILING else DOUBTFUL_DAYS), strikes
-    )
+    # Outages of archives last for a week, so three strikes of a snapshot take two.
+    is_soon = seen.outcome is Outcome.FAILING and not is_archived
+    return JudgedSuggestion(SuggestionFate.STRIKE, day + (FAILING_DAYS if is_soon else DOUBTFUL_DAYS), strikes)
 
 
 def _is_fine(seen: Observation) -> bool:
@@ -98,6 +104,20 @@ def is_given_up(suggestion: Replacement, day: int) -> bool:
     kept = 0 if not suggestion.works else WORKING_DAYS if suggestion.archive == PLAIN else ARCHIVE_DAYS
     since = suggestion.day if suggestion.asked is None else suggestion.asked
     return day - since > kept + UNASKED_DAYS
+
+
+async def record_judged(pool: Pool, suggestion: Replacement, result: JudgedSuggestion, word: str, day: int) -> None:
+    """Writes what became of a suggestion by a check on `day`, `word` saying why. Raises StoreError."""
+    async with pool.connection() as conn:
+        if result.fate is not SuggestionFate.GONE:
+            works = result.fate is SuggestionFate.WORKS
+            await record_checked(conn, suggestion, asked=day, due=result.due, strikes=result.strikes, works=works)
+            return
+        key, target = suggestion.key, suggestion.target
+        if await delete_replacement(conn, key, archive=suggestion.archive, target=target):
+            known = (await find_urls(conn, [key])).get(key)
+            about = str(known.url) if known else ""
+            await record_audit(conn, Action.DROP_REPLACEMENT, NOBODY, "Weboid", about, f"{target} ({word})")
 
 
 class Suggestions:
@@ -138,7 +158,7 @@ class Suggestions:
         try:
             while not self._stopped.is_set() and not self._connectivity.is_down:
                 async with self._pool.connection() as conn:
-                    taken = await lease_replacements(conn, self._today(), limit=_TAKEN_AT_ONCE)
+                    taken = await lease_replacements(conn, self._today(), limit=_TAKEN_AT_ONCE, archived=False)
                     if taken and not count:
                         self._connectivity.know(await list_canaries(conn, limit=CANARIES))
                 if taken and not count:
@@ -175,27 +195,75 @@ class Suggestions:
         else:
             return
         try:
-            await self._record(suggestion, result, word, day)
+            await record_judged(self._pool, suggestion, result, word, day)
         except StoreError as error:
             log.warning("a suggestion will be checked again tomorrow: %s", error)
 
-    async def _record(self, suggestion: Replacement, result: JudgedSuggestion, word: str, day: int) -> None:
-        async with self._pool.connection() as conn:
-            if result.fate is not SuggestionFate.GONE:
-                works = result.fate is SuggestionFate.WORKS
-                await record_checked(conn, suggestion, asked=day, due=result.due, strikes=result.strikes, works=works)
-                return
-            key, target = suggestion.key, suggestion.target
-            if await delete_replacement(conn, key, archive=suggestion.archive, target=target):
-                known = (await find_urls(conn, [key])).get(key)
-                about = str(known.url) if known else ""
-                await record_audit(conn, Action.DROP_REPLACEMENT, NOBODY, "Weboid", about, f"{target} ({word})")
-
     async def _seen(self, suggestion: Replacement) -> Observation | None:
         """One check; None if it says nothing about the suggestion, as if the failure may be our own (C-16)."""
-        # The document itself is examined (C-11); at an archive no made-up URL is requested.
-        face = NO_FACE if suggestion.archive == PLAIN else None
-        seen = await self._connectivity.check(CheckRequest(suggestion.target, looks=True, face=face))
-        # A server that requests a pause has said nothing about the document; large archives often do so.
+        # The document itself is examined (C-11).
+        seen = await self._connectivity.check(CheckRequest(suggestion.target, looks=True, face=NO_FACE))
+        # A server that requests a pause has said nothing about the document.
         is_resting = seen is not None and (seen.retry_after_s or seen.reason is Reason.RATE_LIMIT)
         return None if is_resting else seen
+
+
+class SuggestedCopies:
+    """One worker's visits to suggested snapshots; `today` is called at every visit, `stopped` ends them in order."""
+
+    def __init__(self, pool: Pool, replays: Replays, *, today: Callable[[], int], stopped: asyncio.Event) -> None:
+        self._pool = pool
+        self._replays = replays
+        self._today = today
+        self._stopped = stopped
+
+    async def run(self) -> None:
+        """Calls `sweep` again and again, with pauses, until stopped."""
+        while not self._stopped.is_set():
+            try:
+                await self.sweep()
+            except StoreError as error:
+                log.warning("suggested copies wait: %s", error)
+            except Exception as error:
+                log.error("suggested copies wait: %r", error, exc_info=error)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopped.wait(), _PAUSE_S)
+
+    async def sweep(self) -> int:
+        """Visits all that are due, one after another; returns how many. Ends early if stopped. Raises StoreError."""
+        count = 0
+        async with ending(self._stopped):
+            while not self._stopped.is_set():
+                async with self._pool.connection() as conn:
+                    taken = await lease_replacements(conn, self._today(), limit=_TAKEN_AT_ONCE, archived=True)
+                if not taken:
+                    break
+                for suggestion in taken:
+                    if self._stopped.is_set():
+                        break
+                    await self._visit(suggestion)
+                    count += 1
+        return count
+
+    async def _visit(self, suggestion: Replacement) -> None:
+        day = self._today()
+        seen = await self._played(suggestion)
+        if seen is not None:
+            await record_judged(self._pool, suggestion, judged(suggestion, seen, day), seen.reason.word, day)
+        elif is_given_up(suggestion, day):
+            gone = JudgedSuggestion(SuggestionFate.GONE, day, suggestion.strikes)
+            await record_judged(self._pool, suggestion, gone, "not-asked", day)
+
+    async def _played(self, suggestion: Replacement) -> Observation | None:
+        """What the archive shows of the copy; None if that proves nothing, or it is not to be asked now."""
+        try:
+            play = await self._replays.play_cited(parse(suggestion.target))
+        except Resting as rests:
+            log.debug("not visited now: %s", rests)
+            return None
+        if play is None or play.seen is None:
+            return None
+        if play.replayed is not None and play.replayed.result is ReplayResult.MOVED_FAR:
+            # This copy was suggested, and its readers would come to another one.
+            return Observation(Status.NOT_FOUND, Reason.NOT_FOUND, http=play.seen.http)
+        return play.seen

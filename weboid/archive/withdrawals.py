@@ -7,7 +7,6 @@ an operator's word (U-8).
 
 import logging
 from dataclasses import replace
-from typing import Final
 
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.replay import Replayed, ReplayResult
@@ -21,19 +20,14 @@ from weboid.core.archive.visits import (
 )
 from weboid.core.url.archives import BY_NUMBER
 from weboid.core.url.urls import Url
-from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.store.archives.copy_queue import record_wanted
 from weboid.store.archives.lookup import StoredLookup, record_lookups
 from weboid.store.archives.snapshot import StoredSnapshot, count_snapshots, delete_snapshot, record_visit
 from weboid.store.archives.withdrawal import Withdrawn, find_withdrawn, record_withdrawn
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
-from weboid.store.urls.url import find_urls
 
 log = logging.getLogger(__name__)
-
-_SEARCHED: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL})
-"""Of URLs with these verdicts copies are looked for."""
 
 
 class Withdrawals:
@@ -85,9 +79,7 @@ async def _exchange(conn: Connection, snapshot: StoredSnapshot, replayed: Replay
     due = day + outcome.kept_days if excluded else day
     passed = withdrawn_note(snapshot.stamp)
     await record_lookups(conn, [StoredLookup(snapshot.key, snapshot.archive, outcome, day, due, passed=passed)])
-    known = (await find_urls(conn, [snapshot.key])).get(snapshot.key)
-    if known is not None and finding_of(known.record, known.host).verdict in _SEARCHED:
-        await record_wanted(conn, [snapshot.key], day)
+    await record_wanted(conn, [snapshot.key], day)
     return True
 
 

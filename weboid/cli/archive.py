@@ -8,10 +8,13 @@ from typing import Protocol
 import click
 from rich.console import Console
 
-from weboid.archive.client import ArchiveClient, open_archive_client
+from weboid.archive.client import open_archive_client
 from weboid.archive.copy_rounds import CopyRounds
 from weboid.archive.queue_round import QueueRound, QueueTally
+from weboid.archive.replays import Replays
+from weboid.archive.saving import saving_round
 from weboid.archive.shared_limits import SharedLimiter
+from weboid.archive.suggestions import SuggestedCopies
 from weboid.cli.console import bar
 from weboid.cli.runtime import clock, day_option, moments, open_store, run_async, stop_signals
 from weboid.config import Config
@@ -19,6 +22,7 @@ from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.moment import Moment
 from weboid.store.archives.copy_queue import count_queue
 from weboid.store.archives.known_copies import KnownCopiesPlace, record_known_copies
+from weboid.store.archives.service_limit import record_rests_over
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Pool
 
@@ -48,13 +52,18 @@ def command(config: Config, once: bool, allow_many: bool, day: int | None) -> No
 
     Limits of archives hold for all workers together. An archive that throttles us, refuses connections or fails is left
     alone for a while, longer each time; what it was to be asked waits. Copies that are kept are visited once a quarter,
-    and so are those that pages link to; what is no longer published is dropped. Ctrl-C or SIGTERM ends it in order: what was
-    found is written. A crash loses nothing: what was under way is looked up again a quarter of an hour later.
+    and so are those that pages link to; what is no longer published is dropped. With keys in WEBOID_ARCHIVE_SAVE_KEY
+    and WEBOID_ARCHIVE_SAVE_SECRET the Wayback Machine is asked to save links that live and have no copy. Ctrl-C or
+    SIGTERM ends it in order: what was found is written. A crash loses nothing: what was under way is looked up again a
+    quarter of an hour later.
     """
     console = Console(stderr=True, soft_wrap=True, highlight=False)
 
     async def main() -> None:
         async with open_store(config, size=4, part="archive") as pool:
+            if day is not None:
+                async with pool.connection() as conn:
+                    await record_rests_over(conn, day)
             now = moments(day, None)
             await archive(config, pool, clock(day), once=once, console=console, now=now, allow_many=allow_many)
 
@@ -100,9 +109,17 @@ async def archive(
                 allow_many=allow_many,
                 waits=not once,
             )
-            await _work([queue, rounds], stopped, once=once)
+            suggested = SuggestedCopies(pool, Replays(client, config.archive.services), today=today, stopped=stopped)
+            saving = saving_round(config, pool, client, today=today, stopped=stopped)
+            last: list[ArchiveWork] = [queue] if saving is None else [queue, saving]
+            # One after the other if once: a cited copy that plays need not be looked for, and a dropped one is at once.
+            groups: list[list[ArchiveWork]] = [[suggested, rounds], last] if once else [[suggested, rounds, *last]]
+            for works in groups:
+                await _work(works, stopped, once=once)
             shown.update(task, visible=False)
     console.print(f"{_summary(queue, time.monotonic() - begun)}")
+    if rounds.told:
+        console.print(rounds.told)
     return queue.tally
 
 

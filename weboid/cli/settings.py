@@ -7,10 +7,10 @@ from typing import Final
 
 from rich.console import Console
 
-from weboid.archive.settings_round import is_settings_fresh, refresh_settings
 from weboid.cli.arguments import named_wiki
 from weboid.config import Config, WikiConfig
 from weboid.errors import SourceError
+from weboid.maintain.settings_pages import is_settings_fresh, refresh_settings
 from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import record_wiki

@@ -13,12 +13,12 @@ from weboid.cli.console import styled
 from weboid.cli.escape import host_line, plain
 from weboid.cli.runtime import open_store, run_async
 from weboid.config import Config
-from weboid.core.verdict.kept_copies import services_of
 from weboid.core.record.days import iso
 from weboid.core.url.classify import classify
 from weboid.core.url.farms import farm_named, parse_wiki_name
 from weboid.core.url.keys import key_of
 from weboid.core.verdict.grounds import Grounds
+from weboid.core.verdict.kept_copies import services_of
 from weboid.core.verdict.link_report import LinkReport, link_as_json, link_report, link_reports, state_word
 from weboid.errors import NotFound
 from weboid.store.db.pool import Connection

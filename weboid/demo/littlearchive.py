@@ -246,8 +246,8 @@ def _title(one: LittleCapture) -> str:
 
 
 def _inner(one: LittleCapture) -> str:
-    """The captured document below the archive's own line."""
-    return one.body.decode("utf-8", "replace").partition("</title>")[2] or f"<p>{one.status}</p>"
+    """The captured document below the archive's own line; its last line may be cut."""
+    return one.body.decode("utf-8", "replace").partition("</title>")[2].rpartition("\n")[0]
 
 
 def _page(title: str, body: str, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:

@@ -11,12 +11,10 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_network
 from typing import Final
 
-from weboid.archive.cited_rounds import CitedRounds
 from weboid.archive.client import open_archive_client
+from weboid.archive.copy_rounds import CopyRounds
 from weboid.archive.queue_round import QueueRound
-from weboid.archive.replays import Replays
 from weboid.archive.shared_limits import SharedLimiter
-from weboid.archive.snapshot_rounds import SnapshotRounds
 from weboid.checking.checker import Checker
 from weboid.checking.online import Online
 from weboid.checking.turns import LocalTurns
@@ -127,12 +125,9 @@ async def _look_at_copies(stage: Stage, pool: Pool, day: int) -> None:
     stopped = asyncio.Event()
     services = stage.config.archive.services
     async with open_archive_client(stage.config.net, SharedLimiter(pool, lambda: day)) as client:
-        replays = Replays(client, services)
-        snapshots = SnapshotRounds(pool, replays, now=lambda: Moment(day), stopped=stopped)
-        await CitedRounds(pool, replays, snapshots, now=lambda: Moment(day), stopped=stopped).sweep()
+        await CopyRounds(pool, client, services, now=lambda: Moment(day), stopped=stopped).sweep()
         if day <= stage.days[0] + LOOKED_UP_UNTIL:
             await QueueRound(pool, client, services, today=lambda: day, stopped=stopped).sweep()
-        await snapshots.sweep()
     async with pool.connection() as conn:
         await follow_changes(conn)
     await _hasten(stage, pool, day)

@@ -37,6 +37,16 @@ FROM (
 ) AS answered
 WHERE archive_service.archive = answered.archive AND archive_service.kind = answered.kind
 
+-- name: record_rests_over
+UPDATE archive_service SET rest_until = '-infinity'
+FROM (
+    SELECT archive, kind FROM archive_service
+    WHERE day <> %(day)s AND rest_until > clock_timestamp()
+    ORDER BY archive, kind
+    FOR NO KEY UPDATE
+) AS resting
+WHERE archive_service.archive = resting.archive AND archive_service.kind = resting.kind
+
 -- name: list_services
 SELECT archive, kind, greatest(0, extract(epoch FROM rest_until - clock_timestamp()))::float8, rest_s, why, day,
     requests

@@ -23,7 +23,7 @@ ORDER BY archive
 -- the lease: if the worker ends without a result, the suggestion is due again on that day.
 WITH taken AS MATERIALIZED (
     SELECT bucket, host_key, url_key, archive FROM replacement
-    WHERE due <= %(day)s
+    WHERE due <= %(day)s AND (archive <> 0) = coalesce(%(archived)s::boolean, archive <> 0)
     ORDER BY due
     LIMIT %(limit)s
     FOR NO KEY UPDATE SKIP LOCKED

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.observations import BROKEN, FINE, GONE, LIMITED, LOST, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, WALL
 
-from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Outcome, Reason
@@ -18,6 +17,7 @@ from weboid.core.url.classify import classify
 from weboid.core.verdict.claims import NONE, Claims
 from weboid.core.verdict.grounds import Grounds, grounds_of
 from weboid.core.verdict.judge import judge, judge_host
+from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.verdict.link_report import link_as_json, link_report
 from weboid.core.verdict.verdict import Verdict, finding_of
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.record.days import iso
 from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
@@ -18,6 +17,7 @@ from weboid.core.url.classify import classify
 from weboid.core.url.farms import WMF, WikiName
 from weboid.core.url.keys import key_of
 from weboid.core.verdict.claims import NONE, Claims
+from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.verdict.link_report import (
     Extent,
     LinkReport,
@@ -123,6 +123,9 @@ def test_a_dead_link_as_json() -> None:
         "assumed": None,
         "replacement": None,
         "archives": [],
+        "archived": "pending",
+        "snapshots": [],
+        "copy_of": None,
         "evidence": {
             "strikes": 5,
             "missing": 5,

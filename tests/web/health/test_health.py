@@ -10,13 +10,17 @@ from typing import Any
 import pytest
 from lxml import etree, html
 from prometheus_client.parser import text_string_to_metric_families
-from support.webservice import TODAY, Site
+from support.stored import key
+from support.webservice import DEAD, TODAY, Site
 
+from weboid.core.record.days import iso
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.spam_lines import parse_lines
 from weboid.errors import StoreError
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.mechanism.single_flight import SingleFlight
+from weboid.store.archives.copy_queue import Rank, record_wanted
+from weboid.store.archives.service_limit import RequestKind, lease_request, record_rest
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.page_pass import PassPosition, record_end, record_place, record_start
 from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
@@ -407,3 +411,29 @@ async def busy(pool: Pool, count: int) -> AsyncIterator[None]:
         for _ in range(count):
             await stack.enter_async_context(pool.connection())
         yield
+
+
+async def test_archives_are_told_with_their_requests_rests_and_queue(site: Site) -> None:
+    async with site.wiki.pool.connection() as conn:
+        await lease_request(conn, 1, RequestKind.INDEX, 0, TODAY)
+        await lease_request(conn, 6, RequestKind.REPLAY, 0, TODAY - 1)
+        await record_rest(conn, 1, 600, "rate-limited")
+        await record_wanted(conn, [key(DEAD)], TODAY - 3, Rank.DEAD)
+    told = json.loads((await site.fetch("/status?format=json"))[1])
+    rows = {(each["service"], each["kind"]): each for each in told["services"]}
+    index = rows["wayback", "index"]
+    assert (index["requests"], index["budget"], index["why"]) == (1, 24 * 60 * 24, "rate-limited")
+    assert 590 <= index["resting_s"] <= 600
+    replay = rows["arquivo", "replay"]
+    assert (replay["requests"], replay["resting_s"], replay["why"]) == (0, 0, None)
+    assert told["copy_queue"]["dead"] == {"waiting": {"value": 1, "exactness": "exact"}, "oldest": iso(TODAY - 3)}
+    body = (await site.fetch("/status?lang=en"))[1]
+    assert "paused for 10 minutes: rate-limited" in body
+    assert "34,560" in body
+    assert "1, the longest since" in body
+    measured = await samples(site)
+    assert measured["weboid_archive_requests_today", ("index", "wayback")] == 1
+    assert measured["weboid_archive_rest_seconds", ("replay", "arquivo")] == 0
+    assert measured["weboid_copy_queue", ("dead",)] == 1
+    assert measured["weboid_copy_queue_days", ("dead",)] == 3
+    assert (await site.fetch("/status?dbname=testwiki@wmflabs&format=json"))[1].count('"services":[]') == 1

@@ -2,13 +2,16 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from support.listed import add_pages, texts
 from support.oauthprovider import Browser, Seen
 from support.signedin import BOSS, HOSTILE_NAME, People, open_people
-from support.webservice import DEAD
+from support.stored import key
+from support.webservice import DEAD, TODAY
 
+from weboid.store.archives.changing_page import list_changing, record_changing
 from weboid.store.people.audit import NOBODY, Action, list_audit, record_audit
 
 LINES = '//h2[last()]/following::ul[1][@class="lines"]/li'
@@ -164,3 +167,48 @@ async def test_names_objects_and_subjects_bring_no_markup(people: People) -> Non
 async def test_what_no_page_of_ours_asks_is_refused(people: People, query: str) -> None:
     boss = await people.browser("Boss")
     assert (await boss.open(f"/admin?{query}")).status == 400
+
+
+async def test_an_always_changing_page_is_listed_looked_up_and_lifted_and_that_is_logged(people: People) -> None:
+    boss = await people.browser("Boss")
+    pool = people.site.wiki.pool
+    async with pool.connection() as conn:
+        await record_changing(conn, [key(DEAD)], TODAY)
+    place = f"url={quote(DEAD, safe='')}"
+    for address in ("/admin?lang=en", f"/admin?{place}&lang=en"):
+        seen = await boss.open(address)
+        assert texts(seen.text, '//li/a/bdi[@class="url"]') == [DEAD]
+    assert texts((await boss.open("/admin?url=http://a.demo/old&lang=en")).text, '//li/a/bdi[@class="url"]') == []
+    for lifted, button in (("1", "Choose no copies"), ("0", "Choose copies all the same")):
+        sent = await boss.send_form(f"/admin?{place}&lang=en", "/admin/lift")
+        assert (sent.status, sent.location) == (303, f"/admin?url={quote(DEAD, safe='')}&lang=en")
+        seen = await boss.open(sent.location)
+        assert texts(seen.text, '//form[@action="/admin/lift"]//button') == [button]
+        async with pool.connection() as conn:
+            (newest, *_), changing = await list_audit(conn), await list_changing(conn, [key(DEAD)])
+        assert (newest.action, newest.object, newest.name) == ("lift" if lifted == "1" else "unlift", DEAD, "Boss")
+        assert changing[key(DEAD)].is_lifted is (lifted == "1")
+
+
+async def test_nobody_else_lifts_and_what_is_no_such_page_stays_one(people: People) -> None:
+    boss, anna = await people.browser("Boss"), await people.browser("Anna")
+    async with people.site.wiki.pool.connection() as conn:
+        await record_changing(conn, [key(DEAD)], TODAY)
+    fields = (await boss.open("/admin")).form("/admin/lift")
+    for seen in (
+        await anna.send("/admin/lift", fields),
+        await boss.send("/admin/lift", {**fields, "token": ""}),
+        await boss.send("/admin/lift", fields, Origin="https://evil.demo"),
+    ):
+        assert seen.status == 403
+    for wrong, error in (
+        ({"url": "http://a.demo/old"}, (409, "not-changing")),
+        ({"lifted": "0"}, (409, "not-changing")),
+        ({"lifted": "2"}, (400, "request")),
+        ({"url": "no url"}, (400, "url")),
+    ):
+        seen = await boss.send("/admin/lift?lang=qqx", {**fields, **wrong})
+        assert (seen.status, f"weboid-error-{error[1]}" in seen.text) == (error[0], True)
+    async with people.site.wiki.pool.connection() as conn:
+        assert await list_audit(conn) == []
+        assert not (await list_changing(conn, [key(DEAD)]))[key(DEAD)].is_lifted

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import pytest
 from support.observations import BROKEN, FINE, LIMITED, LOST, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, WALL
 
-from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.observe.observation import Observation
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
 from weboid.core.url.classify import classify
 from weboid.core.verdict.claims import NONE, Claims
 from weboid.core.verdict.judge import judge, judge_host
+from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.verdict.link_report import LinkReport, link_report
 from weboid.core.verdict.verdict import Verdict
 from weboid.web.words.language import languages

@@ -64,7 +64,7 @@ _MESSAGES: Final = tuple(
         (r"already (?:been )?captured|captured \d+ times today|same snapshot", "too-many-daily-captures"),
         (r"limits saving \d+ urls per minute", "user-session-limit"),
         (r"need to be logged in|not authorized|invalid (?:api )?key|s3 keys", "unauthorized-keys"),
-        (r"block(?:ed|s)|on our block list|excluded", "blocked-url"),
+        (r"block(?:ed|s| ?list)|excluded", "blocked-url"),
         (r"invalid url|url syntax|not a valid url", "invalid-url-syntax"),
         (r"resolve host|cannot resolve", "invalid-host-resolution"),
     )

@@ -89,7 +89,7 @@ def shown_copies(
     kept: KeptCopies, url: Url, suggested: Iterable[str] = (), services: Services = DEFAULT_SERVICES
 ) -> Copies:
     """The copies of `url` as they are shown; `suggested` are addresses of copies that people chose and that work."""
-    shown = {snapshot.service.number: snapshot for snapshot in _chosen_by_people(suggested)}
+    shown = {snapshot.service.number: snapshot for snapshot in _chosen_by_people(suggested, _wanted(kept))}
     if not shown and not kept.snapshots and not kept.lookups:
         return PENDING
     for snapshot in _chosen_by_rule(kept.snapshots, url, services):
@@ -101,12 +101,19 @@ def shown_copies(
     return replace(copies_of(shown.values(), state, checked, again), withdrawn=withdrawn)
 
 
-def _chosen_by_people(addresses: Iterable[str]) -> Iterator[ShownSnapshot]:
+def _chosen_by_people(addresses: Iterable[str], wanted: int | None) -> Iterator[ShownSnapshot]:
     for address in addresses:
         snapshot = snapshot_of(address)
         if snapshot is not None and snapshot.archive.is_offered:
             original = None if snapshot.original is None else str(snapshot.original)
-            yield ShownSnapshot(snapshot.archive, address, original, snapshot.taken, CopyOrigin.SUGGESTED)
+            yield ShownSnapshot(
+                snapshot.archive, address, original, snapshot.taken, CopyOrigin.SUGGESTED, wanted=wanted
+            )
+
+
+def _wanted(kept: KeptCopies) -> int | None:
+    """The day of the citation, as far as a copy was chosen for one."""
+    return next((row.wanted for row in kept.snapshots if row.wanted is not None), None)
 
 
 def _chosen_by_rule(rows: Iterable[KeptSnapshot], url: Url, services: Services) -> Iterator[ShownSnapshot]:

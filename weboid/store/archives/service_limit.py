@@ -84,6 +84,12 @@ async def record_answered(conn: Connection, archive: int, *, took_s: float) -> b
     return (await conn.execute(SQL["record_answered"], {"archive": archive, "took_s": took_s})).rowcount > 0
 
 
+async def record_rests_over(conn: Connection, day: int) -> None:
+    """Ends the rests of services that were not asked on `day` yet: where days are simulated, a rest of one day must not
+    last into the next ones. Each rest after that is as long as if it had not been ended."""
+    await conn.execute(SQL["record_rests_over"], {"day": day})
+
+
 async def list_services(conn: Connection) -> list[ServiceState]:
     """All services that were ever asked, by archive and kind."""
     return [

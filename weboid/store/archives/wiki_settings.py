@@ -1,6 +1,6 @@
 """The settings pages of wikis as they were last fetched (B-1), and those that are shipped for wikis without one.
 
-What a page means belongs to ``core/wikitext/settings``, fetching it to ``archive/settings_round``.
+What a page means belongs to ``core/wikitext/settings``, fetching it to ``maintain/settings_pages``.
 One law: a page that does not fit never replaces one that did; that it does not fit is kept beside it.
 """
 

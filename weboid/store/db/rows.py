@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.document.face import NO_FACE, Face
 from weboid.core.document.portrait import Portrait, unpacked_portrait
 from weboid.core.record import mime
@@ -20,6 +19,7 @@ from weboid.core.record.streak import NO_STRIKES, Streak, packed_evidence, unpac
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.core.verdict.claims import NONE, Claims
+from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 
 Columns = dict[str, list[Any]]
 """Parameters of a statement that unnests them: one list a column, all of one length."""

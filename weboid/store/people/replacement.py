@@ -56,9 +56,14 @@ async def find_replacements(conn: Connection, key: UrlKey) -> list[Replacement]:
     return [_replacement(row) async for row in await conn.execute(SQL["find_replacements"], key._asdict())]
 
 
-async def lease_replacements(conn: Connection, day: int, *, limit: int) -> list[Replacement]:
-    """Takes at most `limit` suggestions due by `day` for this worker alone; on the next day they are due again."""
-    row = {"day": day, "until": day + 1, "limit": limit}
+async def lease_replacements(
+    conn: Connection, day: int, *, limit: int, archived: bool | None = None
+) -> list[Replacement]:
+    """Takes at most `limit` suggestions due by `day` for this worker alone; on the next day they are due again.
+
+    `archived`: only snapshots, or only others.
+    """
+    row = {"day": day, "until": day + 1, "limit": limit, "archived": archived}
     return [_replacement(columns) async for columns in await conn.execute(SQL["lease_replacements"], row)]
 
 

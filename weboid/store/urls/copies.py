@@ -6,10 +6,10 @@ Copies are looked up for URLs only that fail or are in doubt, as none are shown 
 from collections.abc import Sequence
 from typing import Final
 
-from weboid.core.verdict.kept_copies import KeptCopies, KeptLookup, KeptSnapshot
 from weboid.core.archive.outcomes import BY_NUMBER
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.keys import UrlKey
+from weboid.core.verdict.kept_copies import KeptCopies, KeptLookup, KeptSnapshot
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import KnownUrl, key_columns
 from weboid.store.db.statements import statements

@@ -95,7 +95,7 @@ def snapshot_html(shown: ShownSnapshot, notes: Iterable[Markup], say: Messages) 
     words, distance = snapshot_words(shown, say), distance_words(shown, say)
     href = phrases.href(shown.address)
     copy = escape(words) if href is None else _LINK.format(href, words)
-    told = copy if distance is None else say.html("weboid-copy-told", copy, distance)
+    told = say.html("weboid-copy-only", copy) if distance is None else say.html("weboid-copy-told", copy, distance)
     return Markup(" ").join([told, *notes])
 
 

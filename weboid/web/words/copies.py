@@ -67,7 +67,7 @@ def copy_summary(link: LinkReport, day: int, say: Messages) -> str | None:
     if shown is None:
         return state_words(link.copies, day, say)
     words, distance = snapshot_words(shown, say), distance_words(shown, say)
-    return words if distance is None else say.text("weboid-copy-told", words, distance)
+    return say.text("weboid-copy-only", words) if distance is None else say.text("weboid-copy-told", words, distance)
 
 
 def copy_parameters(copy: Snapshot, original: Parameter, say: Messages) -> tuple[str, tuple[Parameter, ...]]:

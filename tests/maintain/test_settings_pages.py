@@ -10,10 +10,10 @@ import pytest
 from support.commands import Place
 from support.wikireplay import Exchange, exchange, open_wiki_replay
 
-from weboid.archive.settings_round import is_settings_fresh, refresh_settings
 from weboid.assets import asset
 from weboid.core.url.farms import WMF, WMFLABS, Farm, WikiName
 from weboid.errors import SourceError
+from weboid.maintain.settings_pages import is_settings_fresh, refresh_settings
 from weboid.store.archives.wiki_settings import StoredSettings, find_settings, list_faults
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.wiki import StoredWiki, find_wiki, record_wiki

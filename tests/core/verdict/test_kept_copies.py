@@ -1,0 +1,164 @@
+"""How stored copies are shown: which, in which order, in which state, and what is never shown (A-1, A-2, W-8)."""
+
+from dataclasses import dataclass, replace
+from datetime import date
+
+import pytest
+
+from weboid.core.archive.copies import CopyState
+from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.record.days import EPOCH, NEVER_DUE, days_from_epoch
+from weboid.core.record.history import Entry
+from weboid.core.record.reasons import Reason
+from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
+from weboid.core.record.status import Status
+from weboid.core.url.archives import ARCHIVES, Archive, Standing
+from weboid.core.url.classify import classify
+from weboid.core.url.urls import parse
+from weboid.core.verdict.claims import NONE, Claims
+from weboid.core.verdict.kept_copies import (
+    DEFAULT_SERVICES,
+    NOTHING,
+    KeptCopies,
+    KeptLookup,
+    KeptSnapshot,
+    services_of,
+    shown_copies,
+)
+from weboid.core.verdict.link_report import LinkReport, cited_on, link_as_json, link_report
+from weboid.core.verdict.verdict import Verdict
+
+URL = parse("http://a.demo/x?y=1")
+NUMBERS = {archive.name: archive.number for archive in ARCHIVES}
+WAYBACK, ARQUIVO = NUMBERS["wayback"], NUMBERS["arquivo"]
+MAY_3 = KeptSnapshot(WAYBACK, 20160503120000, 110, 1, days_from_epoch(date(2016, 5, 5)))
+FAILING = UrlRecord((Entry(Status.NOT_FOUND, 100, 120),), reason=Reason.NOT_FOUND)
+FINE = UrlRecord((Entry(Status.FINE, 100, 120),), reason=Reason.OK)
+
+
+@dataclass(frozen=True)
+class Stored:
+    record: UrlRecord
+    host: HostRecord = UNKNOWN_HOST
+    due: int = 130
+    claims: Claims = NONE
+    kept: KeptCopies = NOTHING
+
+
+def lookup(outcome: LookupOutcome, archive: int = WAYBACK, passed: str = "") -> KeptLookup:
+    return KeptLookup(archive, outcome, 118, 125, passed)
+
+
+def report(kept: KeptCopies, url: str = str(URL), record: UrlRecord = FAILING, claims: Claims = NONE) -> LinkReport:
+    return link_report(classify(url, None), Stored(record, kept=kept, claims=claims))
+
+
+def test_a_snapshot_is_told_with_its_moment_its_service_and_its_distance() -> None:
+    told = link_as_json(report(KeptCopies((MAY_3,))))
+    address = "https://web.archive.org/web/20160503120000/http://a.demo/x?y=1"
+    assert (told["archived"], told["archives"]) == ("found", [address])
+    assert told["snapshots"] == [
+        {
+            "service": "wayback",
+            "title": "Wayback Machine",
+            "snapshot": address,
+            "original": "http://a.demo/x?y=1",
+            "stamp": "20160503120000",
+            "taken": "2016-05-03T12:00:00Z",
+            "distance_days": -2,
+            "origin": "chosen",
+            "checked": "2017-04-21",
+            "note": None,
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lookups", "state"),
+    [
+        ((), "pending"),
+        ((LookupOutcome.NONE,), "none"),
+        ((LookupOutcome.NONE, LookupOutcome.ERROR), "error"),
+        ((LookupOutcome.NONE, LookupOutcome.UNKNOWN), "unknown"),
+        ((LookupOutcome.NONE, LookupOutcome.EXCLUDED), "excluded"),
+        ((LookupOutcome.UNSUITABLE, LookupOutcome.EXCLUDED), "unsuitable"),
+        ((LookupOutcome.UNSUITABLE, LookupOutcome.ERROR), "error"),
+        ((LookupOutcome.FOUND,), "pending"),
+    ],
+)
+def test_why_there_is_no_copy_is_kept_apart(lookups: tuple[LookupOutcome, ...], state: str) -> None:
+    kept = KeptCopies((), tuple(lookup(outcome, number) for number, outcome in enumerate(lookups, 4)))
+    assert link_as_json(report(kept))["archived"] == state
+
+
+def test_none_is_never_said_where_a_service_did_not_answer() -> None:
+    silent = (LookupOutcome.ERROR, LookupOutcome.UNKNOWN)
+    for outcome in LookupOutcome:
+        for quiet in silent:
+            copies = shown_copies(KeptCopies((), (lookup(outcome), lookup(quiet, ARQUIVO))), URL)
+            assert copies.state is not CopyState.NONE
+
+
+def test_a_withdrawn_copy_is_told_and_not_shown() -> None:
+    gone = lookup(LookupOutcome.EXCLUDED, passed="withdrawn 20160503120000")
+    copies = shown_copies(KeptCopies((), (gone, lookup(LookupOutcome.NONE, ARQUIVO))), URL)
+    assert (copies.state, copies.snapshots) == (CopyState.WITHDRAWN, ())
+    assert copies.withdrawn is not None
+    assert copies.withdrawn.isoformat() == "2016-05-03T12:00:00+00:00"
+    other = shown_copies(KeptCopies((MAY_3._replace(archive=ARQUIVO),), (gone,)), URL)
+    assert (other.state, other.withdrawn, len(other.snapshots)) == (CopyState.FOUND, None, 1)
+
+
+@pytest.mark.parametrize("archive", [archive for archive in ARCHIVES if archive.standing is not Standing.OFFERED])
+def test_only_archives_that_are_offered_are_shown(archive: Archive) -> None:
+    address = "https://archive.ph/20160503120000/http://a.demo/x?y=1"
+    kept = KeptCopies((MAY_3._replace(archive=archive.number, address=address),))
+    copies = shown_copies(kept, URL, [address])
+    assert (copies.snapshots, copies.state) == ((), CopyState.PENDING)
+
+
+@pytest.mark.parametrize("archive", [archive for archive in ARCHIVES if archive.is_offered])
+def test_addresses_for_readers_are_https_with_all_digits_and_never_raw(archive: Archive) -> None:
+    for shown in shown_copies(KeptCopies((MAY_3._replace(archive=archive.number),)), URL).snapshots:
+        assert shown.address.startswith("https://")
+        assert "20160503120000/http://a.demo/x?y=1" in shown.address
+        assert "id_" not in shown.address
+
+
+def test_a_stamp_that_is_no_moment_is_not_shown() -> None:
+    assert shown_copies(KeptCopies((MAY_3._replace(stamp=20160231120000),)), URL).snapshots == ()
+
+
+def test_what_somebody_chose_comes_first_and_takes_the_place_of_its_service() -> None:
+    chosen = "https://web.archive.org/web/20150101000000/http://a.demo/x?y=1"
+    kept = KeptCopies((MAY_3, MAY_3._replace(archive=ARQUIVO, origin=0)))
+    told = link_as_json(report(kept, claims=Claims(archives=(chosen,))))
+    assert [each["origin"] for each in told["snapshots"]] == ["suggested", "cited"]
+    assert told["archives"] == [chosen, "https://arquivo.pt/wayback/20160503120000/http://a.demo/x?y=1"]
+
+
+def test_working_links_and_copies_themselves_need_no_copy() -> None:
+    assert report(KeptCopies((MAY_3,)), record=FINE).copies is None
+    copy = "https://web.archive.org/web/20160503120000/http://a.demo/"
+    gone = report(NOTHING, copy)
+    assert gone.finding.verdict is Verdict.DOUBTFUL
+    told = link_as_json(gone)
+    assert (told["archived"], told["snapshots"]) == (None, [])
+    assert told["copy_of"] == {"service": "wayback", "original": "http://a.demo/", "stamp": "20160503120000"}
+
+
+def test_what_rounds_never_check_has_no_next_check() -> None:
+    stored = Stored(FINE, due=NEVER_DUE)
+    assert link_report(classify("https://arquivo.pt/wayback/2016/http://a.demo/", None), stored).due is None
+
+
+def test_the_distance_is_that_to_the_day_that_is_given() -> None:
+    near = cited_on(report(KeptCopies((MAY_3,))), days_from_epoch(date(2016, 5, 3)))
+    assert link_as_json(near)["snapshots"][0]["distance_days"] == 0
+    assert days_from_epoch(EPOCH) == 0
+
+
+def test_a_configured_service_gives_its_own_addresses() -> None:
+    here = replace(DEFAULT_SERVICES[WAYBACK], public="http://127.0.0.1:8097")
+    (shown,) = shown_copies(KeptCopies((MAY_3,)), URL, services=services_of([here])).snapshots
+    assert shown.address == "http://127.0.0.1:8097/web/20160503120000/http://a.demo/x?y=1"

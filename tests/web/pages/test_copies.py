@@ -1,0 +1,248 @@
+"""Copies in web archives where they are shown: pages, payloads, feeds, lists, search, the page of a URL (A-1, W-8)."""
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from lxml import etree, html
+from support.copies import NUMBERS, keep_copies
+from support.listed import WIKI, add_pages, key_of_error, texts, told, walked
+from support.oauthprovider import open_browser
+from support.stored import key
+from support.webservice import DEAD, MOVED, TODAY, WALLED, Site
+
+from weboid.assets import asset
+from weboid.core.archive.choice import Note
+from weboid.core.archive.outcomes import LookupOutcome
+from weboid.store.archives.changing_page import record_changing
+from weboid.store.archives.wiki_settings import StoredSettings, record_settings
+from weboid.store.people.replacement import lease_replacements, record_checked, record_replacement
+
+PAGE = f"/externalLinkInfo?{WIKI}&pageid=1&lang=en"
+API = f"/api/page?{WIKI}&pageid=1"
+COPY = '//li[contains(@class,"dead")]//p[@class="copy"]'
+ADDRESS = f"https://web.archive.org/web/20160503120000/{DEAD}"
+SAID = "Archived copy of May 3, 2016 (Wayback Machine), 2 days before it was cited."
+
+
+async def keep(site: Site, *snapshots: str, url: str = DEAD, note: int = 0, **said: LookupOutcome | str) -> None:
+    await keep_copies(site.wiki.pool, url, day=TODAY - 1, snapshots=snapshots, note=note, **said)
+
+
+async def about(site: Site, more: str = "", url: str = DEAD) -> str:
+    """The page of the dead URL, as somebody sees it who has sent its form."""
+    async with open_browser(site.url) as browser:
+        await browser.send_form("/url?url=http://a.demo/old", "/url")
+        async with browser.client.get(f"{site.url}/url?url={quote(url, safe='')}&{WIKI}&lang=en{more}") as response:
+            assert response.status == 200
+            return await response.text()
+
+
+def xpath(body: str, path: str) -> Any:
+    """What an XPath finds in a page; the stubs know no better type."""
+    return html.document_fromstring(body).xpath(path)
+
+
+async def test_a_copy_is_a_link_with_its_date_its_archive_and_its_distance(site: Site) -> None:
+    await keep(site, "wayback", "arquivo", note=int(Note.REDIRECTS))
+    _, body, _ = await site.fetch(PAGE)
+    assert texts(body, COPY)[0].startswith(SAID)
+    assert "The copy redirects to another one" in texts(body, COPY)[0]
+    assert len(texts(body, COPY)) == 2
+    links = xpath(body, f"{COPY}//a")
+    assert [link.get("href").partition("/http")[0] for link in links] == [
+        "https://web.archive.org/web/20160503120000",
+        "https://arquivo.pt/wayback/20160503120000",
+    ]
+    assert {link.get("rel") for link in links} == {"nofollow noopener noreferrer"}
+    assert links[0].get("href") == ADDRESS
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({}, "Not looked up in web archives yet."),
+        ({"wayback": LookupOutcome.NONE}, "No archive that was asked has a copy."),
+        ({"wayback": "redirects-only"}, "Archived, but no copy shows what was cited."),
+        ({"wayback": LookupOutcome.EXCLUDED}, "An archive does not show its copies of this page, if it has any."),
+        (
+            {"wayback": LookupOutcome.ERROR, "arquivo": LookupOutcome.NONE},
+            "The archives did not answer. They are asked again on May 7, 2017.",
+        ),
+        (
+            {"wayback": LookupOutcome.UNKNOWN},
+            "The archives gave no clear answer. They are asked again on May 7, 2017.",
+        ),
+        (
+            {"wayback": "withdrawn 20160503120000"},
+            "The archived copy of May 3, 2016 has been withdrawn by its archive.",
+        ),
+    ],
+    ids=["pending", "none", "unsuitable", "excluded", "error", "unknown", "withdrawn"],
+)
+async def test_why_there_is_no_copy_is_told_apart_in_words_everywhere(
+    site: Site, said: dict[str, LookupOutcome | str], words: str, request: pytest.FixtureRequest
+) -> None:
+    await keep(site, **said)
+    _, body, _ = await site.fetch(PAGE)
+    assert texts(body, COPY) == [words]
+    (link,) = (await told(site, API))["pages"][0]["links"]
+    assert (link["archived"], link["copy_summary"]) == (request.node.callspec.id, words)
+    assert texts(await about(site), '//p[@class="copy"]') == [words]
+
+
+async def test_all_formats_say_the_same(site: Site) -> None:
+    await keep(site, "wayback")
+    (link,) = (await told(site, f"{API}&at=2016-05-01"))["pages"][0]["links"]
+    _, script, _ = await site.fetch(f"/externalLinkProblem?{WIKI}&pageid=1&at=2016-05-01")
+    (scripted,) = json.loads(script.partition("(")[2].rpartition(")")[0])["pages"][0]["links"]
+    assert scripted == link
+    _, document, _ = await site.fetch(f"{API}&format=xml&verdict=dead&at=2016-05-01")
+    (element,) = etree.fromstring(document.encode()).iterfind(".//link")
+    (snapshot,) = element.iterfind("copy")
+    (told_,) = link["snapshots"]
+    assert dict(snapshot.attrib) == {name: str(value) for name, value in told_.items() if value is not None}
+    assert (element.get("archived"), element.get("copy_summary")) == ("found", link["copy_summary"])
+    assert told_["snapshot"] == ADDRESS
+    assert [each.text for each in element.iterfind("archive")] == link["archives"] == [ADDRESS]
+
+
+async def test_at_is_the_day_to_which_the_distance_is_told(site: Site) -> None:
+    await keep(site, "wayback")
+    for day, words in (
+        ("2016-05-03", "(Wayback Machine), from the day on which it was cited."),
+        ("2015-01-01", "(Wayback Machine), 16 months after it was cited."),
+        ("1999-12-31", "(Wayback Machine), 16 years after it was cited."),
+    ):
+        _, body, _ = await site.fetch(f"{PAGE}&at={day}")
+        assert texts(body, COPY)[0].endswith(words)
+        assert words in (await about(site, f"&at={day}")).replace("</a>", "")
+        (link,) = (await told(site, f"/api/url?url={quote(DEAD, safe='')}&{WIKI}&pageid=1&at={day}"))["pages"][0][
+            "links"
+        ]
+        assert link["copy_summary"].endswith(words)
+    for wrong in ("2016-02-30", "20160503", "yesterday", "2016-5-3", "0000-01-01"):
+        assert await key_of_error(site, f"{API}&at={wrong}") == (400, "at")
+
+
+async def test_a_cached_answer_is_of_the_same_day_of_citation(site: Site) -> None:
+    await keep(site, "wayback")
+    found = []
+    for day in ("2016-05-01", "2016-05-04", "2016-05-01"):
+        (link,) = (await told(site, f"{API}&revid=7&at={day}"))["pages"][0]["links"]
+        found.append(link["snapshots"][0]["distance_days"])
+    assert found == [2, -1, 2]
+
+
+async def test_answers_can_be_filtered_by_copies(site: Site) -> None:
+    await keep(site, "wayback")
+    await keep(site, wayback=LookupOutcome.NONE, url=WALLED)
+    for more, urls in (
+        ("copy=with", [DEAD]),
+        ("copy=without", [WALLED]),
+        ("copy=without&verdict=dead", []),
+        ("copy=with&verdict=dead|doubtful", [DEAD]),
+    ):
+        links = (await told(site, f"{API}&{more}"))["pages"][0]["links"]
+        assert [link["normal"] for link in links] == urls, more
+    _, body, _ = await site.fetch(f"{PAGE}&copy=without")
+    assert texts(body, '//li/p/*[@class="url"]') == [WALLED]
+    for wrong in ("copy=yes", "copy=with&verdict=working"):
+        assert await key_of_error(site, f"{API}&{wrong}") == (400, "copy")
+
+
+async def test_lists_and_search_can_be_filtered_by_copies(site: Site) -> None:
+    urls = [f"http://dead.demo/{number:03}" for number in range(130)]
+    await add_pages(site, {number + 10: (f"P{number:03}", [url]) for number, url in enumerate(urls)})
+    copied = [url for number, url in enumerate(urls) if number % 3 == 0]
+    for url in copied[1:]:
+        await keep(site, "wayback", url=url)
+    async with site.wiki.pool.connection() as conn:
+        suggested = f"https://arquivo.pt/wayback/20160503120000/{copied[0]}"
+        await record_replacement(
+            conn, key(copied[0]), archive=NUMBERS["arquivo"], target=suggested, day=1, subject="7", name="Anna"
+        )
+        for each in await lease_replacements(conn, TODAY, limit=10):
+            await record_checked(conn, each, asked=TODAY, due=TODAY + 91, strikes=0, works=True)
+
+    async def listed(more: str) -> list[str]:
+        documents = await walked(site, f"/lists/dead?{WIKI}&format=json{more}")
+        return [link["normal"] for each in documents for page in each["pages"] for link in page["links"]]
+
+    others = [url for url in urls if url not in copied]
+    for more in ("", "&domain=dead.demo", "&domain=dead.demo&path=/"):
+        assert sorted(await listed(f"&copy=with{more}")) == copied
+        assert sorted(await listed(f"&copy=without{more}")) == sorted([*others, DEAD])
+    assert len(await listed("")) == len(urls) + 1
+    assert await listed("&copy=without&verdict=doubtful") == [WALLED]
+    assert await listed("&copy=with&verdict=doubtful") == []
+    _, body, _ = await site.fetch(f"/lists/dead?{WIKI}&copy=with&lang=en")
+    assert "Only links with an archived copy." in body
+    async with open_browser(site.url) as browser:
+        fields = {"pattern": "*.dead.demo/00", "lang": "en"}
+        for copy, expected in (("with", 4), ("without", 6)):
+            seen = await browser.send_form("/search", "/search", **fields, copy=copy)
+            assert len(texts(seen.text, '//li/p/*[@class="url"]')) == expected
+
+
+async def test_the_feed_has_the_copy_in_words_and_as_a_link(site: Site) -> None:
+    await keep(site, "wayback")
+    _, body, _ = await site.fetch(f"/feeds/dead?{WIKI}")
+    (entry,) = etree.fromstring(body.encode()).iterfind("{*}entry")
+    assert entry.findtext("{*}summary").endswith(SAID)
+    assert [link.get("href") for link in entry.iterfind("{*}link[@rel='related']")] == [ADDRESS]
+
+
+async def test_a_cited_copy_is_told_as_what_it_is_and_gone_when_it_is_gone(site: Site) -> None:
+    cited = f"https://web.archive.org/web/20160503120000/{MOVED}"
+    await add_pages(site, {9: ("Cites a copy", [cited])})
+    (link,) = (await told(site, f"/lists/dead?{WIKI}&format=json&verdict=doubtful"))["pages"][0]["links"]
+    assert link["copy_of"] is None
+    text = await about(site, url=cited)
+    assert "An archived copy of" in text
+    assert "as it was on May 3, 2016 (Wayback Machine)." in text
+
+
+async def test_the_page_of_a_url_tells_what_archives_said_and_who_chose(site: Site) -> None:
+    chosen = f"https://web.archive.org/web/20150101000000/{DEAD}"
+    async with site.wiki.pool.connection() as conn:
+        await record_replacement(
+            conn, key(DEAD), archive=NUMBERS["wayback"], target=chosen, day=TODAY - 2, subject="7", name="An<b>na"
+        )
+        for each in await lease_replacements(conn, TODAY, limit=10):
+            await record_checked(conn, each, asked=TODAY, due=TODAY + 91, strikes=0, works=True)
+    await keep(site, "wayback", "arquivo", ukwa="after-death,<script>")
+    body = await about(site)
+    first, second = texts(body, '//p[@class="copy"]')
+    assert first.startswith("Archived copy of January 1, 2015 (Wayback Machine), 16 months before it was cited.")
+    assert first.endswith("Chosen by An<b>na (2 days ago).")
+    assert second.startswith("Archived copy of May 3, 2016 (Arquivo.pt), 2 days before it was cited.")
+    assert "It was there when it was last visited (yesterday)." in second
+    assert "<script>" not in body
+    assert "UK Web Archive: copies, but none that shows what was cited (asked yesterday)" in " ".join(
+        texts(body, '//ul[@class="lines"]/li')
+    )
+    assert "Choose another copy" in body
+
+
+async def test_the_wiki_s_template_can_be_copied_without_any_script(site: Site) -> None:
+    await keep(site, "wayback")
+    field = '//input[@id="wikitext"]/@value'
+    assert texts(await about(site), field) == []
+    text = (asset("wikis") / "enwiki.json").read_text(encoding="utf-8")
+    async with site.wiki.pool.connection() as conn:
+        await record_settings(conn, StoredSettings(site.wiki.wiki.wiki, TODAY, text))
+    body = await about(site)
+    (value,) = xpath(body, field)
+    assert "2016" in value
+    assert value.startswith("{{")
+    assert xpath(body, '//input[@id="wikitext"]/@readonly')
+    assert xpath(body, '//label[@for="wikitext"]')
+
+
+async def test_an_always_changing_page_is_told(site: Site) -> None:
+    await keep(site, wayback="changing")
+    async with site.wiki.pool.connection() as conn:
+        await record_changing(conn, [key(DEAD)], TODAY)
+    assert "This page changes all the time" in await about(site)
