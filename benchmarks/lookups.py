@@ -1,0 +1,422 @@
+"""Look-ups of copies: ``python -m benchmarks.lookups [--queued N] [--seconds N] [--limited N]``.
+
+A queue of dead URLs is looked up at a made-up archive on loopback, a process of its own in the dialect of the Wayback
+Machine, without limits: look-ups a second, requests for each URL by what was found, memory with a short and a long
+queue. Then two workers with a limit, each a process of its own: what the archive's own log says of it.
+One law: what is printed of requests is what the archive was asked; the queue is worked off by the program's own round.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from email.utils import format_datetime
+from ipaddress import ip_network
+from pathlib import Path
+from time import monotonic, process_time
+from typing import Final, NamedTuple, cast
+from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.request import urlopen
+
+import psycopg
+
+from weboid.archive.client import open_archive_client
+from weboid.archive.queue_round import QueueRound, QueueTally
+from weboid.archive.shared_limits import SharedLimiter
+from weboid.cli.runtime import run_async
+from weboid.config import NetConfig
+from weboid.core.archive.addresses import taken_of
+from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.archive.services import SERVICES, ArchiveService
+from weboid.core.record.reasons import Reason
+from weboid.core.record.status import Status
+from weboid.core.url.keys import UrlKey, key_of
+from weboid.core.url.urls import parse
+from weboid.store.archives.cited_copy import CitedCopy, page_key, record_cited
+from weboid.store.db.migrate import migrate
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.embedded.server import open_server
+from weboid.store.upkeep.alarm import list_alarms
+
+DAY: Final = 1_000
+_STAMPS: Final = (20180301120000, 20190301120000, 20190315120000)
+_NAMES: Final = ["timestamp", "original", "statuscode", "mimetype", "digest", "length"]
+_KINDS: Final = ("copy",) * 13 + ("wall", "moved", "none", "none", "gone", "excluded", "broken")
+"""What the archive has of a URL, by its number: of twenty thirteen have good copies, one a login wall as the nearest,
+one only a redirect, two nothing, one only copies of error pages, one is excluded, of one a copy is listed that does
+not play."""
+_TEXT: Final = b"<html lang=en><title>The tide tables of the old harbour</title><p>" + b" ".join(
+    b"On day %d the water stood at %d feet above the sill of the lock." % (day, day * 7 % 13) for day in range(80)
+)
+_LOGIN: Final = (
+    b"<html><title>Log in</title><form action=/login method=post><input name=user><input type=password name=pass>"
+    b"<button>Log in</button></form>"
+)
+_TARGET: Final = 200.0
+_WITH_COPY, _CITED = 3.0, 1.5
+_FLAT: Final = 1.15
+_SHORT: Final = 5_000
+_CITED_URLS: Final = 2_000
+
+_HOSTS: Final = """
+INSERT INTO host (bucket, host_key, host, reversed, next_day)
+SELECT (number & 4095)::smallint, hashint8extended(number, 0),
+    'www' || number || '.demo', 'demo.www' || number || '.', %(day)s + 90
+FROM generate_series(%(first)s::bigint, %(last)s) AS number
+"""
+_URLS: Final = """
+INSERT INTO url (bucket, host_key, url_key, scheme, port, path, due, status, since, asked, reason, http)
+SELECT (number & 4095)::smallint, hashint8extended(number, 0), hashint8extended(number, 1), 0, 0,
+    '/' || (%(kinds)s::text[])[1 + number %% 20] || '/page-' || number || '.html', %(day)s + 90,
+    %(status)s, %(day)s - 100, %(day)s - 1, %(reason)s, 404
+FROM generate_series(%(first)s::bigint, %(last)s) AS number
+"""
+_QUEUE: Final = """
+INSERT INTO copy_queue (bucket, host_key, url_key, rank, day, due)
+SELECT (number & 4095)::smallint, hashint8extended(number, 0), hashint8extended(number, 1), 0,
+    %(day)s - number %% 100, %(day)s
+FROM generate_series(%(first)s::bigint, %(last)s) AS number
+"""
+_OWN_HOST: Final = "INSERT INTO host (bucket, host_key, host, reversed) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
+_OWN_URL: Final = """
+INSERT INTO url (bucket, host_key, url_key, scheme, port, path, due, status, since, asked, reason, http)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+"""
+
+
+# The archive
+
+
+class _Exchange(asyncio.Protocol):
+    """One connection to the archive: answers what comes, one request after the other."""
+
+    def __init__(self, log: "Log") -> None:
+        self._log = log
+        self._data = b""
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass of it
+
+    def data_received(self, data: bytes) -> None:
+        self._data += data
+        while self._transport and (end := self._data.find(b"\r\n\r\n")) >= 0:
+            head, self._data = self._data[:end], self._data[end + 4 :]
+            self._transport.write(self._log.answer(head.split(b" ", 2)[1].decode("latin-1")))
+
+
+@dataclass
+class Log:
+    """What the archive was asked: when it was for listings, and how often by kind of request."""
+
+    times: list[float] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def answer(self, target: str) -> bytes:
+        """The answer to a request, written down."""
+        parts = urlsplit(target)
+        if parts.path == "/log":
+            told = {"times": self.times, "counts": self.counts}
+            self.times, self.counts = [], Counter()
+            return _reply(200, json.dumps(told).encode())
+        if parts.path in ("/cdx/search/cdx", "/wayback/available"):
+            self.times.append(monotonic())
+            self.counts[parts.path] += 1
+            if parts.path == "/wayback/available":
+                return _reply(200, b'{"url": "x", "archived_snapshots": {}}')
+            return _listed(parse_qs(parts.query)["url"][0])
+        self.counts["/web"] += 1
+        _, _, stamp, url = target.split("/", 3)
+        return _played(int(stamp.removesuffix("id_")), unquote(url))
+
+
+def _listed(url: str) -> bytes:
+    kind = url.split("/")[3]
+    if kind == "excluded":
+        why = "X-Archive-Wayback-Runtime-Error: AdministrativeAccessControlException: Blocked Site Error"
+        return _reply(403, b"", why)
+    codes = {"none": [], "gone": [404] * 3, "moved": [301] * 3}.get(kind, [200] * 3)
+    rows = [
+        [str(stamp), url, str(code), "text/html", f"D{stamp}{code}", "2400"]
+        for stamp, code in zip(_STAMPS, codes, strict=False)
+    ]
+    return _reply(200, json.dumps([_NAMES, *rows] if rows else []).encode())
+
+
+def _played(stamp: int, url: str) -> bytes:
+    kind = url.split("/")[3]
+    if kind in ("broken", "none"):
+        return _reply(404, b"The Wayback Machine has not archived that URL.", kind="text/html")
+    moment = f"Memento-Datetime: {format_datetime(taken_of(stamp), usegmt=True)}"
+    if kind == "moved":
+        target = url.replace("/moved/", "/copy/")
+        return _reply(301, b"", moment, f"Location: /web/{stamp}id_/{target}", kind="text/html")
+    body = _LOGIN if kind == "wall" and stamp != _STAMPS[0] else _TEXT
+    return _reply(200, body, moment, kind="text/html")
+
+
+def _reply(code: int, body: bytes, *lines: str, kind: str = "application/json") -> bytes:
+    head = [f"HTTP/1.1 {code} Word", *lines, f"Content-Type: {kind}", f"Content-Length: {len(body)}", "", ""]
+    return "\r\n".join(head).encode() + body
+
+
+async def serve() -> None:
+    """The archive's process: prints its port, and ends with its input."""
+    loop, log = asyncio.get_running_loop(), Log()
+    server = await loop.create_server(lambda: _Exchange(log), "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    server.close()
+
+
+class Asked(NamedTuple):
+    """What the archive was asked since it was last read: moments of listings, and counts by kind."""
+
+    times: list[float]
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class MadeUp:
+    """The archive as seen from here."""
+
+    base: str
+
+    def service(self, per_minute: int = 0) -> ArchiveService:
+        """The Wayback Machine, asked here."""
+        usual = SERVICES["wayback"]
+        return replace(usual, base=self.base, public=self.base, per_minute=per_minute, replay_per_minute=0)
+
+    async def asked(self) -> Asked:
+        """Reads its log, which begins anew."""
+
+        def read() -> bytes:
+            with urlopen(f"{self.base}/log") as response:
+                return bytes(response.read())
+
+        told = json.loads(await asyncio.to_thread(read))
+        return Asked(told["times"], told["counts"])
+
+
+@asynccontextmanager
+async def open_made_up() -> AsyncIterator[MadeUp]:
+    """Starts the archive; it ends with the block."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "benchmarks.lookups", "--serve"), stdin=-1, stdout=-1
+    )
+    try:
+        assert process.stdout
+        yield MadeUp(f"http://127.0.0.1:{int(await process.stdout.readline())}")
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+
+
+# The store
+
+
+def fill(dsn: str, first: int, last: int) -> None:
+    """Dead URLs of these numbers, all waiting."""
+    row = {
+        "first": first,
+        "last": last,
+        "day": DAY,
+        "kinds": list(_KINDS),
+        "status": int(Status.NOT_FOUND),
+        "reason": Reason.NOT_FOUND.number,
+    }
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        for statement in (_HOSTS, _URLS, _QUEUE):
+            connection.execute(statement.encode(), row)
+        connection.execute("ANALYZE")
+
+
+async def fill_cited(pool: Pool, count: int) -> None:
+    """Dead URLs whose copies pages cite, before all others in the queue."""
+    originals = [parse(f"http://cited{number}.demo/copy/page.html") for number in range(count)]
+    copies = [parse(f"https://web.archive.org/web/{_STAMPS[1]}/{url}") for url in originals]
+    async with pool.connection() as conn:
+        for url in (*originals, *copies):
+            key = key_of(url)
+            await conn.execute(_OWN_HOST, (key.bucket, key.host_key, url.host, url.host))
+            record = (DAY + 90, int(Status.NOT_FOUND), DAY - 100, DAY - 1, Reason.NOT_FOUND.number, 404)
+            schemes = {"http": 0, "https": 1}
+            await conn.execute(_OWN_URL, (*key, schemes[url.scheme], url.port, url.path, *record))
+        cited = [
+            CitedCopy(key_of(copy), SERVICES["wayback"].archive.number, page_key(url), _STAMPS[1], DAY + 90)
+            for url, copy in zip(originals, copies, strict=True)
+        ]
+        await record_cited(conn, cited)
+        await conn.execute("TRUNCATE copy_queue")
+        await _queue(conn, [key_of(url) for url in originals])
+
+
+async def _queue(conn: psycopg.AsyncConnection[tuple[object, ...]], keys: list[UrlKey]) -> None:
+    for key in keys:
+        row = (*key, 0, DAY, DAY)
+        await conn.execute(
+            "INSERT INTO copy_queue (bucket, host_key, url_key, rank, day, due) VALUES (%s, %s, %s, %s, %s, %s)", row
+        )
+
+
+# The measurements
+
+
+class Run(NamedTuple):
+    """One run of a worker: its tally, how long it took, its CPU time, memory in MiB after each tenth of the time."""
+
+    tally: QueueTally
+    seconds: float
+    cpu_s: float
+    mib: list[float]
+
+    @property
+    def rate(self) -> float:
+        """Look-ups a second."""
+        return self.tally.done / self.seconds
+
+    @property
+    def cpu_ms(self) -> float:
+        """Milliseconds of this process for one look-up; the archive and the database are others."""
+        return 1_000 * self.cpu_s / max(self.tally.done, 1)
+
+
+async def worked(pool: Pool, service: ArchiveService, seconds: float) -> Run:
+    """Works off the queue, for so long at most."""
+    stopped = asyncio.Event()
+    net = NetConfig(permit=(ip_network("127.0.0.1/32"),), user_agent="weboid-benchmark")
+    mib: list[float] = []
+
+    async def watch() -> None:
+        for _ in range(10):
+            await asyncio.sleep(seconds / 10)
+            mib.append(_rss_mib())
+        stopped.set()
+
+    async with open_archive_client(net, SharedLimiter(pool, lambda: DAY)) as client:
+        queue = QueueRound(pool, client, [service], today=lambda: DAY, stopped=stopped)
+        watching = asyncio.create_task(watch())
+        begun, cpu = monotonic(), process_time()
+        tally = await queue.sweep()
+        took, cpu = monotonic() - begun, process_time() - cpu
+        watching.cancel()
+    return Run(tally, took, cpu, mib or [_rss_mib()])
+
+
+async def lookups(dsn: str, queued: int, seconds: float, limited: int) -> dict[str, float]:
+    """Measures and prints; returns the figures by name."""
+    figures: dict[str, float] = {}
+    async with open_pool(dsn, size=4, part="benchmark") as pool, open_made_up() as archive:
+        async with pool.connection() as conn:
+            await migrate(conn)
+        await asyncio.to_thread(fill, dsn, 1, min(_SHORT, queued))
+        short = await worked(pool, archive.service(), seconds)
+        _tell_run(f"{min(_SHORT, queued):,} URLs queued", short, await archive.asked())
+        await asyncio.to_thread(fill, dsn, _SHORT + 1, max(queued, 2 * _SHORT))
+        long = await worked(pool, archive.service(), seconds)
+        _tell_run(f"{queued:,} URLs queued", long, await archive.asked())
+        figures |= {"rate": long.rate, "cpu": 1_000 / long.cpu_ms, "grown": max(long.mib) / max(short.mib)}
+        both = short.tally.requests_of + long.tally.requests_of
+        counts = short.tally.outcomes + long.tally.outcomes
+        for outcome in LookupOutcome:
+            if counts[outcome]:
+                figures[outcome.word] = both[outcome] / counts[outcome]
+                print(f"  {outcome.word:>11}: {figures[outcome.word]:.2f} requests a URL, of {counts[outcome]:,} URLs")
+        await fill_cited(pool, min(_CITED_URLS, queued))
+        cited = await worked(pool, archive.service(), 600)
+        figures["cited"] = cited.tally.requests / max(cited.tally.done, 1)
+        _tell_run("URLs of which a page cites a copy", cited, await archive.asked())
+        if limited:
+            figures["most"] = await _limited(dsn, pool, archive, limited)
+    _tell_targets(figures, limited)
+    return figures
+
+
+async def _limited(dsn: str, pool: Pool, archive: MadeUp, per_minute: int) -> float:
+    """Two workers in processes of their own under one limit; returns the most listings in any minute's fraction."""
+    async with pool.connection() as conn:
+        for table in ("lookup", "snapshot", "copy_queue"):
+            await conn.execute(f"TRUNCATE {table}".encode())
+        await conn.execute(_QUEUE.encode(), {"first": 1, "last": _SHORT, "day": DAY})
+    call = (sys.executable, "-m", "benchmarks.lookups", "--work", archive.base, "--limited", str(per_minute))
+    environ = {**os.environ, "WEBOID_BENCHMARK_DSN": dsn}
+    workers = [await asyncio.create_subprocess_exec(*call, env=environ) for _ in range(2)]
+    await asyncio.gather(*(worker.wait() for worker in workers))
+    times = (await archive.asked()).times
+    async with pool.connection() as conn:
+        rests = len(await list_alarms(conn))
+    window_s = 6.0
+    most = max((sum(start <= each < start + window_s for each in times) for start in times), default=0)
+    allowed = per_minute * window_s / 60
+    print(
+        f"two workers, {per_minute} a minute: {len(times)} listings asked for in {times[-1] - times[0]:.0f} s; ", end=""
+    )
+    print(f"at most {most} in {window_s:.0f} s, allowed are {allowed:.0f} and the one that begins them; {rests} alarms")
+    return most / (allowed + 1)
+
+
+def _tell_run(what: str, run: Run, asked: Asked) -> None:
+    course = " ".join(f"{each:.0f}" for each in run.mib)
+    print(f"{what}: {run.tally.done:,} looked up in {run.seconds:.1f} s, {run.rate:,.0f}/s, ", end="")
+    print(f"{run.cpu_ms:.2f} ms CPU each; memory {course} MiB")
+    print(f"  the archive was asked {sum(asked.counts.values()):,} times, {run.tally.requests:,} were counted here")
+
+
+def _tell_targets(figures: dict[str, float], limited: int) -> None:
+    targets = [
+        (f"at least {_TARGET:.0f} look-ups a second", figures["rate"] >= _TARGET),
+        (f"at least {_TARGET:.0f} by CPU", figures["cpu"] >= _TARGET),
+        (f"at most {_WITH_COPY} requests where there is a copy", figures.get("found", 0) <= _WITH_COPY),
+        (f"at most {_CITED} where a page cites one", figures["cited"] <= _CITED),
+        (f"a long queue takes at most {_FLAT} times the memory of a short one", figures["grown"] <= _FLAT),
+        *([("the limit held over two workers", figures["most"] <= 1)] if limited else []),
+    ]
+    for name, is_met in targets:
+        print(f"{name}: {'met' if is_met else 'MISSED'}")
+
+
+def _rss_mib() -> float:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+
+
+async def _work(base: str, per_minute: int) -> None:
+    async with open_pool(os.environ["WEBOID_BENCHMARK_DSN"], size=2, part="benchmark") as pool:
+        await worked(pool, MadeUp(base).service(per_minute), 20)
+
+
+def main() -> None:
+    """Reads the options."""
+    options = argparse.ArgumentParser(prog="python -m benchmarks.lookups", description=__doc__)
+    options.add_argument("--queued", type=int, default=1_000_000)
+    options.add_argument("--seconds", type=float, default=20.0)
+    options.add_argument(
+        "--limited", type=int, default=240, help="requests a minute of two workers; 0 = leave that out"
+    )
+    options.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    options.add_argument("--work", default="", help=argparse.SUPPRESS)
+    asked = options.parse_args()
+    if asked.serve:
+        run_async(serve())
+        return
+    if asked.work:
+        run_async(_work(asked.work, asked.limited))
+        return
+    folder = Path(tempfile.mkdtemp(prefix="weboid-lookups-"))
+    folder.chmod(0o711)
+    try:
+        with open_server(folder / "data") as server:
+            run_async(lookups(server.dsn, asked.queued, asked.seconds, asked.limited))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
