@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support.archive_replay import HANG_UP, failing, rate_limited
+from support.commands import Place
 from support.madearchive import Copy
 from support.misbehaving import Asked, reply, serve
 from support.observations import FINE, LOST
@@ -274,8 +275,9 @@ async def test_a_job_submitted_before_a_crash_is_asked_about_and_not_submitted_t
     async with saver(database) as here:
         here.archive.pendings = 10**6
         crashed = asyncio.create_task(here.sweep(first_poll_s=0.05))
-        while not here.archive.count("/save/status/spn2-"):
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(20):
+            while not here.archive.count("/save/status/spn2-"):
+                await asyncio.sleep(0.01)
         crashed.cancel()
         await asyncio.gather(crashed, return_exceptions=True)
         left = await here.saving()
@@ -296,8 +298,9 @@ async def test_a_submission_cut_off_by_a_crash_is_looked_for_before_another(data
     async with saver(database) as here:
         here.archive.answers["save"] = b""
         crashed = asyncio.create_task(here.sweep())
-        while not here.archive.count("/save/status/user") or await here.state() != (SavingState.SENT, "sending"):
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(20):
+            while await here.state() != (SavingState.SENT, "sending"):
+                await asyncio.sleep(0.01)
         crashed.cancel()
         await asyncio.gather(crashed, return_exceptions=True)
         here.archive.answers.clear()
@@ -315,8 +318,9 @@ async def test_a_stop_leaves_jobs_to_the_next_worker_at_once(database: str) -> N
     async with saver(database) as here:
         here.archive.pendings = 10**6
         stopping = asyncio.create_task(here.sweep(first_poll_s=0.05))
-        while not here.archive.count("/save/status/spn2-"):
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(20):
+            while not here.archive.count("/save/status/spn2-"):
+                await asyncio.sleep(0.01)
         here.stopped.set()
         await asyncio.wait_for(stopping, 5)
         here.stopped.clear()
@@ -390,7 +394,12 @@ async def test_the_keys_go_to_the_service_alone_and_into_no_log(
         told = caplog.text + repr(ArchiveConfig(save_key=KEY, save_secret=SECRET))
         assert not [word for word in (KEY, SECRET, "wr0ng", "LOW ") if word in told]
         # Nor are they sent where nothing is saved.
-        lists = [request for request in here.archive.site.asked if "/save" not in request.target]
+        system = "/save/status/system"
+        lists = [
+            request
+            for request in here.archive.site.asked
+            if not request.target.startswith("/save") or request.target == system
+        ]
         assert lists
         assert not [request for request in lists if "authorization" in {name.lower() for name in request.headers}]
 
@@ -420,6 +429,41 @@ async def test_a_link_that_is_spam_somewhere_is_not_saved(database: str) -> None
             await record_spam_added(conn, here.stored.wiki.wiki, {7: {key_of(parse(ONE)): ONE}})
         await here.sweep()
         assert await here.state() == (SavingState.REFUSED, "spam")
+
+
+async def test_the_command_saves_with_keys_from_the_environment_and_shows_them_nowhere(
+    database: str, tmp_path: Path
+) -> None:
+    async with saver(database) as here:
+        here.archive.refusals[ONE] = failed("too-many-daily-captures")
+        place = Place(
+            tmp_path,
+            environ={
+                "WEBOID_DATABASE": database,
+                "WEBOID_CONTACT": "tests@weboid.example",
+                "WEBOID_NET_PERMIT": "127.0.0.0/8",
+                "WEBOID_ARCHIVE_SERVICES": "wayback",
+                "WEBOID_ARCHIVE_WAYBACK_BASE": here.archive.base,
+                "WEBOID_ARCHIVE_WAYBACK_PER_MINUTE": "0",
+                "WEBOID_ARCHIVE_WAYBACK_REPLAY_PER_MINUTE": "0",
+                "WEBOID_ARCHIVE_SAVE_KEY": KEY,
+                "WEBOID_ARCHIVE_SAVE_SECRET": SECRET,
+            },
+        )
+        first = await place.run("archive", "--once", "--day", str(DAY))
+        assert first.status == 0, first.err
+        assert await here.state() == (SavingState.SAVED, "too-many-daily-captures")
+        here.archive.copies[ONE] = [Copy(STAMP)]
+        await here.pass_time()
+        second = await place.run("archive", "--once", "--day", str(DAY + 3))
+        assert await here.state() == (SavingState.KEPT, "")
+        assert [snapshot.stamp for snapshot in await here.snapshots()] == [STAMP]
+        told = first.out + first.err + second.out + second.err
+        assert not [word for word in (KEY, SECRET) if word in told]
+        place.environ["WEBOID_ARCHIVE_WAYBACK_BASE"] = "http://web.archive.demo"
+        refused = await place.run("archive", "--once", "--day", str(DAY + 3))
+        assert refused.status == 2
+        assert "would travel unencrypted" in refused.err
 
 
 def test_keys_are_not_read_from_files(tmp_path: Path) -> None:

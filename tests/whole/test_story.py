@@ -5,17 +5,19 @@ import pytest
 from weboid.config import load_config
 from weboid.core.archive.visits import withdrawn_stamp
 from weboid.core.url.classify import classify
-from weboid.core.url.farms import WMFLABS
+from weboid.core.url.farms import WMFLABS, parse_wiki_name
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import parse
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.demo.copies import EXPECTED
 from weboid.demo.play import Stage, feed_story, open_stage, play_story
-from weboid.demo.story import ground_truth
+from weboid.demo.story import WIKI, ground_truth
 from weboid.store.archives.copy_queue import count_queue
 from weboid.store.archives.lookup import list_lookups
 from weboid.store.archives.snapshot import list_snapshots
+from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.pool import Pool, open_pool
+from weboid.store.pages.wiki import find_wiki
 from weboid.store.results.record import Tally
 from weboid.store.urls.url import find_urls
 from weboid.store.urls.verdict_log import list_changes
@@ -32,6 +34,10 @@ async def test_ten_weeks_of_a_little_web_are_judged_as_they_were_written(databas
     ):
         intake = (await feed_story(stage, pool)).intake
         assert intake.links_new == intake.links > 50
+        async with pool.connection() as conn:
+            wiki = await find_wiki(conn, WMFLABS, parse_wiki_name(WIKI))
+            assert wiki is not None
+            assert await find_settings(conn, wiki.wiki) is not None
         await play_story(stage, pool, lambda day, tally: tallies.append(tally))
         assert (await feed_story(stage, pool)).intake.pages == 0
         assert sum(tally.lost for tally in tallies) == 0

@@ -18,7 +18,7 @@ from weboid.archive.shared_limits import SharedLimiter
 from weboid.checking.checker import Checker
 from weboid.checking.online import Online
 from weboid.checking.turns import LocalTurns
-from weboid.config import ArchiveConfig, Config
+from weboid.config import SETTINGS_TITLE, ArchiveConfig, Config
 from weboid.core.archive.configured import configured
 from weboid.core.record.moment import Moment
 from weboid.core.url.farms import WMFLABS, parse_wiki_name
@@ -30,14 +30,16 @@ from weboid.demo.copies import EXPECTED, LOOKED_UP_UNTIL, QUARTER_DAYS, demo_cap
 from weboid.demo.littlearchive import LittleArchive, open_littlearchive
 from weboid.demo.littleweb import LittleWeb, open_littleweb
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
-from weboid.demo.story import WIKI, demo_days, demo_interwiki, demo_pages, demo_world
+from weboid.demo.story import WIKI, demo_days, demo_interwiki, demo_pages, demo_settings_page, demo_world
 from weboid.feed.page_pass import PagePass, PassProgress
+from weboid.maintain.settings_pages import refresh_settings
 from weboid.net.outbound import open_client, open_session
 from weboid.store.archives.copy_queue import follow_changes
 from weboid.store.archives.snapshot import list_snapshots, record_visit
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import record_wiki
 from weboid.store.results.record import Tally
+from weboid.wiki.action import ActionApi, ApiPatience
 from weboid.wiki.api import ApiSource
 from weboid.wiki.criteria import read_criteria
 
@@ -68,7 +70,7 @@ async def open_stage(config: Config, last_day: int, *, weboid_url: str | None = 
 
     async with AsyncExitStack() as stack:
         web = await stack.enter_async_context(open_littleweb(demo_world(days[0]), day=today))
-        pages, interwiki = demo_pages(web.located), demo_interwiki(web.located)
+        pages, interwiki = [*demo_pages(web.located), demo_settings_page()], demo_interwiki(web.located)
         wiki = await stack.enter_async_context(open_littlewiki(pages, interwiki=interwiki, weboid_url=weboid_url))
         archive = await stack.enter_async_context(
             open_littlearchive(
@@ -98,10 +100,12 @@ def _config(config: Config, web: LittleWeb, archive: LittleArchive) -> Config:
 
 
 async def feed_story(stage: Stage, pool: Pool) -> PassProgress:
-    """Runs a pass over the little wiki through its API."""
+    """Reads the little wiki's settings, and runs a pass over it, through its API."""
     async with pool.connection() as conn:
         wiki = await record_wiki(conn, WMFLABS, parse_wiki_name(WIKI), api=stage.wiki.api_url)
     async with open_client(stage.config.net) as client:
+        api = ActionApi(stage.wiki.api_url, client, stage.config.net.user_agent, ApiPatience())
+        await refresh_settings(pool, api, wiki, name=WIKI, title=SETTINGS_TITLE, day=stage.days[0])
         source = ApiSource(stage.wiki.api_url, client, user_agent=stage.config.net.user_agent)
         criteria = read_criteria({}, {})
         today = stage.days[0]

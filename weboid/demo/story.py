@@ -3,11 +3,14 @@
 One law: the expected verdict is written by hand, with each link, so that it can prove the crawler right or wrong.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
+from weboid.assets import asset
+from weboid.config import SETTINGS_TITLE
 from weboid.core.record.reasons import Reason
 from weboid.core.url.classify import UrlClass
 from weboid.core.verdict.verdict import Verdict
@@ -55,6 +58,12 @@ def _lives() -> Iterator[tuple[str, Life[Behaviour]]]:
 def demo_pages(located: Located) -> list[WikiPage]:
     """The articles as pages of the little wiki."""
     return [_page(number, article, located) for number, article in enumerate(ARTICLES, start=1)]
+
+
+def demo_settings_page() -> WikiPage:
+    """The wiki's settings page: it writes copies and dead links as the English Wikipedia does."""
+    settings = json.loads((asset("wikis") / "enwiki.json").read_text(encoding="utf-8")) | {"dbname": WIKI}
+    return WikiPage(page=99, title=SETTINGS_TITLE, text=json.dumps(settings), namespace=8, model="json")
 
 
 def _page(number: int, article: Article, located: Located) -> WikiPage:

@@ -28,7 +28,10 @@ def page_path(title: str) -> str:
 
 def index_html(site: Site) -> str:
     """The list of all articles."""
-    pages = sorted((page for page in site.pages.values() if page.redirect is None), key=lambda page: page.title)
+    pages = sorted(
+        (page for page in site.pages.values() if not page.namespace and page.redirect is None),
+        key=lambda page: page.title,
+    )
     items = "".join(
         f'<li><a href="{escape(page_path(page.title))}"><bdi>{escape(page.title)}</bdi></a></li>\n' for page in pages
     )

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 Answer = dict[str, Any]
 """One answer, ready for JSON."""
 
-NAMESPACES: Final = {0: "", 1: "Talk", 2: "User", 4: "Project", 10: "Template", 14: "Category"}
+NAMESPACES: Final = {0: "", 1: "Talk", 2: "User", 4: "Project", 8: "MediaWiki", 10: "Template", 14: "Category"}
 
 _MOST_IDS: Final = 50
 _BEGIN: Final = datetime(2026, 1, 1, tzinfo=UTC)
