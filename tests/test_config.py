@@ -104,3 +104,49 @@ def test_a_stop_list_and_a_pair_of_ports_are_read(tmp_path: Path) -> None:
 def test_a_value_that_is_none_is_named(tmp_path: Path, toml: str, key: str) -> None:
     with pytest.raises(ConfigError, match=key):
         load(tmp_path, toml)
+
+
+def test_archives_are_asked_as_usual_or_as_configured(tmp_path: Path) -> None:
+    usual = load_config(None, {"HOME": "/nowhere"}).archive.services
+    assert [service.name for service in usual][:2] == ["wayback", "arquivo"]
+    config = load(
+        tmp_path,
+        '[archive]\nservices = ["archive-it", "wayback"]\n[archive.wayback]\nper_minute = 12\n',
+        WEBOID_ARCHIVE_ARCHIVE_IT_BASE="http://127.0.0.1:8097/all/",
+        WEBOID_ARCHIVE_WAYBACK_REPLAY_PER_MINUTE="0",
+    )
+    first, second = config.archive.services
+    assert (first.name, first.base, first.public) == ("archive-it", *["http://127.0.0.1:8097/all"] * 2)
+    assert (second.per_minute, second.replay_per_minute, second.base) == (12, 0, "https://web.archive.org")
+
+
+def test_an_archive_that_is_not_asked_by_default_is_asked_where_somebody_says(tmp_path: Path) -> None:
+    config = load(tmp_path, '[archive.padicat]\nbase = "https://x.example/wayback"\ncountries = ["cat"]\n')
+    last = config.archive.services[-1]
+    assert (last.name, last.dialect, last.countries) == ("padicat", "pywb", ("cat",))
+    assert len(config.archive.services) == len(Config(Path()).archive.services) + 1
+
+
+@pytest.mark.parametrize(
+    ("toml", "environ", "said"),
+    [
+        ('[archive]\nservices = ["wayforward"]', {}, "wayforward"),
+        ('[archive]\nservices = ["archive-today"]', {}, "archive-today"),
+        ("[archive.wayback]\ncolour = 1", {}, "colour"),
+        ("[archive]\ncolour = 1", {}, "colour"),
+        ("[archive.wayback]\nper_minute = -1", {}, "per_minute"),
+        ("[archive.wayback]\nper_minute = true", {}, "per_minute"),
+        ('[archive.wayback]\nbase = "ftp://x/"', {}, "base"),
+        ('[archive.wayback]\nbase = "https://x:port/"', {}, "base"),
+        ('[archive.wayback]\nbase = "https://u:p@x/"', {}, "base"),
+        ('[archive.wayback]\ndialect = "klingon"', {}, "klingon"),
+        ("[archive.padicat]\ncountries = ['cat']", {}, "base"),
+        ("", {"WEBOID_ARCHIVE_WAYBAK_BASE": "https://x/"}, "WEBOID_ARCHIVE_WAYBAK_BASE"),
+        ("", {"WEBOID_ARCHIVE_WAYBACK_PER_MINUTE": "many"}, "per_minute"),
+    ],
+)
+def test_what_cannot_be_used_of_archives_is_named(
+    tmp_path: Path, toml: str, environ: dict[str, str], said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        load(tmp_path, toml, **environ)

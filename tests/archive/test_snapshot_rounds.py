@@ -236,7 +236,7 @@ async def test_no_more_than_a_handful_of_few_are_dropped_without_a_word(
     assert await alarms(wiki) == []
     # What was allowed is not counted.
     archive.deeds[URLS[20]] = withdrawn
-    assert (await sweep(wiki, archive, DAY + QUARTER_DAYS)).dropped == 1
+    assert (await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS + QUARTER_DAYS)).dropped == 1
 
 
 async def test_a_copy_that_has_moved_within_a_day_is_kept_where_it_is_now(

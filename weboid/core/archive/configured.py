@@ -15,6 +15,8 @@ KEYS: Final = ("base", "public", "dialect", "per_minute", "replay_per_minute", "
 NAMES: Final = tuple(archive.name for archive in ARCHIVES if archive.is_offered)
 """The services that may be configured: to the others nobody may be sent."""
 
+_FEW: Final = {"per_minute": 10, "replay_per_minute": 30}
+"""The limits of services that publish none and are not asked by default."""
 _ARCHIVES: Final = {archive.name: archive for archive in ARCHIVES}
 
 
@@ -50,7 +52,7 @@ def _new(archive: Archive, values: Mapping[str, Any]) -> ArchiveService:
     """A service that is not asked unless somebody says where."""
     if not values.get("base"):
         raise ValueError(f"{archive.name}: base: it is not asked by default, so say where to ask it")
-    return ArchiveService(archive, **{"dialect": Dialect.PYWB, "public": values["base"], **values})
+    return ArchiveService(archive, **{"dialect": Dialect.PYWB, "public": values["base"], **_FEW, **values})
 
 
 def _value(key: str, value: Any) -> Any:

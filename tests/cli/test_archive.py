@@ -1,0 +1,133 @@
+"""``weboid archive`` as its users run it: once, twice at a time, stopped, and killed."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from pathlib import Path
+from time import monotonic
+
+import pytest
+from support.archive_replay import rate_limited
+from support.commands import Place, open_place
+from support.madearchive import Copy, MadeArchive, open_made_archive
+from support.misbehaving import Asked
+from support.observations import FINE, LOST
+from support.stored import WikiInStore, open_wiki
+
+from weboid.demo.world import World
+
+CAME, DAY = 100, 130
+OLD = 20170401120000
+URLS = [f"http://site{number}.demo/page" for number in range(12)]
+CALL = ("archive", "--once", "--day", str(DAY))
+
+
+@pytest.fixture
+async def wiki(database: str) -> AsyncIterator[WikiInStore]:
+    """A dozen links that are doubtful since day 130."""
+    async with open_wiki(database, {1: URLS}, day=CAME) as wiki:
+        await wiki.round(CAME, lambda url, day: FINE)
+        await wiki.round(DAY, lambda url, day: LOST)
+        yield wiki
+
+
+@pytest.fixture
+async def place(tmp_path: Path, database: str) -> AsyncIterator[Place]:
+    async with open_place(tmp_path, World({}), {}) as place:
+        place.environ["WEBOID_DATABASE"] = database
+        place.environ["WEBOID_NET_ANSWER_S"] = "30"
+        yield place
+
+
+@asynccontextmanager
+async def archive_at(place: Place, per_minute: int = 0) -> AsyncIterator[MadeArchive]:
+    """The only archive of the configuration; it has a copy of all but the last URL."""
+    async with open_made_archive({url: [Copy(OLD)] for url in URLS[:-1]}) as archive:
+        place.environ |= {
+            "WEBOID_ARCHIVE_SERVICES": "wayback",
+            "WEBOID_ARCHIVE_WAYBACK_BASE": archive.base,
+            "WEBOID_ARCHIVE_WAYBACK_PER_MINUTE": str(per_minute),
+            "WEBOID_ARCHIVE_WAYBACK_REPLAY_PER_MINUTE": "0",
+        }
+        yield archive
+
+
+async def found(wiki: WikiInStore) -> int:
+    return len(await wiki.rows("SELECT url_key FROM snapshot"))
+
+
+async def test_once_looks_all_up_and_says_what_was_found(place: Place, wiki: WikiInStore) -> None:
+    async with archive_at(place) as archive:
+        ran = await place.run(*CALL)
+        assert (ran.status, await found(wiki)) == (0, 11)
+        assert "12 URLs looked up with 24 requests" in " ".join(ran.err.split())
+        assert "11 found, 1 none" in " ".join(ran.err.split())
+        asked = len(archive.site.asked)
+        assert (await place.run(*CALL)).status == 0
+        assert len(archive.site.asked) == asked
+
+
+async def test_two_workers_at_once_keep_the_limit_by_the_log_of_the_archive(place: Place, wiki: WikiInStore) -> None:
+    async with archive_at(place, per_minute=600) as archive:
+        times: list[float] = []
+
+        def note(asked: Asked) -> None:
+            if not asked.target.startswith("/web/"):
+                times.append(monotonic())
+
+        archive.act = note
+        both = await asyncio.gather(place.run(*CALL), place.run(*CALL))
+    assert [ran.status for ran in both] == [0, 0]
+    assert (await found(wiki), len(times)) == (11, 13)
+    # Thirteen requests, a tenth of a second apart; what is on its way may come a little late.
+    assert times[-1] - times[0] > 1.1
+    assert all(times[later] - times[first] > 0.3 for first, later in zip(range(8), range(5, 13), strict=True))
+    assert [later >= one for one, later in pairwise(times)]
+
+
+async def test_a_kill_loses_nothing_and_a_stop_ends_in_order(place: Place, wiki: WikiInStore) -> None:
+    async with archive_at(place, per_minute=300) as archive, asyncio.timeout(60):
+        process = await place.start("archive", "--day", str(DAY))
+        await _asked(archive, 3)
+        process.kill()
+        await process.communicate()
+        assert await found(wiki) < 11
+        # What it held is free when its leases have ended: here they are ended for it.
+        async with wiki.pool.connection() as conn:
+            await conn.execute("UPDATE copy_queue SET until = '-infinity'")
+        process = await place.start("archive", "--day", str(DAY))
+        await _asked(archive, len(archive.site.asked) + 2)
+        process.send_signal(signal.SIGTERM)
+        _, err = await process.communicate()
+        assert process.returncode == 0, err.decode()
+        assert b"looked up" in err
+        # All was under way, and had the time to end.
+        assert await found(wiki) == 11
+        assert (await place.run(*CALL)).status == 0
+
+
+async def _asked(archive: MadeArchive, count: int) -> None:
+    while len(archive.site.asked) < count:
+        await asyncio.sleep(0.02)
+
+
+async def test_a_throttling_archive_ends_it_with_a_word_and_all_waiting(place: Place, wiki: WikiInStore) -> None:
+    async with archive_at(place) as archive:
+        archive.act = lambda asked: rate_limited("600")(b"")
+        ran = await place.run(*CALL)
+        assert (ran.status, await found(wiki)) == (0, 0)
+        assert "wayback" in ran.err
+        assert "stays in the queue" in " ".join(ran.err.split())
+        asked = len(archive.site.asked)
+        assert asked <= 12
+        assert (await place.run(*CALL)).status == 0
+        assert len(archive.site.asked) == asked
+    assert "archive-rests" in (await place.run("maintain", "--day", str(DAY))).err
+
+
+async def test_an_unreachable_store_is_told(place: Place) -> None:
+    place.environ["WEBOID_DATABASE"] = "host=127.0.0.1 port=1 dbname=x"
+    ran = await place.run(*CALL)
+    assert (ran.status, "cannot reach the database" in ran.err) == (2, True)
