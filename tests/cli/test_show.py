@@ -1,4 +1,4 @@
-"""What ``weboid show`` tells of a link: the proof that it is dead, while it is missing yet (U-7), and its copies (A-1)."""
+"""What ``weboid show`` tells of a link: the proof that it is dead, while it is missing yet (U-7), and copies (A-1)."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
