@@ -28,7 +28,7 @@ from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
 from weboid.core.url.farms import WMFLABS, WikiName
-from weboid.core.url.made_up import probes_of
+from weboid.core.url.made_up import MadeUp, near_place, probes_of
 from weboid.core.url.urls import parse
 from weboid.crawl.round import Round
 from weboid.crawl.work import StoreWork
@@ -108,10 +108,14 @@ def _portrait(chance: random.Random) -> Portrait:
 def _face(question: CheckRequest, chance: random.Random) -> Face:
     """What a look learns of a host: that it is honest, or what its answers for three URLs look like."""
     url = parse(question.url)
-    probes, face = probes_of(url), question.face or NO_FACE
-    assert probes is not None
+    face = question.face or NO_FACE
     if crc32(url.host.encode()) % _TEMPLATES:
-        return face.with_answer(probes.near, Role.NEAR, Look(Kind.HONEST), question.day)
+        # A look makes up URLs; here it costs more than all that is measured, so only their place is computed.
+        place = near_place(url)
+        assert place is not None
+        return face.with_answer(MadeUp(url, place), Role.NEAR, Look(Kind.HONEST), question.day)
+    probes = probes_of(url)
+    assert probes is not None
     for asked, role in ((probes.near, Role.NEAR), (probes.root, Role.REAL), (probes.far, Role.FAR)):
         if asked is not None:
             look = Look(Kind.PAGE, 0, chance.getrandbits(24), 800, chance.getrandbits(64))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date
+from types import MappingProxyType
 
 from support.listed import add_pages
 from support.webservice import Site
@@ -17,12 +18,14 @@ from weboid.store.archives.snapshot import Origin, StoredSnapshot, record_snapsh
 from weboid.store.db.pool import Pool
 from weboid.wiki.source import PageLinks
 
+Said = Mapping[str, LookupOutcome | str]
+
 NUMBERS = {archive.name: archive.number for archive in ARCHIVES}
 WANTED = days_from_epoch(date(2016, 5, 5))
 
 
 async def keep_copies(
-    pool: Pool, url: str, *, day: int, snapshots: Sequence[str] = (), note: int = 0, **outcomes: LookupOutcome | str
+    pool: Pool, url: str, *, day: int, snapshots: Sequence[str] = (), note: int = 0, said: Said = MappingProxyType({})
 ) -> None:
     """Keeps a snapshot of 3 May 2016 at each of these services, and what others said, by service; a text is what was
     passed over by a look-up that found nothing suitable."""
@@ -42,17 +45,17 @@ async def keep_copies(
                 StoredLookup(
                     key,
                     NUMBERS[name],
-                    LookupOutcome.UNSUITABLE if isinstance(said, str) else said,
+                    LookupOutcome.UNSUITABLE if isinstance(word, str) else word,
                     day,
                     day + 7,
-                    passed=said if isinstance(said, str) else None,
+                    passed=word if isinstance(word, str) else None,
                 )
-                for name, said in outcomes.items()
+                for name, word in said.items()
             ],
         )
 
 
-STATES: Mapping[str, dict[str, LookupOutcome | str]] = {
+STATES: Mapping[str, Said] = {
     "none": {"wayback": LookupOutcome.NONE},
     "excluded": {"wayback": LookupOutcome.EXCLUDED},
     "unsuitable": {"wayback": "redirects-only,after-death"},
@@ -71,7 +74,7 @@ async def add_states(site: Site, *, page: int, day: int) -> list[str]:
     await add_pages(site, {page: ("Copies", links)})
     site.source.found[page] = PageLinks(page, 0, "Copies", 7, None, tuple(sorted(links)))
     for state, said in STATES.items():
-        await keep_copies(site.wiki.pool, f"http://dead.demo/{state}", day=day, **said)
+        await keep_copies(site.wiki.pool, f"http://dead.demo/{state}", day=day, said=said)
     await keep_copies(site.wiki.pool, "http://dead.demo/found", day=day, snapshots=("wayback", "nationalarchives"))
     await keep_copies(site.wiki.pool, "http://dead.demo/noted", day=day, snapshots=("arquivo",), note=int(Note.SIMILAR))
     return urls

@@ -111,10 +111,10 @@ async def archive(
             )
             suggested = SuggestedCopies(pool, Replays(client, config.archive.services), today=today, stopped=stopped)
             saving = saving_round(config, pool, client, today=today, stopped=stopped)
-            last: list[ArchiveWork] = [queue] if saving is None else [queue, saving]
+            visits: list[ArchiveWork] = [suggested, rounds]
+            later: list[ArchiveWork] = [queue, *([] if saving is None else [saving])]
             # One after the other if once: a cited copy that plays need not be looked for, and a dropped one is at once.
-            groups: list[list[ArchiveWork]] = [[suggested, rounds], last] if once else [[suggested, rounds, *last]]
-            for works in groups:
+            for works in [visits, later] if once else [[*visits, *later]]:
                 await _work(works, stopped, once=once)
             shown.update(task, visible=False)
     console.print(f"{_summary(queue, time.monotonic() - begun)}")

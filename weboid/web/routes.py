@@ -84,6 +84,7 @@ def _pages(service: Service, config: Config, wikis: Wikis) -> Bound:
     yield "policy", "GET", about.policy
     yield "static", "GET", files.static
     yield "source", "GET", files.source
+    yield "robots", "GET", files.robots
 
 
 def _programs(service: Service) -> Bound:

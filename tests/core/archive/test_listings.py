@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weboid.core.archive.captures import Capture, Listing, ServiceReply
+from weboid.core.archive.dialects.perma import copy_listing_of, copy_request
+from weboid.core.archive.dialects.replies import EMPTY
 from weboid.core.archive.listings import combined, listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome
-from weboid.core.archive.perma import copy_listing_of, copy_request
-from weboid.core.archive.replies import EMPTY
 from weboid.core.archive.services import SERVICES
 from weboid.core.url.urls import parse
 

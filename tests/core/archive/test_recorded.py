@@ -15,10 +15,10 @@ from support.recordings import KNOWN, page_asked, replies_in, stamp_asked
 from support.shared import shared
 
 from weboid.core.archive.captures import Listing, ServiceReply
-from weboid.core.archive.link_format import timemap_of
+from weboid.core.archive.dialects.link_format import timemap_of
+from weboid.core.archive.dialects.perma import copy_listing_of
 from weboid.core.archive.listings import combined, listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome
-from weboid.core.archive.perma import copy_listing_of
 from weboid.core.archive.replay import replay_of
 from weboid.core.archive.save_replies import job_status, submitted
 

@@ -144,8 +144,8 @@ def test_what_was_learned_is_believed_for_some_weeks(kind: Kind, days: int) -> N
     face = Face((answer(NEAR.place, kind),))
     assert face.look(NEAR, 99 + days) == Look(kind)
     assert face.look(NEAR, 100 + days) is None
-    assert face.is_settled(PROBES, 99 + days) is (kind is not Kind.PAGE)
-    assert not face.is_settled(PROBES, 100 + days)
+    assert face.is_settled(PROBES.near.place, 99 + days) is (kind is not Kind.PAGE)
+    assert not face.is_settled(PROBES.near.place, 100 + days)
 
 
 def test_a_host_that_was_honest_in_two_directories_is_asked_in_no_third_one() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.core.url.made_up import MadeUp, Probes, probes_of
+from weboid.core.url.made_up import MadeUp, Probes, near_place, probes_of
 from weboid.core.url.urls import Url, parse
 
 
@@ -65,6 +65,7 @@ def test_of_a_program_all_values_are_made_up_and_it_is_asked_without_any(path: s
 )
 def test_of_front_pages_and_other_protocols_nothing_is_made_up(url: str) -> None:
     assert probes_of(parse(url)) is None
+    assert near_place(parse(url)) is None
 
 
 def test_a_far_url_is_asked_for_only_where_a_directory_or_a_program_was_kept_and_is_the_same_for_the_whole_site() -> (
@@ -100,6 +101,7 @@ PATHS = st.from_regex(r"(/[a-zA-Z0-9.~_%-]{0,12}){1,7}(\?[a-z]{1,5}=[a-z0-9-]{0,
 def test_made_up_urls_are_urls_of_the_same_site_and_share_no_id_and_no_slug(path: str) -> None:
     url = parse(f"http://site.test{path}")
     found = probes_of(url)
+    assert near_place(url) == (None if found is None else found.near.place)
     if found is None:
         return
     assert found == probes_of(url)

@@ -37,3 +37,14 @@ async def test_the_file_that_is_listed_can_be_had_whole(site: Site) -> None:
 async def test_any_other_name_is_not_there(site: Site) -> None:
     for name in ("statuses-WMF-2026-01-01.csv.gz", "..%2f..%2fetc%2fpasswd", "x"):
         assert (await site.fetch(f"/data/{name}"))[0] == 404
+
+
+async def test_a_file_of_any_farm_that_may_be_configured_can_be_had(site: Site) -> None:
+    name = "A_long-name_of-a_farm_with_32_ch"
+    async with site.wiki.pool.connection() as conn:
+        await conn.execute("UPDATE farm SET name = %s WHERE farm = 0", [name])
+    await publish(site.wiki.pool, TODAY)
+    _, body, _ = await site.fetch("/data?format=json")
+    (told,) = json.loads(body)["files"]
+    assert name in told["name"]
+    assert (await site.fetch(f"/data/{told['name']}", method="HEAD"))[0] == 200

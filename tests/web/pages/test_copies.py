@@ -6,18 +6,23 @@ from urllib.parse import quote
 
 import pytest
 from lxml import etree, html
-from support.copies import NUMBERS, keep_copies
+from support.copies import NUMBERS, Said, keep_copies
 from support.listed import WIKI, add_pages, key_of_error, texts, told, walked
 from support.oauthprovider import open_browser
+from support.observations import FINE, LOST
 from support.stored import key
 from support.webservice import DEAD, MOVED, TODAY, WALLED, Site
 
 from weboid.assets import asset
 from weboid.core.archive.choice import Note
 from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.verdict.judge import judge
 from weboid.store.archives.changing_page import record_changing
 from weboid.store.archives.wiki_settings import StoredSettings, record_settings
+from weboid.store.lists import links
 from weboid.store.people.replacement import lease_replacements, record_checked, record_replacement
+from weboid.store.results.copy_check import record_copy_check
+from weboid.store.urls.url import find_urls
 
 PAGE = f"/externalLinkInfo?{WIKI}&pageid=1&lang=en"
 API = f"/api/page?{WIKI}&pageid=1"
@@ -27,7 +32,7 @@ SAID = "Archived copy of May 3, 2016 (Wayback Machine), 2 days before it was cit
 
 
 async def keep(site: Site, *snapshots: str, url: str = DEAD, note: int = 0, **said: LookupOutcome | str) -> None:
-    await keep_copies(site.wiki.pool, url, day=TODAY - 1, snapshots=snapshots, note=note, **said)
+    await keep_copies(site.wiki.pool, url, day=TODAY - 1, snapshots=snapshots, note=note, said=said)
 
 
 async def about(site: Site, more: str = "", url: str = DEAD) -> str:
@@ -82,9 +87,9 @@ async def test_a_copy_is_a_link_with_its_date_its_archive_and_its_distance(site:
     ids=["pending", "none", "unsuitable", "excluded", "error", "unknown", "withdrawn"],
 )
 async def test_why_there_is_no_copy_is_told_apart_in_words_everywhere(
-    site: Site, said: dict[str, LookupOutcome | str], words: str, request: pytest.FixtureRequest
+    site: Site, said: Said, words: str, request: pytest.FixtureRequest
 ) -> None:
-    await keep(site, **said)
+    await keep_copies(site.wiki.pool, DEAD, day=TODAY - 1, said=said)
     _, body, _ = await site.fetch(PAGE)
     assert texts(body, COPY) == [words]
     (link,) = (await told(site, API))["pages"][0]["links"]
@@ -102,7 +107,9 @@ async def test_all_formats_say_the_same(site: Site) -> None:
     (element,) = etree.fromstring(document.encode()).iterfind(".//link")
     (snapshot,) = element.iterfind("copy")
     (told_,) = link["snapshots"]
-    assert dict(snapshot.attrib) == {name: str(value) for name, value in told_.items() if value is not None}
+    assert {str(name): str(value) for name, value in snapshot.attrib.items()} == {
+        name: str(value) for name, value in told_.items() if value is not None
+    }
     assert (element.get("archived"), element.get("copy_summary")) == ("found", link["copy_summary"])
     assert told_["snapshot"] == ADDRESS
     assert [each.text for each in element.iterfind("archive")] == link["archives"] == [ADDRESS]
@@ -190,18 +197,52 @@ async def test_the_feed_has_the_copy_in_words_and_as_a_link(site: Site) -> None:
     await keep(site, "wayback")
     _, body, _ = await site.fetch(f"/feeds/dead?{WIKI}")
     (entry,) = etree.fromstring(body.encode()).iterfind("{*}entry")
-    assert entry.findtext("{*}summary").endswith(SAID)
+    assert (entry.findtext("{*}summary") or "").endswith(SAID)
     assert [link.get("href") for link in entry.iterfind("{*}link[@rel='related']")] == [ADDRESS]
 
 
-async def test_a_cited_copy_is_told_as_what_it_is_and_gone_when_it_is_gone(site: Site) -> None:
+async def test_a_cited_copy_is_told_as_working_gone_or_unknown(site: Site) -> None:
     cited = f"https://web.archive.org/web/20160503120000/{MOVED}"
     await add_pages(site, {9: ("Cites a copy", [cited])})
-    (link,) = (await told(site, f"/lists/dead?{WIKI}&format=json&verdict=doubtful"))["pages"][0]["links"]
-    assert link["copy_of"] is None
-    text = await about(site, url=cited)
-    assert "An archived copy of" in text
+    assert "An archived copy of" in (text := await about(site, url=cited))
     assert "as it was on May 3, 2016 (Wayback Machine)." in text
+    verdict = '//*[@class="cdx-info-chip__text"]'
+    assert texts(text, verdict)[0] == "not checked yet"
+    async with site.wiki.pool.connection() as conn:
+        known = (await find_urls(conn, [key(cited)]))[key(cited)]
+        record, _ = judge(known.record, FINE, 100)
+        assert await record_copy_check(conn, known, record, day=100, due=190)
+    assert texts(await about(site, url=cited), verdict)[0] == "working for 3 weeks"
+    async with site.wiki.pool.connection() as conn:
+        known = (await find_urls(conn, [key(cited)]))[key(cited)]
+        for day in range(100, TODAY, 3):
+            record, _ = judge(record, LOST, day)
+        assert await record_copy_check(conn, known, record, day=TODAY - 1, due=TODAY)
+    assert texts(text := await about(site, url=cited), verdict)[0].startswith("gone for")
+    assert texts(text, '//p[@class="copy"]') == []
+    for more, expected in (("", [DEAD, cited]), ("&copy=with", []), ("&copy=without", [DEAD])):
+        pages = (await told(site, f"/lists/dead?{WIKI}&format=json{more}"))["pages"]
+        assert [link["normal"] for page in pages for link in page["links"]] == expected
+    (link,) = pages[0]["links"]
+    assert link["next_check"] is not None
+    (gone,) = (await told(site, f"/lists/dead?{WIKI}&format=json"))["pages"][1]["links"]
+    assert (gone["verdict"], gone["next_check"], gone["archived"]) == ("dead", None, None)
+    assert gone["copy_of"] == {"service": "wayback", "original": MOVED, "stamp": "20160503120000"}
+
+
+async def test_a_part_of_a_filtered_list_reads_a_bounded_number_of_links(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    urls = [f"http://dead.demo/{number:02}" for number in range(30)]
+    await add_pages(site, {number + 10: (f"P{number:02}", [url]) for number, url in enumerate(urls)})
+    await keep(site, "wayback", url=urls[25])
+    monkeypatch.setattr(links, "BUDGET", 10)
+    for more in ("", "&domain=dead.demo"):
+        parts = await walked(site, f"/lists/dead?{WIKI}&format=json&copy=with{more}")
+        found = [[link["normal"] for page in part["pages"] for link in page["links"]] for part in parts]
+        assert [urls[25]] in found
+        assert [url for part in found for url in part] == [urls[25]]
+        assert len(parts) >= 3
 
 
 async def test_the_page_of_a_url_tells_what_archives_said_and_who_chose(site: Site) -> None:

@@ -9,13 +9,13 @@ from string import printable
 from typing import Final
 from urllib.parse import quote, urlencode, urlsplit
 
-from weboid.core.archive.cdx import FIELDS
-from weboid.core.archive.replies import moment_of
+from weboid.core.archive.dialects.cdx import FIELDS
+from weboid.core.archive.dialects.replies import moment_of
 from weboid.core.archive.services import SERVICES, ArchiveService, Dialect
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.urls import Url
 
-MOST_ROWS: Final = 40
+MOST_ROWS: Final = 200
 """Captures requested of a CDX service, nearest to the wanted moment first."""
 
 _AVAILABILITY: Final = "https://archive.org"

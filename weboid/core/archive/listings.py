@@ -12,12 +12,18 @@ from typing import Final
 from urllib.parse import urljoin
 
 from weboid.core.archive.addresses import index_request, is_elsewhere, second_request
-from weboid.core.archive.availability import available_of
 from weboid.core.archive.captures import Capture, Listing, ServiceReply
-from weboid.core.archive.cdx import Rows, rows_of
-from weboid.core.archive.link_format import TimeMap, TypedLink, is_link_format, links_of, memento_at, timemap_of
-from weboid.core.archive.outcomes import LookupOutcome
-from weboid.core.archive.replies import (
+from weboid.core.archive.dialects.availability import available_of
+from weboid.core.archive.dialects.cdx import Rows, rows_of
+from weboid.core.archive.dialects.link_format import (
+    TimeMap,
+    TypedLink,
+    is_link_format,
+    links_of,
+    memento_at,
+    timemap_of,
+)
+from weboid.core.archive.dialects.replies import (
     EMPTY,
     error,
     is_excluded,
@@ -30,8 +36,9 @@ from weboid.core.archive.replies import (
     text_of,
     unknown,
 )
+from weboid.core.archive.dialects.wikiwix import wikiwix_of
+from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService, Dialect
-from weboid.core.archive.wikiwix import wikiwix_of
 from weboid.core.url.urls import Url
 
 ONE_VOICE: Final = "one-voice"

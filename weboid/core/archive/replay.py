@@ -12,8 +12,8 @@ from urllib.parse import urljoin
 
 from weboid.core.archive.addresses import is_elsewhere, replay_address
 from weboid.core.archive.captures import ServiceReply
-from weboid.core.archive.link_format import links_of, memento_at
-from weboid.core.archive.replies import (
+from weboid.core.archive.dialects.link_format import links_of, memento_at
+from weboid.core.archive.dialects.replies import (
     http_moment_of,
     is_excluded,
     moment_of,

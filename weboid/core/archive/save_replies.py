@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.captures import ServiceReply
-from weboid.core.archive.replies import json_of, moment_of, number_of, original_of, rest_of, text_of
+from weboid.core.archive.dialects.replies import json_of, moment_of, number_of, original_of, rest_of, text_of
 
 _MINUTE_S: Final = 60.0
 _MOST: Final = 10**9

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from weboid.core.document.document import Document
 from weboid.core.document.fingerprint import distance, fingerprint, words
-from weboid.core.url.made_up import MadeUp, Probes, url_words
+from weboid.core.url.made_up import MadeUp, url_words
 
 HONEST_DAYS: Final = 56
 """Days for which a host is believed to say of what is missing that it is."""
@@ -107,21 +107,25 @@ class Face:
         return max(answer.day for answer in self.answers)
 
     def look(self, asked: MadeUp | None, day: int) -> Look | None:
-        """What the answer at a place looked like; None if that is not known any more."""
-        if asked is None:
-            return None
-        return next((one.look for one in self.answers if one.place == asked.place and one.is_fresh(day)), None)
+        """What the answer for a made-up URL looked like; None if that is not known any more."""
+        return None if asked is None else self._look_at(asked.place, day)
+
+    def _look_at(self, place: int, day: int) -> Look | None:
+        return next((one.look for one in self.answers if one.place == place and one.is_fresh(day)), None)
 
     def with_answer(self, asked: MadeUp, role: Role, look: Look, day: int) -> "Face":
         """The face with one more answer."""
         others = [one for one in self.answers if one.place != asked.place]
         return Face((*others, Answer(asked.place, role, day, look))[-MOST_PLACES:])
 
-    def is_settled(self, probes: Probes | None, day: int) -> bool:
-        """Whether the document of a URL needs no judgement: its host is honest there, or nothing more is asked."""
-        if probes is None:
+    def is_settled(self, near: int | None, day: int) -> bool:
+        """Whether the document of a URL needs no judgement: its host is honest there, or nothing more is asked.
+
+        `near` is its place as of ``made_up.near_place``.
+        """
+        if near is None:
             return True
-        look = self.look(probes.near, day)
+        look = self._look_at(near, day)
         if look is not None:
             return look.kind < Kind.BLANK or (look.kind is Kind.BLANK and not look.moved)
         return not self.takes_more(day)

@@ -14,7 +14,7 @@ from weboid.core.record.proof import may_prove
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UrlRecord
 from weboid.core.record.specials import Sights, Special
-from weboid.core.url.made_up import probes_of
+from weboid.core.url.made_up import near_place
 from weboid.core.url.urls import parse
 
 LOOK_DAYS: Final = 14
@@ -59,7 +59,7 @@ class CheckRequest:
     @property
     def faces(self) -> bool:
         """Whether the document is judged by its host's face: what the host says of what is missing is not known."""
-        return self.face is not None and not self.face.is_settled(probes_of(parse(self.url)), self.day)
+        return self.face is not None and not self.face.is_settled(near_place(parse(self.url)), self.day)
 
     def tries(self, special: Special) -> bool:
         """Whether a failure is checked in the way that the special calls for, too (C-6).

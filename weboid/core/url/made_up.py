@@ -8,6 +8,7 @@ directory at the top, or a program and the names of its parameters.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from enum import Enum
 from hashlib import blake2b
 from itertools import count
 from typing import Final
@@ -75,16 +76,47 @@ def probes_of(url: Url) -> Probes | None:
 
     That is so at front pages, and for protocols other than HTTP, which report reliably what is missing.
     """
-    if not url.scheme.startswith("http"):
-        return None
     path, _, query = url.path.partition("?")
-    if _is_program(path) and any(_NUMBER.search(field.partition("=")[2]) for field in _fields(query)):
-        probes = _by_query(url, path, query)
-    elif _ROOT.fullmatch(path) or not path.strip("/"):
-        return None
-    else:
-        probes = _by_path(url, path)
+    match _naming(url.scheme, path, query):
+        case _Naming.NOTHING:
+            return None
+        case _Naming.QUERY:
+            probes = _by_query(url, path, query)
+        case _Naming.PATH:
+            probes = _by_path(url, path)
     return probes if len(str(probes.near.url)) <= MAX_URL else None
+
+
+def near_place(url: Url) -> int | None:
+    """The place of ``probes_of(url).near``, without making anything up; None where nothing made up proves anything.
+
+    Of a URL that is nearly too long it is told even if its probes would be too long.
+    """
+    path, _, query = url.path.partition("?")
+    match _naming(url.scheme, path, query):
+        case _Naming.NOTHING:
+            return None
+        case _Naming.QUERY:
+            return _query_place(url, path, _names(query))
+        case _Naming.PATH:
+            kept, _, extension = _parts(path)
+            return _path_place(url, kept, extension)
+
+
+class _Naming(Enum):
+    """By what a URL names its document."""
+
+    NOTHING = 0
+    QUERY = 1
+    PATH = 2
+
+
+def _naming(scheme: str, path: str, query: str) -> _Naming:
+    if not scheme.startswith("http"):
+        return _Naming.NOTHING
+    if _is_program(path) and any(_NUMBER.search(field.partition("=")[2]) for field in _fields(query)):
+        return _Naming.QUERY
+    return _Naming.NOTHING if _ROOT.fullmatch(path) or not path.strip("/") else _Naming.PATH
 
 
 def url_words(path: str) -> frozenset[str]:
@@ -93,16 +125,14 @@ def url_words(path: str) -> frozenset[str]:
 
 
 def _by_path(url: Url, path: str) -> Probes:
-    segments = [segment for segment in path.split("/") if segment]
-    kept, rest = segments[: (top := _top(segments))], segments[top:][-_SEGMENTS:]
-    extension = found[0] if (found := _EXTENSION.search(rest[-1])) else ""
+    kept, rest, extension = _parts(path)
     chances = _chances(str(url))
     made = [_imitated(segment, chances) for segment in (*rest[:-1], rest[-1].removesuffix(extension))]
     ending = f"{extension}{'/' if path.endswith('/') else ''}"
     near = replace(url, path=f"/{'/'.join(kept + made)}{ending}")
     shared = url_words("/".join((*kept, extension)))
     return Probes(
-        MadeUp(near, _place(url, "near", *kept, extension), url_words(near.path) - shared),
+        MadeUp(near, _path_place(url, kept, extension), url_words(near.path) - shared),
         _root(url),
         far=_far(url) if kept else None,
         top=f"/{'/'.join(kept)}/" if kept else "/",
@@ -118,10 +148,10 @@ def _by_query(url: Url, path: str, query: str) -> Probes:
     near = replace(
         url, path=f"{path}?{'&'.join(f'{name}={_imitated(value, chances)}' for name, _, value in fields if value)}"
     )
-    names = "&".join(sorted(name for name, _, _ in fields))
+    names = _names(query)
     shared = url_words(f"{path}?{names}")
     return Probes(
-        MadeUp(near, _place(url, "query", path, names), url_words(near.path) - shared),
+        MadeUp(near, _query_place(url, path, names), url_words(near.path) - shared),
         _root(url),
         bare=MadeUp(replace(url, path=path), _place(url, "real", path)),
         far=_far(url),
@@ -129,6 +159,26 @@ def _by_query(url: Url, path: str, query: str) -> Probes:
         named=url_words(url.path) - shared,
         shared=shared,
     )
+
+
+def _parts(path: str) -> tuple[list[str], list[str], str]:
+    """The segments of a path that name no document, those that do, and the extension of the last one."""
+    segments = [segment for segment in path.split("/") if segment]
+    kept, rest = segments[: (top := _top(segments))], segments[top:][-_SEGMENTS:]
+    return kept, rest, found[0] if (found := _EXTENSION.search(rest[-1])) else ""
+
+
+def _names(query: str) -> str:
+    """The names of the parameters, whatever their order."""
+    return "&".join(sorted(field.partition("=")[0] for field in _fields(query)))
+
+
+def _path_place(url: Url, kept: list[str], extension: str) -> int:
+    return _place(url, "near", *kept, extension)
+
+
+def _query_place(url: Url, path: str, names: str) -> int:
+    return _place(url, "query", path, names)
 
 
 def _root(url: Url) -> MadeUp:

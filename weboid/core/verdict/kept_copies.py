@@ -4,7 +4,6 @@ One law: what is shown are snapshots of services to which people may be sent, at
 somebody chose takes the place of the one of its service that was chosen by rule.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -13,9 +12,10 @@ from typing import Final, NamedTuple
 from weboid.core.archive.addresses import reader_address
 from weboid.core.archive.choice import Note
 from weboid.core.archive.copies import PENDING, Copies, CopyOrigin, CopyState, ShownSnapshot, copies_of
+from weboid.core.archive.dialects.replies import moment_of
 from weboid.core.archive.outcomes import LookupOutcome, overall
-from weboid.core.archive.replies import moment_of
 from weboid.core.archive.services import SERVICES, ArchiveService, Dialect
+from weboid.core.archive.visits import withdrawn_stamp
 from weboid.core.url.archives import BY_NUMBER, snapshot_of
 from weboid.core.url.urls import Url
 
@@ -37,9 +37,6 @@ DEFAULT_SERVICES: Final[Services] = {
     for archive in BY_NUMBER.values()
     if archive.is_offered and (archive.name in SERVICES or archive.name in _SHOWN_ONLY)
 }
-
-_WITHDRAWN: Final = re.compile("withdrawn ([0-9]{14})")
-"""How a look-up tells that the archive has taken away the copy that was kept (``archive/withdrawals``)."""
 
 _ORIGINS: Final = (CopyOrigin.CITED, CopyOrigin.CHOSEN)
 """By stored number."""
@@ -143,5 +140,5 @@ def _state(lookups: tuple[KeptLookup, ...]) -> CopyState:
 
 def _withdrawn(lookups: tuple[KeptLookup, ...]) -> datetime | None:
     """The moment of the newest copy that was withdrawn since the last look-up."""
-    found = [match[1] for lookup in lookups if (match := _WITHDRAWN.fullmatch(lookup.passed))]
-    return moment_of(max(found)) if found else None
+    stamps = [stamp for lookup in lookups if (stamp := withdrawn_stamp(lookup.passed)) is not None]
+    return moment_of(str(max(stamps))) if stamps else None

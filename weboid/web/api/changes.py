@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 
 from aiohttp import hdrs, web
 
+from weboid.core.archive.copies import CopyState
 from weboid.core.record.days import date_of, day_of, iso
 from weboid.core.url.farms import WikiName
 from weboid.core.verdict.verdict import Verdict
@@ -192,7 +193,9 @@ class Changes:
         if others:
             summary.append(say.text("weboid-feed-more", others))
         copy = None if link.copies is None else link.copies.first
-        summary.append(copy_summary(link, day, say))
+        # What died is looked up soon; feed readers keep what they have read.
+        if link.copies is not None and link.copies.state is not CopyState.PENDING:
+            summary.append(copy_summary(link, day, say))
         return AtomEntry(
             id=identity,
             title=say.text("weboid-feed-entry", phrases.titled_url(link), pages[0] if pages else wiki),

@@ -3,8 +3,7 @@
 One law: a file is sent part by part, as fast as its reader takes it; it is never in memory as a whole.
 """
 
-import re
-from typing import Any, Final
+from typing import Any
 
 from aiohttp import hdrs, web
 
@@ -14,8 +13,6 @@ from weboid.web.request.accept import Format
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of, format_of
 from weboid.web.service import Service, given_in, html_words, machine_words
-
-_NAME: Final = re.compile(r"statuses-([A-Za-z0-9]{1,30})-([0-9]{4}-[0-9]{2}-[0-9]{2})\.csv\.gz")
 
 
 class DatasetFiles:
@@ -38,8 +35,7 @@ class DatasetFiles:
         """One file, by its name; raises Problem 404 if there is none of this name."""
         async with self._service.pool.connection() as conn:
             found = {name_of(each): each for each in await list_sets(conn)}
-        name = request.match_info["name"]
-        if not _NAME.fullmatch(name) or (wanted := found.get(name)) is None:
+        if (wanted := found.get(request.match_info["name"])) is None:
             raise Problem(404, "no-such-address")
         response = web.StreamResponse(
             headers={

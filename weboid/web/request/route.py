@@ -207,6 +207,7 @@ ROUTES: Final = (
     _file("openapi", "/api/openapi.json", cost=0, is_open=True, formats=_DATA),
     _file("static", "/static/{name}", cost=0),
     _file("source", "/source/{name}", cost=0),
+    _file("robots", "/robots.txt", cost=0),
     # Pages that explain.
     Route("help", "/help", cost=1),
     Route("bot", "/bot", cost=1),

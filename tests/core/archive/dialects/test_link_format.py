@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.core.archive.link_format import links_of, timemap_of
+from weboid.core.archive.dialects.link_format import links_of, timemap_of
 
 BASE = "https://archive.demo/web/timemap/link/http://mill.demo/"
 AT = "https://archive.demo/web/20110203040506/http://mill.demo/"

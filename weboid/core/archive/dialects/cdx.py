@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from weboid.core.archive.captures import Capture
-from weboid.core.archive.replies import is_markup, json_of, moment_of, number_of, original_of
+from weboid.core.archive.dialects.replies import is_markup, json_of, moment_of, number_of, original_of
 
 FIELDS: Final = ("timestamp", "original", "statuscode", "mimetype", "digest", "length")
 """The columns requested of the Wayback Machine; a text answer without names has them in this order."""

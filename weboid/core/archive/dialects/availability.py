@@ -6,9 +6,9 @@ Its faults look like its nothing, so that its nothing is UNKNOWN for `EMPTY`: a 
 from collections.abc import Mapping
 
 from weboid.core.archive.captures import Capture, Listing
-from weboid.core.archive.link_format import memento_at
+from weboid.core.archive.dialects.link_format import memento_at
+from weboid.core.archive.dialects.replies import EMPTY, error, json_of, moment_of, number_of, text_of, unknown
 from weboid.core.archive.outcomes import LookupOutcome
-from weboid.core.archive.replies import EMPTY, error, json_of, moment_of, number_of, text_of, unknown
 from weboid.core.url.urls import Url
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weboid.core.archive.cdx import rows_of
-from weboid.core.archive.replies import text_of
+from weboid.core.archive.dialects.cdx import rows_of
+from weboid.core.archive.dialects.replies import text_of
 
 NAMES = ["urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length"]
 ROW = ["demo,mill)/", "20110203040506", "http://mill.demo:80/", "text/html", "200", "MGIGF4GRGGF5GKV6", "1811"]

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from weboid.core.archive.captures import Capture, Listing, ServiceReply
+from weboid.core.archive.dialects.replies import error, json_of, original_of, refusal_of, text_of, unknown
 from weboid.core.archive.outcomes import LookupOutcome
-from weboid.core.archive.replies import error, json_of, original_of, refusal_of, text_of, unknown
 
 _CODE: Final = re.compile(r"[0-9A-Z]{4}-[0-9A-Z]{4}")
 _API: Final = "https://api.perma.cc/v1/public/archives"

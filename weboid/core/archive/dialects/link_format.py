@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from urllib.parse import urljoin
 
 from weboid.core.archive.captures import Capture
-from weboid.core.archive.cdx import MOST_CAPTURES
-from weboid.core.archive.replies import http_moment_of, moment_of, original_of
+from weboid.core.archive.dialects.cdx import MOST_CAPTURES
+from weboid.core.archive.dialects.replies import http_moment_of, moment_of, original_of
 
 _TARGET: Final = re.compile(r"[\s,]*<([^<>]*)>")
 _ATTRIBUTE: Final = re.compile(

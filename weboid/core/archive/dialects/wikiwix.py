@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from weboid.core.archive.captures import Capture, Listing
-from weboid.core.archive.link_format import memento_at
+from weboid.core.archive.dialects.link_format import memento_at
+from weboid.core.archive.dialects.replies import error, json_of, moment_of, number_of, text_of, unknown
 from weboid.core.archive.outcomes import LookupOutcome
-from weboid.core.archive.replies import error, json_of, moment_of, number_of, text_of, unknown
 from weboid.core.url.urls import Url
 
 _LATEST_S = 253_402_300_799
