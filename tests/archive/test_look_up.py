@@ -193,3 +193,28 @@ async def test_a_session_in_the_address_is_left_out_only_where_nothing_else_is_k
         assert result.found is not None
         assert (result.found.note, result.found.own_address) == (Note.SIMILAR, result.found.address)
         assert archive.count("/cdx") == 2
+
+
+async def test_where_the_index_is_closed_the_other_voice_may_find_a_copy_but_never_none(
+    real_archive: RealArchive,
+) -> None:
+    service = pywb_at(real_archive.url)
+    async with open_made_archive() as archive:
+        # A made-up archive of the other dialect: nothing is at the index's address, and the TimeMap is none.
+        archive.act = lambda asked: reply(404, body=b"<html>no such page</html>")
+        result = await asked([replace(service, base=archive.base, public=archive.base)])
+        assert result.outcome is LookupOutcome.ERROR
+        timemap = f'<{URL}>; rel="original",\n<{archive.base}/20160301100000/{URL}>; rel="memento"; '
+        timemap += 'datetime="Tue, 01 Mar 2016 10:00:00 GMT"\n'
+
+        def script(asked: Asked) -> Act | None:
+            if asked.target.startswith("/timemap/"):
+                return reply(200, body=timemap.encode(), kind="application/link-format")
+            if asked.target.startswith("/20160301100000id_/"):
+                return reply(200, "Memento-Datetime: Tue, 01 Mar 2016 10:00:00 GMT", body=TEXT)
+            return reply(404, body=b"<html>no such page</html>")
+
+        archive.act = script
+        result = await asked([replace(service, base=archive.base, public=archive.base)])
+        assert result.found is not None
+        assert result.found.stamp == 20160301100000

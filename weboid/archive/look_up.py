@@ -227,9 +227,14 @@ class _LookUp:
         if first.outcome is LookupOutcome.ERROR and reply.code == 200:
             await self._client.failed(service, RequestKind.INDEX, first.why)
         address = second_request(service, wish.url)
-        if address is None or first.outcome not in (LookupOutcome.NONE, LookupOutcome.UNKNOWN):
+        is_missing = first.outcome is LookupOutcome.ERROR and reply.code == 404
+        if address is None or not (is_missing or first.outcome in (LookupOutcome.NONE, LookupOutcome.UNKNOWN)):
             return combined(first, None)
-        return combined(first, second_listing_of(service, await self._index(service, address), wish.url))
+        second = second_listing_of(service, await self._index(service, address), wish.url)
+        if is_missing:
+            # Some archives have closed this door only; behind the other one there may be a copy, but no NONE.
+            return second if second.outcome is LookupOutcome.FOUND else first
+        return combined(first, second)
 
     async def _choose(self, service: ArchiveService, captures: Sequence[Capture], wish: Wish) -> bool:
         ranked = candidates(captures, wish)

@@ -126,6 +126,7 @@ async def test_copies_go_to_their_archives_and_one_plain_replacement_beside_them
     assert stored == [(0, "http://newer.demo/"), (1, normal(WAYBACK)), (6, normal(ARQUIVO))]
     page = (await anna.browser.open(PAGE)).text
     assert "Copy in the archive Wayback Machine:" in page
+    assert sum(text.startswith("Chosen by Anna (") for text in texts(page, "//ul/li/p")) == 2
     assert len(texts(page, "//form[@action='/replacement/remove']/@action")) == 3
 
 

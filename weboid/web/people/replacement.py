@@ -13,6 +13,7 @@ from ipaddress import ip_address
 from typing import Any, Final
 
 from aiohttp import web
+from markupsafe import Markup
 
 from weboid.core.url.archives import BY_NUMBER, Snapshot, is_same_page, snapshot_of
 from weboid.core.url.classify import UrlClass, classify
@@ -44,6 +45,7 @@ from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
 from weboid.web.service import Service, given_in, html_words
 from weboid.web.words.messages import Messages
+from weboid.web.words.phrases import visible
 
 _SUGGEST: Final = "replacement"
 _REMOVE: Final = "replacement-remove"
@@ -220,8 +222,16 @@ def _view(suggestion: Replacement, day: int, say: Messages) -> dict[str, Any]:
         "address": html.address_html(suggestion.target) if suggestion.works else None,
         "target": suggestion.target,
         "state": state,
-        "day": say.html("weboid-replacement-day", html.time_html(suggestion.day, day, say)),
+        "day": _day_words(suggestion, day, say),
     }
+
+
+def _day_words(suggestion: Replacement, day: int, say: Messages) -> Markup:
+    """When it was suggested; of a copy also by whom, as wherever it is shown."""
+    when = html.time_html(suggestion.day, day, say)
+    if suggestion.archive == PLAIN:
+        return say.html("weboid-replacement-day", when)
+    return say.html("weboid-copy-chosen-by", Markup("<bdi>{}</bdi>").format(visible(suggestion.name)), when)
 
 
 def _done(given: Parameters, suggestions: Iterable[Replacement], day: int) -> str | None:
