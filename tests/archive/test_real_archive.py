@@ -1,5 +1,6 @@
 """The real archive of the tests does what its kind does: what the program relies on, and what would fool it."""
 
+import asyncio
 import gzip
 import json
 from datetime import UTC, datetime
@@ -39,7 +40,7 @@ async def test_what_was_recorded_is_listed_and_played_at_its_moment(real_archive
         async with client.get(f"{real_archive.url}/timemap/link/{URL}") as response:
             assert response.status == 200
             assert (await response.text()).count("datetime=") == 3
-    assert len(real_archive.log()) == 7
+    await _logged(real_archive, 7)
     assert real_archive.log()[0].target.startswith(f"/{real_archive.name}/cdx?")
 
 
@@ -91,3 +92,11 @@ async def _played(
     async with client.get(f"{base}/{stamp}id_/{url}", allow_redirects=False) as response:
         moment = response.headers.get("Memento-Datetime")
         return response.status, moment, await response.read() if moment else None
+
+
+async def _logged(archive: RealArchive, requests: int) -> None:
+    """Waits until so many requests are in the log: a request is logged when its answer has been sent."""
+    async with asyncio.timeout(5):
+        while len(archive.log()) < requests:
+            await asyncio.sleep(0.02)
+    assert len(archive.log()) == requests

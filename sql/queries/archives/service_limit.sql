@@ -23,8 +23,8 @@ SELECT %(archive)s, kind, clock_timestamp() + make_interval(secs => %(rest_s)s),
 FROM unnest(%(kinds)s::smallint[]) AS known (kind)
 ORDER BY kind
 ON CONFLICT (archive, kind) DO UPDATE
-SET rest_until = greatest(service.rest_until, excluded.rest_until), why = excluded.why,
-    rest_s = CASE WHEN service.rest_until > excluded.rest_until THEN service.rest_s ELSE excluded.rest_s END
+SET rest_until = excluded.rest_until, rest_s = excluded.rest_s, why = excluded.why
+WHERE service.rest_until <= excluded.rest_until
 
 -- name: record_answered
 UPDATE archive_service SET rest_s = 0, why = ''

@@ -90,12 +90,12 @@ async def test_a_rest_holds_for_all_kinds_and_workers_and_a_longer_one_stays(dat
         for kind in RequestKind:
             place = await taken(stored, 0, kind=kind)
             assert 500 < place.wait_s <= 600
-            assert place.rest_s == 61
+            assert place.rest_s == 600
         assert (await taken(stored, 0, archive=ARQUIVO)).wait_s == 0
         async with stored.pool.connection() as conn:
             states = [each for each in await list_services(conn) if each.archive == WAYBACK]
         assert [each.kind for each in states] == list(RequestKind)
-        assert all(500 < each.resting_s <= 600 and each.why == "refused" for each in states)
+        assert all(500 < each.resting_s <= 600 and each.why == "rate-limited" for each in states)
 
 
 async def test_only_a_request_that_was_sent_after_the_rest_makes_the_next_one_short_again(database: str) -> None:
