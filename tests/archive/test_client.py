@@ -212,4 +212,4 @@ async def test_requests_of_a_kind_keep_their_distance_and_kinds_do_not_wait_for_
 
         async with asyncio.timeout(5):
             await asyncio.gather(*(ask() for _ in range(4)), client.replay(service, archive.base + "/web/1/x"))
-        assert min(later - one for one, later in pairwise(sent)) > 0.09
+        assert min(later - one for one, later in pairwise(sent)) > 0.05

@@ -242,8 +242,8 @@ async def test_two_workers_share_what_waits_and_the_limit_of_the_service(wiki: W
         assert sum(tally.outcomes[LookupOutcome.FOUND] for tally in tallies) == 6
         assert all(archive.count(f"cdx/search/cdx?url=http%3A%2F%2Fsite{number}.") == 1 for number in range(6))
         # A request may be under way a little longer than the one before it.
-        assert min(later - one for one, later in pairwise(sorted(times))) > 0.1
-        assert times[-1] - times[0] > 0.9
+        assert min(later - one for one, later in pairwise(sorted(times))) > 0.02
+        assert times[-1] - times[0] > 0.7
         async with wiki.pool.connection() as conn:
             counted = {state.kind: state.requests for state in await list_services(conn)}
         assert counted[RequestKind.INDEX] == 6
@@ -278,6 +278,7 @@ async def test_after_a_crash_what_was_under_way_is_looked_up_again(wiki: WikiInS
         assert (await sweep(wiki, archive.service())).outcomes == {LookupOutcome.FOUND: 6}
 
 
+@pytest.mark.long
 async def test_the_newly_dead_come_before_the_doubtful_and_the_newest_first(database: str) -> None:
     dead, older, newer = URLS[:3]
 

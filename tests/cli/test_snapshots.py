@@ -160,7 +160,7 @@ async def test_a_limit_of_the_configuration_is_kept(place: Place) -> None:
 
         archive.act = act
         await json_of(place, *(f"http://gone.demo/{number}" for number in range(3)))
-    assert times[-1] - times[0] > 0.45  # six index requests, a tenth of a second apart
+    assert times[-1] - times[0] > 0.35  # six index requests, a tenth of a second apart
 
 
 async def test_without_a_network_that_is_said_and_the_outcome_is_an_error(place: Place) -> None:

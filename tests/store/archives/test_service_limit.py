@@ -90,6 +90,7 @@ async def test_a_rest_holds_for_all_kinds_and_workers_and_a_longer_one_stays(dat
         for kind in RequestKind:
             place = await taken(stored, 0, kind=kind)
             assert 500 < place.wait_s <= 600
+            # By it the next rest grows, not by the shorter one of a reply that was on its way.
             assert place.rest_s == 600
         assert (await taken(stored, 0, archive=ARQUIVO)).wait_s == 0
         async with stored.pool.connection() as conn:

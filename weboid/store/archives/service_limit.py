@@ -30,7 +30,8 @@ class RequestKind(IntEnum):
 class RequestPlace(NamedTuple):
     """`wait_s` 0 = the request may be sent now; otherwise ask again after so many seconds.
 
-    `rest_s` = how long the newest rest was, 0 if a request was answered since: the next rest should be longer.
+    `rest_s` = how long the rest under way is or the newest was, 0 if a request was answered since: the next rest should
+    be longer.
     """
 
     wait_s: float
