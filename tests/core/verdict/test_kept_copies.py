@@ -66,6 +66,7 @@ def test_a_snapshot_is_told_with_its_moment_its_service_and_its_distance() -> No
             "stamp": "20160503120000",
             "taken": "2016-05-03T12:00:00Z",
             "distance_days": -2,
+            "distance_to": "first-seen",
             "origin": "chosen",
             "checked": "2017-04-21",
             "note": None,
@@ -154,7 +155,8 @@ def test_what_rounds_never_check_has_no_next_check() -> None:
 
 def test_the_distance_is_that_to_the_day_that_is_given() -> None:
     near = cited_on(report(KeptCopies((MAY_3,))), days_from_epoch(date(2016, 5, 3)))
-    assert link_as_json(near)["snapshots"][0]["distance_days"] == 0
+    (told,) = link_as_json(near)["snapshots"]
+    assert (told["distance_days"], told["distance_to"]) == (0, "citation")
     assert days_from_epoch(EPOCH) == 0
 
 

@@ -46,6 +46,10 @@ def keys_of_enumerations() -> set[str]:
         *(f"weboid-since-{unit}s" for unit in ("day", "week", "month", "year")),
         *(f"weboid-copy-before-{unit}s" for unit in ("day", "week", "month", "year")),
         *(f"weboid-copy-after-{unit}s" for unit in ("day", "week", "month", "year")),
+        "weboid-copy-same-day",
+        "weboid-copy-seen-same-day",
+        *(f"weboid-copy-seen-before-{unit}s" for unit in ("day", "week", "month", "year")),
+        *(f"weboid-copy-seen-after-{unit}s" for unit in ("day", "week", "month", "year")),
         *(f"weboid-copy-{state.value}" for state in CopyState if state is not CopyState.FOUND),
         *(f"weboid-lookup-{outcome.word}" for outcome in LookupOutcome),
     }

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
 from weboid.core.archive.addresses import stamp_of
-from weboid.core.archive.copies import Copies, copies_as_json
+from weboid.core.archive.copies import Copies, DistanceTo, copies_as_json
 from weboid.core.record.days import NEVER_DUE, iso
 from weboid.core.record.history import Entry
 from weboid.core.record.policy import DEFAULT, Policy
@@ -295,7 +295,7 @@ def cited_on(link: LinkReport, day: int) -> LinkReport:
     copies = link.copies
     if copies is None or not copies.snapshots:
         return link
-    snapshots = tuple(snapshot._replace(wanted=day) for snapshot in copies.snapshots)
+    snapshots = tuple(snapshot._replace(wanted=day, wanted_is=DistanceTo.CITATION) for snapshot in copies.snapshots)
     return link._replace(copies=replace(copies, snapshots=snapshots))
 
 
