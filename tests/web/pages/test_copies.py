@@ -16,6 +16,7 @@ from support.webservice import DEAD, MOVED, TODAY, WALLED, Site
 from weboid.assets import asset
 from weboid.core.archive.choice import Note
 from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.record.days import iso
 from weboid.core.verdict.judge import judge
 from weboid.store.archives.changing_page import record_changing
 from weboid.store.archives.wiki_settings import StoredSettings, record_settings
@@ -130,6 +131,9 @@ async def test_at_is_the_day_to_which_the_distance_is_told(site: Site) -> None:
         ]
         assert link["copy_summary"].endswith(words)
         assert link["snapshots"][0]["distance_to"] == "citation"
+    async with open_browser(site.url) as browser:
+        asked = await browser.open(f"/url?url={quote(DEAD, safe='')}&{WIKI}&at=2016-05-03")
+        assert asked.form("/url")["at"] == "2016-05-03"
     for wrong in ("2016-02-30", "20160503", "yesterday", "2016-5-3", "0000-01-01"):
         assert await key_of_error(site, f"{API}&at={wrong}") == (400, "at")
 
@@ -222,7 +226,9 @@ async def test_a_cited_copy_is_told_as_working_gone_or_unknown(site: Site) -> No
         known = (await find_urls(conn, [key(cited)]))[key(cited)]
         record, _ = judge(known.record, FINE, 100)
         assert await record_copy_check(conn, known, record, day=100, due=190)
-    assert texts(await about(site, url=cited), verdict)[0] == "working for 3 weeks"
+    assert texts(text := await about(site, url=cited), verdict)[0] == "working for 3 weeks"
+    assert "Next check:" in text
+    assert iso(190) in text
     async with site.wiki.pool.connection() as conn:
         known = (await find_urls(conn, [key(cited)]))[key(cited)]
         for day in range(100, TODAY, 3):
@@ -236,7 +242,7 @@ async def test_a_cited_copy_is_told_as_working_gone_or_unknown(site: Site) -> No
     (link,) = pages[0]["links"]
     assert link["next_check"] is not None
     (gone,) = (await told(site, f"/lists/dead?{WIKI}&format=json"))["pages"][1]["links"]
-    assert (gone["verdict"], gone["next_check"], gone["archived"]) == ("dead", None, None)
+    assert (gone["verdict"], gone["next_check"], gone["archived"]) == ("dead", iso(TODAY), None)
     assert gone["copy_of"] == {"service": "wayback", "original": MOVED, "stamp": "20160503120000"}
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.copies import Copies, DistanceTo, copies_as_json
-from weboid.core.record.days import NEVER_DUE, iso
+from weboid.core.record.days import iso
 from weboid.core.record.history import Entry
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.record import UNTRIED, HostRecord, UrlRecord
@@ -50,7 +50,7 @@ class Known(Protocol):
     @property
     def host(self) -> HostRecord: ...
     @property
-    def due(self) -> int: ...
+    def next_check(self) -> int | None: ...
     @property
     def claims(self) -> Claims: ...
     @property
@@ -76,8 +76,8 @@ def keyed_link(link: Classified) -> KeyedLink:
 class LinkReport(NamedTuple):
     """One URL of a page. `given` are the forms of it that the wiki has, sorted; they have one `normal` form (L-6).
 
-    `url` and `normal` are None where the link is ignored or invalid, `due` where nothing is stored of it or it is not
-    checked by rounds. `copies` are those in web archives, None of a link that needs none: dead and doubtful ones do.
+    `url` and `normal` are None where the link is ignored or invalid, `due` where nothing is stored of it or it is
+    never checked. `copies` are those in web archives, None of a link that needs none: dead and doubtful ones do.
     """
 
     given: tuple[str, ...]
@@ -181,8 +181,7 @@ def _link_report(
         finding = _UNKNOWN
     record, due, claims, grounds, copies = UNTRIED, None, NONE, None, None
     if known is not None:
-        record, claims = known.record, known.claims
-        due = None if known.due == NEVER_DUE else known.due
+        record, due, claims = known.record, known.next_check, known.claims
         grounds = grounds_of(record, known.host, policy)
         if finding.verdict in _WITHOUT and link.url is not None and not is_archive_host(link.url.host):
             copies = shown_copies(known.kept, link.url, claims.archives, services)
