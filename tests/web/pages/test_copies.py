@@ -285,6 +285,13 @@ async def test_the_page_of_a_url_tells_what_archives_said_and_who_chose(site: Si
     assert "Choose another copy" in body
 
 
+async def test_a_withdrawn_copy_is_not_told_as_passed_over(site: Site) -> None:
+    await keep(site, wayback="withdrawn 20160503120000", arquivo="after-death")
+    said = texts(await about(site), '//ul[@class="lines"]/li')
+    assert len(said) == 2
+    assert [each.rpartition("Passed over: ")[2] for each in said if "Passed over" in each] == ["after-death"]
+
+
 async def test_the_wiki_s_template_can_be_copied_without_any_script(site: Site) -> None:
     await keep(site, "wayback")
     field = '//input[@id="wikitext"]/@value'

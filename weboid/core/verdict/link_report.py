@@ -138,7 +138,7 @@ class PageReport:
 _INVALID: Final = Finding(Verdict.INVALID)
 _SPAM: Final = Finding(Verdict.SPAM)
 _UNKNOWN: Final = Finding(Verdict.UNKNOWN)
-_WITHOUT: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL})
+COPY_WANTED: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL})
 """The verdicts on links of which a copy is wanted."""
 _FINDINGS: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL, Verdict.SPAM, Verdict.INVALID})
 
@@ -183,7 +183,7 @@ def _link_report(
     if known is not None:
         record, due, claims = known.record, known.next_check, known.claims
         grounds = grounds_of(record, known.host, policy)
-        if finding.verdict in _WITHOUT and link.url is not None and not is_archive_host(link.url.host):
+        if finding.verdict in COPY_WANTED and link.url is not None and not is_archive_host(link.url.host):
             copies = shown_copies(known.kept, link.url, claims.archives, services)
     # Positional arguments are faster, and there are hundreds of links on a page.
     return LinkReport(
