@@ -117,7 +117,11 @@ def _iso(at: datetime | None) -> str | None:
 
 @click.command("snapshots")
 @click.argument("urls", nargs=-1, required=True)
-@click.option("--at", type=MomentType(), help="When the URL was cited: a copy from then is wanted (default: now).")
+@click.option(
+    "--at",
+    type=MomentType(),
+    help="When the URL was cited: a copy from then is wanted. Without it the newest is, and no distance is told.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, in the order of the input.")
 @click.pass_obj
 def command(config: Config, urls: tuple[str, ...], at: datetime | None, as_json: bool) -> None:
