@@ -97,7 +97,7 @@ async def follow_changes(conn: Connection, *, limit: int = 5_000) -> int:
     row = {"since": place[0], "until": until, "limit": limit}
     lines = await (await conn.execute(SQL["list_log"], row)).fetchall()
     if kept := await lock_kept(conn, {UrlKey(*line[1:4]) for line in lines}, waits=True):
-        # Copies that were cited before the URL itself was watched are its snapshots from now on. Snapshots come before the
+        # Copies that were cited before the URL itself was watched are its snapshots from now on. These come before the
         # queue, as for all who write both.
         urls = await list_plain_urls(conn, kept)
         await record_known_as_snapshots(conn, urls.values(), max(line[4] for line in lines))
