@@ -187,6 +187,20 @@ async def test_while_another_service_rests_only_what_needs_it_waits(wiki: WikiIn
         assert (await sweep(wiki, archive.service(), second)).waiting == 0
 
 
+async def test_a_slow_service_does_not_hold_the_look_ups_at_the_first(wiki: WikiInStore) -> None:
+    async with open_made_archive() as archive, open_made_archive({url: [Copy(OLD)] for url in URLS}) as slow:
+        service = slow.service("arquivo", per_minute=1)  # a minute apart: one in line, the others are put off
+        async with worker(wiki.pool, [archive.service(), service]) as (queue, stopped):
+            sweeping = asyncio.create_task(queue.sweep())
+            async with asyncio.timeout(10):
+                while archive.count("/cdx") < 6:
+                    await asyncio.sleep(0.02)
+            stopped.set()
+            sweeping.cancel()
+            await asyncio.gather(sweeping, return_exceptions=True)
+        assert slow.count("/cdx") == 1
+
+
 async def test_a_copy_that_a_page_cites_is_played_once_and_taken(database: str) -> None:
     cited = f"https://web.archive.org/web/{OLD}/{URL}"
     async with open_wiki(database, {1: [URL, cited, URLS[1]]}, day=CAME) as wiki:

@@ -26,6 +26,7 @@ from benchmarks.crawl.store import store
 from benchmarks.crawl.table import Target
 from benchmarks.crawl.workers import workers
 from benchmarks.due import due
+from benchmarks.lookups import lookups
 from benchmarks.memory import memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the benchmarks read /proc")
@@ -209,3 +210,10 @@ async def test_due_measures_reading_hosts_of_a_generated_store(
         ms > 0 for ms in (found.lease, found.in_round, found.everything, found.beside_open, found.urls, found.bare)
     )
     assert "6,000 URLs on 3,000 hosts, all of them due" in capsys.readouterr().out
+
+
+async def test_look_ups_are_counted_as_the_archive_counts_them(empty_database: str) -> None:
+    figures = await lookups(empty_database, 60, 1.5, 0)
+    assert figures["rate"] > 0
+    assert figures["found"] == pytest.approx(2.1, abs=0.2)
+    assert (figures["none"], figures["excluded"], figures["cited"]) == (2, 1, 1)

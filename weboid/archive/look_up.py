@@ -4,12 +4,15 @@ Which capture that is and what replies mean is decided in ``core/archive``; requ
 One law: NONE takes two voices of every service that was asked, and what a service did not answer is never NONE.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from weboid.archive.client import ArchiveClient, Resting
+from weboid.archive.limits import gap_s
 from weboid.core.archive.addresses import (
     index_request,
     reader_address,
@@ -40,6 +43,8 @@ from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse
 from weboid.store.archives.service_limit import RequestKind
 
+LONGEST_LINE_S: Final = 60.0
+"""So long a line there may be at a service that is not the first: a slow one must not hold all look-ups."""
 RESTING: Final = "resting"
 """Why nothing is known of a service that was not asked, for it rests."""
 
@@ -121,12 +126,14 @@ async def look_up(
     languages: Collection[str] = (),
     is_lifted: bool = False,
     waits: bool = False,
+    lines: Counter[int] | None = None,
 ) -> LookUpResult:
     """Looks for a copy: first those that are `given`, each played once, then service by service until there is one.
 
     `known` are the numbers of archives that need not be asked, `languages` those of the wikis that cite the URL;
     `is_lifted`: a copy is chosen also of a page that always changes; `waits`: while the first of all services rests, no
-    other is asked instead.
+    other is asked instead. `lines` counts, over several look-ups, those at each archive: another one than the first is
+    passed by while its line is longer than `LONGEST_LINE_S`, as if it rested.
     """
     work = _LookUp(client, wish, is_lifted=is_lifted)
     for copy in given:
@@ -134,11 +141,34 @@ async def look_up(
             return work.result
     asked = [one for one in services_for(wish.url, available, languages=languages) if one.archive.number not in known]
     for service in asked:
-        if await work.ask(service, wish) or (waits and service is available[0] and work.result.rest_s is not None):
+        if (
+            lines is not None
+            and service is not available[0]
+            and lines[service.archive.number] * _gap(service) > LONGEST_LINE_S
+        ):
+            work.pass_by(service)
+            continue
+        with _in_line(service, lines):
+            is_found = await work.ask(service, wish)
+        if is_found or (waits and service is available[0] and work.result.rest_s is not None):
             return work.result
     if asked and work.result.outcome is LookupOutcome.NONE and (similar := similar_url(wish.url)) is not None:
         await work.ask_similar(asked[0], similar)
     return work.result
+
+
+@contextmanager
+def _in_line(service: ArchiveService, lines: Counter[int] | None) -> Iterator[None]:
+    lines = Counter() if lines is None else lines
+    lines[service.archive.number] += 1
+    try:
+        yield
+    finally:
+        lines[service.archive.number] -= 1
+
+
+def _gap(service: ArchiveService) -> float:
+    return gap_s(service, RequestKind.INDEX)
 
 
 class _Unproven(Exception):
@@ -174,6 +204,10 @@ class _LookUp:
         self._client = client
         self._wish = wish
         self._is_lifted = is_lifted
+
+    def pass_by(self, service: ArchiveService) -> None:
+        """Leaves a service for later: others wait for it already."""
+        self._tried(ServiceTry(service, LookupOutcome.ERROR, RESTING, rest_s=LONGEST_LINE_S))
 
     async def play_given(self, copy: GivenCopy) -> bool:
         """Takes a given copy if it plays and shows the page."""

@@ -119,6 +119,7 @@ class QueueRound:
         self._numbers = {service.archive.number: service for service in services}
         self._open: dict[UrlKey, _Task] = {}
         self._done: list[_Done] = []
+        self._lines: Counter[int] = Counter()
         self._recorded = monotonic()
 
     async def run(self) -> None:
@@ -237,6 +238,7 @@ class QueueRound:
                 known=known,
                 is_lifted=is_lifted,
                 waits=True,
+                lines=self._lines,
             )
         except StoreError:
             raise
