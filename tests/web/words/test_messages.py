@@ -118,6 +118,12 @@ def test_translations_can_be_formatted_and_bring_no_parameters_of_their_own(code
         assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x1f]", text), key
 
 
+@pytest.mark.parametrize("code", [code for code in _TRANSLATIONS if languages()[code].direction == "rtl"])
+def test_dates_such_as_2016_05_03_are_not_turned_round_where_text_runs_from_the_right(code: str) -> None:
+    for key, text in catalogue(code).items():
+        assert not re.search("(?<!\u200e)\\b[0-9]{4}-[0-9]{2}-[0-9]{2}", text), key
+
+
 @pytest.mark.parametrize("code", _TRANSLATIONS)
 def test_translations_are_safe_and_say_what_the_original_says(code: str) -> None:
     faults = {key: faults_of(key, text) for key, text in catalogue(code).items()}
