@@ -54,7 +54,7 @@ async def test_it_finds_the_copy_that_is_nearest_to_the_citation(place: Place) -
         "outcome": "found",
         "service": "wayback",
         "stamp": str(OLD),
-        "snapshot": f"{archive.base}/web/{OLD}/{URL}",
+        "snapshot": f"https://web.archive.org/web/{OLD}/{URL}",
         "original": URL,
         "distance_days": -30,
         "tries": [{"service": "wayback", "outcome": "found", "why": ""}],
@@ -160,7 +160,7 @@ async def test_a_limit_of_the_configuration_is_kept(place: Place) -> None:
 
         archive.act = act
         await json_of(place, *(f"http://gone.demo/{number}" for number in range(3)))
-    assert times[-1] - times[0] > 0.45  # six index requests, a tenth of a second apart
+    assert times[-1] - times[0] > 0.15  # six index requests, four of them at once, the others a tenth of a second apart
 
 
 async def test_without_a_network_that_is_said_and_the_outcome_is_an_error(place: Place) -> None:

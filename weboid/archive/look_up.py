@@ -30,6 +30,7 @@ from weboid.core.archive.choice import (
     note_of,
     similar_url,
 )
+from weboid.core.archive.dialects.link_format import memento_at
 from weboid.core.archive.listings import combined, listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome, overall
 from weboid.core.archive.redirect_copies import MOST_HOPS, StoredHop, follow, lands
@@ -103,7 +104,8 @@ class LookUpResult:
         """What all services say together."""
         if self.found is not None:
             return LookupOutcome.FOUND
-        return overall([tried.outcome for tried in self.tries if not tried.is_given])
+        counted = (one for one in self.tries if not one.is_given or one.outcome is LookupOutcome.ERROR)
+        return overall([tried.outcome for tried in counted])
 
     @property
     def rest_s(self) -> float | None:
@@ -249,9 +251,9 @@ class _LookUp:
             if shown.replayed.result is ReplayResult.WITHDRAWN:
                 break
         for capture in ranked.redirects[: 1 if len(tried) < MOST_TRIES else 0]:
-            end, why = await self._follow(service, capture, wish)
+            first, end, why = await self._follow(service, capture, wish)
             if why is None:
-                self._find(service, capture, Note.REDIRECTS)
+                self._find(service, first, Note.REDIRECTS)
                 return True
             failed.append(_Failed(capture, end, why))
         passed = (*(PassedOver(stamp_of(one.capture.taken), one.why) for one in failed), *ranked.passed)
@@ -259,24 +261,29 @@ class _LookUp:
         self._tried(ServiceTry(service, _outcome_of([one.replayed for one in failed]), why, passed))
         return False
 
-    async def _follow(self, service: ArchiveService, capture: Capture, wish: Wish) -> tuple[Replayed, str | None]:
-        """Follows the redirect of a copy within the service; returns its end, and why that is not what was cited."""
+    async def _follow(
+        self, service: ArchiveService, capture: Capture, wish: Wish
+    ) -> tuple[Capture, Replayed, str | None]:
+        """Follows the redirect of a copy within the service; returns that copy as it was played, where it ends, and why
+        that is not what was cited."""
         hops: list[StoredHop] = []
+        first: Capture | None = None
         while True:
             shown = await self._play(service, capture)
+            first = first or shown.capture
             if why := _unplayable(shown.replayed):
-                return shown.replayed, why
-            url, taken = _url_of(capture), shown.capture.taken
+                return first, shown.replayed, why
+            url, taken = _url_of(shown.capture), shown.capture.taken
             if url is None:
-                return shown.replayed, "other-page"
+                return first, shown.replayed, "other-page"
             location = shown.replayed.location
             if shown.replayed.status not in _REDIRECTS or location is None or len(hops) > MOST_HOPS:
                 why = lands(tuple(hops), wish, url=url, taken=taken)
-                return shown.replayed, why or self._fault_of(shown, replace(wish, url=url))
+                return first, shown.replayed, why or self._fault_of(shown, replace(wish, url=url))
             hops.append(StoredHop(url, taken, location))
             step = follow(tuple(hops), wish)
             if step.url is None:
-                return shown.replayed, step.why
+                return first, shown.replayed, step.why
             capture = Capture(taken, str(step.url), status=200)
 
     async def _play(self, service: ArchiveService, capture: Capture) -> _Played:
@@ -293,7 +300,11 @@ class _LookUp:
             if replayed.result is not ReplayResult.MOVED or replayed.taken is None:
                 break
             capture = capture._replace(taken=replayed.taken, address=None)
-            if replayed.status is not None:
+            if replayed.status is None:
+                # The archive may play the page under another spelling than that which it lists.
+                led = memento_at(replayed.location or "", "", capture.original)
+                capture = capture._replace(original=led.original if led else capture.original)
+            else:
                 # The near one was played without a word.
                 replayed = replayed._replace(result=ReplayResult.PLAYS, why="")
                 break

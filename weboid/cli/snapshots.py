@@ -10,7 +10,6 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import click
 from rich.console import Console
@@ -29,7 +28,7 @@ from weboid.cli.escape import plain
 from weboid.cli.runtime import moment_now, run_async
 from weboid.config import Config
 from weboid.core.archive.choice import Wish
-from weboid.core.archive.services import ArchiveService
+from weboid.core.archive.services import ArchiveService, playing
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.hosts import InvalidUrl, is_ip
 from weboid.core.url.urls import Url, parse
@@ -135,7 +134,7 @@ def command(config: Config, urls: tuple[str, ...], at: datetime | None, as_json:
         async with open_archive_client(config.net, LocalLimiter()) as client:
             async with aclosing(_looked_up(client, config.archive.services, urls_of(urls), at)) as lines:
                 is_invalid = await _show(lines, as_json=as_json)
-            if client.sent and not client.met and (why := await _no_network(config)):
+            if client.sent and not client.met and (why := await _no_network(config, client.hosts)):
                 click.echo(f"weboid: no archive answers, nor anybody else: {plain(why)}", err=True)
                 return EXIT_NO_NETWORK
         return EXIT_INVALID if is_invalid else 0
@@ -180,8 +179,8 @@ def _given(url: Url, services: tuple[ArchiveService, ...]) -> tuple[Url, datetim
     copy = snapshot_of(str(url))
     if copy is None or copy.original is None:
         return url, None, ()
-    service = next((one for one in services if one.archive == copy.archive and one.is_raw), None)
-    if service is None or copy.taken is None:
+    service = playing(services).get(copy.archive.number)
+    if service is None or not service.is_raw or copy.taken is None:
         return copy.original, copy.taken, ()
     return copy.original, copy.taken, (GivenCopy(service, copy.taken, copy.original),)
 
@@ -238,12 +237,12 @@ def _row(line: SnapshotLine) -> tuple[Text, ...]:
     )
 
 
-async def _no_network(config: Config) -> str | None:
-    """Why no archive was met, if it is our own connection; None if it seems to work."""
-    hosts = [urlsplit(service.base).hostname or "" for service in config.archive.services]
-    if all(is_ip(host) for host in hosts):
+async def _no_network(config: Config, asked: set[str]) -> str | None:
+    """Why no archive was met at the hosts that were asked, if it is our own connection; None if it seems to work, or if
+    one of them is an address, as of a stand-in: that needs no name server and perhaps no network."""
+    if any(is_ip(host) for host in asked):
         return None
     async with open_session(config.net) as session:
         online = online_of(config, Checker(session, LocalTurns(0.0), config.crawl), session)
-        reach = await online.reach((), [host for host in hosts if not is_ip(host)])
+        reach = await online.reach((), sorted(asked))
         return None if online.believes(reach, of_name=True) else online.told(reach)
