@@ -169,3 +169,16 @@ def test_what_pages_cite_is_played_where_nobody_asks_for_more() -> None:
     assert numbers[SERVICES["archive-it"].archive.number] == SERVICES["archive-it"]
     here = configured(["wayback"], {"wayback": {"base": "http://127.0.0.1"}})
     assert playing(here)[1] == here[0]
+
+
+def test_a_service_of_a_country_is_asked_for_every_url_where_somebody_says_where_to_ask_it() -> None:
+    asked = configured((), {"arquivo": {"base": "http://127.0.0.1"}, "ukwa": {"per_minute": 5}})
+    assert [service.name for service in services_for(URL, asked)] == ["wayback", "arquivo"]
+    (kept,) = configured(["arquivo"], {"arquivo": {"base": "http://127.0.0.1", "countries": "pt"}})
+    assert kept.countries == ("pt",)
+
+
+def test_the_dialect_of_a_stand_in_does_not_change_where_readers_go() -> None:
+    (here,) = configured(["wayback"], {"wayback": {"base": "http://127.0.0.1/web", "dialect": "pywb"}})
+    assert replay_address(here, STAMP, "http://mill.demo/") == f"http://127.0.0.1/web/{STAMP}id_/http://mill.demo/"
+    assert reader_address(here, STAMP, "http://mill.demo/") == f"https://web.archive.org/web/{STAMP}/http://mill.demo/"

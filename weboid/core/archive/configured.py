@@ -24,7 +24,8 @@ def configured(order: Sequence[str], tables: Mapping[str, Mapping[str, Any]]) ->
     """The services to be asked: those of `order`, empty = the usual ones (without `ON_REQUEST`) and those of the
     tables; each with the values of its table, by `KEYS`, and for the rest as usual. Raises ValueError.
 
-    A usual service's addresses for readers stay as usual wherever it is asked, unless its table has `public`.
+    A usual service's addresses for readers stay as usual wherever it is asked, unless its table has `public`. One whose
+    table has a `base` is asked for every URL, unless it has `countries` or `languages`.
     """
     for name in (*order, *tables):
         if name not in NAMES:
@@ -45,7 +46,8 @@ def _service(name: str, given: Mapping[str, Any]) -> ArchiveService:
     usual = SERVICES.get(name)
     if usual is None:
         return _new(_ARCHIVES[name], values)
-    return replace(usual, **values)
+    everywhere = {"countries": (), "languages": ()} if "base" in values else {}
+    return replace(usual, **{**everywhere, **values})
 
 
 def _new(archive: Archive, values: Mapping[str, Any]) -> ArchiveService:
