@@ -108,8 +108,11 @@ async def test_a_copy_whose_archive_does_not_answer_is_an_error_though_another_a
     place.environ |= {"WEBOID_ARCHIVE_ARQUIVO_BASE": "http://127.0.0.1:1"}
     copy = f"https://arquivo.pt/wayback/{STAMP}/{URL}"
     line = await looked_up(place, LooseArchive(cdx=rows("[]"), available=EMPTY), copy)
-    assert [(tried["service"], tried["outcome"]) for tried in line["tries"]] == [
-        ("arquivo", "error"),
-        ("wayback", "none"),
-    ]
+    said = [(tried["service"], tried["outcome"]) for tried in line["tries"]]
+    assert said[:2] == [("arquivo", "error"), ("wayback", "none")]
     assert line["outcome"] == "error"
+
+
+async def test_several_final_slashes_are_one(place: Place) -> None:
+    line = await looked_up(place, LooseArchive(cdx=rows(ROW), replay=played), f"{URL}//")
+    assert (line["outcome"], line["original"]) == ("found", URL)

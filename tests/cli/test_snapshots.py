@@ -99,12 +99,19 @@ async def test_what_is_no_answer_is_an_error_and_never_none(place: Place, act: o
     assert line["tries"][0]["why"]
 
 
+async def test_a_url_that_is_given_again_has_its_own_line_and_no_requests(place: Place) -> None:
+    async with archive_at(place, {URL: [Copy(OLD)]}) as archive:
+        lines = (await json_of(place, URL, "-", URL, stdin=f"{URL}\n{URL}\n")).lines()
+    assert [line["stamp"] for line in lines] == [str(OLD)] * 4
+    assert len(archive.site.asked) == 2
+
+
 async def test_after_a_limit_no_other_url_is_asked_for(place: Place) -> None:
     async with archive_at(place) as archive:
         archive.act = lambda asked: rate_limited("30")(b"")
         ran = await json_of(place, *(f"http://gone.demo/{number}" for number in range(20)))
     assert {line["outcome"] for line in ran.lines()} == {"error"}
-    assert len(archive.site.asked) <= 8
+    assert len(archive.site.asked) <= 4
     assert ran.lines()[-1]["tries"] == [{"service": "wayback", "outcome": "error", "why": "resting"}]
 
 

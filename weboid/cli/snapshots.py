@@ -37,7 +37,10 @@ from weboid.net.outbound import open_session
 EXIT_INVALID: Final = 2
 """The exit status where some of the URLs are none."""
 
-_AT_ONCE: Final = 8
+_AT_ONCE: Final = 4
+"""URLs under way: with more, the second voice of the first one would wait in line behind the first of all others."""
+_REMEMBERED: Final = 10_000
+"""Different URLs, after which one that comes again is looked up again."""
 _EARLIEST: Final = 1990
 _DIGITS: Final = re.compile("[0-9]{14}")
 _DATE: Final = re.compile("[0-9]{4}-?[0-9]{2}-?[0-9]{2}")
@@ -145,11 +148,16 @@ def command(config: Config, urls: tuple[str, ...], at: datetime | None, as_json:
 async def _looked_up(
     client: ArchiveClient, services: tuple[ArchiveService, ...], urls: Iterable[str], at: datetime | None
 ) -> AsyncGenerator[SnapshotLine, None]:
-    """What is found of each URL, in their order; a few are looked up at a time."""
+    """What is found of each URL, in their order; a few are looked up at a time, and none twice."""
     under_way: deque[asyncio.Task[SnapshotLine]] = deque()
+    known: dict[str, asyncio.Task[SnapshotLine]] = {}
     try:
         for url in urls:
-            under_way.append(asyncio.create_task(_line(client, services, url, at)))
+            if len(known) >= _REMEMBERED:
+                known.clear()
+            if url not in known:
+                known[url] = asyncio.create_task(_line(client, services, url, at))
+            under_way.append(known[url])
             while len(under_way) >= _AT_ONCE or (under_way and under_way[0].done()):
                 yield await under_way.popleft()
             await asyncio.sleep(0)

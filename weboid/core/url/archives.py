@@ -79,14 +79,14 @@ def snapshot_of(url: str) -> Snapshot | None:
 
 
 def is_same_page(one: Url, other: Url) -> bool:
-    """Whether an archive may store the one under the other: they differ at most in http or https, ``www.`` and final
-    slashes.
+    """Whether an archive may store the one under the other: they differ at most in http or https, ``www.`` and a final
+    slash.
     """
     return {one.scheme, other.scheme} <= {"http", "https"} and _bare(one) == _bare(other)
 
 
 def _bare(url: Url) -> tuple[str, int, str]:
-    return url.host.removeprefix("www."), url.port, url.path.rstrip("/")
+    return url.host.removeprefix("www."), url.port, url.path.removesuffix("/")
 
 
 def is_archive_host(host: str) -> bool:

@@ -12,6 +12,7 @@ from weboid.core.url.hosts import InvalidUrl, is_ip
 from weboid.core.url.urls import Url, parse
 
 _USERINFO: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@")
+_SLASHES: Final = re.compile("/+$")
 _FRONT: Final = re.compile(
     r"/?(?:[a-z]{2}(?:[-_][a-z]{2})?/)?(?:(?:index|default|home|main|start|startseite|welcome)(?:\.[a-z]{2,5})?/?)?",
     re.IGNORECASE,
@@ -49,12 +50,13 @@ def archived(original: str) -> Url | None:
 
 
 def is_wanted(form: Url | None, url: Url) -> bool:
-    """Whether an archived URL is that of the wanted page. At an IP address or a port only the same URL is."""
+    """Whether an archived URL is that of the wanted page. At an IP address or a port only the same URL is. Archives
+    take several final slashes for one."""
     if form is None:
         return False
     if url.port or form.port or is_ip(url.host):
         return form == url
-    return is_same_page(form, url)
+    return is_same_page(*(replace(one, path=_SLASHES.sub("/", one.path)) for one in (form, url)))
 
 
 def is_front(url: Url) -> bool:
