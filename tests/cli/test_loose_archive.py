@@ -116,3 +116,11 @@ async def test_a_copy_whose_archive_does_not_answer_is_an_error_though_another_a
 async def test_several_final_slashes_are_one(place: Place) -> None:
     line = await looked_up(place, LooseArchive(cdx=rows(ROW), replay=played), f"{URL}//")
     assert (line["outcome"], line["original"]) == ("found", URL)
+
+
+async def test_a_copy_of_another_page_is_not_found(place: Place) -> None:
+    def replay(asked: Asked) -> bytes:
+        return played(asked, TEXT, 'Link: <http://other.example.com/>; rel="original"')
+
+    line = await looked_up(place, LooseArchive(cdx=rows(ROW), replay=replay))
+    assert (line["outcome"], line["tries"][0]["why"]) == ("unknown", "other-page")
