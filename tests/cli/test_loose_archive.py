@@ -44,7 +44,15 @@ async def test_none_of_the_one_service_is_none(place: Place) -> None:
     assert (line["outcome"], [tried["service"] for tried in line["tries"]]) == ("none", ["wayback"])
 
 
-@pytest.mark.parametrize("replay", [played, lambda asked: played(asked, TEXT, "Content-Encoding: gzip")])
+@pytest.mark.parametrize(
+    "replay",
+    [
+        played,
+        lambda asked: played(asked, TEXT, "Content-Encoding: gzip"),
+        lambda asked: played(asked, TEXT, "Content-Encoding: br"),
+    ],
+    ids=["plain", "gzip", "br"],
+)
 @pytest.mark.parametrize(
     "listed",
     [ROW, f"{URL} {STAMP}\n", f'[["{STAMP}", "{URL}", "200"]]'],
@@ -124,3 +132,12 @@ async def test_a_copy_of_another_page_is_not_found(place: Place) -> None:
 
     line = await looked_up(place, LooseArchive(cdx=rows(ROW), replay=replay))
     assert (line["outcome"], line["tries"][0]["why"]) == ("unknown", "other-page")
+
+
+async def test_a_file_of_an_ftp_server_is_found_under_its_own_url_only(place: Place) -> None:
+    file = "ftp://ftp.mill.example.com/wheel.txt"
+    row = ROW.replace("text/html 200", "text/plain 226")
+    archive = LooseArchive(cdx=rows(row.replace(URL, file)), replay=lambda asked: played(asked, b"a wheel " * 50))
+    assert (await looked_up(place, archive, file))["outcome"] == "found"
+    archive.cdx = rows(row.replace(URL, file.replace("ftp://", "http://")))
+    assert (await looked_up(place, archive, file))["outcome"] == "unsuitable"

@@ -239,9 +239,12 @@ async def _bounded(response: aiohttp.ClientResponse, most: int) -> ServiceReply:
 
 
 def _is_unpacked(headers: Mapping[str, str], begin: bytes) -> bool:
-    """Whether a body is sent as it is though its header says gzip: some copies are replayed with the header of their
+    """Whether a body is sent as it is though its header says packed: some copies are replayed with the header of their
     original, and some stand-ins serve what was recorded after it had been unpacked."""
-    return headers.get("content-encoding", "").strip().lower() in _GZIP and not _GZIP_BEGIN.startswith(begin[:2])
+    coding = headers.get("content-encoding", "").strip().lower()
+    if coding in _GZIP:
+        return not _GZIP_BEGIN.startswith(begin[:2])
+    return bool(coding) and begin.lstrip().startswith(b"<")
 
 
 def _is_copy(reply: ServiceReply) -> bool:

@@ -52,11 +52,11 @@ def archived(original: str) -> Url | None:
 
 
 def is_wanted(form: Url | None, url: Url) -> bool:
-    """Whether an archived URL is that of the wanted page. At an IP address or a port only the same URL is. Archives
-    take several final slashes for one."""
+    """Whether an archived URL is that of the wanted page. At an IP address, a port or by FTP only the same URL is.
+    Archives take several final slashes for one."""
     if form is None:
         return False
-    if url.port or form.port or is_ip(url.host):
+    if url.port or form.port or is_ip(url.host) or "ftp" in (url.scheme, form.scheme):
         return form == url
     return is_same_page(*(replace(one, path=_SLASHES.sub("/", one.path)) for one in (form, url)))
 

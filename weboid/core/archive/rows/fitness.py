@@ -19,7 +19,8 @@ from weboid.core.url.urls import Url
 SHORT_BYTES: Final = 700
 """A shorter copy of HTML, compressed and with its headers, is mostly a stub; it is taken only if there is no other."""
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-RESERVE: Final = frozenset({203, 206})
+RESERVE: Final = frozenset({203, 206, 226})
+"""226 is how archives write what FTP servers gave."""
 GOOD: Final = 200
 _GONE: Final = frozenset({404, 410})
 _EMPTY: Final = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
