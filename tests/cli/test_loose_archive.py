@@ -141,3 +141,30 @@ async def test_a_file_of_an_ftp_server_is_found_under_its_own_url_only(place: Pl
     assert (await looked_up(place, archive, file))["outcome"] == "found"
     archive.cdx = rows(row.replace(URL, file.replace("ftp://", "http://")))
     assert (await looked_up(place, archive, file))["outcome"] == "unsuitable"
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["given", "listed as good"])
+async def test_a_copy_that_redirects_is_followed_whoever_names_it(place: Place, given: bool) -> None:
+    target = "https://www.mill.example.com/museum/wheel"
+
+    def replay(asked: Asked) -> bytes:
+        location = f"Location: https://web.archive.org/web/{STAMP}id_/{target}"
+        return played(asked) if asked.target.endswith(target) else played(asked, b"", location, status=301)
+
+    copy = f"https://web.archive.org/web/{STAMP}/{URL}"
+    line = await looked_up(place, LooseArchive(cdx=rows(ROW), replay=replay), copy if given else URL)
+    assert (line["outcome"], line["snapshot"], len(line["tries"])) == ("found", copy, 1)
+
+
+@pytest.mark.parametrize(
+    ("replay", "outcome"),
+    [
+        (reply(200, body=b"<html><p>This URL has been excluded from the Wayback Machine.</p></html>"), "excluded"),
+        (lambda asked: played(asked, b"no", status=429), "unsuitable"),
+        (reply(404, body=b"<html><p>The Wayback Machine has not archived that URL.</p></html>"), "none"),
+    ],
+    ids=["excluded", "of another status", "not found"],
+)
+async def test_a_given_copy_that_is_there_in_some_way_is_never_none(place: Place, replay: Answer, outcome: str) -> None:
+    archive = LooseArchive(cdx=rows("[]"), available=EMPTY, replay=replay)
+    assert (await looked_up(place, archive, f"https://web.archive.org/web/{STAMP}/{URL}"))["outcome"] == outcome

@@ -44,6 +44,7 @@ from weboid.store.archives.service_limit import RequestKind
 RESTING: Final = "resting"
 """Why nothing is known of a service that was not asked, for it rests."""
 
+_NOT_FOUND: Final = "not-found"
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
 
@@ -104,8 +105,8 @@ class LookUpResult:
         """What all services say together."""
         if self.found is not None:
             return LookupOutcome.FOUND
-        counted = (one for one in self.tries if not one.is_given or one.outcome is LookupOutcome.ERROR)
-        return overall([tried.outcome for tried in counted])
+        # A given copy that is merely not found says nothing; whatever else it shows, there was one.
+        return overall([one.outcome for one in self.tries if not one.is_given or one.why != _NOT_FOUND])
 
     @property
     def rest_s(self) -> float | None:
@@ -184,14 +185,19 @@ class _LookUp:
         try:
             played = await self._play(service, capture)
             why = _unplayable(played.replayed) or self._fault_of(played, self._wish)
-            outcome = _outcome_of([played.replayed])
+            if _redirects(played.replayed):
+                _, end, why = await self._follow(service, played.capture, self._wish)
+                outcome = _outcome_of([end])
+            else:
+                outcome = _outcome_of([played.replayed])
         except Resting as rests:
             self._tried(ServiceTry(service, LookupOutcome.ERROR, RESTING, rest_s=rests.seconds, is_given=True))
             return False
         except _Unproven as unproven:
             outcome, why = LookupOutcome.ERROR, unproven.why
         if why is None:
-            self._find(service, played.capture, note_of(played.capture, self._wish), is_given=True)
+            note = Note.REDIRECTS if _redirects(played.replayed) else note_of(played.capture, self._wish)
+            self._find(service, played.capture, note, is_given=True)
             return True
         rest_s = self._rest_s(service, outcome)
         passed = (PassedOver(stamp_of(copy.taken), why),)
@@ -250,7 +256,8 @@ class _LookUp:
             tried.append(Tried(capture, why if is_played else shown.replayed.result.value))
             if shown.replayed.result is ReplayResult.WITHDRAWN:
                 break
-        for capture in ranked.redirects[: 1 if len(tried) < MOST_TRIES else 0]:
+        led = [one.capture for one in failed if _redirects(one.replayed)]
+        for capture in (*led, *ranked.redirects)[: 1 if len(tried) < MOST_TRIES else 0]:
             first, end, why = await self._follow(service, capture, wish)
             if why is None:
                 self._find(service, first, Note.REDIRECTS)
@@ -341,6 +348,11 @@ class _LookUp:
 def _unplayable(replayed: Replayed) -> str | None:
     """Why a replay showed no copy; None if it did."""
     return None if replayed.result is ReplayResult.PLAYS else replayed.why or replayed.result.value
+
+
+def _redirects(replayed: Replayed) -> bool:
+    """Whether what was played is a redirect of the original."""
+    return replayed.result is ReplayResult.PLAYS and replayed.status in _REDIRECTS
 
 
 def _outcome_of(played: Sequence[Replayed]) -> LookupOutcome:
