@@ -20,7 +20,7 @@ from weboid.archive.look_up import LookUpResult, look_up
 from weboid.archive.wanted import again_day, given_copies, is_settled, lookup_rows, says_changing, snapshot_row, wish_of
 from weboid.core.archive.choice import CHANGING
 from weboid.core.archive.outcomes import LookupOutcome
-from weboid.core.archive.services import ArchiveService
+from weboid.core.archive.services import ArchiveService, playing
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.url.keys import UrlKey
 from weboid.errors import StoreError
@@ -116,7 +116,7 @@ class QueueRound:
         self._at_once = at_once
         self._lease_s = lease_s
         self._show = show
-        self._numbers = {service.archive.number: service for service in services}
+        self._numbers = playing(services)
         self._open: dict[UrlKey, _Task] = {}
         self._done: list[_Done] = []
         self._lines: Counter[int] = Counter()
