@@ -97,12 +97,13 @@ async def follow_changes(conn: Connection, *, limit: int = 5_000) -> int:
     row = {"since": place[0], "until": until, "limit": limit}
     lines = await (await conn.execute(SQL["list_log"], row)).fetchall()
     if kept := await lock_kept(conn, {UrlKey(*line[1:4]) for line in lines}, waits=True):
+        # Copies that were cited before the URL itself was watched are its snapshots from now on. Snapshots come before
+        # the queue, as everywhere.
+        urls = await list_plain_urls(conn, kept)
+        await record_known_as_snapshots(conn, urls.values(), max(line[4] for line in lines))
         columns = key_columns(sorted(kept))
         await conn.execute(SQL["record_by_log"], columns)
         await conn.execute(SQL["delete_by_log"], columns)
-        # Copies that were cited before the URL itself was watched are its snapshots from now on.
-        urls = await list_plain_urls(conn, kept)
-        await record_known_as_snapshots(conn, urls.values(), max(line[4] for line in lines))
     position = lines[-1][0] if len(lines) == limit else max(until, place[0])
     if position != place[0]:
         await conn.execute(SQL["record_position"], {"change": position})
