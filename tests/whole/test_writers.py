@@ -304,9 +304,10 @@ async def filled(pool: Pool, wiki: int, count: int) -> list[Corner]:
         links = [PageLinks(page, 0, f"Page {page}", 1, None, tuple(urls)) for page, urls in pages.items()]
         await record_pages(conn, wiki, [page_urls(link, WMFLABS) for link in links], DAYS[0])
     urls = sorted({url for urls in pages.values() for url in urls})
+    failing = [url for url in urls if answer(url, DAYS[0]) is not FINE]
     for day in DAYS:
         async with pool.connection() as conn:
-            await record_visit(conn, urls, answer, day)
+            await record_visit(conn, urls if day in (DAYS[0], DAYS[-1]) else failing, answer, day)
     async with pool.connection() as conn:
         await release_pages(conn, wiki, [corner.page(9) for corner in corners], DAYS[-1])
     return corners
