@@ -259,8 +259,8 @@ class QueueRound:
             changed.add(one.task, one.result, day)
         if changed.days:
             async with self._pool.connection() as conn:
-                await record_lookups(conn, changed.lookups)
                 await record_snapshots(conn, changed.snapshots)
+                await record_lookups(conn, changed.lookups)
                 await record_changing(conn, changed.changing, day)
                 await record_done(conn, changed.days)
         for one in done:
