@@ -1,6 +1,6 @@
 """Looks up what waits in the queue of wanted copies: the newly dead first, several at once (A-1, A-2).
 
-Which URLs wait is ``store/archives/copy_queue``'s business, what a look-up finds that of ``archive/look_up``.
+Which URLs wait is ``store/archives/copy_queue``'s business, what a look-up finds that of ``look_up``.
 One law: a URL leaves the queue only in the transaction that writes what was found; a stop, a crash or a service that
 rests leaves it there.
 """
@@ -15,9 +15,17 @@ from math import inf
 from time import monotonic
 from typing import Final
 
-from weboid.archive.client import ArchiveClient
-from weboid.archive.look_up import LookUpResult, look_up
-from weboid.archive.wanted import again_day, given_copies, is_settled, lookup_rows, says_changing, snapshot_row, wish_of
+from weboid.archive.lookups.look_up import LookUpResult, look_up
+from weboid.archive.lookups.wanted import (
+    again_day,
+    given_copies,
+    is_settled,
+    lookup_rows,
+    says_changing,
+    snapshot_row,
+    wish_of,
+)
+from weboid.archive.service.client import ArchiveClient
 from weboid.core.archive.choice import CHANGING
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService

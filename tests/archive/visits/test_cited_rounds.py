@@ -18,9 +18,9 @@ from support.little_archive import (
 )
 from support.stored import WikiInStore, key, open_wiki
 
-from weboid.archive.cited_rounds import CitedRounds, CitedTally
-from weboid.archive.replays import Replays
-from weboid.archive.snapshot_rounds import SnapshotRounds
+from weboid.archive.service.replays import Replays
+from weboid.archive.visits.cited_rounds import CitedRounds, CitedTally
+from weboid.archive.visits.snapshot_rounds import SnapshotRounds
 from weboid.core.archive.visits import QUARTER_DAYS
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.record.moment import Moment, planned_hour

@@ -1,6 +1,6 @@
 """Plays copies: raw, in one request, where the service has a raw form; otherwise as their URL is given (A-3).
 
-What a reply means is decided in ``core/archive``; ``archive/client`` sends the requests.
+What a reply means is decided in ``core/archive``; ``client`` sends the requests.
 One law: no service is asked to which nobody may be sent, and every request in its service's turn.
 """
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urljoin
 
-from weboid.archive.client import ArchiveClient
+from weboid.archive.service.client import ArchiveClient
 from weboid.core.archive.addresses import reader_address, replay_address, stamp_of
 from weboid.core.archive.captures import ServiceReply
 from weboid.core.archive.replay import Replayed, ReplayResult, replay_of

@@ -23,8 +23,8 @@ from support.pywb import RealArchive
 from support.shared import shared
 from support.stored import WikiInStore, key, open_wiki
 
-from weboid.archive.replays import Replays
-from weboid.archive.suggestions import ARCHIVE_DAYS, DOUBTFUL_DAYS, STRIKES, SuggestedCopies
+from weboid.archive.service.replays import Replays
+from weboid.archive.visits.suggestions import ARCHIVE_DAYS, DOUBTFUL_DAYS, STRIKES, SuggestedCopies
 from weboid.core.archive.addresses import taken_of
 from weboid.core.archive.configured import configured
 from weboid.core.archive.services import ArchiveService

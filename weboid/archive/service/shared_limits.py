@@ -12,8 +12,8 @@ from math import inf
 from time import monotonic
 from typing import Final
 
-from weboid.archive.client import Resting
-from weboid.archive.limits import PATIENCE_S, gap_s, rest_after
+from weboid.archive.service.client import Resting
+from weboid.archive.service.limits import PATIENCE_S, gap_s, rest_after
 from weboid.core.archive.services import ArchiveService
 from weboid.errors import StoreError
 from weboid.store.archives.service_limit import (

@@ -11,7 +11,7 @@ from support.misbehaving import Act, Asked, HangUp, Script, Silence, head_only, 
 from support.observations import FINE, SILENT
 from support.stored import CUT_OFF, NAMES_ALONE, WikiInStore, key, open_wiki
 
-from weboid.archive.suggestions import (
+from weboid.archive.visits.suggestions import (
     ARCHIVE_DAYS,
     DOUBTFUL_DAYS,
     FAILING_DAYS,

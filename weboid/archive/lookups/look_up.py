@@ -1,6 +1,6 @@
 """Looks a URL up: asks one archive service after another for a copy that shows what was cited (A-1, A-2).
 
-Which capture that is and what replies mean is decided in ``core/archive``; requests are sent by ``archive/client``.
+Which capture that is and what replies mean is decided in ``core/archive``; requests are sent by ``service/client``.
 One law: NONE takes two voices of every service that was asked, and what a service did not answer is never NONE.
 """
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from weboid.archive.client import ArchiveClient, Resting
-from weboid.archive.limits import gap_s
+from weboid.archive.service.client import ArchiveClient, Resting
+from weboid.archive.service.limits import gap_s
 from weboid.core.archive.addresses import (
     index_request,
     reader_address,

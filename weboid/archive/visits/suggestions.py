@@ -1,6 +1,6 @@
 """Checks suggested replacements and snapshots: each before it is shown, and again now and then (A-3, A-4).
 
-Replacements are checked by ``checking/checker``, as every link is; snapshots are played raw by ``archive/replays``, as
+Replacements are checked by ``checking/checker``, as every link is; snapshots are played raw by ``service/replays``, as
 all copies are, whatever their archive's pages for people say. The records of URLs are not changed.
 One law: a suggestion is shown only if it works without restriction; after three checks in a row that did not find it
 working it is deleted.
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from weboid.archive.client import Resting
-from weboid.archive.replays import Replays
+from weboid.archive.service.client import Resting
+from weboid.archive.service.replays import Replays
 from weboid.checking.connectivity import CANARIES, Ask, Connectivity
 from weboid.checking.online import Online
 from weboid.core.archive.replay import ReplayResult

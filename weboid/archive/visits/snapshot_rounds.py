@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from weboid.archive.canary_copies import CanaryCopies
-from weboid.archive.cited_verdict import record_cited_of
-from weboid.archive.client import Resting
-from weboid.archive.replays import Replays
-from weboid.archive.withdrawals import Withdrawals
+from weboid.archive.service.client import Resting
+from weboid.archive.service.replays import Replays
+from weboid.archive.visits.canary_copies import CanaryCopies
+from weboid.archive.visits.cited_verdict import record_cited_of
+from weboid.archive.visits.withdrawals import Withdrawals
 from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.replay import Replayed, ReplayResult
 from weboid.core.archive.visits import (

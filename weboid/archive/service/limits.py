@@ -1,6 +1,6 @@
 """When requests may go to archive services, for one process: limits and growing pauses (A-2).
 
-``archive/shared_limits`` does the same for all workers of a store.
+``shared_limits`` does the same for all workers of a store.
 One law: between two requests of a kind lies the service's gap, and nothing is sent to a service that rests.
 """
 
@@ -11,7 +11,7 @@ from math import inf
 from time import monotonic
 from typing import Final
 
-from weboid.archive.client import Resting
+from weboid.archive.service.client import Resting
 from weboid.core.archive.services import ArchiveService
 from weboid.store.archives.service_limit import RequestKind
 

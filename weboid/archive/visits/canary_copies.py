@@ -1,13 +1,13 @@
 """Canary copies: whether a service as a whole is at fault when copies of it fail (A-3).
 
-How many may fail is decided in ``core/archive/visits``; the copies are played by ``archive/replays``.
+How many may fail is decided in ``core/archive/visits``; the copies are played by ``archive/service/replays``.
 One law: a service of which nothing plays is not trusted, whatever it says.
 """
 
 from collections.abc import Callable, Collection
 from typing import Final
 
-from weboid.archive.replays import Replays
+from weboid.archive.service.replays import Replays
 from weboid.core.archive.replay import ReplayResult
 from weboid.core.archive.visits import CANARIES, VisitFate, is_down, visit_judgement
 from weboid.core.url.archives import BY_NUMBER

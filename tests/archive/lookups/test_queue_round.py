@@ -13,10 +13,10 @@ from support.misbehaving import Act, Asked, Silence, reply
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki
 
-from weboid.archive.client import open_archive_client
-from weboid.archive.queue_round import QueueRound, QueueTally
-from weboid.archive.shared_limits import SharedLimiter
-from weboid.archive.wanted import wish_of as real_wish_of
+from weboid.archive.lookups.queue_round import QueueRound, QueueTally
+from weboid.archive.lookups.wanted import wish_of as real_wish_of
+from weboid.archive.service.client import open_archive_client
+from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.config import NetConfig
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService
@@ -335,7 +335,7 @@ async def test_a_fault_of_ours_takes_one_url_to_the_next_day_and_no_other(
 
     async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive:
         with monkeypatch.context() as patch:
-            patch.setattr("weboid.archive.queue_round.wish_of", wish_of)
+            patch.setattr("weboid.archive.lookups.queue_round.wish_of", wish_of)
             assert (await sweep(wiki, archive.service())).outcomes[LookupOutcome.FOUND] == 5
         assert (await waiting(wiki), await lookups(wiki)) == (0, {})
         assert (await sweep(wiki, archive.service(), day=DAY + 1)).outcomes == {LookupOutcome.FOUND: 1}

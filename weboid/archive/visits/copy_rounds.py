@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Final
 
-from weboid.archive.cited_rounds import CitedRounds, CitedTally
-from weboid.archive.client import ArchiveClient
-from weboid.archive.replays import Replays
-from weboid.archive.snapshot_rounds import SnapshotRounds, VisitTally
+from weboid.archive.service.client import ArchiveClient
+from weboid.archive.service.replays import Replays
+from weboid.archive.visits.cited_rounds import CitedRounds, CitedTally
+from weboid.archive.visits.snapshot_rounds import SnapshotRounds, VisitTally
 from weboid.core.archive.services import ArchiveService
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT, Policy

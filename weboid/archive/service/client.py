@@ -1,7 +1,7 @@
 """One polite request to the service of a web archive: its limit, its pauses, its failures, a bounded reply (A-2).
 
 What replies mean is read in ``core/archive``; when a request may be sent is a `Limiter`'s business
-(``archive/limits``, ``archive/shared_limits``), shared by all kinds of requests and, with a store, by all workers.
+(``limits``, ``shared_limits``), shared by all kinds of requests and, with a store, by all workers.
 One law: no redirect is followed out of a service's own host, and no reply takes more memory than its bound.
 """
 

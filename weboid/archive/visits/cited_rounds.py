@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from weboid.archive.canary_copies import CanaryCopies
-from weboid.archive.cited_verdict import list_snapshots_from, record_cited_visit
-from weboid.archive.client import Resting
-from weboid.archive.replays import CitedPlay, Replays
-from weboid.archive.snapshot_rounds import SnapshotRounds
+from weboid.archive.service.client import Resting
+from weboid.archive.service.replays import CitedPlay, Replays
+from weboid.archive.visits.canary_copies import CanaryCopies
+from weboid.archive.visits.cited_verdict import list_snapshots_from, record_cited_visit
+from weboid.archive.visits.snapshot_rounds import SnapshotRounds
 from weboid.core.archive.visits import MOST_WAIT_DAYS, QUARTER_DAYS
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment, planned_hour

@@ -1,6 +1,6 @@
 """Lets the Wayback Machine save living links of which no archive has a copy (A-2): Save Page Now 2, with keys.
 
-Which URLs may be saved is ``archive/savable``'s business, what replies mean ``core/archive/save_replies``'.
+Which URLs may be saved is ``archive/saving/savable``'s business, what replies mean ``core/archive/save_replies``'.
 One law: a URL whose saving was submitted is asked about, and later looked for, before it is ever submitted again; and
 nothing counts as saved before its copy was played.
 """
@@ -15,10 +15,10 @@ from datetime import UTC, datetime, time
 from typing import Final
 from urllib.parse import urlsplit
 
-from weboid.archive.client import ArchiveClient, Resting
-from weboid.archive.look_up import RESTING, FoundCopy, GivenCopy, look_up
-from weboid.archive.savable import is_well, unsavable_now, unsavable_url
-from weboid.archive.wanted import SNAPSHOT_DAYS, lookup_rows
+from weboid.archive.lookups.look_up import RESTING, FoundCopy, GivenCopy, look_up
+from weboid.archive.lookups.wanted import SNAPSHOT_DAYS, lookup_rows
+from weboid.archive.saving.savable import is_well, unsavable_now, unsavable_url
+from weboid.archive.service.client import ArchiveClient, Resting
 from weboid.config import Config
 from weboid.core.archive.addresses import save_request, save_status_request, taken_of
 from weboid.core.archive.captures import ServiceReply

@@ -8,7 +8,7 @@ from support.little_archive import open_local_client
 from support.pywb import RealArchive
 from support.stored import WikiInStore, key, open_wiki
 
-from weboid.archive.copy_rounds import CopyRounds
+from weboid.archive.visits.copy_rounds import CopyRounds
 from weboid.core.archive.addresses import reader_address, taken_of
 from weboid.core.archive.configured import configured
 from weboid.core.archive.outcomes import LookupOutcome

@@ -12,8 +12,8 @@ from support.archive_replay import cut, failing, hang, hang_up, html, rate_limit
 from support.madearchive import MadeArchive, open_made_archive
 from support.misbehaving import Act, Asked, Script, reply, serve
 
-from weboid.archive.client import INDEX_BYTES, REPLAY_BYTES, ArchiveClient, Resting, open_archive_client
-from weboid.archive.limits import FIRST_REST_S, LONGEST_REST_S, LONGEST_WISH_S, LocalLimiter, gap_s, rest_after
+from weboid.archive.service.client import INDEX_BYTES, REPLAY_BYTES, ArchiveClient, Resting, open_archive_client
+from weboid.archive.service.limits import FIRST_REST_S, LONGEST_REST_S, LONGEST_WISH_S, LocalLimiter, gap_s, rest_after
 from weboid.config import NetConfig
 from weboid.core.archive.services import ArchiveService
 from weboid.store.archives.service_limit import RequestKind

@@ -24,10 +24,10 @@ from support.little_archive import (
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki
 
-from weboid.archive.client import open_archive_client
-from weboid.archive.replays import Replays
-from weboid.archive.shared_limits import SharedLimiter
-from weboid.archive.snapshot_rounds import SnapshotRounds, VisitTally
+from weboid.archive.service.client import open_archive_client
+from weboid.archive.service.replays import Replays
+from weboid.archive.service.shared_limits import SharedLimiter
+from weboid.archive.visits.snapshot_rounds import SnapshotRounds, VisitTally
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.visits import HANDFUL, QUARTER_DAYS, STRIKE_DAYS, withdrawn_note
 from weboid.core.record.moment import Moment

@@ -6,7 +6,7 @@ import pytest
 from support.little_archive import BODY, open_local_client
 from support.misbehaving import Act, Asked, reply, serve
 
-from weboid.archive.replays import CitedPlay, Replays
+from weboid.archive.service.replays import CitedPlay, Replays
 from weboid.core.archive.configured import configured
 from weboid.core.archive.replay import ReplayResult
 from weboid.core.record.reasons import Reason

@@ -12,9 +12,9 @@ from support.misbehaving import Act, Asked, reply
 from support.pywb import RealArchive
 from support.warcs import HTML
 
-from weboid.archive.client import ArchiveClient, open_archive_client
-from weboid.archive.limits import LocalLimiter
-from weboid.archive.look_up import GivenCopy, LookUpResult, look_up
+from weboid.archive.lookups.look_up import GivenCopy, LookUpResult, look_up
+from weboid.archive.service.client import ArchiveClient, open_archive_client
+from weboid.archive.service.limits import LocalLimiter
 from weboid.config import NetConfig
 from weboid.core.archive.addresses import taken_of
 from weboid.core.archive.choice import Note, Wish
