@@ -18,8 +18,10 @@ from support.observations import FINE, LOST
 from support.savingarchive import KEY, SECRET, STAMP, SavingArchive, failed, open_saving_archive
 from support.stored import WikiInStore, open_wiki
 
+from weboid.archive.saving.jobs import POLLS
+from weboid.archive.saving.progress import MOST_TRIES, SavingTally
 from weboid.archive.saving.savable import unsavable_now, unsavable_url
-from weboid.archive.saving.saving_round import MOST_TRIES, POLLS, SavingRound, SavingTally, saving_round
+from weboid.archive.saving.saving_round import SavingRound, saving_round
 from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.limits import LocalLimiter
 from weboid.config import ArchiveConfig, Config, NetConfig, load_config

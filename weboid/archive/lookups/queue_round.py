@@ -6,7 +6,6 @@ rests leaves it there.
 """
 
 import asyncio
-import contextlib
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -32,6 +31,8 @@ from weboid.core.archive.services import ArchiveService
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.url.keys import UrlKey
 from weboid.errors import StoreError
+from weboid.mechanism.ending import ending
+from weboid.mechanism.sweeps import sweep_until_stopped
 from weboid.store.archives.changing_page import ChangingPage, list_changing, record_changing
 from weboid.store.archives.copy_queue import (
     WantedCopy,
@@ -56,8 +57,6 @@ _BATCH: Final = 64
 _WRITE_S: Final = 0.5
 """What was found waits no longer than so many seconds after the last writing, if there is a look-up."""
 _FOLLOW_S: Final = 5.0
-_GRACE_S: Final = 10.0
-"""Seconds that look-ups under way may take after a stop."""
 _IDLE_S: Final = 5.0
 _LONGEST_PAUSE_S: Final = 60.0
 """So often it is looked whether a service rests no more: another worker may have had an answer."""
@@ -131,17 +130,13 @@ class QueueRound:
         self._recorded = monotonic()
 
     async def run(self) -> None:
-        """Calls `sweep` again and again, with pauses, until stopped."""
-        while not self._stopped.is_set():
-            try:
-                await self.sweep()
-            except StoreError as error:
-                log.warning("look-ups of copies wait: %s", error)
-            except Exception as error:
-                log.error("look-ups of copies wait: %r", error, exc_info=error)
-            rest_s = min(self.rest_s or 0.0, _LONGEST_PAUSE_S)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopped.wait(), max(rest_s, _IDLE_S))
+        """Sweeps again and again until stopped."""
+        await sweep_until_stopped(
+            self.sweep, self._stopped, what="look-ups of copies", log=log, expected=StoreError, idle_s=self._pause_s
+        )
+
+    def _pause_s(self) -> float:
+        return max(min(self.rest_s or 0.0, _LONGEST_PAUSE_S), _IDLE_S)
 
     @property
     def rest_s(self) -> float | None:
@@ -155,16 +150,10 @@ class QueueRound:
         self.rests.clear()
         supply: asyncio.Queue[_Task | None] = asyncio.Queue(self._at_once)
         try:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(None) as limit:
-                    ending = asyncio.create_task(self._limited(limit))
-                    try:
-                        async with asyncio.TaskGroup() as group:
-                            group.create_task(self._supply(supply))
-                            for _ in range(self._at_once):
-                                group.create_task(self._work(supply))
-                    finally:
-                        ending.cancel()
+            async with ending(self._stopped), asyncio.TaskGroup() as group:
+                group.create_task(self._supply(supply))
+                for _ in range(self._at_once):
+                    group.create_task(self._work(supply))
         except* StoreError as errors:
             raise errors.exceptions[0] from None
         finally:
@@ -175,11 +164,6 @@ class QueueRound:
     @property
     def _is_ended(self) -> bool:
         return self._stopped.is_set() or self.rest_s is not None
-
-    async def _limited(self, limit: asyncio.Timeout) -> None:
-        """Limits the time of the look-ups under way, once stopped, to `_GRACE_S`."""
-        await self._stopped.wait()
-        limit.reschedule(asyncio.get_running_loop().time() + _GRACE_S)
 
     async def _supply(self, supply: asyncio.Queue[_Task | None]) -> None:
         """Takes URLs from the queue as they are needed; what changes meanwhile is in it before the next are taken."""

@@ -4,7 +4,6 @@ One law: a visit that fails by a fault of ours is made another day, and stops no
 """
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
@@ -18,6 +17,7 @@ from weboid.core.archive.services import ArchiveService
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.errors import StoreError
+from weboid.mechanism.sweeps import sweep_until_stopped
 from weboid.store.db.pool import Pool
 
 log = logging.getLogger(__name__)
@@ -61,16 +61,10 @@ class CopyRounds:
         )
 
     async def run(self) -> None:
-        """Calls `sweep` again and again, with pauses, until stopped."""
-        while not self._stopped.is_set():
-            try:
-                await self.sweep()
-            except StoreError as error:
-                log.warning("visits to copies wait: %s", error)
-            except Exception as error:
-                log.error("visits to copies wait: %r", error, exc_info=error)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopped.wait(), _PAUSE_S)
+        """Sweeps again and again until stopped."""
+        await sweep_until_stopped(
+            self.sweep, self._stopped, what="visits to copies", log=log, expected=StoreError, idle_s=_PAUSE_S
+        )
 
     async def sweep(self) -> None:
         """Visits all that are due; ends early if stopped. Raises StoreError."""

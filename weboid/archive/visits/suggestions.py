@@ -7,7 +7,6 @@ working it is deleted.
 """
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from weboid.core.url.archives import snapshot_of
 from weboid.core.url.urls import parse
 from weboid.errors import StoreError
 from weboid.mechanism.ending import ending
+from weboid.mechanism.sweeps import sweep_until_stopped
 from weboid.store.db.pool import Pool
 from weboid.store.people.audit import NOBODY, Action, record_audit
 from weboid.store.people.replacement import (
@@ -140,16 +140,10 @@ class Suggestions:
         self._connectivity = Connectivity(self._ask, online)
 
     async def run(self) -> None:
-        """Calls `sweep` again and again, with pauses, until stopped."""
-        while not self._stopped.is_set():
-            try:
-                await self.sweep()
-            except StoreError as error:
-                log.warning("suggestions wait: %s", error)
-            except Exception as error:
-                log.error("suggestions wait: %r", error, exc_info=error)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopped.wait(), _PAUSE_S)
+        """Sweeps again and again until stopped."""
+        await sweep_until_stopped(
+            self.sweep, self._stopped, what="suggestions", log=log, expected=StoreError, idle_s=_PAUSE_S
+        )
 
     async def sweep(self) -> int:
         """Checks all that are due, a few at a time; returns how many. Ends early if stopped or if we are offline."""
@@ -218,16 +212,10 @@ class SuggestedCopies:
         self._stopped = stopped
 
     async def run(self) -> None:
-        """Calls `sweep` again and again, with pauses, until stopped."""
-        while not self._stopped.is_set():
-            try:
-                await self.sweep()
-            except StoreError as error:
-                log.warning("suggested copies wait: %s", error)
-            except Exception as error:
-                log.error("suggested copies wait: %r", error, exc_info=error)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopped.wait(), _PAUSE_S)
+        """Sweeps again and again until stopped."""
+        await sweep_until_stopped(
+            self.sweep, self._stopped, what="suggested copies", log=log, expected=StoreError, idle_s=_PAUSE_S
+        )
 
     async def sweep(self) -> int:
         """Visits all that are due, one after another; returns how many. Ends early if stopped. Raises StoreError."""
