@@ -54,11 +54,11 @@ class Saver:
     day: int = DAY
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def sweep(self, **values: Any) -> SavingTally:
+    async def sweep(self, *, limiter: LocalLimiter | None = None, **values: Any) -> SavingTally:
         """One sweep of a worker that has just been started."""
         service = self.archive.service()
         given = {"key": KEY, "secret": SECRET, "daily": 100, "first_poll_s": 0.001, **values}
-        async with open_archive_client(NET, LocalLimiter(patience_s=0.05)) as client:
+        async with open_archive_client(NET, limiter or LocalLimiter(patience_s=0.05)) as client:
             work = SavingRound(
                 self.stored.pool,
                 client,
@@ -124,6 +124,26 @@ async def test_a_living_link_without_a_copy_is_saved_and_becomes_a_snapshot_days
         assert [snapshot.stamp for snapshot in await here.snapshots()] == [STAMP]
         assert await here.state() == (SavingState.KEPT, "")
         assert len(here.archive.submitted) == 1
+
+
+async def test_a_job_of_a_service_that_rests_meanwhile_is_asked_about_later_and_not_submitted_again(
+    database: str,
+) -> None:
+    async with saver(database) as here:
+        limiter = LocalLimiter(patience_s=0.05)
+        resting = []
+
+        def rest(url: str) -> None:
+            resting.append(asyncio.create_task(limiter.rest(here.archive.service(), "rate-limited", 600)))
+
+        here.archive.on_submit = rest
+        await here.sweep(limiter=limiter)
+        submitted = await here.saving()
+        assert submitted is not None
+        assert (submitted.state, submitted.job) == (SavingState.SENT, f"spn2-{1:040x}")
+        await here.pass_time()
+        assert (await here.sweep()).saved == 1
+        assert len(here.archive.submitted) == len(resting) == 1
 
 
 async def test_nothing_is_submitted_of_which_there_is_a_copy_and_that_is_kept(database: str) -> None:

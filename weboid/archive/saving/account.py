@@ -38,7 +38,7 @@ _OPTIONS: Final = {
 
 
 class SavingLimits:
-    """What one worker may send to `service` with these keys; at most `daily` captures a day, `today` is called for each.
+    """What one worker may send to `service`, `daily` captures a day at most; `today` is called each time.
 
     Raises ConfigError for keys that cannot be used, or that would travel unencrypted.
     """

@@ -73,8 +73,7 @@ class SavingJobs:
         try:
             reply = await self._limits.submit(saving.url)
         except Resting as rests:
-            await self._progress.put(saving, SavingState.WAITING, None, next_s=rests.seconds)
-            self._limits.end(rests.why, rests.seconds)
+            await self._rest(saving, SavingState.WAITING, None, rests)
             return
         self._progress.tally.sent += 1
         if reply.code is None and reply.fault not in _UNSENT:
@@ -120,7 +119,11 @@ class SavingJobs:
             if await is_stopped_within(self._stopped, pause_s):
                 await self._progress.put(saving, SavingState.SENT, job)
                 return
-            reply = await self._limits.ask(job)
+            try:
+                reply = await self._limits.ask(job)
+            except Resting as rests:
+                await self._rest(saving, SavingState.SENT, job, rests)
+                return
             said = job_status(reply, job)
             if said.state is SaveState.LATER or said.state is SaveState.REFUSED:
                 await self._progress.put(saving, SavingState.SENT, job, next_s=said.rest_s or UNWELL_S)
@@ -132,6 +135,11 @@ class SavingJobs:
                 return
             pause_s = min(1.5 * pause_s, _LONGEST_POLL_S)
         await self._progress.put(saving, SavingState.SAVED, None, next_s=_CONFIRM_S, why="pending")
+
+    async def _rest(self, saving: Saving, state: SavingState, job: str | None, rests: Resting) -> None:
+        """Leaves a URL as it is while the service rests: what was submitted stays so."""
+        await self._progress.put(saving, state, job, next_s=rests.seconds)
+        self._limits.end(rests.why, rests.seconds)
 
     async def _settle(self, saving: Saving, said: SaveReply) -> None:
         """Records what became of a URL by the service's last word on it."""
