@@ -6,35 +6,26 @@ One law: a copy at a service that is not to be contacted, or that proves nothing
 """
 
 import asyncio
-import logging
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 from weboid.archive.service.client import Resting
 from weboid.archive.service.replays import CitedPlay, Replays
 from weboid.archive.visits.canary_copies import CanaryCopies
 from weboid.archive.visits.cited_verdict import list_snapshots_from, record_cited_visit
+from weboid.archive.visits.groups import TAKEN_AT_ONCE, GroupVisits, VisitGroup
 from weboid.archive.visits.snapshot_rounds import SnapshotRounds
 from weboid.core.archive.visits import MOST_WAIT_DAYS, QUARTER_DAYS
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment, planned_hour
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.reasons import Outcome, Reason
-from weboid.core.url.archives import BY_NUMBER
 from weboid.core.verdict.verdict import Verdict
-from weboid.errors import StoreError
-from weboid.mechanism.ending import ending
 from weboid.store.archives.cited_copy import CitedCopy, lease_cited, record_cited_due
-from weboid.store.archives.service_limit import list_services
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import KnownUrl
-
-log = logging.getLogger(__name__)
-
-_TAKEN_AT_ONCE: Final = 60
-_AT_ONCE: Final = 4
 
 
 @dataclass(slots=True)
@@ -53,15 +44,7 @@ class _Seen(NamedTuple):
     seen: Observation
 
 
-@dataclass(slots=True)
-class _Group:
-    """Cited copies of one service that are visited together; not `is_open` = it is not asked for more."""
-
-    archive: int
-    waiting: Iterator[tuple[CitedCopy, KnownUrl]]
-    playing: int = 0
-    failing: list[_Seen] = field(default_factory=list)
-    is_open: bool = True
+_Group = VisitGroup[CitedCopy, KnownUrl, _Seen]
 
 
 class CitedRounds:
@@ -92,77 +75,50 @@ class CitedRounds:
         self._policy = policy
         self._allow_many = allow_many
         self._waits = waits
-        self._canaries = CanaryCopies(pool, replays, today=lambda: now().day)
-        self._paused: dict[int, int] = {}
+        self._canaries = CanaryCopies(pool, replays, today=self._today)
+        self._tally = CitedTally()
+        self._groups: GroupVisits[CitedCopy, KnownUrl, _Seen] = GroupVisits(
+            pool,
+            replays,
+            today=self._today,
+            stopped=stopped,
+            what="cited copies",
+            lease=partial(lease_cited, limit=TAKEN_AT_ONCE),
+            visit=self._visit,
+            conclude=self._conclude,
+        )
+
+    def _today(self) -> int:
+        return self._now().day
 
     async def sweep(self) -> CitedTally:
         """Visits all that are due, service by service side by side; ends early if stopped. Raises StoreError."""
-        tally = CitedTally()
+        self._tally = CitedTally()
         moment = self._now()
-        if self._waits and moment.hour is not None and moment.hour < planned_hour(0, moment.day):
-            return tally
-        async with self._pool.connection() as conn:
-            beside = {state.archive for state in await list_services(conn) if state.resting_s > 0}
-        while not self._stopped.is_set():
-            day = self._now().day
-            beside |= {archive for archive, paused in self._paused.items() if paused == day}
-            asked = [archive for archive in self._replays.archives if archive not in beside]
-            async with self._pool.connection() as conn:
-                taken = await lease_cited(conn, day, asked, limit=_TAKEN_AT_ONCE)
-            if not taken:
-                break
-            groups = defaultdict(list)
-            for copy, known in taken:
-                groups[copy.archive].append((copy, known))
-            async with asyncio.TaskGroup() as group:
-                tasks = {
-                    archive: group.create_task(self._visit(archive, waiting, tally))
-                    for archive, waiting in groups.items()
-                }
-            beside |= {archive for archive, task in tasks.items() if not task.result()}
-        return tally
+        if not (self._waits and moment.hour is not None and moment.hour < planned_hour(0, moment.day)):
+            await self._groups.sweep()
+        return self._tally
 
-    async def _visit(self, archive: int, waiting: Sequence[tuple[CitedCopy, KnownUrl]], tally: CitedTally) -> bool:
-        """Visits copies at one service; returns whether it may be asked for more now."""
-        group = _Group(archive, iter(waiting))
-        try:
-            async with ending(self._stopped):
-                async with asyncio.TaskGroup() as tasks:
-                    for _ in range(_AT_ONCE):
-                        tasks.create_task(self._visit_some(group, tally))
-                await self._conclude(group, tally)
-        except StoreError as error:
-            log.warning("cited copies at %s will be visited again tomorrow: %s", BY_NUMBER[archive].name, error)
-            return False
-        return group.is_open
+    async def _visit(self, copy: CitedCopy, known: KnownUrl, group: _Group) -> None:
+        """Plays one copy and records what is proven, unless it fails: that is concluded later. Raises Resting."""
+        play = await self._replays.play_cited(known.url)
+        self._tally.visited += play is not None
+        if play is None or play.seen is None:
+            await self._put_off(copy, known, is_asked=play is not None)
+        elif play.seen.outcome is Outcome.FAILING:
+            group.failing.append(_Seen(copy, known, play, play.seen))
+        else:
+            group.playing += play.seen.outcome is Outcome.WORKING
+            await self._record(_Seen(copy, known, play, play.seen))
 
-    async def _visit_some(self, group: _Group, tally: CitedTally) -> None:
-        for copy, known in group.waiting:
-            if self._stopped.is_set() or not group.is_open:
-                return
-            try:
-                play = await self._replays.play_cited(known.url)
-                tally.visited += play is not None
-                if play is None or play.seen is None:
-                    await self._put_off(copy, known, is_asked=play is not None)
-                elif play.seen.outcome is Outcome.FAILING:
-                    group.failing.append(_Seen(copy, known, play, play.seen))
-                else:
-                    group.playing += play.seen.outcome is Outcome.WORKING
-                    await self._record(_Seen(copy, known, play, play.seen), tally)
-            except (Resting, StoreError) as error:
-                log.log(logging.DEBUG if isinstance(error, Resting) else logging.WARNING, "%s", error)
-                group.is_open = False
-                return
-
-    async def _conclude(self, group: _Group, tally: CitedTally) -> None:
+    async def _conclude(self, group: _Group) -> None:
         """Records what fails, unless the service itself is at fault: then it is paused for the day."""
         if group.failing and not self._allow_many and await self._is_at_fault(group):
             group.is_open = False
-            tally.held += len(group.failing)
+            self._tally.held += len(group.failing)
             return
         for each in group.failing:
-            await self._record(each, tally)
+            await self._record(each)
 
     async def _is_at_fault(self, group: _Group) -> bool:
         """Whether nothing may be held against the service's copies now, as for snapshots."""
@@ -173,21 +129,21 @@ class CitedRounds:
                 return False
         except Resting:
             return True
-        self._paused[group.archive] = self._now().day
+        self._groups.pause(group.archive)
         return True
 
     async def _put_off(self, copy: CitedCopy, known: KnownUrl, *, is_asked: bool) -> None:
         """What cannot be requested is looked at once a quarter; what has proved nothing, again after a day or more."""
-        day = self._now().day
+        day = self._today()
         checked = known.record.checked
         late = 1 if checked is None else max(1, min(day - checked - QUARTER_DAYS, MOST_WAIT_DAYS))
         async with self._pool.connection() as conn:
             await record_cited_due(conn, {copy.key: day + (late if is_asked else QUARTER_DAYS)})
 
-    async def _record(self, told: _Seen, tally: CitedTally) -> None:
+    async def _record(self, told: _Seen) -> None:
         """Writes what was seen of a copy. The snapshots that are this copy share its fate: one request is enough."""
         verdict = await record_cited_visit(self._pool, told.known, told.seen, self._now(), self._policy)
-        tally.recorded += verdict is not None
+        self._tally.recorded += verdict is not None
         if verdict in (Verdict.WORKING, Verdict.DEAD) and told.play.replayed is not None:
             async with self._pool.connection() as conn:
                 same = await list_snapshots_from(conn, told.copy, told.known.url)

@@ -5,16 +5,16 @@ One law: nothing is held against a copy while its service as a whole is at fault
 """
 
 import asyncio
-import logging
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 from weboid.archive.service.client import Resting
 from weboid.archive.service.replays import Replays
 from weboid.archive.visits.canary_copies import CanaryCopies
 from weboid.archive.visits.cited_verdict import record_cited_of
+from weboid.archive.visits.groups import TAKEN_AT_ONCE, GroupVisits, VisitGroup
 from weboid.archive.visits.withdrawals import Withdrawals
 from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.replay import Replayed, ReplayResult
@@ -25,25 +25,13 @@ from weboid.core.archive.visits import (
 )
 from weboid.core.record.moment import Moment
 from weboid.core.record.policy import DEFAULT, Policy
-from weboid.core.url.archives import BY_NUMBER
-from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
-from weboid.errors import StoreError
-from weboid.mechanism.ending import ending
-from weboid.store.archives.service_limit import list_services
 from weboid.store.archives.snapshot import (
     StoredSnapshot,
     lease_snapshots,
     record_visit,
 )
 from weboid.store.db.pool import Pool
-
-log = logging.getLogger(__name__)
-
-_TAKEN_AT_ONCE: Final = 60
-"""Snapshots of each service that are taken for one worker at a time: the most that a crash puts off by a day."""
-_AT_ONCE: Final = 4
-"""Copies of one service that are played at the same time, in its turns."""
 
 
 @dataclass(slots=True)
@@ -69,17 +57,7 @@ class Played(NamedTuple):
     told: VisitJudgement
 
 
-@dataclass(slots=True)
-class _Group:
-    """Snapshots of one service that are visited together. `playing` counts those that play; what becomes of `failing`
-    ones depends on the service. Not `is_open` = it is not asked for more."""
-
-    archive: int
-    waiting: Iterator[tuple[StoredSnapshot, Url]]
-    keys: set[UrlKey]
-    playing: int = 0
-    failing: list[Played] = field(default_factory=list)
-    is_open: bool = True
+_Group = VisitGroup[StoredSnapshot, Url, Played]
 
 
 class SnapshotRounds:
@@ -106,33 +84,26 @@ class SnapshotRounds:
         self._allow_many = allow_many
         self._withdrawals = Withdrawals(pool, allow_many=allow_many)
         self._canaries = CanaryCopies(pool, replays, today=self._today)
-        self._paused: dict[int, int] = {}
+        self._tally = VisitTally()
+        self._groups: GroupVisits[StoredSnapshot, Url, Played] = GroupVisits(
+            pool,
+            replays,
+            today=self._today,
+            stopped=stopped,
+            what="copies",
+            lease=partial(lease_snapshots, limit=TAKEN_AT_ONCE),
+            visit=self._visit,
+            conclude=self._conclude,
+        )
 
     def _today(self) -> int:
         return self._now().day
 
     async def sweep(self) -> VisitTally:
         """Visits all that are due, service by service side by side; ends early if stopped. Raises StoreError."""
-        tally = VisitTally()
-        beside = await self._resting()
-        while not self._stopped.is_set():
-            day = self._today()
-            beside |= {archive for archive, paused in self._paused.items() if paused == day}
-            asked = [archive for archive in self._replays.archives if archive not in beside]
-            async with self._pool.connection() as conn:
-                taken = await lease_snapshots(conn, day, asked, limit=_TAKEN_AT_ONCE)
-            if not taken:
-                break
-            groups = defaultdict(list)
-            for snapshot, url in taken:
-                groups[snapshot.archive].append((snapshot, url))
-            async with asyncio.TaskGroup() as group:
-                tasks = {
-                    archive: group.create_task(self._visit(archive, waiting, tally))
-                    for archive, waiting in groups.items()
-                }
-            beside |= {archive for archive, task in tasks.items() if not task.result()}
-        return tally
+        self._tally = VisitTally()
+        await self._groups.sweep()
+        return self._tally
 
     async def verify(self, snapshot: StoredSnapshot, url: Url, replayed: Replayed) -> None:
         """Records that a snapshot plays, as another visit of the same copy has shown; anything else is left to its own
@@ -145,70 +116,43 @@ class SnapshotRounds:
         """Drops a snapshot that is a cited copy which is proven gone; False = there are too many to drop (U-8)."""
         return await self._withdrawals.drop(snapshot, url, replayed, self._today())
 
-    async def _resting(self) -> set[int]:
-        """The services that are not asked now, and would only be put off."""
-        async with self._pool.connection() as conn:
-            return {state.archive for state in await list_services(conn) if state.resting_s > 0}
+    async def _visit(self, snapshot: StoredSnapshot, url: Url, group: _Group) -> None:
+        """Plays one snapshot and records it if it stays; the others are concluded later. Raises Resting."""
+        replayed = await self._replays.play(snapshot, url)
+        if replayed is None:
+            return
+        self._tally.visited += 1
+        played = Played(snapshot, url, replayed, self._judged(snapshot, replayed))
+        if played.told.fate in (VisitFate.STRUCK, VisitFate.DROPPED):
+            group.failing.append(played)
+            return
+        await self._record(played)
+        is_kept = played.told.fate is VisitFate.KEPT
+        if is_kept:
+            await record_cited_of(self._pool, snapshot, url, replayed, self._now(), self._policy)
+        group.playing += is_kept
+        self._tally.kept += is_kept
+        self._tally.waiting += not is_kept
 
-    async def _visit(self, archive: int, waiting: Sequence[tuple[StoredSnapshot, Url]], tally: VisitTally) -> bool:
-        """Visits snapshots of one service; returns whether it may be asked for more now."""
-        group = _Group(archive, iter(waiting), {snapshot.key for snapshot, _ in waiting})
-        try:
-            async with ending(self._stopped):
-                async with asyncio.TaskGroup() as tasks:
-                    for _ in range(_AT_ONCE):
-                        tasks.create_task(self._visit_some(group, tally))
-                await self._conclude(group, tally)
-        except StoreError as error:
-            log.warning("copies at %s will be visited again tomorrow: %s", BY_NUMBER[archive].name, error)
-            return False
-        return group.is_open
-
-    async def _visit_some(self, group: "_Group", tally: VisitTally) -> None:
-        """Plays one snapshot of the group after another and records those that stay; the others are concluded later."""
-        for snapshot, url in group.waiting:
-            if self._stopped.is_set() or not group.is_open:
-                return
-            try:
-                replayed = await self._replays.play(snapshot, url)
-                if replayed is None:
-                    continue
-                tally.visited += 1
-                played = Played(snapshot, url, replayed, self._judged(snapshot, replayed))
-                if played.told.fate in (VisitFate.STRUCK, VisitFate.DROPPED):
-                    group.failing.append(played)
-                    continue
-                await self._record(played)
-                if played.told.fate is VisitFate.KEPT:
-                    await record_cited_of(self._pool, snapshot, url, replayed, self._now(), self._policy)
-            except (Resting, StoreError) as error:
-                log.log(logging.DEBUG if isinstance(error, Resting) else logging.WARNING, "%s", error)
-                group.is_open = False
-                return
-            is_kept = played.told.fate is VisitFate.KEPT
-            group.playing += is_kept
-            tally.kept += is_kept
-            tally.waiting += not is_kept
-
-    async def _conclude(self, group: "_Group", tally: VisitTally) -> None:
+    async def _conclude(self, group: _Group) -> None:
         """Strikes and drops what fails, unless the service itself is at fault."""
         if group.failing and not self._allow_many and await self._is_at_fault(group):
             group.is_open = False
-            tally.held += len(group.failing)
+            self._tally.held += len(group.failing)
             return
         if group.playing and not group.failing:
             await self._canaries.lower(group.archive)
         for played in group.failing:
             if played.told.fate is VisitFate.STRUCK:
                 await self._record(played)
-                tally.struck += 1
+                self._tally.struck += 1
             else:
                 if await self.drop(played.snapshot, played.url, played.replayed):
-                    tally.dropped += 1
+                    self._tally.dropped += 1
                 else:
-                    tally.stopped += 1
+                    self._tally.stopped += 1
 
-    async def _is_at_fault(self, group: "_Group") -> bool:
+    async def _is_at_fault(self, group: _Group) -> bool:
         """Whether nothing may be held against the service's copies now; one that is at fault is paused for the day.
 
         What it says to have withdrawn is no failure of its own, unless it shows nothing else: large sites go at once.
@@ -222,7 +166,7 @@ class SnapshotRounds:
                 return False
         except Resting:
             return True
-        self._paused[group.archive] = self._today()
+        self._groups.pause(group.archive)
         return True
 
     def _judged(self, snapshot: StoredSnapshot, replayed: Replayed) -> VisitJudgement:
