@@ -27,9 +27,9 @@ from urllib.request import urlopen
 
 import psycopg
 
-from weboid.archive.client import open_archive_client
-from weboid.archive.queue_round import QueueRound, QueueTally
-from weboid.archive.shared_limits import SharedLimiter
+from weboid.archive.lookups.queue_round import QueueRound, QueueTally
+from weboid.archive.service.client import open_archive_client
+from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.cli.runtime import run_async
 from weboid.config import NetConfig
 from weboid.core.archive.addresses import taken_of

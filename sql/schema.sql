@@ -466,7 +466,7 @@ CREATE TABLE withdrawal (
     dropped integer NOT NULL
 );
 
--- Living URLs that are being saved at an archive (A-2); `state` in weboid/archive/saving.py.
+-- Living URLs that are being saved at an archive (A-2); `state` in weboid/store/archives/saving.py.
 CREATE TABLE saving (
     host_key bigint NOT NULL,
     url_key bigint NOT NULL,

@@ -13,8 +13,8 @@ from typing import Final
 
 from support.misbehaving import Act, Asked, Site, reply, serve
 
-from weboid.archive.client import ArchiveClient, open_archive_client
-from weboid.archive.limits import LocalLimiter
+from weboid.archive.service.client import ArchiveClient, open_archive_client
+from weboid.archive.service.limits import LocalLimiter
 from weboid.config import NetConfig
 from weboid.core.archive.addresses import taken_of
 from weboid.core.archive.configured import configured

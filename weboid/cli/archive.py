@@ -8,13 +8,13 @@ from typing import Protocol
 import click
 from rich.console import Console
 
-from weboid.archive.client import open_archive_client
-from weboid.archive.copy_rounds import CopyRounds
-from weboid.archive.queue_round import QueueRound, QueueTally
-from weboid.archive.replays import Replays
-from weboid.archive.saving import saving_round
-from weboid.archive.shared_limits import SharedLimiter
-from weboid.archive.suggestions import SuggestedCopies
+from weboid.archive.lookups.queue_round import QueueRound, QueueTally
+from weboid.archive.saving.saving_round import saving_round
+from weboid.archive.service.client import open_archive_client
+from weboid.archive.service.replays import Replays
+from weboid.archive.service.shared_limits import SharedLimiter
+from weboid.archive.visits.copy_rounds import CopyRounds
+from weboid.archive.visits.suggestions import SuggestedCopies
 from weboid.cli.console import bar
 from weboid.cli.runtime import clock, day_option, moments, open_store, run_async, stop_signals
 from weboid.config import Config

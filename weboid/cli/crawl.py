@@ -16,7 +16,7 @@ from typing import Final
 import click
 from rich.console import Console
 
-from weboid.archive.suggestions import Suggestions
+from weboid.archive.visits.suggestions import Suggestions
 from weboid.checking.checker import Checker
 from weboid.checking.date_witnesses import is_witnessed
 from weboid.checking.lagged import LaggedChecker

@@ -16,9 +16,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from weboid.archive.client import ArchiveClient, open_archive_client
-from weboid.archive.limits import LocalLimiter
-from weboid.archive.look_up import GivenCopy, LookUpResult, look_up
+from weboid.archive.lookups.look_up import GivenCopy, LookUpResult, look_up
+from weboid.archive.service.client import ArchiveClient, open_archive_client
+from weboid.archive.service.limits import LocalLimiter
 from weboid.checking.checker import Checker
 from weboid.checking.turns import LocalTurns
 from weboid.cli.arguments import online_of, urls_of

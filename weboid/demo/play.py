@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_network
 from typing import Final
 
-from weboid.archive.client import open_archive_client
-from weboid.archive.copy_rounds import CopyRounds
-from weboid.archive.queue_round import QueueRound
-from weboid.archive.shared_limits import SharedLimiter
+from weboid.archive.lookups.queue_round import QueueRound
+from weboid.archive.service.client import open_archive_client
+from weboid.archive.service.shared_limits import SharedLimiter
+from weboid.archive.visits.copy_rounds import CopyRounds
 from weboid.checking.checker import Checker
 from weboid.checking.online import Online
 from weboid.checking.turns import LocalTurns

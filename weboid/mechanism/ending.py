@@ -28,3 +28,10 @@ async def ending(stopped: asyncio.Event, grace_s: float = GRACE_S) -> AsyncItera
 async def _limited(limit: asyncio.Timeout, stopped: asyncio.Event, grace_s: float) -> None:
     await stopped.wait()
     limit.reschedule(asyncio.get_running_loop().time() + grace_s)
+
+
+async def is_stopped_within(stopped: asyncio.Event, seconds: float) -> bool:
+    """Waits for so many seconds, or until `stopped` is set; whether it was."""
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(stopped.wait(), seconds)
+    return stopped.is_set()

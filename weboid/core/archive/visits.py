@@ -1,6 +1,6 @@
 """What a visit makes of a copy (A-3): kept, struck, dropped, or visited again soon; and when it is visited next.
 
-How the reply is read is in ``replay``; the visits are made by ``archive/snapshot_rounds`` and its neighbours.
+How the reply is read is in ``replay``; the visits are made by ``archive/visits/snapshot_rounds`` and its neighbours.
 One law: what proves nothing changes neither strikes nor fate, however often it is met.
 """
 

@@ -1,6 +1,6 @@
 """Cited copies: watched URLs that are themselves copies in an archive, and what they are copies of (A-2).
 
-They are kept apart from the link checker: their URLs have the due day `NEVER_DUE`, and ``archive/snapshot_rounds``
+They are kept apart from the link checker: their URLs have the due day `NEVER_DUE`, and ``archive/visits``
 alone visits them. Copies in archives that are dead, and what is no archive, stay ordinary links.
 One law: a URL has the due day `NEVER_DUE` if and only if it has a row here.
 """

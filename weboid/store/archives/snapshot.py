@@ -1,6 +1,6 @@
 """Snapshots: of each watched URL the one chosen copy at each archive (A-1), and when it is visited again (A-3).
 
-Which copy is chosen is decided by ``core/archive/choice``, what a visit means by ``archive/snapshot_rounds``; copies
+Which copy is chosen is decided by ``core/archive/choice``, what a visit means by ``archive/visits``; copies
 that pages cite become snapshots at intake (``store/archives/cited_copy``).
 One law: a snapshot belongs to a URL of the store, and a visit of another copy changes nothing.
 """

@@ -1,6 +1,6 @@
 """What people suggest instead of dead URLs: exactly one replacement a URL, and one snapshot of each archive (A-4).
 
-Whether a suggestion may be made is decided by ``web/people/replacement``; it is checked by ``archive/suggestions``;
+Whether a suggestion may be made is decided by ``web/people/replacement``; it is checked by ``archive/visits``;
 answers read it through ``store/urls/claims``. The caller records who did what in the audit log, in the same
 transaction. `audit` deletes all suggestions of one person, `report` those of a deleted URL.
 One law: a suggestion belongs to a URL of the store, and no check of another target changes it.

@@ -1,0 +1,220 @@
+"""One URL through the services: on a real pywb, framed and unframed, and where copies redirect or are withdrawn."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from ipaddress import ip_network
+
+import pytest
+from support.madearchive import TEXT, Copy, open_made_archive
+from support.misbehaving import Act, Asked, reply
+from support.pywb import RealArchive
+from support.warcs import HTML
+
+from weboid.archive.lookups.look_up import GivenCopy, LookUpResult, look_up
+from weboid.archive.service.client import ArchiveClient, open_archive_client
+from weboid.archive.service.limits import LocalLimiter
+from weboid.config import NetConfig
+from weboid.core.archive.addresses import taken_of
+from weboid.core.archive.choice import Note, Wish
+from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.archive.services import SERVICES, ArchiveService, Dialect
+from weboid.core.url.urls import parse
+
+NET = NetConfig(permit=(ip_network("127.0.0.1/32"),), user_agent="weboid-tests", answer_s=10, connect_s=10)
+URL = "http://gone.demo/page"
+CITED = datetime(2016, 5, 1, tzinfo=UTC)
+MARCH, LATER = datetime(2016, 3, 1, 10, tzinfo=UTC), datetime(2017, 3, 1, 10, tzinfo=UTC)
+LOGIN = (
+    b"<html><title>Log in</title><form action=/login method=post><input name=user><input type=password name=pass>"
+    b"<button>Log in</button></form></html>"
+)
+
+
+@asynccontextmanager
+async def opened() -> AsyncIterator[ArchiveClient]:
+    async with open_archive_client(NET, LocalLimiter()) as client:
+        yield client
+
+
+async def asked(
+    services: Sequence[ArchiveService],
+    url: str = URL,
+    *,
+    given: Sequence[GivenCopy] = (),
+    last_alive: date | None = None,
+) -> LookUpResult:
+    wish = Wish(parse(url), CITED, date(2026, 11, 22), last_alive)
+    async with opened() as client:
+        return await look_up(client, services, wish, given=given)
+
+
+def pywb_at(base: str) -> ArchiveService:
+    """A pywb that stands for Arquivo.pt, without limits and for every URL."""
+    usual = replace(SERVICES["arquivo"], dialect=Dialect.PYWB, countries=(), languages=())
+    return replace(usual, base=base, public=base, per_minute=0, replay_per_minute=0)
+
+
+@pytest.fixture(params=["unframed", "framed"])
+def service(request: pytest.FixtureRequest, real_archive: RealArchive) -> ArchiveService:
+    """The same archive as it plays with frames and without: the look-up must not see a difference."""
+    return pywb_at(real_archive.url if request.param == "unframed" else real_archive.framed)
+
+
+async def test_a_real_archive_gives_the_nearest_good_copy(real_archive: RealArchive, service: ArchiveService) -> None:
+    real_archive.add(URL, MARCH, body=TEXT)
+    real_archive.add(URL, LATER, body=TEXT + b"<p>more")
+    result = await asked([service])
+    assert result.found is not None
+    assert (result.outcome, result.found.stamp, result.requests) == (LookupOutcome.FOUND, 20160301100000, 2)
+    assert result.found.address == f"{service.base}/20160301100000/{URL}"
+
+
+async def test_a_real_archive_without_the_url_says_none_with_two_voices(service: ArchiveService) -> None:
+    result = await asked([service])
+    assert (result.outcome, result.requests) == (LookupOutcome.NONE, 2)
+
+
+async def test_an_unknown_collection_of_a_real_archive_is_never_none(real_archive: RealArchive) -> None:
+    result = await asked([pywb_at(real_archive.url.rpartition("/")[0] + "/nothere")])
+    assert result.outcome in (LookupOutcome.ERROR, LookupOutcome.UNKNOWN)
+
+
+async def test_what_a_real_archive_withholds_is_excluded_or_none_and_never_shown(
+    real_archive: RealArchive, service: ArchiveService
+) -> None:
+    real_archive.add(URL, MARCH, body=TEXT)
+    real_archive.block(URL)
+    result = await asked([service])
+    assert (result.outcome, result.found) == (LookupOutcome.EXCLUDED, None)
+    real_archive.release(URL)
+    real_archive.exclude(URL)
+    assert (await asked([service])).found is None
+
+
+async def test_a_login_wall_is_passed_over_for_an_older_copy(
+    real_archive: RealArchive, service: ArchiveService
+) -> None:
+    real_archive.add(URL, datetime(2015, 1, 1, tzinfo=UTC), body=TEXT)
+    real_archive.add(URL, MARCH, body=LOGIN)
+    result = await asked([service])
+    assert result.found is not None
+    assert (result.found.stamp, result.requests) == (20150101000000, 3)
+
+
+async def test_only_copies_of_errors_or_of_after_the_death_are_unsuitable(
+    real_archive: RealArchive, service: ArchiveService
+) -> None:
+    real_archive.add(URL, MARCH, 404, HTML, b"not found here, sorry for that, nothing at all")
+    real_archive.add(URL, LATER, body=TEXT)
+    result = await asked([service], last_alive=date(2016, 4, 1))
+    assert result.outcome is LookupOutcome.UNSUITABLE
+    assert result.tries[0].passed
+
+
+async def test_a_copy_of_a_redirect_is_followed_within_the_archive(
+    real_archive: RealArchive, service: ArchiveService
+) -> None:
+    target = "http://gone.demo/new/page"
+    real_archive.add(URL, MARCH, 301, {**HTML, "Location": target})
+    real_archive.add(target, MARCH.replace(minute=5), body=TEXT)
+    result = await asked([service])
+    assert result.found is not None
+    assert (result.found.note, result.found.stamp, result.found.original) == (Note.REDIRECTS, 20160301100000, URL)
+
+
+async def test_a_given_copy_is_played_once_and_kept(real_archive: RealArchive, service: ArchiveService) -> None:
+    real_archive.add(URL, LATER, body=TEXT)
+    real_archive.add(URL, MARCH, body=TEXT)
+    result = await asked([service], given=[GivenCopy(service, LATER, parse(URL))])
+    assert result.found is not None
+    assert (result.found.is_given, result.found.taken, result.requests) == (True, LATER, 1)
+
+
+async def test_a_given_copy_that_never_was_is_no_copy_whatever_a_frame_says(service: ArchiveService) -> None:
+    result = await asked([service], given=[GivenCopy(service, LATER, parse(URL))])
+    assert (result.found, result.outcome) == (None, LookupOutcome.NONE)
+
+
+async def test_a_redirect_out_of_the_archive_leads_to_no_request() -> None:
+    copies = {URL: [Copy(20160301100000, 301, b"", "http://127.0.0.1:9/private")]}
+    async with open_made_archive(copies) as archive, open_made_archive() as other:
+        archive.copies[URL] = [Copy(20160301100000, 301, b"", other.base + "/page")]
+        result = await asked([archive.service()])
+        assert (result.found, other.site.asked) == (None, [])
+        assert result.outcome is LookupOutcome.UNSUITABLE
+
+
+async def test_a_loop_of_redirects_ends() -> None:
+    def script(asked: Asked) -> Act | None:
+        if not asked.target.startswith("/web/"):
+            return None
+        return reply(302, f"Location: {asked.target}", "X-Archive-Redirect-Reason: found capture at 20160301100000")
+
+    async with open_made_archive({URL: [Copy(20160301100000)]}) as archive:
+        archive.act = script
+        result = await asked([archive.service()])
+        assert result.outcome in (LookupOutcome.ERROR, LookupOutcome.UNKNOWN)
+        assert len(archive.site.asked) <= 5
+
+
+async def test_a_page_that_says_excluded_with_200_is_excluded_and_asked_for_once() -> None:
+    page = (
+        b"<html><title>Internet Archive Wayback Machine</title><p>This URL has been excluded from the Wayback Machine."
+    )
+
+    def script(asked: Asked) -> Act | None:
+        return reply(200, body=page) if asked.target.startswith("/web/") else None
+
+    async with open_made_archive({URL: [Copy(20160301100000), Copy(20160201100000)]}) as archive:
+        archive.act = script
+        result = await asked([archive.service()])
+        assert (result.outcome, result.requests) == (LookupOutcome.EXCLUDED, 2)
+
+
+async def test_a_moment_that_the_archive_moves_a_little_is_played_there() -> None:
+    def script(asked: Asked) -> Act | None:
+        if "20160301100000id_" not in asked.target:
+            return None
+        return reply(302, f"Location: /web/20160301113000id_/{URL}", "X-Archive-Redirect-Reason: found capture")
+
+    async with open_made_archive({URL: [Copy(20160301100000), Copy(20160301113000)]}) as archive:
+        archive.act = script
+        result = await asked([archive.service()])
+    assert result.found is not None
+    assert result.found.taken == taken_of(20160301113000)
+
+
+async def test_a_session_in_the_address_is_left_out_only_where_nothing_else_is_known() -> None:
+    with_session = "http://gone.demo/page?id=7&PHPSESSID=0123456789abcdef0123456789abcdef"
+    async with open_made_archive({"http://gone.demo/page?id=7": [Copy(20160301100000)]}) as archive:
+        result = await asked([archive.service()], with_session)
+        assert result.found is not None
+        assert (result.found.note, result.found.own_address) == (Note.SIMILAR, result.found.address)
+        assert archive.count("/cdx") == 2
+
+
+async def test_where_the_index_is_closed_the_other_voice_may_find_a_copy_but_never_none(
+    real_archive: RealArchive,
+) -> None:
+    service = pywb_at(real_archive.url)
+    async with open_made_archive() as archive:
+        # A made-up archive of the other dialect: nothing is at the index's address, and the TimeMap is none.
+        archive.act = lambda asked: reply(404, body=b"<html>no such page</html>")
+        result = await asked([replace(service, base=archive.base, public=archive.base)])
+        assert result.outcome is LookupOutcome.ERROR
+        timemap = f'<{URL}>; rel="original",\n<{archive.base}/20160301100000/{URL}>; rel="memento"; '
+        timemap += 'datetime="Tue, 01 Mar 2016 10:00:00 GMT"\n'
+
+        def script(asked: Asked) -> Act | None:
+            if asked.target.startswith("/timemap/"):
+                return reply(200, body=timemap.encode(), kind="application/link-format")
+            if asked.target.startswith("/20160301100000id_/"):
+                return reply(200, "Memento-Datetime: Tue, 01 Mar 2016 10:00:00 GMT", body=TEXT)
+            return reply(404, body=b"<html>no such page</html>")
+
+        archive.act = script
+        result = await asked([replace(service, base=archive.base, public=archive.base)])
+        assert result.found is not None
+        assert result.found.stamp == 20160301100000

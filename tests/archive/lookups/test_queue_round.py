@@ -1,0 +1,341 @@
+"""What waits in the queue is looked up once, in its order, and nothing of it is lost (A-1, A-2)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from ipaddress import ip_network
+from itertools import pairwise
+
+import pytest
+from support.archive_replay import failing, html, rate_limited
+from support.madearchive import Copy, open_made_archive
+from support.misbehaving import Act, Asked, Silence, reply
+from support.observations import FINE, LOST
+from support.stored import WikiInStore, key, open_wiki
+
+from weboid.archive.lookups.queue_round import QueueRound, QueueTally
+from weboid.archive.lookups.wanted import wish_of as real_wish_of
+from weboid.archive.service.client import open_archive_client
+from weboid.archive.service.shared_limits import SharedLimiter
+from weboid.config import NetConfig
+from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.archive.services import ArchiveService
+from weboid.core.observe.observation import Observation
+from weboid.core.verdict.verdict import Verdict
+from weboid.store.archives.changing_page import list_changing, record_lifted
+from weboid.store.archives.copy_queue import Rank, count_queue, record_wanted
+from weboid.store.archives.lookup import StoredLookup, list_lookups
+from weboid.store.archives.service_limit import RequestKind, list_services, record_rest
+from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshots
+from weboid.store.db.pool import Pool
+from weboid.store.upkeep.alarm import list_alarms
+
+NET = NetConfig(permit=(ip_network("127.0.0.1/32"),), user_agent="weboid-tests", answer_s=5, connect_s=5)
+CAME, DAY = 100, 130
+OLD, LATE = 20170401120000, 20170601120000
+URLS = [f"http://site{number}.demo/page" for number in range(6)]
+URL = URLS[0]
+
+
+@pytest.fixture
+async def wiki(database: str) -> AsyncIterator[WikiInStore]:
+    """A wiki with six links that worked on day 100 and are doubtful since day 130."""
+    async with open_wiki(database, {1: URLS}, day=CAME) as wiki:
+        await lose(wiki)
+        yield wiki
+
+
+async def lose(wiki: WikiInStore, urls: Sequence[str] = URLS) -> None:
+    await wiki.round(CAME, lambda url, day: FINE)
+    await wiki.round(DAY, lambda url, day: LOST if url in urls else FINE)
+
+
+@asynccontextmanager
+async def worker(
+    pool: Pool, services: Sequence[ArchiveService], day: int = DAY, *, at_once: int = 4, lease_s: float = 900
+) -> AsyncIterator[tuple[QueueRound, asyncio.Event]]:
+    stopped = asyncio.Event()
+    async with open_archive_client(NET, SharedLimiter(pool, lambda: day, patience_s=0.2)) as client:
+        yield (
+            QueueRound(pool, client, services, today=lambda: day, stopped=stopped, at_once=at_once, lease_s=lease_s),
+            stopped,
+        )
+
+
+async def sweep(wiki: WikiInStore, *services: ArchiveService, day: int = DAY, at_once: int = 4) -> QueueTally:
+    async with worker(wiki.pool, services, day, at_once=at_once) as (queue, _):
+        return await queue.sweep()
+
+
+async def snapshots(wiki: WikiInStore, url: str = URL) -> tuple[StoredSnapshot, ...]:
+    async with wiki.pool.connection() as conn:
+        return (await list_snapshots(conn, [key(url)])).get(key(url), ())
+
+
+async def lookups(wiki: WikiInStore, url: str = URL) -> dict[int, StoredLookup]:
+    async with wiki.pool.connection() as conn:
+        return {each.archive: each for each in (await list_lookups(conn, [key(url)])).get(key(url), ())}
+
+
+async def waiting(wiki: WikiInStore) -> int:
+    async with wiki.pool.connection() as conn:
+        return sum(length.count for length in (await count_queue(conn)).values())
+
+
+async def alarms(wiki: WikiInStore) -> list[tuple[str, str]]:
+    async with wiki.pool.connection() as conn:
+        return [(alarm.kind, alarm.subject) for alarm in await list_alarms(conn)]
+
+
+async def test_a_copy_from_before_the_death_is_kept_after_two_requests(wiki: WikiInStore) -> None:
+    async with open_made_archive({url: [Copy(OLD), Copy(LATE)] for url in URLS}) as archive:
+        tally = await sweep(wiki, archive.service())
+        assert (tally.outcomes, tally.requests) == ({LookupOutcome.FOUND: 6}, 12)
+        [kept] = await snapshots(wiki)
+        assert (kept.stamp, kept.origin, kept.asked, kept.due) == (OLD, Origin.CHOSEN, DAY, DAY + 91)
+        assert kept.wanted == CAME
+        assert (await lookups(wiki))[kept.archive].outcome is LookupOutcome.FOUND
+        for day in (DAY + 1, DAY + 91, DAY + 400):
+            assert (await sweep(wiki, archive.service(), day=day)).requests == 0
+        assert await waiting(wiki) == 0
+        # It died again, was queued again, and what was chosen stays chosen.
+        await wiki.round(DAY + 3, lambda url, day: FINE)
+        assert (await sweep(wiki, archive.service(), day=DAY + 3)).done == 0
+        await wiki.round(DAY + 40, lambda url, day: LOST)
+        tally = await sweep(wiki, archive.service(), day=DAY + 40)
+        assert (tally.spared, tally.requests) == (6, 0)
+
+
+async def test_none_takes_two_voices_and_is_asked_again_after_ninety_days(wiki: WikiInStore) -> None:
+    async with open_made_archive() as archive:
+        tally = await sweep(wiki, archive.service())
+        assert (archive.count("/cdx"), archive.count("/wayback/available")) == (6, 6)
+        # An empty availability proves nothing of itself; an empty listing and it do.
+        assert tally.outcomes == {LookupOutcome.NONE: 6}
+        assert (await sweep(wiki, archive.service(), day=DAY + 89)).requests == 0
+        archive.copies |= {URL: [Copy(OLD)]}
+        tally = await sweep(wiki, archive.service(), day=DAY + 90)
+        assert tally.outcomes == {LookupOutcome.FOUND: 1, LookupOutcome.NONE: 5}
+
+
+@pytest.mark.parametrize("act", [failing(500), html, lambda _: reply(200, body=b'[["timestamp"')], ids=range(3))
+async def test_an_error_is_asked_again_after_one_day_then_two_then_four_and_never_becomes_none(
+    database: str, act: object
+) -> None:
+    async with open_wiki(database, {1: [URL]}, day=CAME) as wiki, open_made_archive() as archive:
+        await lose(wiki)
+        archive.act = lambda asked: act(b"")  # type: ignore[operator]
+        day, dues = DAY, []
+        for _ in range(4):
+            tally = await sweep(wiki, archive.service(), day=day)
+            assert tally.outcomes == {LookupOutcome.ERROR: 1}
+            [lookup] = (await lookups(wiki)).values()
+            assert lookup.outcome is LookupOutcome.ERROR
+            dues.append(lookup.due - day)
+            assert (await sweep(wiki, archive.service(), day=lookup.due - 1)).requests == 0
+            day = lookup.due
+        assert dues == [1, 2, 4, 8]
+        archive.act = lambda asked: None
+        assert (await sweep(wiki, archive.service(), day=day)).outcomes == {LookupOutcome.NONE: 1}
+        assert [lookup.failures for lookup in (await lookups(wiki)).values()] == [0]
+
+
+async def test_while_a_service_throttles_everything_waits_with_an_alarm_and_nothing_is_lost(wiki: WikiInStore) -> None:
+    async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive:
+        archive.act = lambda asked: rate_limited("1")(b"") if asked.count == 4 else None
+        tally = await sweep(wiki, archive.service(), at_once=1)
+        assert (tally.done, len(archive.site.asked)) == (1, 4)
+        assert await waiting(wiki) == 5
+        assert await alarms(wiki) == [("archive-rests", "wayback")]
+        async with wiki.pool.connection() as conn:
+            assert {(state.why, state.rest_s) for state in await list_services(conn)} == {("rate-limited", 1)}
+        # Another worker knows of it.
+        assert ((await sweep(wiki, archive.service())).requests, len(archive.site.asked)) == (0, 4)
+        await asyncio.sleep(1.1)
+        assert (await sweep(wiki, archive.service())).outcomes == {LookupOutcome.FOUND: 5}
+        assert (await alarms(wiki), await waiting(wiki)) == ([], 0)
+
+
+async def test_a_service_that_refuses_connections_rests_and_the_queue_stays(wiki: WikiInStore) -> None:
+    async with open_made_archive() as archive:
+        service = archive.service()
+    tally = await sweep(wiki, service)
+    assert (tally.done, await waiting(wiki)) == (0, 6)
+    assert await alarms(wiki) == [("archive-rests", "wayback")]
+    assert await lookups(wiki) == {}
+
+
+async def test_a_service_that_fails_is_left_alone_after_five_failures(wiki: WikiInStore) -> None:
+    async with open_made_archive() as archive:
+        archive.act = lambda asked: failing(500)(b"")
+        tally = await sweep(wiki, archive.service(), at_once=1)
+        assert (tally.outcomes, len(archive.site.asked)) == ({LookupOutcome.ERROR: 4}, 5)
+        assert await waiting(wiki) == 2
+
+
+async def test_while_another_service_rests_only_what_needs_it_waits(wiki: WikiInStore) -> None:
+    async with open_made_archive({URL: [Copy(OLD)]}) as archive:
+        second = archive.service("arquivo")
+        async with wiki.pool.connection() as conn:
+            await record_rest(conn, second.archive.number, 60, "http-500")
+        tally = await sweep(wiki, archive.service(), second)
+        assert (tally.outcomes, tally.waiting) == ({LookupOutcome.FOUND: 1}, 5)
+        assert await waiting(wiki) == 5
+        # What the first has said is kept, and not asked for again.
+        assert {each.outcome for each in (await lookups(wiki, URLS[1])).values()} == {LookupOutcome.NONE}
+        # They are taken up again when their leases have ended, not at once.
+        assert (await sweep(wiki, archive.service(), second)).waiting == 0
+
+
+async def test_a_slow_service_does_not_hold_the_look_ups_at_the_first(wiki: WikiInStore) -> None:
+    async with open_made_archive() as archive, open_made_archive({url: [Copy(OLD)] for url in URLS}) as slow:
+        service = slow.service("arquivo", per_minute=1)  # a minute apart: one in line, the others are put off
+        async with worker(wiki.pool, [archive.service(), service]) as (queue, stopped):
+            sweeping = asyncio.create_task(queue.sweep())
+            async with asyncio.timeout(10):
+                while archive.count("/cdx") < 6:
+                    await asyncio.sleep(0.02)
+            stopped.set()
+            sweeping.cancel()
+            await asyncio.gather(sweeping, return_exceptions=True)
+        assert slow.count("/cdx") == 1
+
+
+async def test_a_copy_that_a_page_cites_is_played_once_and_taken(database: str) -> None:
+    cited = f"https://web.archive.org/web/{OLD}/{URL}"
+    async with open_wiki(database, {1: [URL, cited, URLS[1]]}, day=CAME) as wiki:
+        await lose(wiki)
+        async with open_made_archive({URL: [Copy(OLD)], URLS[1]: [Copy(OLD)]}) as archive:
+            tally = await sweep(wiki, archive.service())
+            assert tally.requests == 1 + 2
+            [kept] = await snapshots(wiki)
+            assert (kept.origin, kept.asked, kept.stamp) == (Origin.CITED, DAY, OLD)
+
+
+async def test_a_cited_copy_of_an_error_page_is_passed_over_for_a_better_one(database: str) -> None:
+    cited = f"https://web.archive.org/web/{LATE}/{URL}"
+    async with open_wiki(database, {1: [URL, cited]}, day=CAME) as wiki:
+        await lose(wiki)
+        async with open_made_archive({URL: [Copy(OLD), Copy(LATE, 404, b"not found")]}) as archive:
+            assert (await sweep(wiki, archive.service())).outcomes == {LookupOutcome.FOUND: 1}
+            assert [(kept.stamp, kept.origin) for kept in await snapshots(wiki)] == [(OLD, Origin.CHOSEN)]
+
+
+async def test_what_one_archive_excludes_is_looked_for_in_the_next(wiki: WikiInStore) -> None:
+    def script(asked: Asked) -> Act | None:
+        return reply(403, "X-Archive-Wayback-Runtime-Error: AdministrativeAccessControlException: Blocked Site Error")
+
+    async with open_made_archive() as archive, open_made_archive({URL: [Copy(OLD)]}) as second:
+        archive.act = script
+        tally = await sweep(wiki, archive.service(), second.service("arquivo"))
+        assert tally.outcomes == {LookupOutcome.FOUND: 1, LookupOutcome.EXCLUDED: 5}
+        outcomes = {number: each.outcome for number, each in (await lookups(wiki)).items()}
+        assert set(outcomes.values()) == {LookupOutcome.EXCLUDED, LookupOutcome.FOUND}
+
+
+async def test_why_copies_were_passed_over_is_kept(wiki: WikiInStore) -> None:
+    async with open_made_archive({URL: [Copy(OLD, 404, b"no"), Copy(LATE)]}) as archive:
+        await sweep(wiki, archive.service())
+        [lookup] = (await lookups(wiki)).values()
+        assert lookup.outcome is LookupOutcome.UNSUITABLE
+        assert lookup.passed is not None
+        assert "gone" in lookup.passed.split(",")
+
+
+async def test_two_workers_share_what_waits_and_the_limit_of_the_service(wiki: WikiInStore, database: str) -> None:
+    async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive, open_wiki(database, {}) as other:
+        times: list[float] = []
+
+        def note(asked: Asked) -> None:
+            if "/cdx" in asked.target:
+                times.append(asyncio.get_running_loop().time())
+
+        archive.act = note
+        service = archive.service(per_minute=300)  # 0.2 s apart
+        tallies = await asyncio.gather(sweep(wiki, service, at_once=3), sweep(other, service, at_once=3))
+        assert sum(tally.outcomes[LookupOutcome.FOUND] for tally in tallies) == 6
+        assert all(archive.count(f"cdx/search/cdx?url=http%3A%2F%2Fsite{number}.") == 1 for number in range(6))
+        # A request may be under way a little longer than the one before it.
+        assert min(later - one for one, later in pairwise(sorted(times))) > 0.02
+        assert times[-1] - times[0] > 0.7
+        async with wiki.pool.connection() as conn:
+            counted = {state.kind: state.requests for state in await list_services(conn)}
+        assert counted[RequestKind.INDEX] == 6
+
+
+async def test_a_stop_lets_what_is_under_way_end_and_gives_the_rest_back(wiki: WikiInStore) -> None:
+    async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive:
+        async with worker(wiki.pool, [archive.service()], at_once=2) as (queue, stopped):
+
+            def act(asked: Asked) -> None:
+                stopped.set()
+
+            archive.act = act
+            tally = await queue.sweep()
+        assert 1 <= tally.done <= 2
+        assert await waiting(wiki) == 6 - tally.done
+        assert (await sweep(wiki, archive.service())).done == 6 - tally.done
+
+
+async def test_after_a_crash_what_was_under_way_is_looked_up_again(wiki: WikiInStore) -> None:
+    async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive:
+        archive.act = lambda asked: Silence()
+        async with worker(wiki.pool, [archive.service()], lease_s=0.3) as (queue, _):
+            crashing = asyncio.create_task(queue.sweep())
+            queue._release = asyncio.sleep  # type: ignore[method-assign, assignment]
+            while not archive.site.asked:
+                await asyncio.sleep(0.01)
+            crashing.cancel()
+            await asyncio.gather(crashing, return_exceptions=True)
+        archive.act = lambda asked: None
+        await asyncio.sleep(0.3)
+        assert (await sweep(wiki, archive.service())).outcomes == {LookupOutcome.FOUND: 6}
+
+
+@pytest.mark.long
+async def test_the_newly_dead_come_before_the_doubtful_and_the_newest_first(database: str) -> None:
+    dead, older, newer = URLS[:3]
+
+    def script(url: str, day: int) -> Observation:
+        lost = {dead: 101, older: 152, newer: 158}
+        return LOST if day >= lost[url] else FINE
+
+    async with open_wiki(database, {1: [dead, older, newer]}, day=CAME) as wiki, open_made_archive() as archive:
+        for day in range(CAME, 162):
+            await wiki.round(day, script)
+        assert (await wiki.finding(dead)).verdict is Verdict.DEAD
+        await sweep(wiki, archive.service(), day=162, at_once=1)
+        asked = [each.target.split("url=")[1].split("&")[0] for each in archive.site.asked if "/cdx" in each.target]
+        assert [url.split("%2F")[2] for url in asked] == ["site0.demo", "site2.demo", "site1.demo"]
+
+
+async def test_of_a_page_that_always_changes_nothing_is_chosen_until_somebody_lifts_that(database: str) -> None:
+    front = "http://news.demo/"
+    copies = [Copy(20170101000000 + day * 1_000_000) for day in range(30)]
+    async with open_wiki(database, {1: [front]}, day=CAME) as wiki, open_made_archive({front: copies}) as archive:
+        await lose(wiki, [front])
+        assert (await sweep(wiki, archive.service())).outcomes == {LookupOutcome.UNSUITABLE: 1}
+        async with wiki.pool.connection() as conn:
+            assert list(await list_changing(conn, [key(front)])) == [key(front)]
+            await record_wanted(conn, [key(front)], DAY, Rank.AGAIN)
+        assert (await sweep(wiki, archive.service())).spared == 1
+        async with wiki.pool.connection() as conn:
+            await record_lifted(conn, key(front), is_lifted=True, subject="1", name="Ann")
+            await record_wanted(conn, [key(front)], DAY, Rank.AGAIN)
+        assert (await sweep(wiki, archive.service())).outcomes == {LookupOutcome.FOUND: 1}
+
+
+async def test_a_fault_of_ours_takes_one_url_to_the_next_day_and_no_other(
+    wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wish_of(wanted: object, day: int) -> object:
+        if str(wanted.url) == URL:  # type: ignore[attr-defined]
+            raise ZeroDivisionError
+        return real_wish_of(wanted, day)  # type: ignore[arg-type]
+
+    async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive:
+        with monkeypatch.context() as patch:
+            patch.setattr("weboid.archive.lookups.queue_round.wish_of", wish_of)
+            assert (await sweep(wiki, archive.service())).outcomes[LookupOutcome.FOUND] == 5
+        assert (await waiting(wiki), await lookups(wiki)) == (0, {})
+        assert (await sweep(wiki, archive.service(), day=DAY + 1)).outcomes == {LookupOutcome.FOUND: 1}

@@ -1,0 +1,578 @@
+"""Saving living links that have no copy: what is submitted, what is believed, and what never is (A-2)."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.archive_replay import HANG_UP, failing, rate_limited
+from support.commands import Place
+from support.madearchive import Copy
+from support.misbehaving import Asked, reply, serve
+from support.observations import FINE, LOST
+from support.savingarchive import KEY, SECRET, STAMP, SavingArchive, failed, open_saving_archive
+from support.stored import WikiInStore, open_wiki
+
+from weboid.archive.saving.jobs import POLLS
+from weboid.archive.saving.progress import MOST_TRIES, SavingTally
+from weboid.archive.saving.savable import unsavable_now, unsavable_url
+from weboid.archive.saving.saving_round import SavingRound, saving_round
+from weboid.archive.service.client import open_archive_client
+from weboid.archive.service.limits import LocalLimiter
+from weboid.config import ArchiveConfig, Config, NetConfig, load_config
+from weboid.core.archive.services import SERVICES, ArchiveService
+from weboid.core.observe.observation import Observation
+from weboid.core.record.history import Entry
+from weboid.core.record.reasons import Reason
+from weboid.core.record.record import UNKNOWN_HOST, UNTRIED
+from weboid.core.record.status import Status
+from weboid.core.url.farms import BUILT_IN
+from weboid.core.url.keys import key_of
+from weboid.core.url.urls import parse
+from weboid.errors import ConfigError
+from weboid.store.archives.saving import Saving, SavingState, list_savings, record_saving
+from weboid.store.archives.snapshot import StoredSnapshot, list_snapshots
+from weboid.store.pages.spam import record_spam_added
+from weboid.store.upkeep.alarm import list_alarms
+
+DAY = 3_290
+NET = NetConfig(permit=(ip_network("127.0.0.1/32"),), user_agent="weboid-tests", answer_s=0.4, connect_s=0.4)
+ONE, TWO = "http://one.demo/a", "http://two.demo/b"
+
+
+@dataclass
+class Saver:
+    """A worker that saves, with its store and its archive. `day` is today."""
+
+    stored: WikiInStore
+    archive: SavingArchive
+    day: int = DAY
+    stopped: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def sweep(self, *, limiter: LocalLimiter | None = None, **values: Any) -> SavingTally:
+        """One sweep of a worker that has just been started."""
+        service = self.archive.service()
+        given = {"key": KEY, "secret": SECRET, "daily": 100, "first_poll_s": 0.001, **values}
+        async with open_archive_client(NET, limiter or LocalLimiter(patience_s=0.05)) as client:
+            work = SavingRound(
+                self.stored.pool,
+                client,
+                service,
+                [service],
+                farms=BUILT_IN,
+                today=lambda: self.day,
+                stopped=self.stopped,
+                **given,
+            )
+            return await work.sweep()
+
+    async def saving(self, url: str = ONE) -> Saving | None:
+        key = key_of(parse(url))
+        async with self.stored.pool.connection() as conn:
+            return (await list_savings(conn, [key])).get(key)
+
+    async def state(self, url: str = ONE) -> tuple[SavingState, str] | None:
+        saving = await self.saving(url)
+        return None if saving is None else (saving.state, saving.why)
+
+    async def pass_time(self, url: str = ONE) -> None:
+        """Lets the time come at which the saving is to be taken up again."""
+        saving = await self.saving(url)
+        assert saving is not None
+        async with self.stored.pool.connection() as conn:
+            await record_saving(
+                conn, saving.key, state=saving.state, job=saving.job, why=saving.why, tries=saving.tries
+            )
+
+    async def snapshots(self, url: str = ONE) -> tuple[StoredSnapshot, ...]:
+        key = key_of(parse(url))
+        async with self.stored.pool.connection() as conn:
+            return (await list_snapshots(conn, [key])).get(key, ())
+
+
+@asynccontextmanager
+async def saver(
+    dsn: str, urls: Iterable[str] = (ONE,), *, finds: Observation = FINE, copies: dict[str, list[Copy]] | None = None
+) -> AsyncIterator[Saver]:
+    """A store in which these URLs were checked for the first time, and an archive that saves."""
+    async with open_wiki(dsn, {1: list(urls)}, day=DAY - 1) as stored, open_saving_archive(copies) as archive:
+        await stored.round(DAY, lambda url, day: finds)
+        yield Saver(stored, archive)
+
+
+async def test_a_living_link_without_a_copy_is_saved_and_becomes_a_snapshot_days_later(database: str) -> None:
+    async with saver(database) as here:
+        tally = await here.sweep()
+        assert (tally.sent, tally.saved, tally.shown) == (1, 1, 0)
+        assert [form["url"] for form in here.archive.submitted] == [ONE]
+        assert here.archive.submitted[0]["skip_first_archive"] == "1"
+        saved = await here.saving()
+        assert saved is not None
+        assert (saved.state, saved.job) == (SavingState.SAVED, str(STAMP))
+        # Nothing is a snapshot by the service's word alone.
+        assert await here.snapshots() == ()
+        assert (await here.sweep()).shown == 0
+        await here.pass_time()
+        here.day += 3
+        tally = await here.sweep()
+        assert (tally.shown, tally.sent) == (1, 0)
+        assert [snapshot.stamp for snapshot in await here.snapshots()] == [STAMP]
+        assert await here.state() == (SavingState.KEPT, "")
+        assert len(here.archive.submitted) == 1
+
+
+async def test_a_job_of_a_service_that_rests_meanwhile_is_asked_about_later_and_not_submitted_again(
+    database: str,
+) -> None:
+    async with saver(database) as here:
+        limiter = LocalLimiter(patience_s=0.05)
+        resting = []
+
+        def rest(url: str) -> None:
+            resting.append(asyncio.create_task(limiter.rest(here.archive.service(), "rate-limited", 600)))
+
+        here.archive.on_submit = rest
+        await here.sweep(limiter=limiter)
+        submitted = await here.saving()
+        assert submitted is not None
+        assert (submitted.state, submitted.job) == (SavingState.SENT, f"spn2-{1:040x}")
+        await here.pass_time()
+        assert (await here.sweep()).saved == 1
+        assert len(here.archive.submitted) == len(resting) == 1
+
+
+async def test_nothing_is_submitted_of_which_there_is_a_copy_and_that_is_kept(database: str) -> None:
+    async with saver(database, [ONE, TWO], copies={ONE: [Copy(20251224010203)]}) as here:
+        tally = await here.sweep()
+        assert (tally.found, tally.sent) == (1, 1)
+        assert [form["url"] for form in here.archive.submitted] == [TWO]
+        assert [snapshot.stamp for snapshot in await here.snapshots()] == [20251224010203]
+        assert await here.state() == (SavingState.KEPT, "")
+
+
+@pytest.mark.parametrize("part", ["cdx", "available"])
+async def test_where_a_voice_is_silent_nothing_is_submitted(database: str, part: str) -> None:
+    async with saver(database) as here:
+        here.archive.act = lambda asked: failing(500)(b"") if part in asked.target else None
+        assert (await here.sweep()).put_off == 1
+        assert here.archive.submitted == []
+        assert await here.state() == (SavingState.WAITING, "error")
+
+
+async def test_links_that_do_not_plainly_work_are_never_queued(database: str) -> None:
+    async with saver(database, finds=LOST) as here:
+        await here.sweep()
+        assert (await here.saving(), here.archive.submitted) == (None, [])
+
+
+async def test_a_link_that_fails_meanwhile_is_not_saved(database: str) -> None:
+    async with saver(database) as here:
+        here.archive.answers["system"] = {"status": "Save Page Now servers are temporarily overloaded."}
+        assert (await here.sweep()).why == "not-well"
+        here.archive.answers.clear()
+        await here.sweep(daily=0)
+        await here.stored.round(DAY + 100, lambda url, day: LOST)
+        here.day += 100
+        await here.sweep()
+        assert here.archive.submitted == []
+        assert await here.state() in {(SavingState.WAITING, "not-working"), None}
+
+
+@pytest.mark.parametrize(
+    ("says", "state", "why"),
+    [
+        (failed("blocked-url"), SavingState.REFUSED, "blocked-url"),
+        (failed("no-access"), SavingState.REFUSED, "no-access"),
+        (failed("not-found"), SavingState.REFUSED, "not-found"),
+        (failed("bad-gateway"), SavingState.WAITING, "bad-gateway"),
+        (failed("browsing-timeout"), SavingState.WAITING, "browsing-timeout"),
+        (failed("something-new"), SavingState.WAITING, "something-new"),
+        (failed("too-many-daily-captures"), SavingState.SAVED, "too-many-daily-captures"),
+        ({"message": "This URL is in our block list."}, SavingState.REFUSED, "blocked-url"),
+        ({}, SavingState.WAITING, "no-reason"),
+        (reply(200, body=b"<html>Temporarily Offline</html>"), SavingState.WAITING, "unreadable"),
+        (reply(500), SavingState.WAITING, "server-error"),
+        (HANG_UP, SavingState.SAVED, "unanswered"),
+    ],
+)
+async def test_refusals_inside_200_are_told_apart(database: str, says: Any, state: SavingState, why: str) -> None:
+    async with saver(database) as here:
+        here.archive.refusals[ONE] = says
+        await here.sweep()
+        assert await here.state() == (state, why)
+        assert len(here.archive.submitted) == 1
+        # Whatever it was: not on this day again.
+        await here.sweep()
+        assert len(here.archive.submitted) == 1
+
+
+@pytest.mark.parametrize("reason", ["user-session-limit", "max-daily-bandwidth-of-the-host"])
+async def test_limits_of_the_account_end_all_sending_and_lose_no_url(database: str, reason: str) -> None:
+    async with saver(database, [ONE, TWO]) as here:
+        here.archive.refusals = {ONE: failed(reason), TWO: failed(reason)}
+        tally = await here.sweep()
+        assert tally.why == reason
+        # Two are under way at a time at most.
+        assert len(here.archive.submitted) <= 2
+        states = {await here.state(ONE), await here.state(TWO)}
+        assert states <= {(SavingState.WAITING, reason), (SavingState.WAITING, "")}
+
+
+async def test_a_job_that_is_pending_for_ever_is_given_up_and_looked_for_later(database: str) -> None:
+    async with saver(database) as here:
+        here.archive.pendings = 10 * POLLS
+        here.archive.shows = False
+        await here.sweep(first_poll_s=0.0)
+        assert here.archive.count("/save/status/spn2-") == POLLS
+        assert await here.state() == (SavingState.SAVED, "pending")
+        await here.pass_time()
+        await here.sweep(first_poll_s=0.0)
+        # It is nowhere: on another day it may be submitted again, but not now.
+        assert await here.state() == (SavingState.WAITING, "not-shown")
+        assert len(here.archive.submitted) == 1
+
+
+async def test_a_success_that_no_index_and_no_replay_shows_is_never_a_snapshot(database: str) -> None:
+    async with saver(database) as here:
+        here.archive.shows = False
+        await here.sweep()
+        for state in (SavingState.SAVED, SavingState.WAITING):
+            await here.pass_time()
+            here.archive.refusals[ONE] = failed("bad-gateway")
+            await here.sweep()
+            assert await here.state() == (state, "not-shown")
+        assert await here.snapshots() == ()
+
+
+async def test_a_saved_login_form_is_no_copy_and_is_not_made_again(database: str) -> None:
+    form = b"<html lang=en><title>Log in</title><form method=post>Name <input> Password <input type=password></form>"
+    async with saver(database) as here:
+        await here.sweep()
+        here.archive.copies[ONE] = [Copy(STAMP, body=form)]
+        for _ in range(3):
+            await here.pass_time()
+            await here.sweep()
+        assert await here.state() == (SavingState.REFUSED, "unsuitable")
+        assert await here.snapshots() == ()
+        assert len(here.archive.submitted) == 1
+
+
+async def test_a_url_that_is_put_off_again_and_again_is_given_up(database: str) -> None:
+    async with saver(database) as here:
+        here.archive.refusals[ONE] = failed("job-failed")
+        for _ in range(MOST_TRIES + 2):
+            await here.sweep()
+            if await here.state() != (SavingState.REFUSED, "job-failed"):
+                await here.pass_time()
+        assert await here.state() == (SavingState.REFUSED, "job-failed")
+        assert len(here.archive.submitted) == MOST_TRIES
+        # That there is no copy holds for 90 days: it is asked once.
+        assert here.archive.count("/cdx/") == 1
+
+
+async def test_what_was_saved_of_another_page_or_with_an_error_is_not_believed(database: str) -> None:
+    async with saver(database, [ONE, TWO]) as here:
+        done = {"status": "success", "timestamp": str(STAMP)}
+        here.archive.on_submit = lambda url: here.archive.jobs.update(
+            {
+                f"spn2-{n:040x}": [
+                    {**done, "original_url": "http://other.demo/"},
+                ]
+                if here.archive.submitted[n - 1]["url"] == ONE
+                else [{**done, "original_url": TWO, "http_status": 404}]
+                for n in range(1, len(here.archive.submitted) + 1)
+            }
+        )
+        await here.sweep()
+        assert await here.state(ONE) == (SavingState.REFUSED, "other-page")
+        assert await here.state(TWO) == (SavingState.REFUSED, "status")
+
+
+async def test_a_job_submitted_before_a_crash_is_asked_about_and_not_submitted_twice(database: str) -> None:
+    async with saver(database) as here:
+        here.archive.pendings = 10**6
+        crashed = asyncio.create_task(here.sweep(first_poll_s=0.05))
+        async with asyncio.timeout(20):
+            while not here.archive.count("/save/status/spn2-"):
+                await asyncio.sleep(0.01)
+        crashed.cancel()
+        await asyncio.gather(crashed, return_exceptions=True)
+        left = await here.saving()
+        assert left is not None
+        assert (left.state, left.job) == (SavingState.SENT, f"spn2-{1:040x}")
+        # Nobody else takes it while its worker may still be there.
+        assert (await here.sweep()).sent == 0
+        await here.pass_time()
+        here.archive.jobs[left.job or ""] = [
+            {"status": "success", "job_id": left.job, "original_url": ONE, "timestamp": str(STAMP)}
+        ]
+        assert (await here.sweep()).saved == 1
+        assert len(here.archive.submitted) == 1
+        assert await here.state() == (SavingState.SAVED, "")
+
+
+async def test_a_submission_cut_off_by_a_crash_is_looked_for_before_another(database: str) -> None:
+    async with saver(database) as here:
+        here.archive.answers["save"] = b""
+        crashed = asyncio.create_task(here.sweep())
+        async with asyncio.timeout(20):
+            while await here.state() != (SavingState.SENT, "sending"):
+                await asyncio.sleep(0.01)
+        crashed.cancel()
+        await asyncio.gather(crashed, return_exceptions=True)
+        here.archive.answers.clear()
+        await here.pass_time()
+        await here.sweep()
+        assert await here.state() == (SavingState.SAVED, "unanswered")
+        assert here.archive.submitted == []
+        here.archive.copies[ONE] = [Copy(STAMP)]
+        await here.pass_time()
+        await here.sweep()
+        assert await here.state() == (SavingState.KEPT, "")
+
+
+async def test_a_stop_leaves_jobs_to_the_next_worker_at_once(database: str) -> None:
+    async with saver(database) as here:
+        here.archive.pendings = 10**6
+        stopping = asyncio.create_task(here.sweep(first_poll_s=0.05))
+        async with asyncio.timeout(20):
+            while not here.archive.count("/save/status/spn2-"):
+                await asyncio.sleep(0.01)
+        here.stopped.set()
+        await asyncio.wait_for(stopping, 5)
+        here.stopped.clear()
+        here.archive.jobs[f"spn2-{1:040x}"] = [{"status": "success", "original_url": ONE, "timestamp": str(STAMP)}]
+        assert (await here.sweep()).saved == 1
+
+
+@pytest.mark.parametrize(("daily", "sent"), [(0, 100), (2, 98), (99, 1), (100, 0), (500, 0)])
+async def test_our_daily_limit_holds_by_the_accounts_own_count(database: str, daily: int, sent: int) -> None:
+    urls = [f"http://d{number}.demo/" for number in range(3)]
+    async with saver(database, urls) as here:
+        here.archive.daily = daily
+        tally = await here.sweep()
+        assert tally.sent == min(sent, 3)
+        assert len(here.archive.submitted) == tally.sent
+
+
+async def test_the_services_own_daily_limit_holds_too(database: str) -> None:
+    async with saver(database, [ONE, TWO]) as here:
+        here.archive.answers["user"] = {
+            "available": 1, "processing": 0, "daily_captures": 6, "daily_captures_limit": 7
+        }  # fmt: skip
+        assert (await here.sweep()).sent == 1
+
+
+async def test_without_a_free_session_nothing_is_submitted(database: str) -> None:
+    async with saver(database) as here:
+        here.archive.answers["user"] = {"available": 0, "processing": 6, "daily_captures": 1}
+        assert (await here.sweep()).why == "no-session"
+        assert here.archive.submitted == []
+
+
+@pytest.mark.parametrize("part", ["system", "user"])
+async def test_a_service_that_is_not_well_is_left_alone(database: str, part: str) -> None:
+    async with saver(database) as here:
+        for says in (failing(502)(b""), rate_limited("600")(b""), reply(200, body=b"<html>"), HANG_UP):
+            here.archive.answers[part] = says
+            assert (await here.sweep()).sent == 0
+        assert here.archive.submitted == []
+
+
+async def test_keys_that_are_refused_are_an_alarm_until_they_are_accepted(database: str) -> None:
+    async with saver(database) as here:
+        assert (await here.sweep(secret="wr0ng")).sent == 0
+        async with here.stored.pool.connection() as conn:
+            assert [(alarm.kind, alarm.subject) for alarm in await list_alarms(conn)] == [("archive-saving", "wayback")]
+        assert here.archive.submitted == []
+        await here.sweep()
+        async with here.stored.pool.connection() as conn:
+            assert await list_alarms(conn) == []
+
+
+async def test_the_keys_go_to_the_service_alone_and_into_no_log(
+    database: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    asked: list[Asked] = []
+
+    def stranger(request: Asked) -> bytes:
+        asked.append(request)
+        return reply(200, body=b'{"status": "ok"}')
+
+    async with serve(stranger) as other, saver(database) as here:
+        elsewhere = reply(302, f"Location: {other.url('/save/status/system')}")
+        for part in ("system", "user", "save"):
+            here.archive.answers = {part: elsewhere}
+            await here.sweep()
+            await here.pass_time() if await here.saving() else None
+        assert asked == []
+        await here.sweep(secret="wr0ng")
+        told = caplog.text + repr(ArchiveConfig(save_key=KEY, save_secret=SECRET))
+        assert not [word for word in (KEY, SECRET, "wr0ng", "LOW ") if word in told]
+        # Nor are they sent where nothing is saved.
+        system = "/save/status/system"
+        lists = [
+            request
+            for request in here.archive.site.asked
+            if not request.target.startswith("/save") or request.target == system
+        ]
+        assert lists
+        assert not [request for request in lists if "authorization" in {name.lower() for name in request.headers}]
+
+
+async def test_two_workers_submit_nothing_twice_and_each_has_two_captures_under_way_at_most(database: str) -> None:
+    urls = [f"http://d{number}.demo/" for number in range(8)]
+    async with saver(database, urls) as here:
+        here.archive.pendings = 3
+        open_jobs: list[int] = []
+        here.archive.on_submit = lambda url: open_jobs.append(len(here.archive.submitted) - len(here.archive.saved))
+        first = await here.sweep()
+        assert (first.sent, first.saved, max(open_jobs)) == (8, 8, 2)
+        assert sorted(form["url"] for form in here.archive.submitted) == urls
+    async with saver(database, []) as here:
+        more = [f"http://e{number}.demo/" for number in range(8)]
+        await here.stored.take_in({2: more}, DAY)
+        await here.stored.round(DAY + 1, lambda url, day: FINE)
+        here.day += 1
+        tallies = await asyncio.gather(here.sweep(), here.sweep())
+        assert sum(tally.sent for tally in tallies) == 8
+        assert sorted(form["url"] for form in here.archive.submitted) == more
+
+
+async def test_a_link_that_is_spam_somewhere_is_not_saved(database: str) -> None:
+    async with saver(database) as here:
+        async with here.stored.pool.connection() as conn:
+            await record_spam_added(conn, here.stored.wiki.wiki, {7: {key_of(parse(ONE)): ONE}})
+        await here.sweep()
+        assert await here.state() == (SavingState.REFUSED, "spam")
+
+
+async def test_the_command_saves_with_keys_from_the_environment_and_shows_them_nowhere(
+    database: str, tmp_path: Path
+) -> None:
+    async with saver(database) as here:
+        here.archive.refusals[ONE] = failed("too-many-daily-captures")
+        place = Place(
+            tmp_path,
+            environ={
+                "WEBOID_DATABASE": database,
+                "WEBOID_CONTACT": "tests@weboid.example",
+                "WEBOID_NET_PERMIT": "127.0.0.0/8",
+                "WEBOID_ARCHIVE_SERVICES": "wayback",
+                "WEBOID_ARCHIVE_WAYBACK_BASE": here.archive.base,
+                "WEBOID_ARCHIVE_WAYBACK_PER_MINUTE": "0",
+                "WEBOID_ARCHIVE_WAYBACK_REPLAY_PER_MINUTE": "0",
+                "WEBOID_ARCHIVE_SAVE_KEY": KEY,
+                "WEBOID_ARCHIVE_SAVE_SECRET": SECRET,
+            },
+        )
+        first = await place.run("archive", "--once", "--day", str(DAY))
+        assert first.status == 0, first.err
+        assert await here.state() == (SavingState.SAVED, "too-many-daily-captures")
+        here.archive.copies[ONE] = [Copy(STAMP)]
+        await here.pass_time()
+        second = await place.run("archive", "--once", "--day", str(DAY + 3))
+        assert await here.state() == (SavingState.KEPT, "")
+        assert [snapshot.stamp for snapshot in await here.snapshots()] == [STAMP]
+        told = first.out + first.err + second.out + second.err
+        assert not [word for word in (KEY, SECRET) if word in told]
+        place.environ["WEBOID_ARCHIVE_WAYBACK_BASE"] = "http://web.archive.demo"
+        refused = await place.run("archive", "--once", "--day", str(DAY + 3))
+        assert refused.status == 2
+        assert "would travel unencrypted" in refused.err
+
+
+def test_keys_are_not_read_from_files(tmp_path: Path) -> None:
+    file = tmp_path / "weboid.toml"
+    file.write_text('[archive]\nsave_secret = "s3cr3t"\n', encoding="utf-8")
+    with pytest.raises(ConfigError, match="set WEBOID_ARCHIVE_SAVE_SECRET in the environment") as caught:
+        load_config(file, {})
+    assert "s3cr3t" not in str(caught.value)
+    config = load_config(None, {"WEBOID_ARCHIVE_SAVE_KEY": KEY, "WEBOID_ARCHIVE_SAVE_SECRET": SECRET})
+    assert (config.archive.save_key, config.archive.save_secret) == (KEY, SECRET)
+    assert SECRET not in repr(config)
+
+
+def _service(base: str) -> ArchiveService:
+    return replace(SERVICES["wayback"], base=base)
+
+
+@pytest.mark.parametrize(
+    ("base", "key", "secret", "fault"),
+    [
+        ("https://web.archive.org", "", "x", "WEBOID_ARCHIVE_SAVE_KEY is missing"),
+        ("https://web.archive.org", "x", "", "WEBOID_ARCHIVE_SAVE_SECRET is missing"),
+        ("https://web.archive.org", "x", "s3cr3t\r\nX: y", "WEBOID_ARCHIVE_SAVE_SECRET is missing or no key"),
+        ("http://web.archive.org", "x", "s3cr3t", "would travel unencrypted"),
+    ],
+)
+def test_keys_that_cannot_be_used_are_named_and_not_shown(base: str, key: str, secret: str, fault: str) -> None:
+    config = Config(data=NotImplemented, archive=ArchiveConfig((_service(base),), key, secret))
+    with pytest.raises(ConfigError, match=fault) as caught:
+        saving_round(config, NotImplemented, NotImplemented, today=lambda: DAY, stopped=asyncio.Event())
+    assert "s3cr3t" not in str(caught.value)
+
+
+def test_without_keys_or_without_the_wayback_machine_nothing_is_saved() -> None:
+    for archive in (ArchiveConfig(), ArchiveConfig((SERVICES["arquivo"],), "k", "s")):
+        config = Config(data=NotImplemented, archive=archive)
+        assert saving_round(config, NotImplemented, NotImplemented, today=lambda: 1, stopped=asyncio.Event()) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://news.site.de/article?id=4711", ""),
+        ("https://news.site.de/path/key/token-ring", ""),
+        ("https://news.site.de/?code=7", ""),
+        ("ftp://news.site.de/a", "scheme"),
+        ("http://news.site.de:8080/", "port"),
+        ("http://203.0.113.7/", "host"),
+        ("http://[2001:db8::1]/", "host"),
+        ("http://wiki.corp.internal/", "host"),
+        ("http://www.example.org/", "host"),
+        ("https://de.wikipedia.org/wiki/A", "own-farm"),
+        ("https://web.archive.org/web/2016/http://a.site.de/", "archive"),
+        ("https://archive.org/details/x", "archive"),
+        ("https://archive.today/", "archive"),
+        ("https://perma.cc/", "archive"),
+        ("https://login.site.de/", "login"),
+        ("https://site.de/user/login?next=/a", "login"),
+        ("https://site.de/logout", "login"),
+        ("https://site.de/newsletter/unsubscribe/7", "login"),
+        ("https://consent.site.de/", "login"),
+        ("https://site.de/a;jsessionid=12345", "session"),
+        ("https://site.de/a?PHPSESSID=b1946ac92492d2347c6235b4d2611184", "session"),
+        ("https://site.de/a?access_token=1", "session"),
+        ("https://site.de/reset?b=1&resetToken=abc", "session"),
+        ("https://site.de/f.pdf?X-Amz-Signature=abc", "session"),
+        ("https://site.de/(S(abc1))/a", "session"),
+    ],
+)
+def test_what_is_not_for_everybody_is_never_saved(url: str, why: str) -> None:
+    assert unsavable_url(parse(url), BUILT_IN) == why
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "days_ago", "why"),
+    [
+        (Status.FINE, Reason.OK, 28, ""),
+        (Status.FOUND, Reason.MOVED, 0, ""),
+        (Status.FINE, Reason.OK, 29, "not-checked"),
+        (Status.CORRECTED, Reason.CODE_CORRECTED, 0, "not-working"),
+        (Status.FINE, Reason.SOFT_404, 0, "not-working"),
+        (Status.NO_ACCESS, Reason.LOGIN, 0, "not-working"),
+        (Status.NO_ACCESS, Reason.BOT_WALL, 0, "not-working"),
+        (Status.NOT_FOUND, Reason.NOT_FOUND, 0, "not-working"),
+    ],
+)
+def test_only_what_plainly_works_is_saved(status: Status, reason: Reason, days_ago: int, why: str) -> None:
+    record = replace(UNTRIED, history=(Entry(status, 1, DAY - days_ago),), reason=reason)
+    assert unsavable_now(record, UNKNOWN_HOST, DAY) == why
+    assert unsavable_now(UNTRIED, UNKNOWN_HOST, DAY) == "not-checked"

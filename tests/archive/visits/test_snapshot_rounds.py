@@ -1,0 +1,291 @@
+"""Visits to kept snapshots, against a small archive: strikes, drops, canaries, and never a mass drop (A-3, U-8)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+
+import pytest
+from support.little_archive import (
+    NET,
+    Deed,
+    LittleArchive,
+    absent,
+    busy,
+    excluded,
+    moved_to,
+    no_moment,
+    open_little_archive,
+    open_local_client,
+    plays,
+    unavailable,
+    walled,
+    withdrawn,
+)
+from support.observations import FINE, LOST
+from support.stored import WikiInStore, key, open_wiki
+
+from weboid.archive.service.client import open_archive_client
+from weboid.archive.service.replays import Replays
+from weboid.archive.service.shared_limits import SharedLimiter
+from weboid.archive.visits.snapshot_rounds import SnapshotRounds, VisitTally
+from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.archive.visits import HANDFUL, QUARTER_DAYS, STRIKE_DAYS, withdrawn_note
+from weboid.core.record.moment import Moment
+from weboid.core.url.archives import BY_NAME
+from weboid.store.archives.lookup import list_lookups
+from weboid.store.archives.service_limit import record_rests_over
+from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshots, record_snapshots
+from weboid.store.upkeep.alarm import list_alarms
+
+WAYBACK = BY_NAME["wayback"].number
+URLS = [f"http://dead.demo/{number}" for number in range(40)]
+DAY = 200
+STAMP = 20170101000000
+
+
+@pytest.fixture
+async def wiki(database: str) -> AsyncIterator[WikiInStore]:
+    async with open_wiki(database, {1: URLS}) as stored:
+        yield stored
+
+
+@pytest.fixture
+async def archive() -> AsyncIterator[LittleArchive]:
+    async with open_little_archive() as little:
+        yield little
+
+
+async def keep(wiki: WikiInStore, count: int, *, due: int = DAY, asked: int | None = DAY - 91, first: int = 0) -> None:
+    """Keeps snapshots of the first URLs that were played before."""
+    rows = [
+        StoredSnapshot(key(URLS[number]), WAYBACK, STAMP + number, Origin.CHOSEN, due, asked)
+        for number in range(first, first + count)
+    ]
+    async with wiki.pool.connection() as conn:
+        assert await record_snapshots(conn, rows) == count
+
+
+async def sweep(wiki: WikiInStore, archive: LittleArchive, day: int, *, allow_many: bool = False) -> VisitTally:
+    async with open_local_client() as client:
+        replays = Replays(client, archive.services)
+        stopped = asyncio.Event()
+        rounds = SnapshotRounds(wiki.pool, replays, now=lambda: Moment(day), stopped=stopped, allow_many=allow_many)
+        return await rounds.sweep()
+
+
+async def kept(wiki: WikiInStore) -> dict[str, StoredSnapshot]:
+    async with wiki.pool.connection() as conn:
+        stored = await list_snapshots(conn, [key(url) for url in URLS])
+    return {url: stored[key(url)][0] for url in URLS if key(url) in stored}
+
+
+async def alarms(wiki: WikiInStore) -> list[tuple[str, str]]:
+    async with wiki.pool.connection() as conn:
+        return [(alarm.kind, alarm.subject) for alarm in await list_alarms(conn)]
+
+
+def told(tally: VisitTally) -> dict[str, int]:
+    return {name: count for name, count in asdict(tally).items() if count}
+
+
+async def test_a_snapshot_that_plays_is_asked_for_raw_once_a_quarter(wiki: WikiInStore, archive: LittleArchive) -> None:
+    await keep(wiki, 3)
+    assert told(await sweep(wiki, archive, DAY - 1)) == {}
+    assert told(await sweep(wiki, archive, DAY)) == {"visited": 3, "kept": 3}
+    assert sorted(archive.played) == [(STAMP + number, URLS[number]) for number in range(3)]
+    assert archive.others == []
+    for snapshot in (await kept(wiki)).values():
+        assert (snapshot.asked, snapshot.strikes) == (DAY, 0)
+        assert QUARTER_DAYS - 14 < snapshot.due - DAY <= QUARTER_DAYS
+    assert told(await sweep(wiki, archive, DAY + 1)) == {}
+    assert told(await sweep(wiki, archive, DAY + QUARTER_DAYS))["visited"] == 3
+
+
+@pytest.mark.parametrize("deed", [absent, no_moment, moved_to(20190101000000)])
+async def test_what_is_not_found_three_times_a_week_apart_is_dropped(
+    wiki: WikiInStore, archive: LittleArchive, deed: Deed
+) -> None:
+    await keep(wiki, 8)
+    archive.deeds[URLS[3]] = deed
+    assert told(await sweep(wiki, archive, DAY)) == {"visited": 8, "kept": 7, "struck": 1}
+    assert told(await sweep(wiki, archive, DAY + STRIKE_DAYS - 1)) == {}
+    assert told(await sweep(wiki, archive, DAY + STRIKE_DAYS)) == {"visited": 1, "struck": 1}
+    assert (await kept(wiki))[URLS[3]].strikes == 2
+    assert told(await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS)) == {"visited": 1, "dropped": 1}
+    assert sorted(await kept(wiki)) == sorted(url for url in URLS[:8] if url != URLS[3])
+    assert await alarms(wiki) == []
+
+
+@pytest.mark.parametrize("deed", [withdrawn, excluded])
+async def test_what_is_withdrawn_is_dropped_at_once_and_told(
+    wiki: WikiInStore, archive: LittleArchive, deed: Deed
+) -> None:
+    await wiki.round(DAY - 30, lambda url, day: LOST)
+    await keep(wiki, 6)
+    archive.deeds[URLS[2]] = deed
+    assert told(await sweep(wiki, archive, DAY)) == {"visited": 6, "kept": 5, "dropped": 1}
+    assert URLS[2] not in await kept(wiki)
+    async with wiki.pool.connection() as conn:
+        [lookup] = (await list_lookups(conn, [key(URLS[2])]))[key(URLS[2])]
+    assert (lookup.archive, lookup.outcome, lookup.asked) == (WAYBACK, LookupOutcome.EXCLUDED, DAY)
+    assert (lookup.due, lookup.passed) == (DAY + 90, withdrawn_note(STAMP + 2))
+
+
+async def test_another_copy_is_looked_for_only_of_what_is_not_working(
+    wiki: WikiInStore, archive: LittleArchive
+) -> None:
+    for day in range(DAY - 40, DAY - 10, 3):
+        await wiki.round(day, lambda url, day: LOST if url == URLS[0] else FINE)
+    await keep(wiki, 6)
+    archive.deeds |= {URLS[0]: withdrawn, URLS[1]: withdrawn}
+    assert told(await sweep(wiki, archive, DAY))["dropped"] == 2
+    queued = await wiki.rows("SELECT bucket, host_key, url_key FROM copy_queue WHERE waits")
+    assert queued == [tuple(key(URLS[0]))]
+
+
+async def test_a_single_snapshot_can_be_dropped(wiki: WikiInStore, archive: LittleArchive) -> None:
+    await keep(wiki, 1)
+    archive.usual = withdrawn
+    assert told(await sweep(wiki, archive, DAY)) == {"visited": 1, "dropped": 1}
+    assert await kept(wiki) == {}
+
+
+async def test_the_two_that_there_are_can_be_dropped_where_the_archive_says_so(
+    wiki: WikiInStore, archive: LittleArchive
+) -> None:
+    await keep(wiki, 2)
+    archive.deeds |= {URLS[0]: withdrawn, URLS[1]: absent}
+    assert told(await sweep(wiki, archive, DAY)) == {"visited": 2, "dropped": 1, "struck": 1}
+    assert told(await sweep(wiki, archive, DAY + STRIKE_DAYS)) == {"visited": 1, "struck": 1}
+    assert told(await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS)) == {"visited": 1, "dropped": 1}
+
+
+async def test_a_site_that_is_withdrawn_as_a_whole_is_no_fault_of_the_archive(
+    wiki: WikiInStore, archive: LittleArchive
+) -> None:
+    await keep(wiki, 20)
+    archive.deeds |= dict.fromkeys(URLS[:5], excluded)
+    assert told(await sweep(wiki, archive, DAY)) == {"visited": 20, "kept": 15, "dropped": 5}
+
+
+@pytest.mark.parametrize("deed", [unavailable, busy, walled])
+async def test_what_proves_nothing_strikes_nothing(wiki: WikiInStore, archive: LittleArchive, deed: Deed) -> None:
+    await keep(wiki, 3)
+    archive.usual = deed
+    for day in range(DAY, DAY + 30):
+        tally = await sweep(wiki, archive, day)
+        assert tally.struck + tally.dropped == 0
+    assert [(each.strikes, each.asked) for each in (await kept(wiki)).values()] == [(0, DAY - 91)] * 3
+    archive.usual = plays
+    for day in range(DAY + 30, DAY + 60):
+        await sweep(wiki, archive, day)
+    assert all(each.asked and each.asked >= DAY + 30 for each in (await kept(wiki)).values())
+
+
+@pytest.mark.parametrize("deed", [absent, no_moment, withdrawn])
+async def test_an_outage_of_the_whole_archive_for_eight_days_strikes_nothing(
+    wiki: WikiInStore, archive: LittleArchive, deed: Deed
+) -> None:
+    await keep(wiki, 30, due=DAY)
+    await keep(wiki, 10, due=DAY + 300, first=30)
+    archive.usual = deed
+    for day in range(DAY, DAY + 8):
+        tally = await sweep(wiki, archive, day)
+        assert tally.struck + tally.dropped == 0
+        assert await alarms(wiki) == [("archive-down", "wayback")]
+    # A worker asks no more of it than one group and its canary copies, once a day.
+    assert len(archive.played) <= 8 * (30 + 20)
+    archive.usual = plays
+    assert told(await sweep(wiki, archive, DAY + 8)) == {"visited": 30, "kept": 30}
+    assert await alarms(wiki) == []
+    assert {each.strikes for each in (await kept(wiki)).values()} == {0}
+
+
+async def test_without_any_copy_that_ever_played_an_archive_that_shows_nothing_is_not_believed(
+    wiki: WikiInStore, archive: LittleArchive
+) -> None:
+    await keep(wiki, 5, asked=None)
+    archive.usual = absent
+    assert told(await sweep(wiki, archive, DAY)) == {"visited": 5, "held": 5}
+    archive.deeds[URLS[0]] = plays
+    assert told(await sweep(wiki, archive, DAY + 1)) == {"visited": 5, "kept": 1, "struck": 4}
+
+
+async def test_canary_copies_that_play_have_been_visited(wiki: WikiInStore, archive: LittleArchive) -> None:
+    await keep(wiki, 1)
+    await keep(wiki, 5, due=DAY + 50, first=1)
+    archive.deeds[URLS[0]] = absent
+    assert told(await sweep(wiki, archive, DAY)) == {"visited": 1, "struck": 1}
+    assert {each.asked for url, each in (await kept(wiki)).items() if url != URLS[0]} == {DAY}
+
+
+async def test_no_more_than_a_handful_of_few_are_dropped_without_a_word(
+    wiki: WikiInStore, archive: LittleArchive
+) -> None:
+    await keep(wiki, 40)
+    archive.deeds |= dict.fromkeys(URLS[:8], withdrawn)
+    tally = await sweep(wiki, archive, DAY)
+    assert (tally.dropped, tally.stopped) == (HANDFUL, 3)
+    assert await alarms(wiki) == [("snapshots", "wayback")]
+    assert len(await kept(wiki)) == 35
+    # The same quarter, another run: the word of an operator is needed.
+    tally = await sweep(wiki, archive, DAY + STRIKE_DAYS)
+    assert (tally.dropped, tally.stopped) == (0, 3)
+    tally = await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS, allow_many=True)
+    assert (tally.dropped, tally.stopped) == (3, 0)
+    assert await alarms(wiki) == []
+    # What was allowed is not counted.
+    archive.deeds[URLS[20]] = withdrawn
+    assert (await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS + QUARTER_DAYS)).dropped == 1
+
+
+async def test_a_copy_that_has_moved_within_a_day_is_kept_where_it_is_now(
+    wiki: WikiInStore, archive: LittleArchive
+) -> None:
+    await keep(wiki, 1)
+    archive.deeds[STAMP] = moved_to(20170101120000)
+    assert told(await sweep(wiki, archive, DAY)) == {"visited": 1, "kept": 1}
+    assert (await kept(wiki))[URLS[0]].stamp == 20170101120000
+
+
+async def test_two_workers_visit_no_snapshot_twice(wiki: WikiInStore, archive: LittleArchive) -> None:
+    await keep(wiki, 40)
+    tallies = await asyncio.gather(sweep(wiki, archive, DAY), sweep(wiki, archive, DAY))
+    assert sum(tally.visited for tally in tallies) == 40
+    assert len(archive.played) == 40
+
+
+async def test_a_stop_leaves_the_rest_for_tomorrow(wiki: WikiInStore, archive: LittleArchive) -> None:
+    await keep(wiki, 40)
+    stopped = asyncio.Event()
+
+    def stopping(stamp: int, url: str) -> bytes:
+        stopped.set()
+        act = plays(stamp, url)
+        assert isinstance(act, bytes)
+        return act
+
+    archive.usual = stopping
+    async with open_local_client() as client:
+        replays = Replays(client, archive.services)
+        tally = await SnapshotRounds(wiki.pool, replays, now=lambda: Moment(DAY), stopped=stopped).sweep()
+    assert tally.visited <= 4
+    assert told(await sweep(wiki, archive, DAY)) == {}
+    assert (await sweep(wiki, archive, DAY + 1)).visited == 40 - tally.visited
+
+
+async def test_a_rest_of_a_simulated_day_ends_with_it(wiki: WikiInStore, archive: LittleArchive) -> None:
+    await keep(wiki, 30)
+    archive.usual = busy
+    for day, is_asked in ((DAY, True), (DAY, False), (DAY + 1, True), (DAY + 8, True)):
+        archive.usual = plays if day == DAY + 8 else busy
+        asked = len(archive.played)
+        async with wiki.pool.connection() as conn:
+            await record_rests_over(conn, day)
+        limiter = SharedLimiter(wiki.pool, lambda day=day: day)  # type: ignore[misc]
+        async with open_archive_client(NET, limiter) as client:
+            replays = Replays(client, archive.services)
+            rounds = SnapshotRounds(wiki.pool, replays, now=lambda day=day: Moment(day), stopped=asyncio.Event())  # type: ignore[misc]
+            await rounds.sweep()
+        assert (len(archive.played) > asked) == is_asked
+    assert {each.asked for each in (await kept(wiki)).values()} == {DAY + 8}

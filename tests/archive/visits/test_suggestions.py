@@ -1,0 +1,389 @@
+"""Checks of suggestions, against real servers: shown only if they work, deleted if they do not (A-3, A-4)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from ipaddress import ip_network
+from time import monotonic
+
+import pytest
+from support.misbehaving import Act, Asked, HangUp, Script, Silence, head_only, reply, serve
+from support.observations import FINE, SILENT
+from support.stored import CUT_OFF, NAMES_ALONE, WikiInStore, key, open_wiki
+
+from weboid.archive.visits.suggestions import (
+    ARCHIVE_DAYS,
+    DOUBTFUL_DAYS,
+    FAILING_DAYS,
+    UNASKED_DAYS,
+    WORKING_DAYS,
+    SuggestionFate,
+    Suggestions,
+    is_given_up,
+    judged,
+)
+from weboid.checking.checker import Checker
+from weboid.checking.online import Online
+from weboid.checking.turns import NotAsked, SharedTurns
+from weboid.config import CrawlConfig, NetConfig
+from weboid.core.observe.check_request import CheckRequest
+from weboid.core.observe.observation import Observation, RawResponse
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.status import Status
+from weboid.net.dns import NameAnswer
+from weboid.net.outbound import open_session
+from weboid.store.people.audit import list_audit
+from weboid.store.people.replacement import Replacement, find_replacements, record_replacement
+
+URLS = [f"http://dead.demo/{number}" for number in range(12)]
+NET = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), connect_s=1.0, answer_s=1.0)
+BODY = b"<!doctype html><html lang=en><title>The mill</title><p>" + b"A wheel of oak turns in the brook. " * 30
+
+
+@pytest.fixture
+async def wiki(database: str) -> AsyncIterator[WikiInStore]:
+    async with open_wiki(database, {1: URLS}) as stored:
+        yield stored
+
+
+def pages(**found: Act) -> Script:
+    """A server with these pages; everything else is missing."""
+
+    def script(asked: Asked) -> Act:
+        act = found.get(asked.target.removeprefix("/"), reply(404, body=b"no"))
+        return head_only(asked, act) if isinstance(act, bytes) else act
+
+    return script
+
+
+async def suggest(wiki: WikiInStore, *targets: str, archive: int = 0, day: int = 100) -> None:
+    """The first target for the first URL, and so on."""
+    async with wiki.pool.connection() as conn:
+        for url, target in zip(URLS, targets, strict=False):
+            assert await record_replacement(
+                conn, key(url), archive=archive, target=target, day=day, subject="7", name="Ann"
+            )
+
+
+async def stands(wiki: WikiInStore, number: int = 0) -> Replacement | None:
+    async with wiki.pool.connection() as conn:
+        return next(iter(await find_replacements(conn, key(URLS[number]))), None)
+
+
+async def state(wiki: WikiInStore, number: int = 0) -> tuple[bool, int | None, int, int] | None:
+    """Whether it works, the day of its check, its strikes, the day of its next check."""
+    told = await stands(wiki, number)
+    return None if told is None else (told.works, told.asked, told.strikes, told.due)
+
+
+@asynccontextmanager
+async def crawler(
+    wiki: WikiInStore, delay: float = 0.0, **config: object
+) -> AsyncIterator[Callable[[int], Suggestions]]:
+    """What a crawler has: one way out, with shared slots."""
+    async with open_session(NET) as session:
+        checker = Checker(session, SharedTurns(wiki.pool, delay), CrawlConfig(delay=delay, **config))  # type: ignore[arg-type]
+        yield lambda day: Suggestions(wiki.pool, checker.ask, NAMES_ALONE, today=lambda: day, stopped=asyncio.Event())
+
+
+async def sweep(wiki: WikiInStore, day: int, **config: object) -> int:
+    async with crawler(wiki, **config) as new:  # type: ignore[arg-type]
+        return await new(day).sweep()
+
+
+def scripted(
+    wiki: WikiInStore, day: int, answer: Callable[[str], Observation], online: Online = NAMES_ALONE
+) -> Suggestions:
+    async def ask(question: CheckRequest) -> Observation:
+        wiki.questions.append(question)
+        return answer(question.url)
+
+    return Suggestions(wiki.pool, ask, online, today=lambda: day, stopped=asyncio.Event())
+
+
+async def test_what_works_is_shown_and_asked_again_after_four_weeks(wiki: WikiInStore) -> None:
+    async with serve(pages(new=reply(200, body=BODY))) as site:
+        await suggest(wiki, site.url("/new"))
+        assert await sweep(wiki, 100) == 1
+        assert await state(wiki) == (True, 100, 0, 100 + WORKING_DAYS)
+        assert await sweep(wiki, 100 + WORKING_DAYS - 1) == 0
+        assert await sweep(wiki, 100 + WORKING_DAYS) == 1
+    # The page itself is looked at, not only its headers.
+    assert site.lines()[0] == "GET /new"
+
+
+async def test_what_is_missing_is_never_shown_and_gone_after_three_checks(wiki: WikiInStore) -> None:
+    async with serve(pages()) as site:
+        target = site.url("/gone")
+        await suggest(wiki, target)
+        for strikes, day in enumerate((100, 100 + FAILING_DAYS), 1):
+            assert await sweep(wiki, day) == 1
+            assert await state(wiki) == (False, day, strikes, day + FAILING_DAYS)
+        assert await sweep(wiki, 100 + 2 * FAILING_DAYS) == 1
+    assert await stands(wiki) is None
+    async with wiki.pool.connection() as conn:
+        [entry] = await list_audit(conn)
+    assert (entry.action, entry.subject, entry.name) == ("drop-replacement", "", "Weboid")
+    assert (entry.object, entry.detail) == (URLS[0], f"{target} (not-found)")
+
+
+async def test_what_worked_is_hidden_at_its_first_failure_and_shown_again_when_it_works(wiki: WikiInStore) -> None:
+    works = True
+
+    def script(asked: Asked) -> Act:
+        return head_only(asked, reply(200, body=BODY) if works and asked.target == "/new" else reply(404, body=b"no"))
+
+    async with serve(script) as site:
+        await suggest(wiki, site.url("/new"))
+        told = []
+        for is_up, day in ((True, 100), (False, 128), (True, 131), (False, 159)):
+            works = is_up
+            await sweep(wiki, day)
+            told.append(await state(wiki))
+    assert told == [(True, 100, 0, 128), (False, 128, 1, 131), (True, 131, 0, 159), (False, 159, 1, 162)]
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        reply(403, body=b"no"),
+        reply(401, "WWW-Authenticate: Basic", body=b"no"),
+        reply(503, body=b"no"),
+        reply(302, "Location: /login?back=/new"),
+        HangUp(),
+        Silence(),
+    ],
+    ids=["forbidden", "login", "busy", "to-login", "hangs-up", "silent"],
+)
+async def test_only_what_works_without_a_but_is_shown(wiki: WikiInStore, act: Act) -> None:
+    login = reply(200, body=b"<html><title>Login</title><form><input type=password name=p></form>")
+    script = pages(**{"new": act, "login?back=/new": login})
+    async with serve(script) as site:
+        await suggest(wiki, site.url("/new"))
+        await sweep(wiki, 100)
+    told = await stands(wiki)
+    assert told
+    assert (told.works, told.strikes) == (False, 1)
+
+
+@pytest.mark.parametrize("busy", [reply(429, body=b"no"), reply(503, "Retry-After: 3600", body=b"no")])
+async def test_a_host_that_wants_a_rest_has_said_nothing_of_the_page(wiki: WikiInStore, busy: bytes) -> None:
+    answers = [reply(200, body=BODY), busy, busy]
+
+    def script(asked: Asked) -> Act:
+        return head_only(asked, answers[0] if asked.target == "/new" else reply(404, body=b"no"))
+
+    async with serve(script) as site:
+        await suggest(wiki, site.url("/new"))
+        await sweep(wiki, 100)
+        assert await state(wiki) == (True, 100, 0, 128)
+        del answers[0]
+        await sweep(wiki, 128)
+        assert await state(wiki) == (True, 100, 0, 129)
+
+
+async def test_a_page_that_answers_whatever_is_asked_for_is_not_shown(wiki: WikiInStore) -> None:
+    async with serve(lambda asked: head_only(asked, reply(200, body=BODY))) as site:
+        await suggest(wiki, site.url("/articles/new"))
+        await sweep(wiki, 100)
+    assert await state(wiki) == (False, 100, 1, 100 + DOUBTFUL_DAYS)
+
+
+@pytest.mark.parametrize("target", ["http://10.0.0.1/", "http://169.254.169.254/latest/", "http://[::1]/"])
+async def test_no_check_goes_where_nobody_may_go(wiki: WikiInStore, target: str) -> None:
+    await suggest(wiki, target)
+    assert await sweep(wiki, 100) == 1
+    told = await stands(wiki)
+    assert told
+    assert (told.works, told.strikes) == (False, 1)
+
+
+async def test_a_redirect_into_our_own_network_is_not_followed(wiki: WikiInStore) -> None:
+    async with serve(pages(), ip="127.0.0.2") as inside:
+        away = f"Location: {inside.url('/admin')}"
+        async with (
+            serve(pages(new=reply(302, away))) as site,
+            open_session(
+                NetConfig(user_agent="test", permit=(ip_network("127.0.0.1/32"),), connect_s=1.0, answer_s=1.0)
+            ) as session,
+        ):
+            await suggest(wiki, site.url("/new"))
+            checker = Checker(session, SharedTurns(wiki.pool, 0.0), CrawlConfig(delay=0.0))
+            await Suggestions(wiki.pool, checker.ask, NAMES_ALONE, today=lambda: 100, stopped=asyncio.Event()).sweep()
+        assert inside.asked == []
+    told = await stands(wiki)
+    assert told
+    assert not told.works
+
+
+async def test_a_host_on_the_stop_list_is_not_asked_and_its_suggestion_given_up_in_time(wiki: WikiInStore) -> None:
+    async with serve(pages(new=reply(200, body=BODY))) as site:
+        await suggest(wiki, site.url("/new"))
+        assert await sweep(wiki, 100, stop=("127.0.0.1",)) == 1
+        assert await state(wiki) == (False, None, 0, 101)
+        await sweep(wiki, 101 + UNASKED_DAYS, stop=("127.0.0.1",))
+        assert site.asked == []
+    assert await stands(wiki) is None
+    async with wiki.pool.connection() as conn:
+        assert [entry.detail.split()[-1] for entry in await list_audit(conn)] == ["(not-asked)"]
+
+
+async def test_in_strict_mode_robots_txt_is_heeded(wiki: WikiInStore) -> None:
+    robots = reply(200, body=b"User-agent: *\nDisallow: /", kind="text/plain")
+    async with serve(pages(**{"robots.txt": robots, "new": reply(200, body=BODY)})) as site:
+        await suggest(wiki, site.url("/new"))
+        await sweep(wiki, 100, strict=True)
+        assert set(site.lines()) == {"GET /robots.txt"}
+    assert await state(wiki) == (False, None, 0, 101)
+
+
+async def test_every_request_takes_its_hosts_turn_from_the_store(wiki: WikiInStore) -> None:
+    async with serve(pages(**{f"p{number}": reply(200, body=BODY) for number in range(4)})) as site:
+        await suggest(wiki, *(site.url(f"/p{number}") for number in range(4)))
+        begun = monotonic()
+        await sweep(wiki, 100, delay=0.2)
+        assert monotonic() - begun >= 0.2 * (len(site.asked) - 1)
+    assert await wiki.rows("SELECT count(*) FROM slot") == [(1,)]
+    assert [await state(wiki, number) for number in range(4)] == [(True, 100, 0, 128)] * 4
+
+
+async def test_two_crawlers_share_the_suggestions(wiki: WikiInStore) -> None:
+    async with serve(pages(new=reply(200, body=BODY))) as site, crawler(wiki) as new:
+        await suggest(wiki, *[site.url("/new")] * len(URLS))
+        counts = await asyncio.gather(new(100).sweep(), new(100).sweep())
+    assert sum(counts) == len(URLS)
+    assert site.lines().count("GET /new") == len(URLS)
+
+
+async def test_no_more_than_a_few_are_asked_at_once(wiki: WikiInStore) -> None:
+    await suggest(wiki, *(f"http://h{number}.demo/" for number in range(len(URLS))))
+    busy, most = 0, 0
+
+    async def ask(question: CheckRequest) -> Observation:
+        nonlocal busy, most
+        busy += 1
+        most = max(most, busy)
+        await asyncio.sleep(0.01)
+        busy -= 1
+        return FINE
+
+    suggestions = Suggestions(wiki.pool, ask, NAMES_ALONE, today=lambda: 100, stopped=asyncio.Event())
+    assert await suggestions.sweep() == len(URLS)
+    assert most <= 4
+
+
+async def test_while_we_are_cut_off_nothing_is_held_against_anybody(wiki: WikiInStore) -> None:
+    await suggest(wiki, *(f"http://h{number}.demo/" for number in range(len(URLS))))
+    await scripted(wiki, 100, lambda url: SILENT, CUT_OFF).sweep()
+    rows = await wiki.rows("SELECT works, asked, strikes FROM replacement")
+    assert rows == [(False, None, 0)] * len(URLS)
+    await scripted(wiki, 101, lambda url: SILENT if "h1." in url else FINE).sweep()
+    assert {row[0] for row in await wiki.rows("SELECT works FROM replacement WHERE asked = 101")} == {True, False}
+
+
+async def test_behind_a_portal_nothing_is_said_for_anybody_either(wiki: WikiInStore) -> None:
+    async def portal(url: str) -> RawResponse:
+        return RawResponse(url, "http://login.hotel.demo/", "GET", code=200)
+
+    async def every_name(name: str) -> NameAnswer:
+        return NameAnswer.ADDRESSES
+
+    captive = Online(portal, every_name, canaries=["http://canary.demo/"])
+    await suggest(wiki, *(f"http://h{number}.demo/" for number in range(len(URLS))))
+    await scripted(wiki, 100, lambda url: FINE, captive).sweep()
+    assert await wiki.rows("SELECT works, asked, strikes FROM replacement") == [(False, None, 0)] * len(URLS)
+
+
+async def test_a_fault_of_ours_is_no_strike(wiki: WikiInStore) -> None:
+    def fail(url: str) -> Observation:
+        raise OSError("too many open files")
+
+    await suggest(wiki, "http://new.demo/")
+    await scripted(wiki, 100, fail).sweep()
+    assert await state(wiki) == (False, None, 0, 101)
+
+
+async def test_a_stop_leaves_the_rest_for_another_day(wiki: WikiInStore) -> None:
+    await suggest(wiki, *(f"http://h{number}.demo/" for number in range(len(URLS))))
+    stopped = asyncio.Event()
+
+    async def ask(question: CheckRequest) -> Observation:
+        stopped.set()
+        return FINE
+
+    await Suggestions(wiki.pool, ask, NAMES_ALONE, today=lambda: 100, stopped=stopped).sweep()
+    rows = await wiki.rows("SELECT asked, due FROM replacement WHERE asked IS NULL")
+    assert len(rows) >= len(URLS) - 4
+    assert set(rows) == {(None, 101)}
+
+
+async def test_nothing_of_our_own_urls_is_touched(wiki: WikiInStore) -> None:
+    before = await wiki.rows("SELECT * FROM url"), await wiki.rows("SELECT * FROM host")
+    async with serve(pages(new=reply(301, "Location: /newer"), newer=reply(200, body=BODY))) as site:
+        await suggest(wiki, site.url("/new"))
+        await sweep(wiki, 100)
+    assert (await stands(wiki) or pytest.fail("it is gone")).works
+    assert (await wiki.rows("SELECT * FROM url"), await wiki.rows("SELECT * FROM host")) == before
+    assert await wiki.rows("SELECT count(*) FROM change") == [(0,)]
+
+
+def suggestion(archive: int = 0, **more: object) -> Replacement:
+    told = {"day": 100, "asked": None, "due": 100, "strikes": 0, "works": False, "subject": "7", "name": "Ann"} | more
+    return Replacement(key(URLS[0]), archive, "http://new.demo/", **told)  # type: ignore[arg-type]
+
+
+def test_snapshots_are_visited_every_quarter_and_dropped_when_depublished() -> None:
+    told = judged(suggestion(1), FINE, 100)
+    assert (told.fate, told.due) == (SuggestionFate.WORKS, 100 + ARCHIVE_DAYS)
+    for status, reason in ((Status.GONE, Reason.GONE), (Status.NO_ACCESS, Reason.LEGAL)):
+        assert judged(suggestion(1, works=True), Observation(status, reason), 191).fate is SuggestionFate.GONE
+        assert judged(suggestion(0, works=True), Observation(status, reason), 191).fate is SuggestionFate.STRIKE
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_each_reason_has_its_fate(reason: Reason) -> None:
+    told = judged(suggestion(), Observation(Status.FINE, reason), 100)
+    fine = {Reason.OK, Reason.MOVED, Reason.CODE_CORRECTED, Reason.NEEDS_GET}
+    assert told.fate is (SuggestionFate.WORKS if reason in fine else SuggestionFate.STRIKE)
+    days = WORKING_DAYS if reason in fine else FAILING_DAYS if reason.outcome is Outcome.FAILING else DOUBTFUL_DAYS
+    assert told.due == 100 + days
+
+
+def test_nobody_is_sent_on_to_an_archive_that_is_not_offered() -> None:
+    for target, fate in (
+        ("https://archive.today/2011/http://dead.demo/", SuggestionFate.STRIKE),
+        ("https://web.archive.org/web/2011/http://dead.demo/", SuggestionFate.WORKS),
+    ):
+        seen = Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, target=target)
+        assert judged(suggestion(), seen, 100).fate is fate
+
+
+def test_what_cannot_be_asked_waits_for_its_time() -> None:
+    assert not is_given_up(suggestion(), 100 + UNASKED_DAYS)
+    assert is_given_up(suggestion(), 101 + UNASKED_DAYS)
+    worked = suggestion(works=True, asked=200)
+    assert not is_given_up(worked, 200 + WORKING_DAYS + UNASKED_DAYS)
+    assert is_given_up(worked, 201 + WORKING_DAYS + UNASKED_DAYS)
+    assert not is_given_up(suggestion(1, works=True, asked=200), 201 + WORKING_DAYS + UNASKED_DAYS)
+
+
+async def test_who_is_not_to_be_asked_now_is_asked_another_day(wiki: WikiInStore) -> None:
+    def busy(url: str) -> Observation:
+        raise NotAsked(url)
+
+    await suggest(wiki, "http://new.demo/")
+    await scripted(wiki, 100, busy).sweep()
+    assert await state(wiki) == (False, None, 0, 101)
+
+
+async def test_a_running_crawler_finds_a_new_suggestion_by_itself(wiki: WikiInStore) -> None:
+    stopped = asyncio.Event()
+
+    async def ask(question: CheckRequest) -> Observation:
+        stopped.set()
+        return FINE
+
+    await suggest(wiki, "http://new.demo/")
+    async with asyncio.timeout(60):
+        await Suggestions(wiki.pool, ask, NAMES_ALONE, today=lambda: 100, stopped=stopped).run()
+    assert await state(wiki) == (True, 100, 0, 128)

@@ -1,0 +1,411 @@
+"""Looks a URL up: asks one archive service after another for a copy that shows what was cited (A-1, A-2).
+
+Which capture that is and what replies mean is decided in ``core/archive``; requests are sent by ``service/client``.
+One law: NONE takes two voices of every service that was asked, and what a service did not answer is never NONE.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from weboid.archive.service.client import ArchiveClient, Resting
+from weboid.archive.service.limits import gap_s
+from weboid.core.archive.addresses import (
+    index_request,
+    reader_address,
+    replay_address,
+    second_request,
+    stamp_of,
+)
+from weboid.core.archive.captures import Capture, Listing, ServiceReply
+from weboid.core.archive.choice import (
+    CHANGING,
+    MOST_TRIES,
+    Note,
+    PassedOver,
+    Tried,
+    Wish,
+    candidates,
+    next_try,
+    note_of,
+    similar_url,
+)
+from weboid.core.archive.dialects.link_format import memento_at
+from weboid.core.archive.listings import combined, listing_of, second_listing_of
+from weboid.core.archive.outcomes import LookupOutcome, overall
+from weboid.core.archive.redirect_copies import MOST_HOPS, StoredHop, follow, lands
+from weboid.core.archive.replay import Replayed, ReplayResult, replay_of
+from weboid.core.archive.services import ArchiveService, services_for
+from weboid.core.archive.verification import verified
+from weboid.core.url.hosts import InvalidUrl
+from weboid.core.url.urls import Url, parse
+from weboid.store.archives.service_limit import RequestKind
+
+LONGEST_LINE_S: Final = 60.0
+"""So long a line there may be at a service that is not the first: a slow one must not hold all look-ups."""
+RESTING: Final = "resting"
+"""Why nothing is known of a service that was not asked, for it rests."""
+
+_NOT_FOUND: Final = "not-found"
+_REDIRECTS: Final = (301, 302, 303, 307, 308)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenCopy:
+    """A copy that somebody has chosen already: a page cites it, or it was given in place of its original."""
+
+    service: ArchiveService
+    taken: datetime
+    original: Url
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCopy:
+    """The copy that was chosen. `original` is the captured URL as the service spells it, `address` the one for readers.
+
+    `own_address` is set where the address does not follow from the moment and the URL that was looked up.
+    """
+
+    service: ArchiveService
+    stamp: int
+    original: str
+    taken: datetime
+    address: str
+    note: Note = Note.NONE
+    own_address: str | None = None
+    is_given: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceTry:
+    """What one service said of the URL; `why` is a stable word, or empty. `passed`: why captures were passed over.
+
+    `rest_s` = it was not asked to the end, for it rests for so many seconds more: nothing is to be remembered of this.
+    """
+
+    service: ArchiveService
+    outcome: LookupOutcome
+    why: str = ""
+    passed: tuple[PassedOver, ...] = ()
+    rest_s: float | None = None
+    is_given: bool = False
+    """It was only asked for the given copy."""
+
+
+@dataclass(slots=True)
+class LookUpResult:
+    """What a look-up has found out, with the services in the order in which they were asked."""
+
+    tries: list[ServiceTry] = field(default_factory=list)
+    found: FoundCopy | None = None
+    requests: int = 0
+    is_broken: bool = False
+    """It failed by a fault of ours."""
+
+    @property
+    def outcome(self) -> LookupOutcome:
+        """What all services say together."""
+        if self.found is not None:
+            return LookupOutcome.FOUND
+        # A given copy that is merely not found says nothing; whatever else it shows, there was one.
+        return overall([one.outcome for one in self.tries if not one.is_given or one.why != _NOT_FOUND])
+
+    @property
+    def rest_s(self) -> float | None:
+        """In how many seconds all that was not asked may be; None if nothing rests."""
+        return max((tried.rest_s for tried in self.tries if tried.rest_s is not None), default=None)
+
+
+async def look_up(
+    client: ArchiveClient,
+    available: Sequence[ArchiveService],
+    wish: Wish,
+    *,
+    given: Iterable[GivenCopy] = (),
+    known: Collection[int] = (),
+    languages: Collection[str] = (),
+    is_lifted: bool = False,
+    waits: bool = False,
+    lines: Counter[int] | None = None,
+) -> LookUpResult:
+    """Looks for a copy: first those that are `given`, each played once, then service by service until there is one.
+
+    `known` are the numbers of archives that need not be asked, `languages` those of the wikis that cite the URL;
+    `is_lifted`: a copy is chosen also of a page that always changes; `waits`: while the first of all services rests, no
+    other is asked instead. `lines` counts, over several look-ups, those at each archive: another one than the first is
+    passed by while its line is longer than `LONGEST_LINE_S`, as if it rested.
+    """
+    work = _LookUp(client, wish, is_lifted=is_lifted)
+    for copy in given:
+        if await work.play_given(copy):
+            return work.result
+    asked = [one for one in services_for(wish.url, available, languages=languages) if one.archive.number not in known]
+    for service in asked:
+        if (
+            lines is not None
+            and service is not available[0]
+            and lines[service.archive.number] * _gap(service) > LONGEST_LINE_S
+        ):
+            work.pass_by(service)
+            continue
+        with _in_line(service, lines):
+            is_found = await work.ask(service, wish)
+        if is_found or (waits and service is available[0] and work.result.rest_s is not None):
+            return work.result
+    if asked and work.result.outcome is LookupOutcome.NONE and (similar := similar_url(wish.url)) is not None:
+        await work.ask_similar(asked[0], similar)
+    return work.result
+
+
+@contextmanager
+def _in_line(service: ArchiveService, lines: Counter[int] | None) -> Iterator[None]:
+    lines = Counter() if lines is None else lines
+    lines[service.archive.number] += 1
+    try:
+        yield
+    finally:
+        lines[service.archive.number] -= 1
+
+
+def _gap(service: ArchiveService) -> float:
+    return gap_s(service, RequestKind.INDEX)
+
+
+class _Unproven(Exception):
+    """A replay proved nothing, for the stable word `why`."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+@dataclass(frozen=True, slots=True)
+class _Played:
+    """A capture as it was played, with the moment of the copy that was really shown."""
+
+    capture: Capture
+    reply: ServiceReply
+    replayed: Replayed
+
+
+class _Failed(NamedTuple):
+    """A capture that was played in vain, and why."""
+
+    capture: Capture
+    replayed: Replayed
+    why: str
+
+
+class _LookUp:
+    """One look-up under way."""
+
+    def __init__(self, client: ArchiveClient, wish: Wish, *, is_lifted: bool) -> None:
+        self.result = LookUpResult()
+        self._client = client
+        self._wish = wish
+        self._is_lifted = is_lifted
+
+    def pass_by(self, service: ArchiveService) -> None:
+        """Leaves a service for later: others wait for it already."""
+        self._tried(ServiceTry(service, LookupOutcome.ERROR, RESTING, rest_s=LONGEST_LINE_S))
+
+    async def play_given(self, copy: GivenCopy) -> bool:
+        """Takes a given copy if it plays and shows the page."""
+        service = copy.service
+        capture = Capture(copy.taken, str(copy.original), status=200)
+        try:
+            played = await self._play(service, capture)
+            why = _unplayable(played.replayed) or self._fault_of(played, self._wish)
+            if _redirects(played.replayed):
+                _, end, why = await self._follow(service, played.capture, self._wish)
+                outcome = _outcome_of([end])
+            else:
+                outcome = _outcome_of([played.replayed])
+        except Resting as rests:
+            self._tried(ServiceTry(service, LookupOutcome.ERROR, RESTING, rest_s=rests.seconds, is_given=True))
+            return False
+        except _Unproven as unproven:
+            outcome, why = LookupOutcome.ERROR, unproven.why
+        if why is None:
+            note = Note.REDIRECTS if _redirects(played.replayed) else note_of(played.capture, self._wish)
+            self._find(service, played.capture, note, is_given=True)
+            return True
+        rest_s = self._rest_s(service, outcome)
+        passed = (PassedOver(stamp_of(copy.taken), why),)
+        self._tried(ServiceTry(service, outcome, why, passed, rest_s, is_given=True))
+        return False
+
+    async def ask(self, service: ArchiveService, wish: Wish) -> bool:
+        """Asks one service for its captures and plays the best; returns whether one was taken."""
+        try:
+            listing = await self._list(service, wish)
+            if listing.outcome is not LookupOutcome.FOUND:
+                self._tried(
+                    ServiceTry(service, listing.outcome, listing.why, rest_s=self._rest_s(service, listing.outcome))
+                )
+                return False
+            return await self._choose(service, listing.captures, wish)
+        except Resting as rests:
+            self._tried(ServiceTry(service, LookupOutcome.ERROR, RESTING, rest_s=rests.seconds))
+        except _Unproven as unproven:
+            self._tried(ServiceTry(service, LookupOutcome.ERROR, unproven.why, rest_s=self._client.rest_s(service)))
+        return False
+
+    async def ask_similar(self, service: ArchiveService, similar: Url) -> None:
+        """Asks for the URL without what identifies a session or a reader."""
+        tries = len(self.result.tries)
+        if not await self.ask(service, replace(self._wish, url=similar)) or self.result.found is None:
+            del self.result.tries[tries:]
+            return
+        found = self.result.found
+        self.result.found = replace(found, note=Note.SIMILAR, own_address=found.address)
+
+    async def _list(self, service: ArchiveService, wish: Wish) -> Listing:
+        reply = await self._index(service, index_request(service, wish.url, wish.wanted))
+        first = listing_of(service, reply, wish.url)
+        if first.outcome is LookupOutcome.ERROR and reply.code == 200:
+            await self._client.failed(service, RequestKind.INDEX, first.why)
+        address = second_request(service, wish.url)
+        is_missing = first.outcome is LookupOutcome.ERROR and reply.code == 404
+        if address is None or not (is_missing or first.outcome in (LookupOutcome.NONE, LookupOutcome.UNKNOWN)):
+            return combined(first, None)
+        second = second_listing_of(service, await self._index(service, address), wish.url)
+        if is_missing:
+            # Some archives have closed this door only; behind the other one there may be a copy, but no NONE.
+            return second if second.outcome is LookupOutcome.FOUND else first
+        return combined(first, second)
+
+    async def _choose(self, service: ArchiveService, captures: Sequence[Capture], wish: Wish) -> bool:
+        ranked = candidates(captures, wish)
+        if ranked.changing and not self._is_lifted:
+            self._tried(ServiceTry(service, LookupOutcome.UNSUITABLE, CHANGING, ranked.passed))
+            return False
+        tried: list[Tried] = []
+        failed: list[_Failed] = []
+        while (capture := next_try(ranked, tried)) is not None:
+            shown = await self._play(service, capture)
+            if (why := _unplayable(shown.replayed) or self._fault_of(shown, wish)) is None:
+                self._find(service, shown.capture, note_of(shown.capture, wish))
+                return True
+            failed.append(_Failed(capture, shown.replayed, why))
+            is_played = shown.replayed.result is ReplayResult.PLAYS
+            tried.append(Tried(capture, why if is_played else shown.replayed.result.value))
+            if shown.replayed.result is ReplayResult.WITHDRAWN:
+                break
+        led = [one.capture for one in failed if _redirects(one.replayed)]
+        for capture in (*led, *ranked.redirects)[: 1 if len(tried) < MOST_TRIES else 0]:
+            first, end, why = await self._follow(service, capture, wish)
+            if why is None:
+                self._find(service, first, Note.REDIRECTS)
+                return True
+            failed.append(_Failed(capture, end, why))
+        passed = (*(PassedOver(stamp_of(one.capture.taken), one.why) for one in failed), *ranked.passed)
+        why = failed[0].why if failed else ranked.why
+        self._tried(ServiceTry(service, _outcome_of([one.replayed for one in failed]), why, passed))
+        return False
+
+    async def _follow(
+        self, service: ArchiveService, capture: Capture, wish: Wish
+    ) -> tuple[Capture, Replayed, str | None]:
+        """Follows the redirect of a copy within the service; returns that copy as it was played, where it ends, and why
+        that is not what was cited."""
+        hops: list[StoredHop] = []
+        first: Capture | None = None
+        while True:
+            shown = await self._play(service, capture)
+            first = first or shown.capture
+            if why := _unplayable(shown.replayed):
+                return first, shown.replayed, why
+            url, taken = _url_of(shown.capture), shown.capture.taken
+            if url is None:
+                return first, shown.replayed, "other-page"
+            location = shown.replayed.location
+            if shown.replayed.status not in _REDIRECTS or location is None or len(hops) > MOST_HOPS:
+                why = lands(tuple(hops), wish, url=url, taken=taken)
+                return first, shown.replayed, why or self._fault_of(shown, replace(wish, url=url))
+            hops.append(StoredHop(url, taken, location))
+            step = follow(tuple(hops), wish)
+            if step.url is None:
+                return first, shown.replayed, step.why
+            capture = Capture(taken, str(step.url), status=200)
+
+    async def _play(self, service: ArchiveService, capture: Capture) -> _Played:
+        """Plays a capture; where the archive leads to another one of the same day, that. Raises _Unproven."""
+        for last in (False, True):
+            stamp = stamp_of(capture.taken)
+            reply = await self._client.replay(
+                service, replay_address(service, stamp, capture.original, capture.address)
+            )
+            self.result.requests += 1
+            replayed = replay_of(reply, stamp=stamp, url=_url_of(capture) or self._wish.url, service=service)
+            if replayed.result is ReplayResult.NOTHING:
+                raise _Unproven(replayed.why)
+            if replayed.result is not ReplayResult.MOVED or replayed.taken is None:
+                break
+            capture = capture._replace(taken=replayed.taken, address=None)
+            if replayed.status is None:
+                # The archive may play the page under another spelling than that which it lists.
+                led = memento_at(replayed.location or "", "", capture.original)
+                capture = capture._replace(original=led.original if led else capture.original)
+            else:
+                # The near one was played without a word.
+                replayed = replayed._replace(result=ReplayResult.PLAYS, why="")
+                break
+            if last:
+                break
+        return _Played(capture, reply, replayed)
+
+    async def _index(self, service: ArchiveService, address: str) -> ServiceReply:
+        reply = await self._client.index(service, address)
+        self.result.requests += 1
+        return reply
+
+    def _rest_s(self, service: ArchiveService, outcome: LookupOutcome) -> float | None:
+        """For how long the service rests if it did not answer and rests for that."""
+        return self._client.rest_s(service) if outcome is LookupOutcome.ERROR else None
+
+    def _fault_of(self, shown: _Played, wish: Wish) -> str | None:
+        status, taken = shown.replayed.status, shown.replayed.taken
+        return verified(shown.capture, shown.reply, wish, status=status, taken=taken)
+
+    def _find(self, service: ArchiveService, capture: Capture, note: Note, *, is_given: bool = False) -> None:
+        stamp = stamp_of(capture.taken)
+        address = reader_address(service, stamp, capture.original, capture.address)
+        own = address if capture.address is not None and not service.is_raw else None
+        self.result.found = FoundCopy(
+            service, stamp, capture.original, capture.taken, address, note, own, is_given=is_given
+        )
+        self._tried(ServiceTry(service, LookupOutcome.FOUND, is_given=is_given))
+
+    def _tried(self, tried: ServiceTry) -> None:
+        self.result.tries.append(tried)
+
+
+def _unplayable(replayed: Replayed) -> str | None:
+    """Why a replay showed no copy; None if it did."""
+    return None if replayed.result is ReplayResult.PLAYS else replayed.why or replayed.result.value
+
+
+def _redirects(replayed: Replayed) -> bool:
+    """Whether what was played is a redirect of the original."""
+    return replayed.result is ReplayResult.PLAYS and replayed.status in _REDIRECTS
+
+
+def _outcome_of(played: Sequence[Replayed]) -> LookupOutcome:
+    """What it means that none of the captures is good: of what is withdrawn or not played nothing else is proven."""
+    results = {replayed.result for replayed in played}
+    if ReplayResult.WITHDRAWN in results:
+        return LookupOutcome.EXCLUDED
+    if results & {ReplayResult.ABSENT, ReplayResult.MOVED, ReplayResult.MOVED_FAR}:
+        return LookupOutcome.UNKNOWN
+    return LookupOutcome.UNSUITABLE
+
+
+def _url_of(capture: Capture) -> Url | None:
+    try:
+        return parse(capture.original)
+    except InvalidUrl:
+        return None

@@ -1,0 +1,308 @@
+"""Looks up what waits in the queue of wanted copies: the newly dead first, several at once (A-1, A-2).
+
+Which URLs wait is ``store/archives/copy_queue``'s business, what a look-up finds that of ``look_up``.
+One law: a URL leaves the queue only in the transaction that writes what was found; a stop, a crash or a service that
+rests leaves it there.
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from time import monotonic
+from typing import Final
+
+from weboid.archive.lookups.look_up import LookUpResult, look_up
+from weboid.archive.lookups.wanted import (
+    again_day,
+    given_copies,
+    is_settled,
+    lookup_rows,
+    says_changing,
+    snapshot_row,
+    wish_of,
+)
+from weboid.archive.service.client import ArchiveClient
+from weboid.core.archive.choice import CHANGING
+from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.archive.services import ArchiveService, playing
+from weboid.core.record.days import NEVER_DUE
+from weboid.core.url.keys import UrlKey
+from weboid.errors import StoreError
+from weboid.mechanism.ending import ending
+from weboid.mechanism.sweeps import sweep_until_stopped
+from weboid.store.archives.changing_page import ChangingPage, list_changing, record_changing
+from weboid.store.archives.copy_queue import (
+    WantedCopy,
+    follow_changes,
+    lease_wanted,
+    record_done,
+    record_due_again,
+    record_released,
+)
+from weboid.store.archives.lookup import StoredLookup, list_lookups, record_lookups
+from weboid.store.archives.snapshot import StoredSnapshot, list_snapshots, record_snapshots
+from weboid.store.db.pool import Pool
+
+log = logging.getLogger(__name__)
+
+AT_ONCE: Final = 32
+"""Look-ups under way at a time."""
+LEASE_S: Final = 900.0
+"""So long a URL is kept from other workers; one that waits for a service that rests is taken up again after it."""
+_BATCH: Final = 64
+"""URLs taken, and written, at a time."""
+_WRITE_S: Final = 0.5
+"""What was found waits no longer than so many seconds after the last writing, if there is a look-up."""
+_FOLLOW_S: Final = 5.0
+_IDLE_S: Final = 5.0
+_LONGEST_PAUSE_S: Final = 60.0
+"""So often it is looked whether a service rests no more: another worker may have had an answer."""
+
+
+@dataclass(slots=True)
+class QueueTally:
+    """What was done: look-ups by outcome, those that needed no request, those that wait for a service, and requests."""
+
+    outcomes: Counter[LookupOutcome] = field(default_factory=Counter)
+    spared: int = 0
+    waiting: int = 0
+    requests: int = 0
+    requests_of: Counter[LookupOutcome] = field(default_factory=Counter)
+    """The requests by the outcome of the look-up that they were sent for."""
+
+    @property
+    def done(self) -> int:
+        """How many URLs have left the queue."""
+        return self.outcomes.total() + self.spared
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A URL of the queue with what the store knows of its copies."""
+
+    wanted: WantedCopy
+    lookups: tuple[StoredLookup, ...]
+    snapshots: tuple[StoredSnapshot, ...]
+    changing: ChangingPage | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What a look-up has found; None = none was needed."""
+
+    task: _Task
+    result: LookUpResult | None
+
+
+class QueueRound:
+    """One worker's look-ups; `today` is called for each, `stopped` ends it, `show` is told after each batch."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        client: ArchiveClient,
+        services: Sequence[ArchiveService],
+        *,
+        today: Callable[[], int],
+        stopped: asyncio.Event,
+        at_once: int = AT_ONCE,
+        lease_s: float = LEASE_S,
+        show: Callable[[QueueTally], None] | None = None,
+    ) -> None:
+        self.tally = QueueTally()
+        self.rests: dict[str, float] = {}
+        """By name of a service that rested when it was last wanted: until when, by ``monotonic``."""
+        self._pool = pool
+        self._client = client
+        self._services = services
+        self._today = today
+        self._stopped = stopped
+        self._at_once = at_once
+        self._lease_s = lease_s
+        self._show = show
+        self._numbers = playing(services)
+        self._open: dict[UrlKey, _Task] = {}
+        self._done: list[_Done] = []
+        self._lines: Counter[int] = Counter()
+        self._recorded = monotonic()
+
+    async def run(self) -> None:
+        """Sweeps again and again until stopped."""
+        await sweep_until_stopped(
+            self.sweep, self._stopped, what="look-ups of copies", log=log, expected=StoreError, idle_s=self._pause_s
+        )
+
+    def _pause_s(self) -> float:
+        return max(min(self.rest_s or 0.0, _LONGEST_PAUSE_S), _IDLE_S)
+
+    @property
+    def rest_s(self) -> float | None:
+        """In how many seconds the service that is asked for every URL may be asked again; None if it does not rest."""
+        until = self.rests.get(self._services[0].name) if self._services else None
+        left_s = 0.0 if until is None else until - monotonic()
+        return left_s if left_s > 0 else None
+
+    async def sweep(self) -> QueueTally:
+        """Looks up all that waits; raises StoreError. Ends early if stopped, or if the first of all services rests."""
+        self.rests.clear()
+        supply: asyncio.Queue[_Task | None] = asyncio.Queue(self._at_once)
+        try:
+            async with ending(self._stopped), asyncio.TaskGroup() as group:
+                group.create_task(self._supply(supply))
+                for _ in range(self._at_once):
+                    group.create_task(self._work(supply))
+        except* StoreError as errors:
+            raise errors.exceptions[0] from None
+        finally:
+            await self._record()
+            await self._release()
+        return self.tally
+
+    @property
+    def _is_ended(self) -> bool:
+        return self._stopped.is_set() or self.rest_s is not None
+
+    async def _supply(self, supply: asyncio.Queue[_Task | None]) -> None:
+        """Takes URLs from the queue as they are needed; what changes meanwhile is in it before the next are taken."""
+        followed = -inf
+        while not self._is_ended:
+            if monotonic() - followed > _FOLLOW_S:
+                await self._follow()
+                followed = monotonic()
+            if not (tasks := await self._taken()):
+                break
+            for task in tasks:
+                await supply.put(task)
+        for _ in range(self._at_once):
+            await supply.put(None)
+
+    async def _follow(self) -> None:
+        """Brings the queue up to the log of changes, and lets what has become old wait again."""
+        is_more = True
+        while is_more and not self._stopped.is_set():
+            async with self._pool.connection() as conn:
+                is_more = await follow_changes(conn) > 0
+        async with self._pool.connection() as conn:
+            await record_due_again(conn, self._today())
+
+    async def _taken(self) -> list[_Task]:
+        """The next URLs with what the store knows of their copies."""
+        async with self._pool.connection() as conn:
+            wanted = await lease_wanted(conn, self._today(), limit=_BATCH, lease_s=self._lease_s)
+            keys = [one.key for one in wanted]
+            lookups = await list_lookups(conn, keys) if keys else {}
+            snapshots = await list_snapshots(conn, keys) if keys else {}
+            changing = await list_changing(conn, keys) if keys else {}
+        tasks = [
+            _Task(one, lookups.get(one.key, ()), snapshots.get(one.key, ()), changing.get(one.key)) for one in wanted
+        ]
+        self._open |= {task.wanted.key: task for task in tasks}
+        return tasks
+
+    async def _work(self, supply: asyncio.Queue[_Task | None]) -> None:
+        """One look-up after another; what the others have found meanwhile is written with what this one has."""
+        while (task := await supply.get()) is not None:
+            if self._is_ended:
+                continue
+            result = await self._looked_up(task)
+            self._done.append(_Done(task, result))
+            if len(self._done) >= _BATCH or monotonic() - self._recorded > _WRITE_S:
+                await self._record()
+
+    async def _looked_up(self, task: _Task) -> LookUpResult | None:
+        """What a look-up finds; None if none is needed, or if it failed by a fault of ours."""
+        day = self._today()
+        if is_settled(task.wanted, task.snapshots, task.lookups) or (
+            task.changing is not None and not task.changing.is_lifted
+        ):
+            return None
+        is_lifted = task.changing is not None
+        known = [one.archive for one in task.lookups if one.due > day and not (is_lifted and says_changing(one))]
+        try:
+            result = await look_up(
+                self._client,
+                self._services,
+                wish_of(task.wanted, day),
+                given=given_copies(task.wanted, self._numbers, known),
+                known=known,
+                is_lifted=is_lifted,
+                waits=True,
+                lines=self._lines,
+            )
+        except StoreError:
+            raise
+        except Exception as error:
+            log.error("%s cannot be looked up: %r", task.wanted.url, error, exc_info=error)
+            return LookUpResult([], is_broken=True)
+        for tried in result.tries:
+            if tried.rest_s is not None:
+                self.rests[tried.service.name] = monotonic() + tried.rest_s
+        return result
+
+    async def _record(self) -> None:
+        """Writes what was found, and takes it out of the queue, in one transaction."""
+        done, self._done, self._recorded = self._done, [], monotonic()
+        day = self._today()
+        changed = _Rows()
+        for one in sorted(done, key=lambda one: one.task.wanted.key):
+            changed.add(one.task, one.result, day)
+        if changed.days:
+            async with self._pool.connection() as conn:
+                await record_snapshots(conn, changed.snapshots)
+                await record_lookups(conn, changed.lookups)
+                await record_changing(conn, changed.changing, day)
+                await record_done(conn, changed.days)
+        for one in done:
+            is_done = one.task.wanted.key in changed.days
+            # What waits for the first of all services goes back to its place; for another one, when its lease ends.
+            if is_done or self.rest_s is None:
+                self._open.pop(one.task.wanted.key, None)
+            self._count(one, is_done=is_done)
+        if done and self._show:
+            self._show(self.tally)
+
+    async def _release(self) -> None:
+        """Gives back what was not looked up."""
+        keys, self._open = sorted(self._open), {}
+        if keys:
+            async with self._pool.connection() as conn:
+                await record_released(conn, keys)
+
+    def _count(self, one: _Done, *, is_done: bool) -> None:
+        if one.result is None:
+            self.tally.spared += 1
+            return
+        self.tally.requests += one.result.requests
+        self.tally.requests_of[one.result.outcome] += one.result.requests
+        if is_done:
+            self.tally.outcomes[one.result.outcome] += 1
+        else:
+            self.tally.waiting += 1
+
+
+class _Rows:
+    """What a batch writes."""
+
+    def __init__(self) -> None:
+        self.lookups: list[StoredLookup] = []
+        self.snapshots: list[StoredSnapshot] = []
+        self.changing: list[UrlKey] = []
+        self.days: dict[UrlKey, int] = {}
+
+    def add(self, task: _Task, result: LookUpResult | None, day: int) -> None:
+        """What was found of one URL; while a service rests that might have a copy, the URL stays in the queue."""
+        key = task.wanted.key
+        if result is None:
+            self.days[key] = NEVER_DUE
+            return
+        rows = lookup_rows(key, result, task.lookups, day)
+        self.lookups += rows
+        if result.found is not None:
+            self.snapshots.append(snapshot_row(task.wanted, result.found, day))
+        if any(tried.why == CHANGING for tried in result.tries):
+            self.changing.append(key)
+        if result.found is not None or result.rest_s is None:
+            self.days[key] = again_day(result, rows, task.lookups, day)

@@ -1,0 +1,131 @@
+"""What the queue of wanted copies asks of a look-up, and what the store keeps of it. Pure.
+
+One law: an error is asked for again after a day, then two, then four …, and never becomes anything else by waiting.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, date, datetime, time
+from typing import Final
+
+from weboid.archive.lookups.look_up import FoundCopy, GivenCopy, LookUpResult, ServiceTry
+from weboid.core.archive.addresses import taken_of
+from weboid.core.archive.choice import CHANGING, PassedOver, Wish, is_kept
+from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.archive.services import ArchiveService
+from weboid.core.record.days import LAST_DAY, NEVER_DUE, date_of, day_of
+from weboid.core.url.archives import snapshot_of
+from weboid.core.url.keys import UrlKey
+from weboid.store.archives.copy_queue import WantedCopy
+from weboid.store.archives.lookup import StoredLookup
+from weboid.store.archives.snapshot import Origin, StoredSnapshot
+
+SNAPSHOT_DAYS: Final = 91
+"""A snapshot is visited once a quarter (A-3)."""
+_UNASKED_DAYS: Final = 90
+"""A URL for which no service can be asked is looked at again after so many days."""
+_DOUBLINGS: Final = 6
+"""An error is asked for again after 64 days at the latest."""
+_MOST_WORDS: Final = 12
+"""So many reasons for which captures were passed over are kept of a look-up."""
+
+
+def wish_of(wanted: WantedCopy, day: int) -> Wish:
+    """What is looked for: the page as it was when the link came, as far as that is known, else when it last worked."""
+    moment = datetime.combine(_cited(wanted, day), time(23, 59, 59), UTC)
+    alive = None if wanted.last_alive is None else date_of(wanted.last_alive)
+    return Wish(wanted.url, moment, date_of(day), alive, wanted.known.portrait, wanted.known.record.mime)
+
+
+def given_copies(
+    wanted: WantedCopy, services: Mapping[int, ArchiveService], known: Collection[int]
+) -> tuple[GivenCopy, ...]:
+    """The cited copy to be played: the one nearest to the wanted moment, at a service that can play it raw."""
+    copies = []
+    for cited, url in wanted.cited:
+        service = services.get(cited.archive)
+        snapshot = snapshot_of(str(url))
+        if service is None or not service.is_raw or cited.archive in known or snapshot is None:
+            continue
+        if cited.stamp is not None and snapshot.original is not None:
+            copies.append(GivenCopy(service, taken_of(cited.stamp), snapshot.original))
+    moment = wish_of(wanted, wanted.day).wanted
+    return tuple(sorted(copies, key=lambda copy: abs(copy.taken - moment))[:1])
+
+
+def is_settled(wanted: WantedCopy, snapshots: Sequence[StoredSnapshot], lookups: Sequence[StoredLookup]) -> bool:
+    """Whether a copy was taken already for about the same moment: a choice is made once."""
+    cited = _cited(wanted, wanted.day)
+    looked_at = {lookup.archive for lookup in lookups if lookup.outcome is LookupOutcome.FOUND}
+    return any(
+        kept.archive in looked_at
+        and kept.asked is not None
+        and not kept.strikes
+        and (kept.wanted is None or is_kept(date_of(kept.wanted), cited))
+        for kept in snapshots
+    )
+
+
+def lookup_rows(key: UrlKey, result: LookUpResult, earlier: Sequence[StoredLookup], day: int) -> list[StoredLookup]:
+    """What is kept of each service that was asked to the end; what was asked last of one counts."""
+    failures = {lookup.archive: lookup.failures for lookup in earlier}
+    rows: dict[int, StoredLookup] = {}
+    for tried in result.tries:
+        if tried.rest_s is not None:
+            continue
+        number = tried.service.archive.number
+        failed = failures.get(number, 0) + 1 if tried.outcome is LookupOutcome.ERROR else 0
+        due = min(day + kept_days(tried.outcome, failed), LAST_DAY - 1)
+        rows[number] = StoredLookup(key, number, tried.outcome, day, due, failed, _passed(tried))
+    return list(rows.values())
+
+
+def kept_days(outcome: LookupOutcome, failures: int) -> int:
+    """For how many days what a service said holds; `failures` errors in a row, this one included."""
+    return outcome.kept_days << min(max(failures - 1, 0), _DOUBLINGS)
+
+
+def says_changing(lookup: StoredLookup) -> bool:
+    """Whether nothing was chosen because the page always changes."""
+    return CHANGING in (lookup.passed or "").split(",")
+
+
+def snapshot_row(wanted: WantedCopy, found: FoundCopy, day: int) -> StoredSnapshot:
+    """The snapshot that was found, which has just been played."""
+    return StoredSnapshot(
+        wanted.key,
+        found.service.archive.number,
+        found.stamp,
+        Origin.CITED if found.is_given else Origin.CHOSEN,
+        due=day + SNAPSHOT_DAYS,
+        asked=day,
+        wanted=day_of(_cited(wanted, day)),
+        note=int(found.note),
+        address=found.own_address,
+    )
+
+
+def again_day(result: LookUpResult, rows: Sequence[StoredLookup], earlier: Sequence[StoredLookup], day: int) -> int:
+    """When the URL is to be looked up again: when the first answer is old; never while there is a snapshot."""
+    if result.found is not None:
+        return NEVER_DUE
+    if result.is_broken:
+        return day + 1
+    new = {row.archive: row.due for row in rows}
+    dues = [*new.values(), *(old.due for old in earlier if old.archive not in new and old.due > day)]
+    return min(dues, default=day + _UNASKED_DAYS)
+
+
+def _cited(wanted: WantedCopy, day: int) -> date:
+    """The day of the citation, as far as the store knows it."""
+    known = (wanted.first_checked, wanted.last_alive, day)
+    return date_of(next(one for one in known if one is not None))
+
+
+def _passed(tried: ServiceTry) -> str | None:
+    """Why nothing was taken: the service's reason first, then those of captures, each once."""
+    words = dict.fromkeys(word for word in (tried.why, *_whys(tried.passed)) if word)
+    return ",".join(list(words)[:_MOST_WORDS]) or None
+
+
+def _whys(passed: Sequence[PassedOver]) -> list[str]:
+    return [one.why for one in passed]

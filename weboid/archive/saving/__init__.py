@@ -1,0 +1,1 @@
+"""Living links of which no archive has a copy, saved at the Wayback Machine."""

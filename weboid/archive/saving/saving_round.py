@@ -1,0 +1,145 @@
+"""Lets the Wayback Machine save living links of which no archive has a copy (A-2): Save Page Now 2, with keys.
+
+A sweep looks first for what was saved, then asks about jobs, then submits what waits: ``jobs`` and ``candidates`` do
+this for one URL, within what ``account`` allows.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Final
+
+from weboid.archive.saving.account import AT_ONCE, SavingLimits
+from weboid.archive.saving.candidates import SavingCandidates
+from weboid.archive.saving.jobs import FIRST_POLL_S, JOB_LEASE_S, SavingJobs
+from weboid.archive.saving.living_copies import LivingCopies
+from weboid.archive.saving.progress import SavingProgress, SavingTally
+from weboid.archive.service.client import ArchiveClient, Resting
+from weboid.config import Config
+from weboid.core.archive.services import ArchiveService
+from weboid.core.url.farms import Farm
+from weboid.errors import StoreError
+from weboid.mechanism.sweeps import sweep_until_stopped
+from weboid.store.archives.saving import Saving, SavingState, lease_savings
+from weboid.store.db.pool import Pool
+
+log = logging.getLogger(__name__)
+
+SERVICE: Final = "wayback"
+SAVES_A_DAY: Final = 1_000
+"""Captures of a day that the account may have: a thirtieth of what the service allows. With their look-ups they take a
+tenth of the index requests of a day."""
+_LEASE_S: Final = 900.0
+_IDLE_S: Final = 300.0
+
+
+class SavingRound:
+    """One worker's savings at `service`; `today` is called for each, `stopped` ends it in order.
+
+    Raises ConfigError for keys that cannot be used, or that would travel unencrypted.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        client: ArchiveClient,
+        service: ArchiveService,
+        others: Sequence[ArchiveService],
+        *,
+        key: str,
+        secret: str,
+        farms: Iterable[Farm],
+        today: Callable[[], int],
+        stopped: asyncio.Event,
+        daily: int = SAVES_A_DAY,
+        first_poll_s: float = FIRST_POLL_S,
+    ) -> None:
+        self._pool = pool
+        self._stopped = stopped
+        self._progress = SavingProgress(pool)
+        self._limits = SavingLimits(
+            pool, client, service, self.tally, key=key, secret=secret, daily=daily, today=today, stopped=stopped
+        )
+        services = (service, *(other for other in others if other.archive.number != service.archive.number))
+        copies = LivingCopies(pool, client, today=today)
+        self._candidates = SavingCandidates(pool, self._limits, self._progress, copies, services, farms, today=today)
+        self._jobs = SavingJobs(
+            pool, service, self._limits, self._progress, copies, stopped=stopped, first_poll_s=first_poll_s
+        )
+
+    @property
+    def tally(self) -> SavingTally:
+        """What was done so far."""
+        return self._progress.tally
+
+    async def run(self) -> None:
+        """Sweeps again and again until stopped."""
+        await sweep_until_stopped(
+            self.sweep, self._stopped, what="savings", log=log, expected=StoreError, idle_s=_IDLE_S
+        )
+
+    async def sweep(self) -> SavingTally:
+        """Does all that is to be done now: looks for what was saved, asks about jobs, and saves what waits.
+
+        Raises StoreError.
+        """
+        self._limits.begin()
+        await self._in_slots(AT_ONCE, SavingState.SAVED, self._jobs.confirm)
+        await self._in_slots(AT_ONCE, SavingState.SENT, self._jobs.resume)
+        if not self._limits.is_ended and (slots := await self._limits.open_slots()):
+            await self._candidates.queue()
+            await self._in_slots(slots, SavingState.WAITING, self._save)
+        return self.tally
+
+    async def _save(self, saving: Saving) -> None:
+        if await self._candidates.is_to_be_saved(saving):
+            await self._jobs.submit(saving)
+
+    async def _in_slots(self, slots: int, state: SavingState, work: Callable[[Saving], Awaitable[None]]) -> None:
+        """Does the work for all savings of a state whose time has come, so many at a time."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(slots):
+                    group.create_task(self._one_after_another(state, work))
+        except* StoreError as errors:
+            raise errors.exceptions[0] from None
+
+    async def _one_after_another(self, state: SavingState, work: Callable[[Saving], Awaitable[None]]) -> None:
+        lease_s = JOB_LEASE_S if state is SavingState.SENT else _LEASE_S
+        while not self._limits.is_resting:
+            if state is SavingState.WAITING and not self._limits.has_budget:
+                return
+            async with self._pool.connection() as conn:
+                leased = await lease_savings(conn, state=state, limit=1, lease_s=lease_s)
+            if not leased:
+                return
+            try:
+                await work(leased[0])
+            except Resting as rests:
+                # Nothing was sent: it stays what it is.
+                await self._progress.put(leased[0], state, leased[0].job, next_s=rests.seconds, why=leased[0].why)
+                self._limits.end(rests.why, rests.seconds)
+
+
+def saving_round(
+    config: Config, pool: Pool, client: ArchiveClient, *, today: Callable[[], int], stopped: asyncio.Event
+) -> SavingRound | None:
+    """The savings as configured; None without keys, or if the Wayback Machine is not among the services.
+
+    Raises ConfigError.
+    """
+    archive = config.archive
+    service = next((service for service in archive.services if service.name == SERVICE), None)
+    if service is None or not (archive.save_key or archive.save_secret):
+        return None
+    return SavingRound(
+        pool,
+        client,
+        service,
+        archive.services,
+        key=archive.save_key,
+        secret=archive.save_secret,
+        farms=config.farms,
+        today=today,
+        stopped=stopped,
+    )

@@ -1,0 +1,1 @@
+"""Copies visited now and then: kept snapshots, cited copies, and what people suggested."""
