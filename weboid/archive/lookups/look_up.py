@@ -31,7 +31,6 @@ from weboid.core.archive.choice import (
     candidates,
     next_try,
     note_of,
-    similar_url,
 )
 from weboid.core.archive.listings import combined, listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome, overall
@@ -40,6 +39,7 @@ from weboid.core.archive.replay import Replayed, ReplayResult, replay_of
 from weboid.core.archive.services import ArchiveService, services_for
 from weboid.core.archive.verification import verified
 from weboid.core.url.hosts import InvalidUrl
+from weboid.core.url.spellings import similar_url
 from weboid.core.url.urls import Url, parse
 from weboid.store.archives.service_limit import RequestKind
 
