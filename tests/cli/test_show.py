@@ -45,5 +45,6 @@ async def test_evidence_and_copies_are_told_to_programs_and_people(place: Place)
     address = f"https://web.archive.org/web/20160503120000/{url}"
     assert (known["archived"], known["archives"]) == ("found", [address])
     assert known["snapshots"][0]["distance_days"] == -2
+    assert known["snapshots"][0]["distance_to"] == "first-seen"
     words = "".join((await place.run("show", url)).out.split())
-    assert f"copy:{address}(2daysbeforethecitation)" in words
+    assert f"copy:{address}(2daysbeforethelinkwasfirstseen)" in words

@@ -32,7 +32,7 @@ class Reader:
         self.little = little
         self.client = client
         self.day = FIRST + 30
-        (self.service,) = configured(["wayback"], {"wayback": {"base": little.url}})
+        (self.service,) = configured(["wayback"], {"wayback": {"base": little.url, "public": little.url}})
 
     async def reply(self, address: str) -> ServiceReply:
         async with self.client.get(address, allow_redirects=False) as response:

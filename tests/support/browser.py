@@ -77,6 +77,9 @@ async def open_page(
     context = await browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme=colors, locale=language, java_script_enabled=scripts
     )
+    if scripts:
+        # Sending it to each page anew takes longer than most pages do.
+        await context.add_init_script(_AXE)
     page = await context.new_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -95,7 +98,6 @@ async def open_page(
 
 async def barriers(page: Page) -> list[str]:
     """What axe-core complains of, a line each. The page must allow scripts."""
-    await page.evaluate(_AXE)
     found: dict[str, Any] = await page.evaluate(
         f"axe.run(document, {{runOnly: {_RULES}, resultTypes: ['violations']}})"
     )

@@ -51,7 +51,13 @@ async def open_story(database: str, folder: Path, archive: RealArchive) -> Async
     """A wiki that cites five pages, and Weboid told to look for copies at the framed archive only."""
     async with open_place(folder, WORLD, {"Ferry": [ARTICLE, KEPT, NEVER, BLOCKED, FINE]}) as place:
         assert place.web
-        service = {"BASE": archive.framed, "DIALECT": "pywb", "PER_MINUTE": "0", "REPLAY_PER_MINUTE": "0"}
+        service = {
+            "BASE": archive.framed,
+            "PUBLIC": archive.framed,
+            "DIALECT": "pywb",
+            "PER_MINUTE": "0",
+            "REPLAY_PER_MINUTE": "0",
+        }
         place.environ |= {f"WEBOID_ARCHIVE_WAYBACK_{key}": value for key, value in service.items()}
         place.environ |= {"WEBOID_DATABASE": database, "WEBOID_ARCHIVE_SERVICES": "wayback"}
         for url in (ARTICLE, KEPT, BLOCKED):

@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -29,7 +29,8 @@ from weboid.maintain.consistency import check_store
 from weboid.store.archives.copy_queue import follow_changes, record_done, record_wanted
 from weboid.store.archives.known_copies import KnownCopiesPlace, record_known_copies
 from weboid.store.archives.lookup import StoredLookup, record_lookups
-from weboid.store.archives.snapshot import Origin, StoredSnapshot, record_snapshots
+from weboid.store.archives.snapshot import Origin, StoredSnapshot, delete_snapshot, list_snapshots, record_snapshots
+from weboid.store.archives.withdrawal import Withdrawn, find_withdrawn, record_withdrawn
 from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.pages.page import Added, PageChanges, record_added, record_intake, record_pages, release_pages
@@ -170,6 +171,24 @@ async def look_up(conn: Connection, corner: Corner) -> None:
     await record_done(conn, dict.fromkeys(keys, NOW + 90))
 
 
+async def withdraw(conn: Connection, corner: Corner) -> None:
+    """What a visit of snapshots does that services no longer have: each is counted, dropped, and looked up again."""
+    snapshots = await list_snapshots(conn, map(key, [corner.lost, corner.a, corner.down]))
+    counted = await find_withdrawn(conn, 1) or Withdrawn(1, NOW, 100, 0)
+    for url in sorted(snapshots):
+        for each in snapshots[url]:
+            if await delete_snapshot(conn, each):
+                await record_lookups(conn, [StoredLookup(url, each.archive, LookupOutcome.EXCLUDED, NOW, NOW + 90)])
+                await record_wanted(conn, [url], NOW)
+    await record_withdrawn(conn, replace(counted, dropped=counted.dropped + len(snapshots)))
+
+
+async def follow_again(conn: Connection) -> None:
+    """Follows the whole log of changes anew, as an older store brought over does."""
+    await conn.execute(b"UPDATE copy_queue_position SET change = 0")
+    await follow_changes(conn)
+
+
 async def bring_over(conn: Connection) -> None:
     """What `weboid archive` does first: it looks for copies among the URLs of archives."""
     place: KnownCopiesPlace | None = KnownCopiesPlace()
@@ -242,6 +261,7 @@ def writers(corner: Corner) -> dict[str, Writer]:
         "intake of cited copies": lambda conn: take_in(conn, corner, {4: [corner.copy, corner.old_copy, new]}),
         "intake of cited copies that went": lambda conn: take_in(conn, corner, {4: [corner.a]}),
         "look-ups": lambda conn: look_up(conn, corner),
+        "withdrawals": lambda conn: withdraw(conn, corner),
         "a visit of a cited copy": lambda conn: visit_copies(conn, corner, LOST),
         "an older store brought over": lambda conn: bring_over(conn),
         "repair of hosts": lambda conn: repair_all(
@@ -258,6 +278,7 @@ OF_COPIES: Final = {
     "intake of cited copies",
     "intake of cited copies that went",
     "look-ups",
+    "withdrawals",
     "a visit of a cited copy",
     "an older store brought over",
 }
@@ -283,9 +304,10 @@ async def filled(pool: Pool, wiki: int, count: int) -> list[Corner]:
         links = [PageLinks(page, 0, f"Page {page}", 1, None, tuple(urls)) for page, urls in pages.items()]
         await record_pages(conn, wiki, [page_urls(link, WMFLABS) for link in links], DAYS[0])
     urls = sorted({url for urls in pages.values() for url in urls})
+    failing = [url for url in urls if answer(url, DAYS[0]) is not FINE]
     for day in DAYS:
         async with pool.connection() as conn:
-            await record_visit(conn, urls, answer, day)
+            await record_visit(conn, urls if day in (DAYS[0], DAYS[-1]) else failing, answer, day)
     async with pool.connection() as conn:
         await release_pages(conn, wiki, [corner.page(9) for corner in corners], DAYS[-1])
     return corners
@@ -336,6 +358,17 @@ async def test_an_intake_and_a_round_that_meet_between_any_statements_do_not_wai
                 partial(record_visit, urls=urls, answers=answer),
                 after=after,
             )
+        await assert_sound(stored.pool)
+
+
+async def test_who_follows_the_log_and_who_looks_up_do_not_wait_for_each_other(database: str) -> None:
+    async with open_wiki(database, {}) as stored:
+        (corner,) = await filled(stored.pool, stored.wiki.wiki, 1)
+        for after in range(1, 15):
+            for of_copies in (withdraw, look_up):
+                await meet(stored.pool, follow_again, partial(of_copies, corner=corner), after=after)
+                await meet(stored.pool, partial(of_copies, corner=corner), follow_again, after=after)
+            await meet(stored.pool, partial(look_up, corner=corner), partial(withdraw, corner=corner), after=after)
         await assert_sound(stored.pool)
 
 
@@ -401,6 +434,7 @@ async def _random_writer(
         lambda conn: repair_all(conn, Walk.URLS, sorted(map(key, some)), Invariant.ORPHAN),
         lambda conn: repair_all(conn, Walk.HOSTS, [UrlKey(*key(corner.up)[:2], 0)], Invariant.NEXT_DAY),
         lambda conn: look_up(conn, corner),
+        lambda conn: withdraw(conn, corner),
         lambda conn: follow_changes(conn),
         lambda conn: visit_copies(conn, corner, answers[0], day),
         lambda conn: bring_over(conn),

@@ -129,7 +129,9 @@ def _copies(link: LinkReport) -> str:
 def _distance(days: int | None) -> str:
     if days is None:
         return ""
-    return f" ({abs(days)} days {'before' if days < 0 else 'after'} the citation)" if days else " (day of the citation)"
+    if days == 0:
+        return " (from the day on which the link was first seen)"
+    return f" ({abs(days)} days {'before' if days < 0 else 'after'} the link was first seen)"
 
 
 def _day(day: int | None) -> str:

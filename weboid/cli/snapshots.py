@@ -10,7 +10,6 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import click
 from rich.console import Console
@@ -29,7 +28,7 @@ from weboid.cli.escape import plain
 from weboid.cli.runtime import moment_now, run_async
 from weboid.config import Config
 from weboid.core.archive.choice import Wish
-from weboid.core.archive.services import ArchiveService
+from weboid.core.archive.services import ArchiveService, playing
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.hosts import InvalidUrl, is_ip
 from weboid.core.url.urls import Url, parse
@@ -38,7 +37,10 @@ from weboid.net.outbound import open_session
 EXIT_INVALID: Final = 2
 """The exit status where some of the URLs are none."""
 
-_AT_ONCE: Final = 8
+_AT_ONCE: Final = 4
+"""URLs under way: with more, the second voice of the first one would wait in line behind the first of all others."""
+_REMEMBERED: Final = 10_000
+"""Different URLs, after which one that comes again is looked up again."""
 _EARLIEST: Final = 1990
 _DIGITS: Final = re.compile("[0-9]{14}")
 _DATE: Final = re.compile("[0-9]{4}-?[0-9]{2}-?[0-9]{2}")
@@ -117,7 +119,11 @@ def _iso(at: datetime | None) -> str | None:
 
 @click.command("snapshots")
 @click.argument("urls", nargs=-1, required=True)
-@click.option("--at", type=MomentType(), help="When the URL was cited: a copy from then is wanted (default: now).")
+@click.option(
+    "--at",
+    type=MomentType(),
+    help="When the URL was cited: a copy from then is wanted. Without it the newest is, and no distance is told.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, in the order of the input.")
 @click.pass_obj
 def command(config: Config, urls: tuple[str, ...], at: datetime | None, as_json: bool) -> None:
@@ -135,7 +141,7 @@ def command(config: Config, urls: tuple[str, ...], at: datetime | None, as_json:
         async with open_archive_client(config.net, LocalLimiter()) as client:
             async with aclosing(_looked_up(client, config.archive.services, urls_of(urls), at)) as lines:
                 is_invalid = await _show(lines, as_json=as_json)
-            if client.sent and not client.met and (why := await _no_network(config)):
+            if client.sent and not client.met and (why := await _no_network(config, client.hosts)):
                 click.echo(f"weboid: no archive answers, nor anybody else: {plain(why)}", err=True)
                 return EXIT_NO_NETWORK
         return EXIT_INVALID if is_invalid else 0
@@ -146,11 +152,16 @@ def command(config: Config, urls: tuple[str, ...], at: datetime | None, as_json:
 async def _looked_up(
     client: ArchiveClient, services: tuple[ArchiveService, ...], urls: Iterable[str], at: datetime | None
 ) -> AsyncGenerator[SnapshotLine, None]:
-    """What is found of each URL, in their order; a few are looked up at a time."""
+    """What is found of each URL, in their order; a few are looked up at a time, and none twice."""
     under_way: deque[asyncio.Task[SnapshotLine]] = deque()
+    known: dict[str, asyncio.Task[SnapshotLine]] = {}
     try:
         for url in urls:
-            under_way.append(asyncio.create_task(_line(client, services, url, at)))
+            if len(known) >= _REMEMBERED:
+                known.clear()
+            if url not in known:
+                known[url] = asyncio.create_task(_line(client, services, url, at))
+            under_way.append(known[url])
             while len(under_way) >= _AT_ONCE or (under_way and under_way[0].done()):
                 yield await under_way.popleft()
             await asyncio.sleep(0)
@@ -180,8 +191,8 @@ def _given(url: Url, services: tuple[ArchiveService, ...]) -> tuple[Url, datetim
     copy = snapshot_of(str(url))
     if copy is None or copy.original is None:
         return url, None, ()
-    service = next((one for one in services if one.archive == copy.archive and one.is_raw), None)
-    if service is None or copy.taken is None:
+    service = playing(services).get(copy.archive.number)
+    if service is None or not service.is_raw or copy.taken is None:
         return copy.original, copy.taken, ()
     return copy.original, copy.taken, (GivenCopy(service, copy.taken, copy.original),)
 
@@ -238,12 +249,12 @@ def _row(line: SnapshotLine) -> tuple[Text, ...]:
     )
 
 
-async def _no_network(config: Config) -> str | None:
-    """Why no archive was met, if it is our own connection; None if it seems to work."""
-    hosts = [urlsplit(service.base).hostname or "" for service in config.archive.services]
-    if all(is_ip(host) for host in hosts):
+async def _no_network(config: Config, asked: set[str]) -> str | None:
+    """Why no archive was met at the hosts that were asked, if it is our own connection; None if it seems to work, or if
+    one of them is an address, as of a stand-in: that needs no name server and perhaps no network."""
+    if any(is_ip(host) for host in asked):
         return None
     async with open_session(config.net) as session:
         online = online_of(config, Checker(session, LocalTurns(0.0), config.crawl), session)
-        reach = await online.reach((), [host for host in hosts if not is_ip(host)])
+        reach = await online.reach((), sorted(asked))
         return None if online.believes(reach, of_name=True) else online.told(reach)

@@ -94,7 +94,7 @@ def _config(config: Config, web: LittleWeb, archive: LittleArchive) -> Config:
         connections=200,
     )
     # The little archive stands for the Wayback Machine, has no limit of its own and is the only one that is asked.
-    service = {"base": archive.url, "per_minute": 0, "replay_per_minute": 0}
+    service = {"base": archive.url, "public": archive.url, "per_minute": 0, "replay_per_minute": 0}
     services = configured(["wayback"], {"wayback": service})
     return replace(config, net=net, crawl=replace(config.crawl, delay=0.0), archive=ArchiveConfig(services))
 

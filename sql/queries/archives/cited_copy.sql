@@ -114,17 +114,23 @@ WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_ke
 -- The snapshots that nothing but these cited copies has shown, unless one of them was played, or another cited copy of the
 -- same page has the same moment.
 DELETE FROM snapshot
-USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(archive)s::smallint[],
-    %(stamp)s::bigint[], %(original_bucket)s::smallint[], %(original_host_key)s::bigint[],
-    %(original_url_key)s::bigint[])
-    AS gone (bucket, host_key, url_key, archive, stamp, original_bucket, original_host_key, original_url_key)
+USING (
+    SELECT snapshot.bucket, snapshot.host_key, snapshot.url_key, snapshot.archive
+    FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(archive)s::smallint[],
+        %(stamp)s::bigint[], %(original_bucket)s::smallint[], %(original_host_key)s::bigint[],
+        %(original_url_key)s::bigint[])
+        AS given (bucket, host_key, url_key, archive, stamp, original_bucket, original_host_key, original_url_key)
+    JOIN snapshot USING (bucket, host_key, url_key, archive, stamp)
+    WHERE snapshot.origin = %(origin)s AND snapshot.asked IS NULL
+        AND NOT EXISTS (
+            SELECT FROM cited_copy
+            WHERE cited_copy.original_bucket = given.original_bucket
+                AND cited_copy.original_host_key = given.original_host_key
+                AND cited_copy.original_url_key = given.original_url_key
+                AND cited_copy.archive = given.archive AND cited_copy.stamp = given.stamp
+        )
+    ORDER BY snapshot.bucket, snapshot.host_key, snapshot.url_key, snapshot.archive
+    FOR UPDATE OF snapshot
+) AS gone
 WHERE snapshot.bucket = gone.bucket AND snapshot.host_key = gone.host_key AND snapshot.url_key = gone.url_key
-    AND snapshot.archive = gone.archive AND snapshot.stamp = gone.stamp
-    AND snapshot.origin = %(origin)s AND snapshot.asked IS NULL
-    AND NOT EXISTS (
-        SELECT FROM cited_copy
-        WHERE cited_copy.original_bucket = gone.original_bucket
-            AND cited_copy.original_host_key = gone.original_host_key
-            AND cited_copy.original_url_key = gone.original_url_key
-            AND cited_copy.archive = gone.archive AND cited_copy.stamp = gone.stamp
-    )
+    AND snapshot.archive = gone.archive

@@ -15,3 +15,14 @@ CROSS JOIN LATERAL (
     FROM lookup
     WHERE lookup.bucket = given.bucket AND lookup.host_key = given.host_key AND lookup.url_key = given.url_key
 ) AS kept
+
+-- name: list_visits
+-- When cited copies are visited next. LATERAL, so that each is found by its full key.
+SELECT given.bucket, given.host_key, given.url_key, cited.due
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (bucket, host_key, url_key)
+CROSS JOIN LATERAL (
+    SELECT due FROM cited_copy
+    WHERE cited_copy.bucket = given.bucket AND cited_copy.host_key = given.host_key
+        AND cited_copy.url_key = given.url_key
+) AS cited

@@ -5,7 +5,7 @@ import gzip
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from ipaddress import ip_network
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 import pytest
 from support.archive_replay import cut, failing, hang, hang_up, html, rate_limited
@@ -13,7 +13,15 @@ from support.madearchive import MadeArchive, open_made_archive
 from support.misbehaving import Act, Asked, Script, reply, serve
 
 from weboid.archive.service.client import INDEX_BYTES, REPLAY_BYTES, ArchiveClient, Resting, open_archive_client
-from weboid.archive.service.limits import FIRST_REST_S, LONGEST_REST_S, LONGEST_WISH_S, LocalLimiter, gap_s, rest_after
+from weboid.archive.service.limits import (
+    FIRST_REST_S,
+    LONGEST_REST_S,
+    LONGEST_WISH_S,
+    LocalLimiter,
+    gap_s,
+    pace_of,
+    rest_after,
+)
 from weboid.config import NetConfig
 from weboid.core.archive.services import ArchiveService
 from weboid.store.archives.service_limit import RequestKind
@@ -199,17 +207,35 @@ def test_pauses_grow_to_hours_and_what_a_service_wishes_is_bounded() -> None:
     assert rest_after(40, 5) == 80
 
 
-async def test_requests_of_a_kind_keep_their_distance_and_kinds_do_not_wait_for_each_other() -> None:
+async def test_the_first_requests_go_at_once_and_no_minute_has_more_than_the_limit() -> None:
+    clock = 0.0
+
+    async def wait(seconds: float) -> None:
+        nonlocal clock
+        clock += seconds
+
+    def now() -> float:
+        return clock
+
+    for per_minute in (1, 5, 10, 24, 125, 480):
+        clock, sent = 0.0, list[float]()
+        limiter = LocalLimiter(now=now, wait=wait)
+        service = MadeArchive({}).service(per_minute=per_minute, replay_per_minute=0)
+        for _ in range(3 * per_minute):
+            await limiter.turn(service, RequestKind.INDEX)
+            sent.append(clock)
+        at_once, _ = pace_of(service, RequestKind.INDEX)
+        assert sent[at_once - 1] == 0
+        for first in sent:
+            assert sum(first <= one < first + 59.999 for one in sent) <= per_minute
+        assert clock < 3 * 60 * 1.2
+    assert pace_of(MadeArchive({}).service(per_minute=24), RequestKind.INDEX)[0] >= 2
+    assert gap_s(MadeArchive({}).service(per_minute=24), RequestKind.SAVE) == 12
+
+
+async def test_kinds_do_not_wait_for_each_other() -> None:
     async with open_made_archive() as archive, open_archive_client(NET, LocalLimiter()) as client:
-        service = archive.service(per_minute=600, replay_per_minute=0)
-        assert gap_s(service, RequestKind.INDEX) == 0.1
-        loop = asyncio.get_running_loop()
-        sent: list[float] = []
-
-        async def ask() -> None:
+        service = archive.service(per_minute=1, replay_per_minute=1)
+        async with asyncio.timeout(20):
             await client.limiter.turn(service, RequestKind.INDEX)
-            sent.append(loop.time())
-
-        async with asyncio.timeout(5):
-            await asyncio.gather(*(ask() for _ in range(4)), client.replay(service, archive.base + "/web/1/x"))
-        assert min(later - one for one, later in pairwise(sent)) > 0.05
+            await client.replay(service, archive.base + "/web/1/x")

@@ -19,7 +19,8 @@ from weboid.core.archive.addresses import (
     stamp_of,
     taken_of,
 )
-from weboid.core.archive.services import MOST_OF_A_COUNTRY, SERVICES, Dialect, services_for
+from weboid.core.archive.configured import configured
+from weboid.core.archive.services import MOST_OF_A_COUNTRY, SERVICES, Dialect, playing, services_for
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.urls import parse
 
@@ -121,18 +122,18 @@ def test_a_stamp_is_in_utc_and_must_be_a_moment() -> None:
 @pytest.mark.parametrize(
     ("url", "languages", "names"),
     [
-        ("http://mill.demo/", (), ["wayback", "archive-it", "perma"]),
-        ("http://www.mill.pt/", (), ["wayback", "arquivo", "archive-it", "perma"]),
-        ("http://mill.gov.uk/", (), ["wayback", "nationalarchives", "ukwa", "archive-it", "perma"]),
-        ("http://mill.co.uk/", (), ["wayback", "ukwa", "archive-it", "perma"]),
-        ("http://mill.scot/", (), ["wayback", "nrscotland", "ukwa", "archive-it", "perma"]),
-        ("http://moulin.fr/", (), ["wayback", "wikiwix", "archive-it", "perma"]),
-        ("http://mill.demo/", ("de", "fr"), ["wayback", "wikiwix", "archive-it", "perma"]),
-        ("http://127.0.0.1/", (), ["wayback", "archive-it", "perma"]),
+        ("http://mill.demo/", (), ["wayback"]),
+        ("http://www.mill.pt/", (), ["wayback", "arquivo"]),
+        ("http://mill.gov.uk/", (), ["wayback", "nationalarchives", "ukwa"]),
+        ("http://mill.co.uk/", (), ["wayback", "ukwa"]),
+        ("http://mill.scot/", (), ["wayback", "nrscotland", "ukwa"]),
+        ("http://moulin.fr/", (), ["wayback", "wikiwix"]),
+        ("http://mill.demo/", ("de", "fr"), ["wayback", "wikiwix"]),
+        ("http://127.0.0.1/", (), ["wayback"]),
     ],
 )
 def test_services_are_asked_for_what_they_may_have(url: str, languages: tuple[str, ...], names: list[str]) -> None:
-    asked = services_for(parse(url), SERVICES.values(), languages=languages)
+    asked = services_for(parse(url), configured((), {}), languages=languages)
     assert [service.name for service in asked] == names
 
 
@@ -144,3 +145,40 @@ def test_services_stay_in_the_given_order_and_below_their_limits() -> None:
     assert (wayback.per_minute, wayback.replay_per_minute) == (24, 480)
     assert all(service.archive.is_offered and service.name == name for name, service in SERVICES.items())
     assert SERVICES.keys().isdisjoint({"loc", "archive.today", "mementoweb"})
+
+
+def test_small_archives_of_everything_are_asked_only_where_somebody_names_them() -> None:
+    assert not {"archive-it", "perma"} & {service.name for service in configured((), {})}
+    named = configured((), {"perma": {"per_minute": 6}})
+    assert [service.name for service in named if not service.countries] == ["wayback", "perma"]
+    assert [service.name for service in configured(["archive-it", "wayback"], {})] == ["archive-it", "wayback"]
+
+
+def test_readers_are_sent_to_the_archive_itself_wherever_it_is_asked() -> None:
+    for name, service in SERVICES.items():
+        (here,) = configured([name], {name: {"base": "http://127.0.0.1:8000/web/"}})
+        assert (here.base, here.public) == ("http://127.0.0.1:8000/web", service.public)
+    (named,) = configured(["wayback"], {"wayback": {"base": "http://127.0.0.1/", "public": "https://mirror.demo"}})
+    assert named.public == "https://mirror.demo"
+    (own,) = configured(["haw"], {"haw": {"base": "https://haw.nsk.hr/wayback"}})
+    assert own.public == own.base
+
+
+def test_what_pages_cite_is_played_where_nobody_asks_for_more() -> None:
+    numbers = playing(configured((), {}))
+    assert numbers[SERVICES["archive-it"].archive.number] == SERVICES["archive-it"]
+    here = configured(["wayback"], {"wayback": {"base": "http://127.0.0.1"}})
+    assert playing(here)[1] == here[0]
+
+
+def test_a_service_of_a_country_is_asked_for_every_url_where_somebody_says_where_to_ask_it() -> None:
+    asked = configured((), {"arquivo": {"base": "http://127.0.0.1"}, "ukwa": {"per_minute": 5}})
+    assert [service.name for service in services_for(URL, asked)] == ["wayback", "arquivo"]
+    (kept,) = configured(["arquivo"], {"arquivo": {"base": "http://127.0.0.1", "countries": "pt"}})
+    assert kept.countries == ("pt",)
+
+
+def test_the_dialect_of_a_stand_in_does_not_change_where_readers_go() -> None:
+    (here,) = configured(["wayback"], {"wayback": {"base": "http://127.0.0.1/web", "dialect": "pywb"}})
+    assert replay_address(here, STAMP, "http://mill.demo/") == f"http://127.0.0.1/web/{STAMP}id_/http://mill.demo/"
+    assert reader_address(here, STAMP, "http://mill.demo/") == f"https://web.archive.org/web/{STAMP}/http://mill.demo/"

@@ -2,11 +2,14 @@
 
 from datetime import UTC, date, datetime
 
+import pytest
+
 from weboid.core.archive.choice import Note
 from weboid.core.archive.copies import (
     PENDING,
     CopyOrigin,
     CopyState,
+    DistanceTo,
     ShownSnapshot,
     copies_as_json,
     copies_of,
@@ -60,14 +63,28 @@ def test_the_state_is_found_if_and_only_if_there_is_a_snapshot() -> None:
 
 def test_what_is_not_known_of_a_snapshot_is_none() -> None:
     bare = ShownSnapshot(BY_NAME["perma"], "https://perma.cc/ABCD-1234", None, None, CopyOrigin.SUGGESTED)
-    assert (bare.stamp, bare.distance_days) == (None, None)
+    assert (bare.stamp, bare.distance_days, bare.distance_to) == (None, None, None)
     assert copies_of([bare, shown()], CopyState.FOUND).first == bare
+
+
+@pytest.mark.parametrize(("years", "note"), [(-3, Note.AFTER), (0, Note.NONE), (3, Note.BEFORE)])
+def test_a_long_time_from_the_citation_is_noted_only_where_its_day_is_known_and_a_rule_chose(
+    years: int, note: Note
+) -> None:
+    day = CITED_ON + 365 * years
+    for stored in (Note.NONE, Note.AFTER, Note.BEFORE):
+        for origin in CopyOrigin:
+            copy = shown(origin=origin, note=stored)._replace(wanted=day)
+            assert copy.remark is Note.NONE
+            cited = copy._replace(wanted_is=DistanceTo.CITATION)
+            assert cited.remark is (note if origin is CopyOrigin.CHOSEN else Note.NONE)
+    assert shown(note=Note.SIMILAR)._replace(wanted=day, wanted_is=DistanceTo.CITATION).remark is Note.SIMILAR
 
 
 def test_the_dictionary_form_has_its_keys() -> None:
     assert copies_as_json(None) == {"archived": None, "snapshots": []}
     assert copies_as_json(PENDING) == {"archived": "pending", "snapshots": []}
-    assert copies_as_json(copies_of([shown(note=2)], CopyState.FOUND)) == {
+    assert copies_as_json(copies_of([shown(note=Note.SIMILAR)], CopyState.FOUND)) == {
         "archived": "found",
         "snapshots": [
             {
@@ -78,9 +95,10 @@ def test_the_dictionary_form_has_its_keys() -> None:
                 "stamp": "20180401030405",
                 "taken": "2018-04-01T03:04:05Z",
                 "distance_days": -30,
+                "distance_to": "first-seen",
                 "origin": "chosen",
                 "checked": "2018-12-02",
-                "note": "after",
+                "note": "similar",
             }
         ],
     }

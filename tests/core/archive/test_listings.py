@@ -42,7 +42,7 @@ INDEX: list[Case] = [
     ("wayback", 200, JSON, f"[{NAMES}]", "none", ""),
     ("wayback", 200, TEXT, "", "none", ""),
     ("wayback", 200, {**TEXT, "content-encoding": "gzip", "content-length": "20"}, "", "none", ""),
-    ("wayback", 200, {}, "", "none", ""),
+    ("wayback", 200, {}, "", "unknown", "no-body"),
     ("wayback", 200, JSON, "", "unknown", "no-body"),
     ("wayback", 200, {**TEXT, "content-length": "812"}, "", "error", "cut-short"),
     ("wayback", 200, PAGE, "", "error", "html"),

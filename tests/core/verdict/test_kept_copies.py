@@ -7,7 +7,7 @@ import pytest
 
 from weboid.core.archive.copies import CopyState
 from weboid.core.archive.outcomes import LookupOutcome
-from weboid.core.record.days import EPOCH, NEVER_DUE, days_from_epoch
+from weboid.core.record.days import EPOCH, days_from_epoch
 from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
@@ -40,7 +40,7 @@ FINE = UrlRecord((Entry(Status.FINE, 100, 120),), reason=Reason.OK)
 class Stored:
     record: UrlRecord
     host: HostRecord = UNKNOWN_HOST
-    due: int = 130
+    next_check: int | None = 130
     claims: Claims = NONE
     kept: KeptCopies = NOTHING
 
@@ -66,6 +66,7 @@ def test_a_snapshot_is_told_with_its_moment_its_service_and_its_distance() -> No
             "stamp": "20160503120000",
             "taken": "2016-05-03T12:00:00Z",
             "distance_days": -2,
+            "distance_to": "first-seen",
             "origin": "chosen",
             "checked": "2017-04-21",
             "note": None,
@@ -147,14 +148,10 @@ def test_working_links_and_copies_themselves_need_no_copy() -> None:
     assert told["copy_of"] == {"service": "wayback", "original": "http://a.demo/", "stamp": "20160503120000"}
 
 
-def test_what_rounds_never_check_has_no_next_check() -> None:
-    stored = Stored(FINE, due=NEVER_DUE)
-    assert link_report(classify("https://arquivo.pt/wayback/2016/http://a.demo/", None), stored).due is None
-
-
 def test_the_distance_is_that_to_the_day_that_is_given() -> None:
     near = cited_on(report(KeptCopies((MAY_3,))), days_from_epoch(date(2016, 5, 3)))
-    assert link_as_json(near)["snapshots"][0]["distance_days"] == 0
+    (told,) = link_as_json(near)["snapshots"]
+    assert (told["distance_days"], told["distance_to"]) == (0, "citation")
     assert days_from_epoch(EPOCH) == 0
 
 

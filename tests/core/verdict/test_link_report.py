@@ -37,7 +37,7 @@ from weboid.core.verdict.verdict import Verdict
 class Stored:
     record: UrlRecord
     host: HostRecord = UNKNOWN_HOST
-    due: int = 130
+    next_check: int | None = 130
     claims: Claims = NONE
     kept: KeptCopies = NOTHING
 

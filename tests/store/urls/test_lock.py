@@ -1,13 +1,21 @@
 """The locks that writers take first: in the order of keys, whatever order they are given in."""
 
+import asyncio
+
 import pytest
+from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki
 
+from weboid.core.record.policy import DEFAULT
 from weboid.core.url.keys import UrlKey
-from weboid.store.db.pool import Connection
-from weboid.store.db.rows import key_columns
+from weboid.core.verdict.judge import judge
+from weboid.store.db.pool import Connection, open_pool
+from weboid.store.db.rows import HostKey, KnownUrl, StoredHost, StoredUrl, key_columns
 from weboid.store.db.statements import statements
+from weboid.store.results.copy_check import record_copy_check
+from weboid.store.results.record import Checked, record_batch
 from weboid.store.urls.lock import hosts_of, keep_order, list_there, lock_hosts, lock_urls, lock_urls_and_hosts
+from weboid.store.urls.url import find_urls
 
 URLS = [f"https://host{number % 7}.demo/{number}" for number in range(60)]
 MISSING = UrlKey(1, 2, 3)
@@ -23,6 +31,12 @@ async def locked_rows(stored: WikiInStore, table: str) -> int:
     """How many rows of a table another transaction cannot lock now."""
     every = len(await stored.rows(f"SELECT FROM {table}"))
     return every - len(await stored.rows(f"SELECT FROM {table} FOR UPDATE SKIP LOCKED"))
+
+
+def _checked(known: KnownUrl) -> Checked:
+    host = StoredHost(HostKey(*known.key[:2]), known.url.host, known.host)
+    record, due = judge(known.record, FINE, 130, DEFAULT, known.host, hour=1, host_key=1)
+    return Checked(StoredUrl(known.key, known.url, known.record), host, 130, FINE, record, due, known.host, known.host)
 
 
 async def test_urls_and_their_hosts_are_locked_and_nothing_else(database: str) -> None:
@@ -67,3 +81,33 @@ async def test_what_writes_all_urls_at_once_goes_by_the_primary_key(database: st
         assert not any(other in plan for other in ("Seq Scan on url", "Hash", "Bitmap", "url_due", "url_orphaned")), (
             plan
         )
+
+
+async def test_a_batch_keeps_the_order_of_keys_whatever_its_session_has_planned_before(database: str) -> None:
+    """A session keeps the plan of a statement that it repeats, also where the settings have changed that led to it."""
+    urls = sorted(URLS[:2], key=key)
+    copy = f"https://web.archive.org/web/20160102030405/{URLS[0]}"
+    async with open_wiki(database, {}) as stored, open_pool(database, size=1, part="crawler") as crawler:
+        # In the table the URLs are in the other order than by key.
+        for page, url in enumerate([copy, *reversed(urls)], start=1):
+            await stored.take_in({page: [url]}, 100)
+        for day in range(101, 120):
+            async with crawler.connection() as conn:
+                known = (await find_urls(conn, [key(copy)]))[key(copy)]
+                record, _ = judge(known.record, LOST, day, DEFAULT, known.host, hour=1, host_key=1)
+                assert await record_copy_check(conn, known, record, day=day, due=day + 91)
+
+        async def write_batch() -> None:
+            async with crawler.connection() as conn:
+                checks = [_checked(known) for known in (await find_urls(conn, [key(url) for url in urls])).values()]
+                await record_batch(conn, checks, {each.url.key.bucket: 0 for each in checks}, DEFAULT)
+
+        async with asyncio.timeout(20), stored.pool.connection() as other:
+            await lock_urls(other, [key(urls[0])])
+            batch = asyncio.create_task(write_batch())
+            async with stored.pool.reading() as conn:
+                while not await (await conn.execute(b"SELECT 1 FROM pg_locks WHERE NOT granted")).fetchone():
+                    assert not batch.done(), batch.exception()
+                    await asyncio.sleep(0.001)
+            assert await locked_rows(stored, "url") == 1
+        await batch

@@ -16,6 +16,7 @@ from support.webservice import DEAD, MOVED, TODAY, WALLED, Site
 from weboid.assets import asset
 from weboid.core.archive.choice import Note
 from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.record.days import iso
 from weboid.core.verdict.judge import judge
 from weboid.store.archives.changing_page import record_changing
 from weboid.store.archives.wiki_settings import StoredSettings, record_settings
@@ -28,7 +29,7 @@ PAGE = f"/externalLinkInfo?{WIKI}&pageid=1&lang=en"
 API = f"/api/page?{WIKI}&pageid=1"
 COPY = '//li[contains(@class,"dead")]//p[@class="copy"]'
 ADDRESS = f"https://web.archive.org/web/20160503120000/{DEAD}"
-SAID = "Archived copy of May 3, 2016 (Wayback Machine), 2 days before it was cited."
+SAID = "Archived copy of May 3, 2016 (Wayback Machine), 2 days before the link was first seen."
 
 
 async def keep(site: Site, *snapshots: str, url: str = DEAD, note: int = 0, **said: LookupOutcome | str) -> None:
@@ -123,14 +124,27 @@ async def test_at_is_the_day_to_which_the_distance_is_told(site: Site) -> None:
         ("1999-12-31", "(Wayback Machine), 16 years after it was cited."),
     ):
         _, body, _ = await site.fetch(f"{PAGE}&at={day}")
-        assert texts(body, COPY)[0].endswith(words)
+        assert words in texts(body, COPY)[0]
         assert words in (await about(site, f"&at={day}")).replace("</a>", "")
         (link,) = (await told(site, f"/api/url?url={quote(DEAD, safe='')}&{WIKI}&pageid=1&at={day}"))["pages"][0][
             "links"
         ]
         assert link["copy_summary"].endswith(words)
+        assert link["snapshots"][0]["distance_to"] == "citation"
+    async with open_browser(site.url) as browser:
+        asked = await browser.open(f"/url?url={quote(DEAD, safe='')}&{WIKI}&at=2016-05-03")
+        assert asked.form("/url")["at"] == "2016-05-03"
     for wrong in ("2016-02-30", "20160503", "yesterday", "2016-5-3", "0000-01-01"):
         assert await key_of_error(site, f"{API}&at={wrong}") == (400, "at")
+
+
+async def test_without_it_nothing_is_said_of_a_citation_and_a_year_from_it(site: Site) -> None:
+    await keep(site, "wayback", note=int(Note.AFTER))
+    for more, changed in (("", False), ("&at=2016-05-01", False), ("&at=2014-01-01", True)):
+        _, body, _ = await site.fetch(PAGE + more)
+        (copy,) = texts(body, COPY)
+        assert ("The page may have changed between the citation and the copy." in copy) is changed
+        assert ("cited" in copy) is bool(more)
 
 
 async def test_a_cached_answer_is_of_the_same_day_of_citation(site: Site) -> None:
@@ -212,7 +226,9 @@ async def test_a_cited_copy_is_told_as_working_gone_or_unknown(site: Site) -> No
         known = (await find_urls(conn, [key(cited)]))[key(cited)]
         record, _ = judge(known.record, FINE, 100)
         assert await record_copy_check(conn, known, record, day=100, due=190)
-    assert texts(await about(site, url=cited), verdict)[0] == "working for 3 weeks"
+    assert texts(text := await about(site, url=cited), verdict)[0] == "working for 3 weeks"
+    assert "Next check:" in text
+    assert iso(190) in text
     async with site.wiki.pool.connection() as conn:
         known = (await find_urls(conn, [key(cited)]))[key(cited)]
         for day in range(100, TODAY, 3):
@@ -226,7 +242,7 @@ async def test_a_cited_copy_is_told_as_working_gone_or_unknown(site: Site) -> No
     (link,) = pages[0]["links"]
     assert link["next_check"] is not None
     (gone,) = (await told(site, f"/lists/dead?{WIKI}&format=json"))["pages"][1]["links"]
-    assert (gone["verdict"], gone["next_check"], gone["archived"]) == ("dead", None, None)
+    assert (gone["verdict"], gone["next_check"], gone["archived"]) == ("dead", iso(TODAY), None)
     assert gone["copy_of"] == {"service": "wayback", "original": MOVED, "stamp": "20160503120000"}
 
 
@@ -256,15 +272,24 @@ async def test_the_page_of_a_url_tells_what_archives_said_and_who_chose(site: Si
     await keep(site, "wayback", "arquivo", ukwa="after-death,<script>")
     body = await about(site)
     first, second = texts(body, '//p[@class="copy"]')
-    assert first.startswith("Archived copy of January 1, 2015 (Wayback Machine), 16 months before it was cited.")
+    assert first.startswith(
+        "Archived copy of January 1, 2015 (Wayback Machine), 16 months before the link was first seen."
+    )
     assert first.endswith("Chosen by An<b>na (2 days ago).")
-    assert second.startswith("Archived copy of May 3, 2016 (Arquivo.pt), 2 days before it was cited.")
+    assert second.startswith("Archived copy of May 3, 2016 (Arquivo.pt), 2 days before the link was first seen.")
     assert "It was there when it was last visited (yesterday)." in second
     assert "<script>" not in body
     assert "UK Web Archive: copies, but none that shows what was cited (asked yesterday)" in " ".join(
         texts(body, '//ul[@class="lines"]/li')
     )
     assert "Choose another copy" in body
+
+
+async def test_a_withdrawn_copy_is_not_told_as_passed_over(site: Site) -> None:
+    await keep(site, wayback="withdrawn 20160503120000", arquivo="after-death")
+    said = texts(await about(site), '//ul[@class="lines"]/li')
+    assert len(said) == 2
+    assert [each.rpartition("Passed over: ")[2] for each in said if "Passed over" in each] == ["after-death"]
 
 
 async def test_the_wiki_s_template_can_be_copied_without_any_script(site: Site) -> None:

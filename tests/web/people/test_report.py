@@ -11,8 +11,10 @@ from support.listed import add_pages, texts
 from support.oauthprovider import Browser, Seen
 from support.observations import FINE
 from support.signedin import HOSTILE_NAME, People, open_people
+from support.stored import key
 from support.webservice import BROKEN, DEAD, EXAMPLE, MAIL, MOVED, SCRIPT, TODAY, WALLED
 
+from weboid.store.archives.cited_copy import record_cited_due
 from weboid.store.people.audit import AuditEntry, list_audit
 
 CLAIMS = '//p[starts-with(@id, "claim-")]'
@@ -234,6 +236,26 @@ async def test_a_url_is_checked_on_demand_once_a_day(people: People) -> None:
     fields = {"token": await token(anna, "check") if 'action="/check"' in seen.text else "", "url": url}
     assert (await anna.send("/check?lang=qqx", fields)).status in (403, 409)
     assert [(entry.action, entry.object) for entry in await log(people)] == [("check", url)]
+
+
+async def test_a_cited_copy_is_visited_on_demand_unless_its_archive_never_is(people: People) -> None:
+    cited, barred = f"https://web.archive.org/web/2016/{DEAD}", f"https://archive.ph/20160503120000/{DEAD}"
+    await add_pages(people.site, {9: ("Cites copies", [cited, barred])})
+    async with people.site.wiki.pool.connection() as conn:
+        assert await record_cited_due(conn, {key(cited): TODAY + 50}) == 1
+    anna = await people.browser("Anna")
+    seen = await anna.open(path_of(barred))
+    assert "a web archive that we never visit" in seen.text
+    assert 'action="/check"' not in seen.text
+    fields = {**(await anna.open(path_of(cited))).form("/check"), "url": barred}
+    assert "never visit" in (await anna.send("/check?lang=en", fields)).text
+    await people.later()
+    sent = await anna.send_form(path_of(cited), "/check")
+    seen = await anna.open(sent.location)
+    assert "will be checked today" in texts(seen.text, '//*[@role="status"]')[0]
+    assert "It is due, and will be checked today" in seen.text
+    assert (await people.site.wiki.known(cited)).next_check == TODAY
+    assert (await people.site.wiki.known(barred)).next_check is None
 
 
 FORMS = ("/report", "/report/look", "/report/remove", "/check")

@@ -25,7 +25,7 @@ class Stored:
 
     record: UrlRecord
     host: HostRecord = UNKNOWN_HOST
-    due: int = 200
+    next_check: int | None = 200
     claims: Claims = NONE
     kept: KeptCopies = NOTHING
 

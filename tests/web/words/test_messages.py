@@ -46,6 +46,10 @@ def keys_of_enumerations() -> set[str]:
         *(f"weboid-since-{unit}s" for unit in ("day", "week", "month", "year")),
         *(f"weboid-copy-before-{unit}s" for unit in ("day", "week", "month", "year")),
         *(f"weboid-copy-after-{unit}s" for unit in ("day", "week", "month", "year")),
+        "weboid-copy-same-day",
+        "weboid-copy-seen-same-day",
+        *(f"weboid-copy-seen-before-{unit}s" for unit in ("day", "week", "month", "year")),
+        *(f"weboid-copy-seen-after-{unit}s" for unit in ("day", "week", "month", "year")),
         *(f"weboid-copy-{state.value}" for state in CopyState if state is not CopyState.FOUND),
         *(f"weboid-lookup-{outcome.word}" for outcome in LookupOutcome),
     }
@@ -112,6 +116,12 @@ def test_translations_can_be_formatted_and_bring_no_parameters_of_their_own(code
         assert set(_PARAMETERS.findall(text)) <= wanted, key
         assert "{{" not in format_pattern(text, locale), key
         assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x1f]", text), key
+
+
+@pytest.mark.parametrize("code", [code for code in _TRANSLATIONS if languages()[code].direction == "rtl"])
+def test_dates_such_as_2016_05_03_are_not_turned_round_where_text_runs_from_the_right(code: str) -> None:
+    for key, text in catalogue(code).items():
+        assert not re.search("(?<!\u200e)\\b[0-9]{4}-[0-9]{2}-[0-9]{2}", text), key
 
 
 @pytest.mark.parametrize("code", _TRANSLATIONS)

@@ -32,6 +32,7 @@ from weboid.core.archive.choice import (
     next_try,
     note_of,
 )
+from weboid.core.archive.dialects.link_format import memento_at
 from weboid.core.archive.listings import combined, listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome, overall
 from weboid.core.archive.redirect_copies import MOST_HOPS, StoredHop, follow, lands
@@ -48,6 +49,7 @@ LONGEST_LINE_S: Final = 60.0
 RESTING: Final = "resting"
 """Why nothing is known of a service that was not asked, for it rests."""
 
+_NOT_FOUND: Final = "not-found"
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
 
@@ -108,7 +110,8 @@ class LookUpResult:
         """What all services say together."""
         if self.found is not None:
             return LookupOutcome.FOUND
-        return overall([tried.outcome for tried in self.tries if not tried.is_given])
+        # A given copy that is merely not found says nothing; whatever else it shows, there was one.
+        return overall([one.outcome for one in self.tries if not one.is_given or one.why != _NOT_FOUND])
 
     @property
     def rest_s(self) -> float | None:
@@ -216,14 +219,19 @@ class _LookUp:
         try:
             played = await self._play(service, capture)
             why = _unplayable(played.replayed) or self._fault_of(played, self._wish)
-            outcome = _outcome_of([played.replayed])
+            if _redirects(played.replayed):
+                _, end, why = await self._follow(service, played.capture, self._wish)
+                outcome = _outcome_of([end])
+            else:
+                outcome = _outcome_of([played.replayed])
         except Resting as rests:
             self._tried(ServiceTry(service, LookupOutcome.ERROR, RESTING, rest_s=rests.seconds, is_given=True))
             return False
         except _Unproven as unproven:
             outcome, why = LookupOutcome.ERROR, unproven.why
         if why is None:
-            self._find(service, played.capture, note_of(played.capture, self._wish), is_given=True)
+            note = Note.REDIRECTS if _redirects(played.replayed) else note_of(played.capture, self._wish)
+            self._find(service, played.capture, note, is_given=True)
             return True
         rest_s = self._rest_s(service, outcome)
         passed = (PassedOver(stamp_of(copy.taken), why),)
@@ -287,10 +295,11 @@ class _LookUp:
             tried.append(Tried(capture, why if is_played else shown.replayed.result.value))
             if shown.replayed.result is ReplayResult.WITHDRAWN:
                 break
-        for capture in ranked.redirects[: 1 if len(tried) < MOST_TRIES else 0]:
-            end, why = await self._follow(service, capture, wish)
+        led = [one.capture for one in failed if _redirects(one.replayed)]
+        for capture in (*led, *ranked.redirects)[: 1 if len(tried) < MOST_TRIES else 0]:
+            first, end, why = await self._follow(service, capture, wish)
             if why is None:
-                self._find(service, capture, Note.REDIRECTS)
+                self._find(service, first, Note.REDIRECTS)
                 return True
             failed.append(_Failed(capture, end, why))
         passed = (*(PassedOver(stamp_of(one.capture.taken), one.why) for one in failed), *ranked.passed)
@@ -298,24 +307,29 @@ class _LookUp:
         self._tried(ServiceTry(service, _outcome_of([one.replayed for one in failed]), why, passed))
         return False
 
-    async def _follow(self, service: ArchiveService, capture: Capture, wish: Wish) -> tuple[Replayed, str | None]:
-        """Follows the redirect of a copy within the service; returns its end, and why that is not what was cited."""
+    async def _follow(
+        self, service: ArchiveService, capture: Capture, wish: Wish
+    ) -> tuple[Capture, Replayed, str | None]:
+        """Follows the redirect of a copy within the service; returns that copy as it was played, where it ends, and why
+        that is not what was cited."""
         hops: list[StoredHop] = []
+        first: Capture | None = None
         while True:
             shown = await self._play(service, capture)
+            first = first or shown.capture
             if why := _unplayable(shown.replayed):
-                return shown.replayed, why
-            url, taken = _url_of(capture), shown.capture.taken
+                return first, shown.replayed, why
+            url, taken = _url_of(shown.capture), shown.capture.taken
             if url is None:
-                return shown.replayed, "other-page"
+                return first, shown.replayed, "other-page"
             location = shown.replayed.location
             if shown.replayed.status not in _REDIRECTS or location is None or len(hops) > MOST_HOPS:
                 why = lands(tuple(hops), wish, url=url, taken=taken)
-                return shown.replayed, why or self._fault_of(shown, replace(wish, url=url))
+                return first, shown.replayed, why or self._fault_of(shown, replace(wish, url=url))
             hops.append(StoredHop(url, taken, location))
             step = follow(tuple(hops), wish)
             if step.url is None:
-                return shown.replayed, step.why
+                return first, shown.replayed, step.why
             capture = Capture(taken, str(step.url), status=200)
 
     async def _play(self, service: ArchiveService, capture: Capture) -> _Played:
@@ -332,7 +346,11 @@ class _LookUp:
             if replayed.result is not ReplayResult.MOVED or replayed.taken is None:
                 break
             capture = capture._replace(taken=replayed.taken, address=None)
-            if replayed.status is not None:
+            if replayed.status is None:
+                # The archive may play the page under another spelling than that which it lists.
+                led = memento_at(replayed.location or "", "", capture.original)
+                capture = capture._replace(original=led.original if led else capture.original)
+            else:
                 # The near one was played without a word.
                 replayed = replayed._replace(result=ReplayResult.PLAYS, why="")
                 break
@@ -369,6 +387,11 @@ class _LookUp:
 def _unplayable(replayed: Replayed) -> str | None:
     """Why a replay showed no copy; None if it did."""
     return None if replayed.result is ReplayResult.PLAYS else replayed.why or replayed.result.value
+
+
+def _redirects(replayed: Replayed) -> bool:
+    """Whether what was played is a redirect of the original."""
+    return replayed.result is ReplayResult.PLAYS and replayed.status in _REDIRECTS
 
 
 def _outcome_of(played: Sequence[Replayed]) -> LookupOutcome:

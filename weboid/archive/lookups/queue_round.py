@@ -27,7 +27,7 @@ from weboid.archive.lookups.wanted import (
 from weboid.archive.service.client import ArchiveClient
 from weboid.core.archive.choice import CHANGING
 from weboid.core.archive.outcomes import LookupOutcome
-from weboid.core.archive.services import ArchiveService
+from weboid.core.archive.services import ArchiveService, playing
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.url.keys import UrlKey
 from weboid.errors import StoreError
@@ -123,7 +123,7 @@ class QueueRound:
         self._at_once = at_once
         self._lease_s = lease_s
         self._show = show
-        self._numbers = {service.archive.number: service for service in services}
+        self._numbers = playing(services)
         self._open: dict[UrlKey, _Task] = {}
         self._done: list[_Done] = []
         self._lines: Counter[int] = Counter()
@@ -251,8 +251,8 @@ class QueueRound:
             changed.add(one.task, one.result, day)
         if changed.days:
             async with self._pool.connection() as conn:
-                await record_lookups(conn, changed.lookups)
                 await record_snapshots(conn, changed.snapshots)
+                await record_lookups(conn, changed.lookups)
                 await record_changing(conn, changed.changing, day)
                 await record_done(conn, changed.days)
         for one in done:

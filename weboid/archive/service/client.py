@@ -38,6 +38,9 @@ _FAILURES: Final = 5
 _HOPS: Final = 2
 _SLACK: Final = 4
 """A reply of more than so many times its bound as sent is cut: it is compressed, and stands for nothing."""
+_ENDED: Final = (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
+_GZIP: Final = frozenset({"gzip", "x-gzip"})
+_GZIP_BEGIN: Final = b"\x1f\x8b"
 _WORDS: Final = {
     Reason.CONNECTION_REFUSED: "refused",
     Reason.TIMEOUT: "timeout",
@@ -99,6 +102,8 @@ class ArchiveClient:
         """How many requests were sent so far."""
         self.met = 0
         """How many of them met a server, with whatever answer."""
+        self.hosts: set[str] = set()
+        """To where they were sent."""
         self._session = session
         self._now = now
         self._headers = {"User-Agent": user_agent, "Accept-Encoding": "gzip, deflate"}
@@ -133,6 +138,7 @@ class ArchiveClient:
         """One request, GET or with `form` POST, in its turn; the service rests if the reply says so."""
         await self.limiter.turn(service, kind)
         self.sent += 1
+        self.hosts.add(urlsplit(address).hostname or "")
         begun = self._now()
         reply = await self._exchange(address, most, {**self._headers, **(headers or {})}, form)
         self.met += reply.code is not None or reply.fault in ("refused", "tls")
@@ -168,6 +174,8 @@ class ArchiveClient:
         except TimeoutError:
             return ServiceReply(None, fault="timeout")
         except (aiohttp.ClientError, OSError, ValueError) as error:
+            # A connection that ends too early was one.
+            self.met += isinstance(error, _ENDED) and not isinstance(error, aiohttp.ClientConnectorError)
             return ServiceReply(None, fault=_fault_of(error))
 
     async def _heed(self, service: ArchiveService, kind: RequestKind, reply: ServiceReply, took_s: float) -> None:
@@ -218,6 +226,8 @@ async def _bounded(response: aiohttp.ClientResponse, most: int) -> ServiceReply:
     body = bytearray()
     sent = 0
     async for piece in response.content.iter_any():
+        if not sent and _is_unpacked(headers, piece):
+            decoder = Decoder("")
         sent += len(piece)
         body += decoder.take(piece, most + 1 - len(body))
         if len(body) > most or sent > _SLACK * most:
@@ -226,6 +236,15 @@ async def _bounded(response: aiohttp.ClientResponse, most: int) -> ServiceReply:
     else:
         return ServiceReply(response.status, headers, bytes(body), is_cut=bool(sent) and not decoder.is_whole)
     return ServiceReply(response.status, headers, bytes(body[:most]), is_cut=True)
+
+
+def _is_unpacked(headers: Mapping[str, str], begin: bytes) -> bool:
+    """Whether a body is sent as it is though its header says packed: some copies are replayed with the header of their
+    original, and some stand-ins serve what was recorded after it had been unpacked."""
+    coding = headers.get("content-encoding", "").strip().lower()
+    if coding in _GZIP:
+        return not _GZIP_BEGIN.startswith(begin[:2])
+    return bool(coding) and begin.lstrip().startswith(b"<")
 
 
 def _is_copy(reply: ServiceReply) -> bool:

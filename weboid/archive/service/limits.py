@@ -1,11 +1,11 @@
 """When requests may go to archive services, for one process: limits and growing pauses (A-2).
 
 ``shared_limits`` does the same for all workers of a store.
-One law: between two requests of a kind lies the service's gap, and nothing is sent to a service that rests.
+One law: in no minute are there more requests of a kind than the service's limit, and none to a service that rests.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
@@ -22,20 +22,34 @@ LONGEST_WISH_S: Final = 24 * 3_600.0
 """So long a pause is granted to a service that says how long; what it says of more counts as this."""
 PATIENCE_S: Final = 5.0
 """So long a pause is waited for with a request in hand; for a longer one the request is put off."""
+_MOST_AT_ONCE: Final = 4
+"""Requests of a kind that need not wait for each other, if none was sent before: those of one look-up."""
 _SAVES_PER_MINUTE: Final = 5
 """Below the seven that archive.org allows an account."""
 
 
 def gap_s(service: ArchiveService, kind: RequestKind) -> float:
     """Seconds between two requests of a kind to a service, for all workers together; 0 = no limit."""
+    per_minute = _per_minute(service, kind)
+    return 60 / per_minute if per_minute else 0.0
+
+
+def _per_minute(service: ArchiveService, kind: RequestKind) -> int:
     match kind:
         case RequestKind.INDEX:
-            per_minute = service.per_minute
+            return service.per_minute
         case RequestKind.REPLAY:
-            per_minute = service.replay_per_minute
+            return service.replay_per_minute
         case RequestKind.SAVE:
-            per_minute = _SAVES_PER_MINUTE if service.per_minute else 0
-    return 60 / per_minute if per_minute else 0.0
+            return _SAVES_PER_MINUTE if service.per_minute else 0
+
+
+def pace_of(service: ArchiveService, kind: RequestKind) -> tuple[int, float]:
+    """How many requests of a kind may be sent at once, and the seconds that each adds to the wait of those after them:
+    together never more in a minute than the limit. (1, 0) = no limit."""
+    per_minute = _per_minute(service, kind)
+    at_once = 1 if kind is RequestKind.SAVE else min(_MOST_AT_ONCE, 1 + per_minute // 6)
+    return (at_once, 60 / (per_minute - at_once + 1)) if per_minute else (1, 0.0)
 
 
 def rest_after(last_s: float, wanted_s: float | None) -> float:
@@ -51,7 +65,8 @@ def rest_after(last_s: float, wanted_s: float | None) -> float:
 
 @dataclass(slots=True)
 class _Lane:
-    """The requests of one kind to one service: from when on the next one may be sent, by the limiter's clock."""
+    """The requests of one kind to one service: when all that were sent will have had their time, by the limiter's
+    clock."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     free: float = -inf
@@ -69,14 +84,22 @@ class _Rest:
 class LocalLimiter:
     """A `Limiter` for one process; `now` are seconds of any clock."""
 
-    def __init__(self, *, patience_s: float = PATIENCE_S, now: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        *,
+        patience_s: float = PATIENCE_S,
+        now: Callable[[], float] = monotonic,
+        wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self._patience_s = patience_s
         self._now = now
+        self._wait = wait
         self._lanes: dict[tuple[int, RequestKind], _Lane] = {}
         self._rests: dict[int, _Rest] = {}
 
     async def turn(self, service: ArchiveService, kind: RequestKind) -> None:
         """Returns when a request may be sent; raises Resting where the service rests for too long to wait."""
+        at_once, each_s = pace_of(service, kind)
         lane = self._lanes.setdefault((service.archive.number, kind), _Lane())
         rest = self._rests.setdefault(service.archive.number, _Rest())
         async with lane.lock:
@@ -84,10 +107,10 @@ class LocalLimiter:
                 now = self._now()
                 if rest.until - now > self._patience_s:
                     raise Resting(service, rest.until - now, rest.why)
-                if (wait_s := max(rest.until, lane.free) - now) <= 0:
+                if (wait_s := max(rest.until, lane.free - (at_once - 1) * each_s) - now) <= 0:
                     break
-                await asyncio.sleep(wait_s)
-            lane.free = now + gap_s(service, kind)
+                await self._wait(wait_s)
+            lane.free = max(lane.free, now) + each_s
 
     async def rest(self, service: ArchiveService, why: str, wanted_s: float | None) -> float:
         """Pauses the service, for so many seconds. What was sent before a pause began makes the next one no longer."""

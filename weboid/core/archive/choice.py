@@ -33,6 +33,7 @@ __all__ = [
     "is_kept",
     "next_try",
     "note_of",
+    "note_of_distance",
     "of_original",
 ]
 
@@ -63,11 +64,11 @@ class Note(IntEnum):
     REDIRECTS = 1
     """The copy redirects to another one, as the page did when it was taken."""
     AFTER = 2
-    """It was taken over a year after the citation."""
+    """It was taken over a year after the moment that was wanted."""
     SIMILAR = 3
     """It is of the URL without a session's identifier or a reader's tracking, not of the URL as cited."""
     BEFORE = 4
-    """It was taken over a year before the citation."""
+    """It was taken over a year before the moment that was wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,11 @@ def note_of(capture: Capture, wish: Wish) -> Note:
         return Note.SIMILAR
     if capture.status in REDIRECTS:
         return Note.REDIRECTS
-    distance = in_utc(capture.taken) - in_utc(wish.wanted)
+    return note_of_distance(in_utc(capture.taken) - in_utc(wish.wanted))
+
+
+def note_of_distance(distance: timedelta) -> Note:
+    """What follows from the time from a moment that is wanted to the copy."""
     if abs(distance) <= _YEAR:
         return Note.NONE
     return Note.AFTER if distance > timedelta(0) else Note.BEFORE

@@ -8,26 +8,29 @@ from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from weboid.core.archive.services import SERVICES, ArchiveService, Dialect
+from weboid.core.archive.services import ON_REQUEST, SERVICES, ArchiveService, Dialect
 from weboid.core.url.archives import ARCHIVES, Archive
 
 KEYS: Final = ("base", "public", "dialect", "per_minute", "replay_per_minute", "countries", "languages")
 NAMES: Final = tuple(archive.name for archive in ARCHIVES if archive.is_offered)
 """The services that may be configured: to the others nobody may be sent."""
 
-_FEW: Final = {"per_minute": 10, "replay_per_minute": 30}
-"""The limits of services that publish none and are not asked by default."""
+_UNKNOWN: Final = {"dialect": Dialect.PYWB, "per_minute": 10, "replay_per_minute": 30}
+"""How a service is asked of which nothing is known but where."""
 _ARCHIVES: Final = {archive.name: archive for archive in ARCHIVES}
 
 
 def configured(order: Sequence[str], tables: Mapping[str, Mapping[str, Any]]) -> tuple[ArchiveService, ...]:
-    """The services to be asked: those of `order`, empty = the usual ones and those of the tables; each with the values
-    of its table, by `KEYS`, and for the rest as usual. Raises ValueError.
+    """The services to be asked: those of `order`, empty = the usual ones (without `ON_REQUEST`) and those of the
+    tables; each with the values of its table, by `KEYS`, and for the rest as usual. Raises ValueError.
+
+    A usual service's addresses for readers stay as usual wherever it is asked, unless its table has `public`. One whose
+    table has a `base` is asked for every URL, unless it has `countries` or `languages`.
     """
     for name in (*order, *tables):
         if name not in NAMES:
             raise ValueError(f"unknown archive service {name!r}; known are {', '.join(NAMES)}")
-    names = order or tuple(dict.fromkeys((*SERVICES, *tables)))
+    names = order or tuple(name for name in (*SERVICES, *tables) if name not in ON_REQUEST or name in tables)
     return tuple(_service(name, tables.get(name, {})) for name in dict.fromkeys(names))
 
 
@@ -43,16 +46,15 @@ def _service(name: str, given: Mapping[str, Any]) -> ArchiveService:
     usual = SERVICES.get(name)
     if usual is None:
         return _new(_ARCHIVES[name], values)
-    if "base" in values:
-        values.setdefault("public", values["base"])
-    return replace(usual, **values)
+    everywhere = {"countries": (), "languages": ()} if "base" in values else {}
+    return replace(usual, **{**everywhere, **values})
 
 
 def _new(archive: Archive, values: Mapping[str, Any]) -> ArchiveService:
     """A service that is not asked unless somebody says where."""
     if not values.get("base"):
         raise ValueError(f"{archive.name}: base: it is not asked by default, so say where to ask it")
-    return ArchiveService(archive, **{"dialect": Dialect.PYWB, "public": values["base"], **_FEW, **values})
+    return ArchiveService(archive, **{**_UNKNOWN, "public": values["base"], **values})
 
 
 def _value(key: str, value: Any) -> Any:

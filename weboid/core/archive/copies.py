@@ -6,11 +6,11 @@ One law: whoever shows a snapshot says that there is one: the state is FOUND if 
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-from weboid.core.archive.choice import Note
+from weboid.core.archive.choice import Note, note_of_distance
 from weboid.core.archive.rows.fitness import in_utc, stamp14
 from weboid.core.record.days import date_of, iso
 from weboid.core.url.archives import Archive
@@ -41,11 +41,21 @@ class CopyOrigin(StrEnum):
     CHOSEN = "chosen"
 
 
+class DistanceTo(StrEnum):
+    """From which day the distance of a copy is told."""
+
+    CITATION = "citation"
+    """The day of the citation, which only whoever asks can know."""
+    FIRST_SEEN = "first-seen"
+    """The day on which the link was first seen: the citation may be years older."""
+
+
 class ShownSnapshot(NamedTuple):
     """A snapshot as it is shown. `address` is for readers; `original` the archived URL, `taken` its moment in UTC, None
     where they are not known.
 
-    `checked` is the day when it was played last, `wanted` the day of the citation for which it was chosen.
+    `checked` is the day when it was played last, `wanted` the day to which its distance is told, and `wanted_is` says
+    which day that is.
     """
 
     service: Archive
@@ -56,6 +66,7 @@ class ShownSnapshot(NamedTuple):
     checked: int | None = None
     note: Note = Note.NONE
     wanted: int | None = None
+    wanted_is: DistanceTo = DistanceTo.FIRST_SEEN
 
     @property
     def stamp(self) -> str | None:
@@ -64,10 +75,26 @@ class ShownSnapshot(NamedTuple):
 
     @property
     def distance_days(self) -> int | None:
-        """Days from the citation to the copy, negative if it is older; None if either is not known."""
+        """Days from the day that is wanted to the copy, negative if it is older; None if either is not known."""
         if self.taken is None or self.wanted is None:
             return None
         return (in_utc(self.taken).date() - date_of(self.wanted)).days
+
+    @property
+    def distance_to(self) -> DistanceTo | None:
+        """From which day that distance is; None if there is none."""
+        return None if self.distance_days is None else self.wanted_is
+
+    @property
+    def remark(self) -> Note:
+        """The note as it is told: a long time between citation and copy only of a copy that was chosen by rule, and
+        only where the day of the citation is known."""
+        if self.note not in _OF_TIME:
+            return self.note
+        days = self.distance_days
+        if days is None or self.wanted_is is not DistanceTo.CITATION or self.origin is not CopyOrigin.CHOSEN:
+            return Note.NONE
+        return note_of_distance(timedelta(days))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +119,7 @@ class Copies:
 
 PENDING: Final = Copies(CopyState.PENDING)
 
+_OF_TIME: Final = frozenset({Note.NONE, Note.AFTER, Note.BEFORE})
 _ORIGINS: Final = tuple(CopyOrigin)
 _WAYBACK: Final = "wayback"
 _WORDS: Final = {
@@ -107,7 +135,7 @@ def copies_of(
     snapshots: Iterable[ShownSnapshot], state: CopyState, checked: int | None = None, again: int | None = None
 ) -> Copies:
     """What is known, in order: a person's choice, then what pages cite, then what was chosen; of each kind first the
-    Wayback Machine's, then the nearest to its citation. One address is there once.
+    Wayback Machine's, then the nearest to the day that is wanted. One address is there once.
 
     With a snapshot the state is FOUND, whatever look-ups said; without one it is never FOUND, but UNKNOWN.
     """
@@ -144,7 +172,8 @@ def snapshot_as_json(shown: ShownSnapshot) -> dict[str, Any]:
         "stamp": shown.stamp,
         "taken": taken,
         "distance_days": shown.distance_days,
+        "distance_to": shown.distance_to,
         "origin": shown.origin.value,
         "checked": None if shown.checked is None else iso(shown.checked),
-        "note": _WORDS[shown.note],
+        "note": _WORDS[shown.remark],
     }

@@ -142,7 +142,8 @@ def _nothing(reply: ServiceReply, expected: str) -> Listing:
         return error(CUT)
     if "html" in kind:
         return error("html")
-    return unknown("no-body") if kind == f"application/{expected}" else _NONE
+    is_text = kind.startswith("text/") or (kind.startswith("application/") and kind != f"application/{expected}")
+    return _NONE if is_text else unknown("no-body")
 
 
 def _timemap(service: ArchiveService, reply: ServiceReply, url: Url, asked: str) -> Listing:

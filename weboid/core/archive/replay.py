@@ -24,6 +24,7 @@ from weboid.core.archive.dialects.replies import (
 from weboid.core.archive.services import ArchiveService
 from weboid.core.url.archives import is_same_page
 from weboid.core.url.hosts import InvalidUrl
+from weboid.core.url.spellings import archived, merged
 from weboid.core.url.urls import Url, parse
 
 NEAR: Final = timedelta(hours=24)
@@ -40,6 +41,11 @@ _TROUBLE: Final = re.compile(
 """Pages of archives in trouble that come with 200 or 404, at the beginning of a paragraph: long scripts say it too."""
 _DATABASE: Final = re.compile(r"can'?t connect db", re.IGNORECASE)
 """Wikiwix in trouble, with code 200."""
+
+
+_FRAME: Final = re.compile(rb"""<iframe[^>]{0,300}\bid=["']replay_iframe|/wb_frame\.js\b""")
+_FRAME_BYTES: Final = 16_384
+"""The page that pywb puts around a copy, with Memento-Datetime, whether there is one or not: raw replays have none."""
 
 
 class ReplayResult(Enum):
@@ -103,13 +109,23 @@ def _played(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) 
     taken = http_moment_of(reply.headers["memento-datetime"])
     if taken is None or asked is None:
         return Replayed(ReplayResult.NOTHING, "bad-moment")
+    if _FRAME.search(reply.body[:_FRAME_BYTES]):
+        return Replayed(ReplayResult.ABSENT, "frame", reply.code, taken)
     location = _location(reply, stamp, url, service) if 300 <= (reply.code or 0) < 400 else None
-    if taken == asked:
-        return Replayed(ReplayResult.PLAYS, "", reply.code, taken, location)
     links = links_of(reply.headers.get("link", ""))
     original = next((link.target for link in links if "original" in link.relations), str(url))
+    if taken == asked:
+        if _is_certainly_other(original, url):
+            return Replayed(ReplayResult.MOVED_FAR, "other-page", reply.code, taken, location)
+        return Replayed(ReplayResult.PLAYS, "", reply.code, taken, location)
     result, why = _distance(asked, taken, original, url)
     return Replayed(result, why, reply.code, taken, location)
+
+
+def _is_certainly_other(original: str, url: Url) -> bool:
+    """Whether the archived page is another one, however archives merge spellings; what cannot be read is not."""
+    form = archived(original)
+    return form is not None and merged(form) != merged(url)
 
 
 def _led(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) -> Replayed:

@@ -64,6 +64,10 @@ class ArchiveService:
         return self.dialect in (Dialect.WAYBACK, Dialect.PYWB, Dialect.TIMEMAP)
 
 
+ON_REQUEST: Final = frozenset({"archive-it", "perma"})
+"""Services that are asked only where an operator names them: each holds a little of the web, and for a URL of any site
+costs two requests, and an error whenever it does not answer."""
+
 MOST_OF_A_COUNTRY: Final = 2
 """Services asked because of a URL's country."""
 
@@ -135,6 +139,13 @@ def services_for(
             of_country += 1
             chosen.append(service)
     return chosen
+
+
+def playing(configured: Iterable[ArchiveService]) -> dict[int, ArchiveService]:
+    """The services, by the number of their archive, at which a copy is played that somebody has chosen already: also
+    those that are asked for others only `ON_REQUEST`."""
+    usual = [service for service in SERVICES.values() if service.name in ON_REQUEST]
+    return {service.archive.number: service for service in (*usual, *configured)}
 
 
 def _is_of(host: str, suffixes: tuple[str, ...]) -> bool:

@@ -99,6 +99,7 @@ _PORTS: Final = frozenset({0, 80, 443, 8080})
 _FIELDS: Final = {
     # Up to 14 digits from the year down to the second, perhaps followed by a flag for how to show the page.
     "stamp": r"(?P<stamp>[0-9]{1,14})(?:[a-z]{2}_)?",
+    "whole stamp": r"(?P<stamp>[0-9]{14})(?:[a-z]{2}_)?",
     "plain stamp": r"(?P<stamp>[0-9]{4,14})",
     # 2009-12-31, 20091231-2359, 2009-Dec-31, 2009.12.31-235959, 2009-1231-2359-59
     "day": r"(?P<stamp>[0-9]{4}-[0-9]{2}-[0-9]{2})",
@@ -148,6 +149,7 @@ ARCHIVES: Final = (
             "/web/{stamp}\\*/{url}",
             "/web/\\*/{url}",
             "/{stamp}/{scheme}{url}",
+            "/{whole stamp}/{url}",
             "/(?:web/)?{scheme}{url}",
         ),
     ),
@@ -181,7 +183,13 @@ ARCHIVES: Final = (
         ),
         Standing.DEAD,
     ),
-    Archive(4, "archive-it", "Archive-It", ("wayback.archive-it.org",), ("/{part}/{stamp}/{url}",)),
+    Archive(
+        4,
+        "archive-it",
+        "Archive-It",
+        ("wayback.archive-it.org",),
+        ("/{part}/{stamp}/{url}", "/{part}/(?:\\*/)?{scheme}{url}"),
+    ),
     Archive(
         5,
         "loc",
@@ -194,7 +202,7 @@ ARCHIVES: Final = (
         "arquivo",
         "Arquivo.pt",
         ("arquivo.pt",),
-        (_WAYBACK, "/wayback/wayback/{stamp}/{url}", "/noFrame/replay/{stamp}/{url}"),
+        (_WAYBACK, "/wayback/wayback/{stamp}/{url}", "/noFrame/replay/{stamp}/{url}", "/wayback/{scheme}{url}"),
     ),
     Archive(
         7,
@@ -215,7 +223,7 @@ ARCHIVES: Final = (
         "nationalarchives",
         "UK Government Web Archive",
         ("webarchive.nationalarchives.gov.uk", "yourarchives.nationalarchives.gov.uk"),
-        ("/(?:tna/|ukgwa/)?{stamp}/{url}",),
+        ("/(?:tna/|ukgwa/)?{stamp}/{url}", "/(?:tna/|ukgwa/)?(?:\\*/)?{scheme}{url}"),
     ),
     Archive(10, "parliament", "UK Parliament Web Archive", ("webarchive.parliament.uk",), ("/{stamp}/{url}",)),
     Archive(
@@ -223,7 +231,7 @@ ARCHIVES: Final = (
         "ukwa",
         "UK Web Archive",
         ("webarchive.org.uk", "beta.webarchive.org.uk"),
-        ("/wayback/(?:{language}/)?archive/{stamp}/{url}",),
+        ("/wayback/(?:{language}/)?archive/{stamp}/{url}", "/wayback/(?:{language}/)?archive/(?:\\*/)?{scheme}{url}"),
     ),
     Archive(12, "nrscotland", "National Records of Scotland", ("webarchive.nrscotland.gov.uk",), ("/{stamp}/{url}",)),
     Archive(
@@ -285,6 +293,7 @@ ARCHIVES: Final = (
             "/nph-arch/[0-9]{4}/S{month name}/{url}",
             "/gov/(?:wayback/)?{stamp}/{url}",
             "/awa/{stamp}/{url}",
+            "/awa/{scheme}{url}",
         ),
     ),
     Archive(22, "padicat", "Padicat", ("padi.cat", "wayback.padicat.cat"), (_WAYBACK,)),
@@ -313,7 +322,7 @@ ARCHIVES: Final = (
         ("archive.wikiwix.com",),
         (
             "/cache/{plain stamp}/{url}",
-            "/cache/(?:index2?\\.php)?\\?url={escaped}(?:&{rest})?",
+            "/cache/(?:index2?\\.php)?\\?(?:[^&]*&)*?url={escaped}(?:&{rest})?",
         ),
     ),
     Archive(30, "yorku", "York University", ("digital.library.yorku.ca",), (_WAYBACK,)),

@@ -6,12 +6,15 @@ Archives merge spellings that are different pages: letter case, order of query, 
 import re
 from dataclasses import replace
 from typing import Final
+from urllib.parse import unquote
 
 from weboid.core.url.archives import is_same_page
 from weboid.core.url.hosts import InvalidUrl, is_ip
 from weboid.core.url.urls import Url, parse
 
 _USERINFO: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*@")
+_WWW: Final = re.compile(r"^www[0-9]*\.")
+_SLASHES: Final = re.compile("/+$")
 _FRONT: Final = re.compile(
     r"/?(?:[a-z]{2}(?:[-_][a-z]{2})?/)?(?:(?:index|default|home|main|start|startseite|welcome)(?:\.[a-z]{2,5})?/?)?",
     re.IGNORECASE,
@@ -49,12 +52,13 @@ def archived(original: str) -> Url | None:
 
 
 def is_wanted(form: Url | None, url: Url) -> bool:
-    """Whether an archived URL is that of the wanted page. At an IP address or a port only the same URL is."""
+    """Whether an archived URL is that of the wanted page. At an IP address, a port or by FTP only the same URL is.
+    Archives take several final slashes for one."""
     if form is None:
         return False
-    if url.port or form.port or is_ip(url.host):
+    if url.port or form.port or is_ip(url.host) or "ftp" in (url.scheme, form.scheme):
         return form == url
-    return is_same_page(form, url)
+    return is_same_page(*(replace(one, path=_SLASHES.sub("/", one.path)) for one in (form, url)))
 
 
 def is_front(url: Url) -> bool:
@@ -86,6 +90,15 @@ def similar_url(url: Url) -> Url | None:
     rest = "&".join(fields)
     similar = replace(url, path=f"{path}?{rest}" if rest else path or "/")
     return None if similar == url else similar
+
+
+def merged(url: Url) -> str:
+    """What all spellings have in common that an archive may take for one, generously: letter case, order of query,
+    ``www2.``, port, sessions and escapes do not count. Different texts are certainly different pages."""
+    url = similar_url(url) or url
+    path, _, query = unquote(url.path).partition("?")
+    fields = "&".join(sorted(query.split("&")))
+    return f"{_WWW.sub('', url.host, count=1)}{path.rstrip('/')}?{fields}".lower()
 
 
 def _is_session(field: str) -> bool:

@@ -109,7 +109,7 @@ def _chosen_by_people(addresses: Iterable[str], wanted: int | None) -> Iterator[
 
 
 def _wanted(kept: KeptCopies) -> int | None:
-    """The day of the citation, as far as a copy was chosen for one."""
+    """The day for which copies were chosen, as far as one was: the day on which the link was first seen."""
     return next((row.wanted for row in kept.snapshots if row.wanted is not None), None)
 
 

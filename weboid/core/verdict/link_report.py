@@ -12,8 +12,8 @@ from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
 from weboid.core.archive.addresses import stamp_of
-from weboid.core.archive.copies import Copies, copies_as_json
-from weboid.core.record.days import NEVER_DUE, iso
+from weboid.core.archive.copies import Copies, DistanceTo, copies_as_json
+from weboid.core.record.days import iso
 from weboid.core.record.history import Entry
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.record import UNTRIED, HostRecord, UrlRecord
@@ -50,7 +50,7 @@ class Known(Protocol):
     @property
     def host(self) -> HostRecord: ...
     @property
-    def due(self) -> int: ...
+    def next_check(self) -> int | None: ...
     @property
     def claims(self) -> Claims: ...
     @property
@@ -76,8 +76,8 @@ def keyed_link(link: Classified) -> KeyedLink:
 class LinkReport(NamedTuple):
     """One URL of a page. `given` are the forms of it that the wiki has, sorted; they have one `normal` form (L-6).
 
-    `url` and `normal` are None where the link is ignored or invalid, `due` where nothing is stored of it or it is not
-    checked by rounds. `copies` are those in web archives, None of a link that needs none: dead and doubtful ones do.
+    `url` and `normal` are None where the link is ignored or invalid, `due` where nothing is stored of it or it is
+    never checked. `copies` are those in web archives, None of a link that needs none: dead and doubtful ones do.
     """
 
     given: tuple[str, ...]
@@ -138,7 +138,7 @@ class PageReport:
 _INVALID: Final = Finding(Verdict.INVALID)
 _SPAM: Final = Finding(Verdict.SPAM)
 _UNKNOWN: Final = Finding(Verdict.UNKNOWN)
-_WITHOUT: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL})
+COPY_WANTED: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL})
 """The verdicts on links of which a copy is wanted."""
 _FINDINGS: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL, Verdict.SPAM, Verdict.INVALID})
 
@@ -181,10 +181,9 @@ def _link_report(
         finding = _UNKNOWN
     record, due, claims, grounds, copies = UNTRIED, None, NONE, None, None
     if known is not None:
-        record, claims = known.record, known.claims
-        due = None if known.due == NEVER_DUE else known.due
+        record, due, claims = known.record, known.next_check, known.claims
         grounds = grounds_of(record, known.host, policy)
-        if finding.verdict in _WITHOUT and link.url is not None and not is_archive_host(link.url.host):
+        if finding.verdict in COPY_WANTED and link.url is not None and not is_archive_host(link.url.host):
             copies = shown_copies(known.kept, link.url, claims.archives, services)
     # Positional arguments are faster, and there are hundreds of links on a page.
     return LinkReport(
@@ -295,7 +294,7 @@ def cited_on(link: LinkReport, day: int) -> LinkReport:
     copies = link.copies
     if copies is None or not copies.snapshots:
         return link
-    snapshots = tuple(snapshot._replace(wanted=day) for snapshot in copies.snapshots)
+    snapshots = tuple(snapshot._replace(wanted=day, wanted_is=DistanceTo.CITATION) for snapshot in copies.snapshots)
     return link._replace(copies=replace(copies, snapshots=snapshots))
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from weboid.core.document.face import NO_FACE, Face
 from weboid.core.document.portrait import Portrait, unpacked_portrait
 from weboid.core.record import mime
+from weboid.core.record.days import NEVER_DUE
 from weboid.core.record.history import Entry, History, packed, unpacked
 from weboid.core.record.reasons import BY_NUMBER, Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
@@ -62,7 +63,8 @@ class StoredUrl:
 class KnownUrl(NamedTuple):
     """A URL with all that an answer shows of it. `orphaned` is the day on which its last use went (U-8).
 
-    `claims` and `kept` are there where they are shown: of URLs that fail, `kept` also of those in doubt.
+    `claims` and `kept` are there where they are shown: of URLs that fail, `kept` also of those in doubt. `visit` is the
+    day of the next visit of a cited copy, whose `due` is NEVER_DUE; so is `visit` if its archive is never visited.
     """
 
     key: UrlKey
@@ -74,6 +76,13 @@ class KnownUrl(NamedTuple):
     claims: Claims = NONE
     packed_portrait: bytes | None = None
     kept: KeptCopies = NOTHING
+    visit: int | None = None
+
+    @property
+    def next_check(self) -> int | None:
+        """The day of the next check, by whoever does it; None = it is never checked."""
+        day = self.visit if self.due == NEVER_DUE else self.due
+        return None if day == NEVER_DUE else day
 
     @property
     def portrait(self) -> Portrait | None:

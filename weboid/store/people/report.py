@@ -119,13 +119,15 @@ async def expire_reports(conn: Connection, day: int, *, limit: int) -> int:
 async def record_check_now(conn: Connection, known: KnownUrl, day: int) -> bool:
     """Makes a URL from `find_locked_url` due on `day` unless it was checked that day; returns whether it is (W-14).
 
-    A cited copy becomes due for those who visit copies (A-3), if its archive may be visited.
+    A cited copy becomes due for those who visit copies (A-3), unless its archive is never visited.
     """
-    if known.record.checked is not None and known.record.checked >= day:
+    if known.next_check is None or (known.record.checked is not None and known.record.checked >= day):
         return False
+    if known.next_check <= day:
+        return True
     if known.due == NEVER_DUE:
-        return await record_cited_due(conn, {known.key: day}) > 0
-    if known.due > day:
+        await record_cited_due(conn, {known.key: day})
+    else:
         host = HostKey(*known.key[:2])
         await lock_hosts(conn, [host])
         await record_due(conn, {known.key: day})

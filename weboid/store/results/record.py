@@ -28,7 +28,7 @@ from weboid.store.urls.check import (
     record_hosts,
 )
 from weboid.store.urls.face import record_faces
-from weboid.store.urls.lock import keep_order, list_there, lock_hosts, lock_urls
+from weboid.store.urls.lock import list_there, lock_hosts, lock_urls
 from weboid.store.urls.special import HostSpecial, delete_specials, record_specials
 
 
@@ -67,7 +67,6 @@ async def record_batch(conn: Connection, batch: Sequence[Checked], held: Held, p
     buckets = {checked.url.key.bucket for checked in batch}
     ours = await list_held(conn, {bucket: held[bucket] for bucket in buckets if bucket in held})
     mine = [checked for checked in batch if checked.url.key.bucket in ours]
-    await keep_order(conn)
     is_locked = any(checked.seen is None or _turns_host(checked, policy) for checked in mine)
     if is_locked:
         mine = await _locked(conn, mine, policy)

@@ -25,6 +25,7 @@ from weboid.store.db.rows import (
     stored_url,
 )
 from weboid.store.db.statements import statements
+from weboid.store.urls.lock import keep_order
 
 SQL: Final = statements("urls/check")
 CHANGE_SQL: Final = statements("urls/verdict_log")
@@ -45,8 +46,11 @@ class CheckedUrl:
 async def record_checks(conn: Connection, checks: Sequence[CheckedUrl], *, cited: bool = False) -> int:
     """Writes the records of URLs that were checked, each URL at most once; returns how many there still are.
 
-    Cited copies are written only with `cited`, and nothing else is then: nobody writes what another visits (A-2).
+    Cited copies are written only with `cited`, and nothing else is then: nobody writes what another visits (A-2). The
+    URLs are locked in the order of keys.
     """
+    # Every time, whoever writes: a session keeps the plan of a statement that it repeats, whatever is set later.
+    await keep_order(conn)
     ordered = sorted(checks, key=lambda check: check.key)
     columns = {
         **key_columns(check.key for check in ordered),

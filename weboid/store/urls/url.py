@@ -25,7 +25,7 @@ from weboid.store.db.rows import (
 from weboid.store.db.statements import statements
 from weboid.store.schedule.lease import due_values
 from weboid.store.urls.claims import noted
-from weboid.store.urls.copies import with_copies
+from weboid.store.urls.copies import with_copies, with_visits
 from weboid.store.urls.face import list_faces
 from weboid.store.urls.special import list_specials
 
@@ -99,4 +99,4 @@ async def find_urls(conn: Connection, keys: Sequence[UrlKey]) -> dict[UrlKey, Kn
     """What is known of these URLs; those not watched are missing."""
     rows = await (await conn.execute(SQL["find_urls"], key_columns(keys))).fetchall()
     known = [known_url(row) for row in rows]
-    return {url.key: url for url in await with_copies(conn, await noted(conn, known))}
+    return {url.key: url for url in await with_visits(conn, await with_copies(conn, await noted(conn, known)))}

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup, escape
 
 from weboid.core.archive.copies import ShownSnapshot
+from weboid.core.archive.visits import withdrawn_stamp
 from weboid.core.record.days import date_of
 from weboid.core.url.archives import BY_NUMBER
 from weboid.core.verdict.kept_copies import KeptLookup
@@ -54,7 +55,7 @@ async def find_about_copies(conn: Connection, known: KnownUrl, wiki: StoredWiki 
 def copies_view(link: LinkReport, about: AboutCopies | None, day: int, say: Messages) -> dict[str, Any]:
     """The values of the part about copies; `copies` is empty where there is none to tell of."""
     if about is None or link.copies is None:
-        return {"copies": [], "has_copy": False, "changing": None, "wikitext": [], "lookups": []}
+        return {"copies": [], "has_copy": False, "changing": None, "wikitext": None, "lookups": []}
     return {
         "copies": _told(link, about, day, say),
         "has_copy": bool(link.copies.snapshots),
@@ -92,19 +93,20 @@ def _changing_words(changing: ChangingPage | None, say: Messages) -> Markup | No
     return say.html("weboid-url-changing-lifted" if changing.is_lifted else "weboid-url-changing")
 
 
-def _wikitext(link: LinkReport, settings: WikiSettings | None, day: int) -> list[str]:
-    """The wiki's own template for the copy that is shown first; nothing where the wiki's settings are not known."""
+def _wikitext(link: LinkReport, settings: WikiSettings | None, day: int) -> str | None:
+    """The wiki's own template for the copy that is shown first; None where the wiki's settings are not known."""
     shown = None if link.copies is None else link.copies.first
     if shown is None or shown.taken is None or settings is None or link.normal is None:
-        return []
-    written = archive_wikitext(
+        return None
+    return archive_wikitext(
         settings, url=link.normal, archive_url=shown.address, taken=shown.taken, text="", today=date_of(day)
     )
-    return [] if written is None else [written]
 
 
 def _lookup_view(lookup: KeptLookup, day: int, say: Messages) -> _LookupView:
     answer = say.text(f"weboid-lookup-{lookup.outcome.word}")
     asked = html.time_html(lookup.asked, day, say)
     title = BY_NUMBER[lookup.archive].title
-    return _LookupView(say.html("weboid-url-lookup", title, escape(answer), asked), visible(lookup.passed))
+    # A copy that was withdrawn is told above in words; it was not passed over.
+    passed = "" if withdrawn_stamp(lookup.passed) is not None else visible(lookup.passed)
+    return _LookupView(say.html("weboid-url-lookup", title, escape(answer), asked), passed)

@@ -61,8 +61,10 @@ async def lift_changing(conn: Connection, given: Parameters, person: Person, day
 
 def changing_view(page: ChangingPage, url: Url, given: Parameters, day: int, say: Messages) -> ChangingView:
     """A page of the list as it is shown."""
-    state = say.html("weboid-admin-changing-found", html.time_html(page.day, day, say))
+    found = html.time_html(page.day, day, say)
     if page.is_lifted:
         name = Markup("<bdi>{}</bdi>").format(visible(page.name or ""))
-        state = Markup("{}; {}").format(state, say.html("weboid-admin-changing-lifted", name))
+        state = say.html("weboid-admin-changing-lifted", name, found)
+    else:
+        state = say.html("weboid-admin-changing-found", found)
     return ChangingView(str(url), address_in_language("url", given, url=str(url)), state, page.is_lifted)

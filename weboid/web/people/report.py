@@ -168,6 +168,8 @@ class ReportPage:
         async with service.pool.connection() as conn:
             await begin(conn, Action.CHECK, person, daily=self._daily)
             known = await _find_locked(conn, url)
+            if known.next_check is None:
+                raise Problem(409, "never-checked")
             if not await record_check_now(conn, known, day):
                 raise Problem(409, "asked-today")
             await note(conn, Action.CHECK, person, str(url))
@@ -203,7 +205,9 @@ def _claim(what: str, report: Report, url: Url, day: int, say: Messages) -> Mark
 def _check_state(known: KnownUrl, day: int) -> str:
     if known.record.checked is not None and known.record.checked >= day:
         return "checked"
-    return "due" if known.due <= day else "open"
+    if known.next_check is None:
+        return "never"
+    return "due" if known.next_check <= day else "open"
 
 
 def _done(given: Parameters, known: KnownUrl, reports: dict[str, Report | None], day: int) -> str | None:
@@ -215,7 +219,7 @@ def _done(given: Parameters, known: KnownUrl, reports: dict[str, Report | None],
         case "removed":
             is_so = None in reports.values()
         case "check":
-            is_so = known.due <= day
+            is_so = known.next_check is not None and known.next_check <= day
         case _:
             is_so = False
     return _DONE[given["done"]] if is_so else None

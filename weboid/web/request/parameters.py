@@ -15,7 +15,7 @@ from weboid.core.record.days import days_from_epoch
 from weboid.core.url.farms import WikiName, parse_wiki_name
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse
-from weboid.core.verdict.link_report import Extent
+from weboid.core.verdict.link_report import COPY_WANTED, Extent
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import ConfigError
 from weboid.web.request.problem import Problem
@@ -34,8 +34,6 @@ _MOST_TITLE: Final = 300
 _REVISION: Final = re.compile(r"[1-9][0-9]{0,17}")
 _VERDICTS: Final = {verdict.word: verdict for verdict in (Verdict.DEAD, Verdict.DOUBTFUL, Verdict.WORKING)}
 _COPIED: Final = {"with": True, "without": False}
-_WITHOUT: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL})
-"""The verdicts on links of which a copy is wanted."""
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CALLBACK: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)*")
 _MOST_CALLBACK: Final = 64
@@ -145,7 +143,7 @@ def copied_of(given: Parameters) -> bool | None:
     """Whether only links with an archived copy are requested, or only those without; None = both. Raises Problem."""
     if "copy" not in given:
         return None
-    if given["copy"] not in _COPIED or not verdicts_of(given) <= _WITHOUT:
+    if given["copy"] not in _COPIED or not verdicts_of(given) <= COPY_WANTED:
         raise Problem(400, "copy")
     return _COPIED[given["copy"]]
 

@@ -1,4 +1,4 @@
-"""The words about copies in web archives: which is shown, how far from the citation, why there is none (A-1, W-8).
+"""The words about copies in web archives: which is shown, how far from which day, why there is none (A-1, W-8).
 
 One law: each state of the core has a message of its own, so that "none" is never said where nobody answered.
 """
@@ -6,7 +6,7 @@ One law: each state of the core has a message of its own, so that "none" is neve
 from typing import Final
 
 from weboid.core.archive.choice import Note
-from weboid.core.archive.copies import Copies, CopyOrigin, CopyState, ShownSnapshot
+from weboid.core.archive.copies import Copies, CopyOrigin, CopyState, DistanceTo, ShownSnapshot
 from weboid.core.record.days import days_from_epoch
 from weboid.core.url.archives import Snapshot
 from weboid.core.verdict.link_report import LinkReport
@@ -30,19 +30,20 @@ def snapshot_words(shown: ShownSnapshot, say: Messages) -> str:
 
 
 def distance_words(shown: ShownSnapshot, say: Messages) -> str | None:
-    """How long before or after the citation it was taken; None if that is not known."""
+    """How long before or after the citation, or the day on which the link was first seen; None if that is not known."""
     days = shown.distance_days
     if days is None:
         return None
+    seen = "" if shown.distance_to is DistanceTo.CITATION else "seen-"
     if days == 0:
-        return say.text("weboid-copy-same-day")
+        return say.text(f"weboid-copy-{seen}same-day")
     unit, count = counted(abs(days))
-    return say.text(f"weboid-copy-{'before' if days < 0 else 'after'}-{unit}s", count)
+    return say.text(f"weboid-copy-{seen}{'before' if days < 0 else 'after'}-{unit}s", count)
 
 
 def remarks(shown: ShownSnapshot, say: Messages) -> list[str]:
     """What people should know of a copy beside its moment, as sentences."""
-    keys = [_ORIGINS.get(shown.origin), NOTES.get(shown.note)]
+    keys = [_ORIGINS.get(shown.origin), NOTES.get(shown.remark)]
     return [say.text(key) for key in keys if key]
 
 

@@ -127,6 +127,12 @@ def test_what_a_service_does_not_say_is_none(field: str, written: object, read: 
         (" ".join(ROW[:6]), 200),
         (" ".join([*ROW, "3"]), 200),
         (" ".join([*ROW[:6], "-", "4399", "mills.arc.gz"]), 200),
+        (f"{ROW[2]} {ROW[1]}", None),
+        (f"{ROW[1]} {ROW[2]} 200", 200),
+        (f"{ROW[1]} {ROW[2]} text/html 200", 200),
+        (f"{ROW[2]} {ROW[1]} 200 12345 {ROW[0]}", 200),
+        (json.dumps([ROW]), 200),
+        (json.dumps([[ROW[1], ROW[2], "200"], []]), 200),
     ],
 )
 def test_text_rows_of_other_widths_are_read(line: str, status: int | None) -> None:
@@ -136,9 +142,10 @@ def test_text_rows_of_other_widths_are_read(line: str, status: int | None) -> No
 
 
 def test_a_row_with_a_blank_in_its_url_is_bad() -> None:
-    rows = rows_of(" ".join([*ROW[:2], "http://mill.demo/a b", *ROW[3:]]) + "\n")
-    assert rows
-    assert (rows.captures, rows.bad) == ((), 1)
+    for columns in (ROW, ROW[:4], ROW[1:4]):
+        rows = rows_of(" ".join(columns).replace(ROW[2], "http://mill.demo/a b") + "\n")
+        assert rows
+        assert (rows.captures, rows.bad) == ((), 1)
 
 
 def test_the_same_row_twice_is_one_capture() -> None:

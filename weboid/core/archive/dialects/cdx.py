@@ -31,6 +31,17 @@ _WHOLE: Final = frozenset({7, 8, 11})
 _STATUS: Final = re.compile(r"[0-9]{3}|-")
 _MIME: Final = re.compile(r"[a-z0-9][a-z0-9.+_-]*/[a-z0-9.+_*-]+")
 _DIGEST: Final = re.compile(r"[A-Za-z0-9+/=_-]{8,100}")
+_LOOKS: Final = {
+    "timestamp": re.compile(r"[0-9]{14}"),
+    "original": re.compile(r"https?://[^\s/]\S*", re.IGNORECASE),
+    "statuscode": _STATUS,
+    "mimetype": _MIME,
+    "digest": re.compile(r"[A-Z2-7]{32}"),
+}
+"""What the columns look like."""
+_UNTOLD: Final = re.compile(r"[0-9]+|-|[^/\s]+\)/\S*|\S+\.w?arc(?:\.gz)?", re.IGNORECASE)
+"""Columns that are not needed, or look alike: lengths, offsets, nothing, keys, files."""
+_MOST_COLUMNS: Final = 11
 _HIDDEN: Final = frozenset({"block", "exclude"})
 _MOST_BYTES: Final = 10**15
 _LONGEST_MIME: Final = 100
@@ -69,6 +80,10 @@ def _json_rows(text: str) -> Rows | None:
     if not isinstance(data[0], list):
         return None
     names = [str(name) for name in data[0]]
+    if _plain_fields(names):
+        # The row of names is missing.
+        rows = [[str(value) for value in row] if isinstance(row, list) else [] for row in data]
+        return _collected(iter([_plain_fields(row) for row in rows if row]))
     if not {"timestamp", "original"} <= set(names) or (len(data) == 1 and not _NAMES.issuperset(names)):
         return None
     return _collected(_json_fields(data[1:], names), resume_key=_json_key(data))
@@ -126,12 +141,30 @@ def _line_fields(line: str) -> "_Fields":
     if len(parts) == 3 and parts[2].startswith("{"):
         value = json_of(parts[2])
         return {**value, "timestamp": parts[1]} if isinstance(value, dict) else None
-    parts = line.split()
+    return _plain_fields(line.split())
+
+
+def _plain_fields(parts: list[str]) -> "_Fields":
+    """The fields of a row whose columns nobody names; those asked for, the standard ones, or told by their looks."""
     if len(parts) in (2, len(FIELDS)) and moment_of(parts[0]):
         return dict(zip(FIELDS, parts, strict=False))
     names = _COLUMNS.get(len(parts))
-    is_row = names is not None and _STATUS.fullmatch(parts[4])
-    return dict(zip(names, parts, strict=True)) if names and is_row else None
+    if names is not None and _STATUS.fullmatch(parts[4]):
+        return dict(zip(names, parts, strict=True))
+    return _told_by_looks(parts) if len(parts) <= _MOST_COLUMNS else None
+
+
+def _told_by_looks(parts: list[str]) -> "_Fields":
+    """The fields of a row with other columns, or with them in another order; None without a moment and a URL."""
+    fields: dict[str, object] = {}
+    for part in parts:
+        name = next((name for name, look in _LOOKS.items() if name not in fields and look.fullmatch(part)), None)
+        if name:
+            fields[name] = part
+        elif not _UNTOLD.fullmatch(part):
+            # A blank in a URL makes one column look like two.
+            return None
+    return fields if {"timestamp", "original"} <= fields.keys() else None
 
 
 def _looks_like_row(line: str) -> bool:

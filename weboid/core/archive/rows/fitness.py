@@ -13,13 +13,14 @@ from typing import Final, NamedTuple
 
 from weboid.core.archive.captures import Capture
 from weboid.core.document.portrait import BLANK, Portrait
-from weboid.core.url.spellings import archived, file_extension, is_wanted, similar_url
+from weboid.core.url.spellings import archived, file_extension, is_wanted, merged
 from weboid.core.url.urls import Url
 
 SHORT_BYTES: Final = 700
 """A shorter copy of HTML, compressed and with its headers, is mostly a stub; it is taken only if there is no other."""
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-RESERVE: Final = frozenset({203, 206})
+RESERVE: Final = frozenset({203, 206, 226})
+"""226 is how archives write what FTP servers gave."""
 GOOD: Final = 200
 _GONE: Final = frozenset({404, 410})
 _EMPTY: Final = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
@@ -222,20 +223,12 @@ def _resolved(pages: list[Row]) -> list[Row]:
 
 def _shared_digests(rows: Iterable[Row], url: Url) -> set[str]:
     """The contents that several other pages of the host have, too, if a listing has other pages at all."""
-    own = _plain(url)
+    own = merged(url)
     others: dict[str, set[str]] = defaultdict(set)
     for row in rows:
-        if row.digest and row.digest != _EMPTY and row.form is not None and (page := _plain(row.form)) != own:
+        if row.digest and row.digest != _EMPTY and row.form is not None and (page := merged(row.form)) != own:
             others[row.digest].add(page)
     return {digest for digest, pages in others.items() if len(pages) >= _SEVERAL}
-
-
-def _plain(url: Url) -> str:
-    """What different spellings of one page have in common, generously."""
-    url = similar_url(url) or url
-    path, _, query = url.path.partition("?")
-    fields = "&".join(sorted(query.split("&")))
-    return f"{url.host.removeprefix('www.')}{path.rstrip('/')}?{fields}".lower()
 
 
 def stamp14(moment: datetime) -> int:

@@ -1,0 +1,170 @@
+"""``weboid snapshots`` against a stand-in that answers loosely, and in forms that nobody asked for."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.commands import Place, open_place
+from support.loose_archive import TEXT, Answer, LooseArchive, led, played, rows
+from support.misbehaving import Asked, HangUp, reply, serve
+
+from weboid.demo.world import World
+
+URL = "https://www.mill.example.com/wheel"
+STAMP = "20171124151315"
+ROW = f"com,example,mill)/wheel {STAMP} {URL} text/html 200 ABCDEFGHIJKLMNOPQRSTUVWXYZ234567 12000\n"
+EMPTY = reply(200, body=b'{"archived_snapshots": {}, "url": "mill.example.com"}', kind="application/json")
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> AsyncIterator[Place]:
+    async with open_place(tmp_path, World({}), {}) as place:
+        yield place
+
+
+async def looked_up(place: Place, archive: LooseArchive, *call: str) -> dict[str, Any]:
+    """The line of the one URL; only Wayback's base is configured, and there is no internet."""
+    async with serve(archive) as archive.site:
+        place.environ |= {"WEBOID_ARCHIVE_WAYBACK_BASE": archive.site.url("")}
+        ran = await place.run("snapshots", "--json", *(call or (URL,)))
+    assert (ran.status, ran.err) == (0, "")
+    [line] = ran.lines()
+    return line
+
+
+async def test_one_service_at_loopback_is_enough_and_readers_get_the_real_address(place: Place) -> None:
+    line = await looked_up(place, LooseArchive(cdx=rows(ROW), replay=played))
+    assert (line["outcome"], line["service"], line["stamp"]) == ("found", "wayback", STAMP)
+    assert line["snapshot"] == f"https://web.archive.org/web/{STAMP}/{URL}"
+
+
+async def test_none_of_the_one_service_is_none(place: Place) -> None:
+    line = await looked_up(place, LooseArchive(cdx=rows("[]"), available=EMPTY))
+    assert (line["outcome"], [tried["service"] for tried in line["tries"]]) == ("none", ["wayback"])
+
+
+@pytest.mark.parametrize(
+    "replay",
+    [
+        played,
+        lambda asked: played(asked, TEXT, "Content-Encoding: gzip"),
+        lambda asked: played(asked, TEXT, "Content-Encoding: br"),
+    ],
+    ids=["plain", "gzip", "br"],
+)
+@pytest.mark.parametrize(
+    "listed",
+    [ROW, f"{URL} {STAMP}\n", f'[["{STAMP}", "{URL}", "200"]]'],
+    ids=["text", "other columns", "no names"],
+)
+async def test_listings_and_copies_in_other_forms_are_read(place: Place, replay: Answer, listed: str) -> None:
+    assert (await looked_up(place, LooseArchive(cdx=rows(listed), replay=replay)))["stamp"] == STAMP
+
+
+async def test_an_unpacked_listing_that_says_gzip_is_read(place: Place) -> None:
+    cdx = reply(200, "Content-Encoding: gzip", body=ROW.encode(), kind="text/plain")
+    assert (await looked_up(place, LooseArchive(cdx=cdx, replay=played)))["outcome"] == "found"
+
+
+async def test_a_near_copy_is_played_at_the_base_under_the_spelling_that_the_archive_names(place: Place) -> None:
+    listed = "http://mill.example.com/wheel"
+
+    def replay(asked: Asked) -> bytes:
+        if asked.target.endswith(f"/web/20171124000001id_/{listed}"):
+            return led(STAMP, URL)
+        assert asked.target == f"/web/{STAMP}id_/{URL}"
+        return played(asked)
+
+    line = await looked_up(
+        place, LooseArchive(cdx=rows(ROW.replace(STAMP, "20171124000001").replace(URL, listed)), replay=replay)
+    )
+    assert (line["stamp"], line["original"]) == (STAMP, URL)
+
+
+async def test_a_redirect_that_is_chosen_is_the_one_that_plays(place: Place) -> None:
+    listed, target = "http://mill.example.com/wheel", "https://www.mill.example.com/museum/wheel"
+
+    def replay(asked: Asked) -> bytes:
+        if asked.target.endswith(f"/20171124000001id_/{listed}"):
+            return led("20171124000009", URL)
+        if asked.target.endswith(f"/20171124000009id_/{URL}"):
+            location = f"Location: https://web.archive.org/web/20171124000009id_/{target}"
+            return played(asked, b"", location, status=301)
+        return played(asked) if STAMP in asked.target else led(STAMP, target)
+
+    row = ROW.replace(STAMP, "20171124000001").replace(URL, listed).replace(" 200 ", " 301 ")
+    line = await looked_up(place, LooseArchive(cdx=rows(row), replay=replay))
+    assert (line["outcome"], line["stamp"], line["original"]) == ("found", "20171124000009", URL)
+
+
+@pytest.mark.parametrize(
+    "fault", [HangUp(reset=True), reply(200, "Content-Length: 999", body=None)], ids=["reset", "cut"]
+)
+@pytest.mark.parametrize("at", ["cdx", "available", "replay", "all"])
+async def test_what_ends_early_is_an_error_wherever_and_no_fault_of_the_network(
+    place: Place, at: str, fault: Answer
+) -> None:
+    archive = LooseArchive(rows(ROW if at == "replay" else "[]"), EMPTY, played)
+    for kind in ("cdx", "available", "replay"):
+        if at in (kind, "all"):
+            setattr(archive, kind, fault)
+    assert (await looked_up(place, archive))["outcome"] == "error"
+
+
+async def test_a_copy_whose_archive_does_not_answer_is_an_error_though_another_archive_says_none(place: Place) -> None:
+    place.environ |= {"WEBOID_ARCHIVE_ARQUIVO_BASE": "http://127.0.0.1:1"}
+    copy = f"https://arquivo.pt/wayback/{STAMP}/{URL}"
+    line = await looked_up(place, LooseArchive(cdx=rows("[]"), available=EMPTY), copy)
+    said = [(tried["service"], tried["outcome"]) for tried in line["tries"]]
+    assert said[:2] == [("arquivo", "error"), ("wayback", "none")]
+    assert line["outcome"] == "error"
+
+
+async def test_several_final_slashes_are_one(place: Place) -> None:
+    line = await looked_up(place, LooseArchive(cdx=rows(ROW), replay=played), f"{URL}//")
+    assert (line["outcome"], line["original"]) == ("found", URL)
+
+
+async def test_a_copy_of_another_page_is_not_found(place: Place) -> None:
+    def replay(asked: Asked) -> bytes:
+        return played(asked, TEXT, 'Link: <http://other.example.com/>; rel="original"')
+
+    line = await looked_up(place, LooseArchive(cdx=rows(ROW), replay=replay))
+    assert (line["outcome"], line["tries"][0]["why"]) == ("unknown", "other-page")
+
+
+async def test_a_file_of_an_ftp_server_is_found_under_its_own_url_only(place: Place) -> None:
+    file = "ftp://ftp.mill.example.com/wheel.txt"
+    row = ROW.replace("text/html 200", "text/plain 226")
+    archive = LooseArchive(cdx=rows(row.replace(URL, file)), replay=lambda asked: played(asked, b"a wheel " * 50))
+    assert (await looked_up(place, archive, file))["outcome"] == "found"
+    archive.cdx = rows(row.replace(URL, file.replace("ftp://", "http://")))
+    assert (await looked_up(place, archive, file))["outcome"] == "unsuitable"
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["given", "listed as good"])
+async def test_a_copy_that_redirects_is_followed_whoever_names_it(place: Place, given: bool) -> None:
+    target = "https://www.mill.example.com/museum/wheel"
+
+    def replay(asked: Asked) -> bytes:
+        location = f"Location: https://web.archive.org/web/{STAMP}id_/{target}"
+        return played(asked) if asked.target.endswith(target) else played(asked, b"", location, status=301)
+
+    copy = f"https://web.archive.org/web/{STAMP}/{URL}"
+    line = await looked_up(place, LooseArchive(cdx=rows(ROW), replay=replay), copy if given else URL)
+    assert (line["outcome"], line["snapshot"], len(line["tries"])) == ("found", copy, 1)
+
+
+@pytest.mark.parametrize(
+    ("replay", "outcome"),
+    [
+        (reply(200, body=b"<html><p>This URL has been excluded from the Wayback Machine.</p></html>"), "excluded"),
+        (lambda asked: played(asked, b"no", status=429), "unsuitable"),
+        (reply(404, body=b"<html><p>The Wayback Machine has not archived that URL.</p></html>"), "none"),
+    ],
+    ids=["excluded", "of another status", "not found"],
+)
+async def test_a_given_copy_that_is_there_in_some_way_is_never_none(place: Place, replay: Answer, outcome: str) -> None:
+    archive = LooseArchive(cdx=rows("[]"), available=EMPTY, replay=replay)
+    assert (await looked_up(place, archive, f"https://web.archive.org/web/{STAMP}/{URL}"))["outcome"] == outcome
