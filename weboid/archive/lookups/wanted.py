@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Final
 
-from weboid.archive.lookups.look_up import FoundCopy, GivenCopy, LookUpResult, ServiceTry
+from weboid.archive.lookups.look_up_result import FoundCopy, GivenCopy, LookUpResult, ServiceTry
 from weboid.core.archive.addresses import taken_of
 from weboid.core.archive.choice import CHANGING, PassedOver, Wish, is_kept
 from weboid.core.archive.outcomes import LookupOutcome

@@ -6,7 +6,8 @@ One law: a copy that was found becomes the URL's snapshot, and ends its saving, 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime, time
 
-from weboid.archive.lookups.look_up import RESTING, FoundCopy, GivenCopy, look_up
+from weboid.archive.lookups.look_up import RESTING, look_up
+from weboid.archive.lookups.look_up_result import FoundCopy, GivenCopy
 from weboid.archive.lookups.wanted import lookup_rows
 from weboid.archive.service.client import ArchiveClient, Resting
 from weboid.core.archive.choice import Wish
