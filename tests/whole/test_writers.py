@@ -27,7 +27,7 @@ from weboid.core.verdict.judge import is_host_failure, judge, judge_host
 from weboid.feed.intake import page_urls
 from weboid.maintain.consistency import check_store
 from weboid.store.archives.copy_queue import follow_changes, record_done, record_wanted
-from weboid.store.archives.known_copies import BEGINNING, KnownCopiesPlace, record_known_copies
+from weboid.store.archives.known_copies import KnownCopiesPlace, record_known_copies
 from weboid.store.archives.lookup import StoredLookup, record_lookups
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, delete_snapshot, list_snapshots, record_snapshots
 from weboid.store.archives.withdrawal import Withdrawn, find_withdrawn, record_withdrawn
@@ -191,7 +191,7 @@ async def follow_again(conn: Connection) -> None:
 
 async def bring_over(conn: Connection) -> None:
     """What `weboid archive` does first: it looks for copies among the URLs of archives."""
-    place: KnownCopiesPlace | None = BEGINNING
+    place: KnownCopiesPlace | None = KnownCopiesPlace()
     while place is not None:
         place = await record_known_copies(conn, place, NOW)
 

@@ -16,7 +16,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from weboid.archive.lookups.look_up import GivenCopy, LookUpResult, look_up
+from weboid.archive.lookups.look_up import look_up
+from weboid.archive.lookups.look_up_result import GivenCopy, LookUpResult
 from weboid.archive.service.client import ArchiveClient, open_archive_client
 from weboid.archive.service.limits import LocalLimiter
 from weboid.checking.checker import Checker

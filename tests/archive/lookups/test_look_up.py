@@ -12,7 +12,8 @@ from support.misbehaving import Act, Asked, reply
 from support.pywb import RealArchive
 from support.warcs import HTML
 
-from weboid.archive.lookups.look_up import GivenCopy, LookUpResult, look_up
+from weboid.archive.lookups.look_up import look_up
+from weboid.archive.lookups.look_up_result import GivenCopy, LookUpResult
 from weboid.archive.service.client import ArchiveClient, open_archive_client
 from weboid.archive.service.limits import LocalLimiter
 from weboid.config import NetConfig

@@ -8,7 +8,8 @@ from support.little_archive import open_local_client
 from support.pywb import RealArchive
 from support.warcs import HTML
 
-from weboid.archive.lookups.look_up import LookUpResult, look_up
+from weboid.archive.lookups.look_up import look_up
+from weboid.archive.lookups.look_up_result import LookUpResult
 from weboid.archive.service.replays import Replays
 from weboid.core.archive.choice import Wish
 from weboid.core.archive.outcomes import LookupOutcome

@@ -193,7 +193,7 @@ async def test_a_slow_service_does_not_hold_the_look_ups_at_the_first(wiki: Wiki
         async with worker(wiki.pool, [archive.service(), service]) as (queue, stopped):
             sweeping = asyncio.create_task(queue.sweep())
             async with asyncio.timeout(10):
-                while archive.count("/cdx") < 6:
+                while archive.count("/cdx") < 6 or not slow.count("/cdx"):
                     await asyncio.sleep(0.02)
             stopped.set()
             sweeping.cancel()

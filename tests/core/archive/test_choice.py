@@ -19,11 +19,10 @@ from weboid.core.archive.choice import (
     next_try,
     note_of,
     of_original,
-    similar_url,
 )
 from weboid.core.document.portrait import Portrait
 from weboid.core.url.archives import is_same_page
-from weboid.core.url.spellings import archived, file_extension
+from weboid.core.url.spellings import archived, file_extension, similar_url
 from weboid.core.url.urls import parse
 
 PAGE = "http://www.mill.demo/history/wheel.html"

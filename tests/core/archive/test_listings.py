@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weboid.core.archive.captures import Capture, Listing, ServiceReply
-from weboid.core.archive.dialects.perma import copy_listing_of, copy_request
 from weboid.core.archive.dialects.replies import EMPTY
 from weboid.core.archive.listings import combined, listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome
@@ -265,33 +264,3 @@ def test_no_reply_raises_and_only_two_codes_can_say_none(body: bytes, code: int 
             listing = read(SERVICES[name], reply, URL)
             assert bool(listing.captures) == (listing.outcome is LookupOutcome.FOUND)
             assert listing.outcome is not LookupOutcome.NONE or code in (200, 404)
-
-
-@pytest.mark.parametrize(
-    ("code", "changes", "word"),
-    [
-        (200, {}, "found"),
-        (200, {"guid": "AAAA-BBBB"}, "error"),
-        (200, {"url": "javascript:x"}, "unknown"),
-        (200, {"creation_timestamp": "yesterday"}, "unknown"),
-        (200, {"captures": [{"role": "primary", "status": "failed"}]}, "unknown"),
-        (200, {"captures": 5}, "unknown"),
-        (404, {}, "unknown"),
-        (429, {}, "error"),
-    ],
-)
-def test_a_short_address_of_perma_is_resolved(code: int, changes: dict[str, object], word: str) -> None:
-    whole = {
-        "guid": "W5MF-N9EV",
-        "creation_timestamp": "2018-05-14T15:12:33Z",
-        "url": "http://mill.demo",
-        "captures": [{"role": "primary", "status": "success"}],
-    }
-    reply = ServiceReply(code, {}, json.dumps({**whole, **changes}).encode())
-    listing = copy_listing_of(reply, "w5mf-n9ev")
-    assert listing.outcome.word == word
-    if listing.captures:
-        assert listing.captures[0].address == "https://perma.cc/W5MF-N9EV"
-    assert copy_request("w5mf-n9ev").endswith("/W5MF-N9EV/")
-    with pytest.raises(ValueError, match="no code"):
-        copy_request("../x")

@@ -16,7 +16,6 @@ from support.shared import shared
 
 from weboid.core.archive.captures import Listing, ServiceReply
 from weboid.core.archive.dialects.link_format import timemap_of
-from weboid.core.archive.dialects.perma import copy_listing_of
 from weboid.core.archive.listings import combined, listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.replay import replay_of
@@ -34,7 +33,7 @@ TABLE: Final[dict[str, list[Row]]] = {
     "link-header-perma": [("second", "perma", "found", 1)],
     "link-header-ukwa-protocol-relative": [("link", "ukwa", "found", 3)],
     "link-header-wayback-first": [("link", "wayback", "found", 3)],
-    "perma-api-archive": [("perma", "perma", "found", 1)],
+    "perma-api-archive": [("not asked", "perma", "", "")],
     "pywb-cdx": [("list", "pywb", "found", 6), ("list", "pywb", "found", 3)],
     "pywb-cdx-none": [
         ("list", "pywb", "none", ""),
@@ -139,8 +138,6 @@ def said(how: str, name: str, address: str, reply: ServiceReply) -> tuple[str, s
 
 def _listing(how: str, name: str, address: str, reply: ServiceReply) -> Listing:
     service, url = KNOWN[name], page_asked(address)
-    if how == "perma":
-        return copy_listing_of(reply, address.rstrip("/").rpartition("/")[2])
     if how == "timegate":
         return second_listing_of(replace(service, dialect=KNOWN["archive-it"].dialect), reply, url)
     return listing_of(service, reply, url) if how == "list" else second_listing_of(service, reply, url)

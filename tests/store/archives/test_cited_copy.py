@@ -30,7 +30,7 @@ from weboid.store.archives.cited_copy import (
     spellings,
 )
 from weboid.store.archives.copy_queue import follow_changes
-from weboid.store.archives.known_copies import BEGINNING, KnownCopiesPlace, record_known_copies
+from weboid.store.archives.known_copies import KnownCopiesPlace, record_known_copies
 from weboid.store.archives.snapshot import Origin, list_snapshots
 from weboid.store.pages.forward import move_forward
 from weboid.store.people.report import find_locked_url, record_check_now
@@ -277,7 +277,7 @@ async def unknown_before(stored: WikiInStore) -> None:
 
 async def bring_over(stored: WikiInStore, day: int, limit: int = 3) -> int:
     """All batches; returns how many there were."""
-    place: KnownCopiesPlace | None = BEGINNING
+    place: KnownCopiesPlace | None = KnownCopiesPlace()
     count = 0
     while place is not None:
         count += 1

@@ -7,10 +7,10 @@ One law: NONE takes two voices of every service that was asked, and what a servi
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
+from weboid.archive.lookups.look_up_result import FoundCopy, GivenCopy, LookUpResult, ServiceTry
 from weboid.archive.service.client import ArchiveClient, Resting
 from weboid.archive.service.limits import gap_s
 from weboid.core.archive.addresses import (
@@ -31,16 +31,16 @@ from weboid.core.archive.choice import (
     candidates,
     next_try,
     note_of,
-    similar_url,
 )
 from weboid.core.archive.dialects.link_format import memento_at
 from weboid.core.archive.listings import combined, listing_of, second_listing_of
-from weboid.core.archive.outcomes import LookupOutcome, overall
+from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.redirect_copies import MOST_HOPS, StoredHop, follow, lands
 from weboid.core.archive.replay import Replayed, ReplayResult, replay_of
 from weboid.core.archive.services import ArchiveService, services_for
 from weboid.core.archive.verification import verified
 from weboid.core.url.hosts import InvalidUrl
+from weboid.core.url.spellings import similar_url
 from weboid.core.url.urls import Url, parse
 from weboid.store.archives.service_limit import RequestKind
 
@@ -49,74 +49,7 @@ LONGEST_LINE_S: Final = 60.0
 RESTING: Final = "resting"
 """Why nothing is known of a service that was not asked, for it rests."""
 
-_NOT_FOUND: Final = "not-found"
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
-
-
-@dataclass(frozen=True, slots=True)
-class GivenCopy:
-    """A copy that somebody has chosen already: a page cites it, or it was given in place of its original."""
-
-    service: ArchiveService
-    taken: datetime
-    original: Url
-
-
-@dataclass(frozen=True, slots=True)
-class FoundCopy:
-    """The copy that was chosen. `original` is the captured URL as the service spells it, `address` the one for readers.
-
-    `own_address` is set where the address does not follow from the moment and the URL that was looked up.
-    """
-
-    service: ArchiveService
-    stamp: int
-    original: str
-    taken: datetime
-    address: str
-    note: Note = Note.NONE
-    own_address: str | None = None
-    is_given: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceTry:
-    """What one service said of the URL; `why` is a stable word, or empty. `passed`: why captures were passed over.
-
-    `rest_s` = it was not asked to the end, for it rests for so many seconds more: nothing is to be remembered of this.
-    """
-
-    service: ArchiveService
-    outcome: LookupOutcome
-    why: str = ""
-    passed: tuple[PassedOver, ...] = ()
-    rest_s: float | None = None
-    is_given: bool = False
-    """It was only asked for the given copy."""
-
-
-@dataclass(slots=True)
-class LookUpResult:
-    """What a look-up has found out, with the services in the order in which they were asked."""
-
-    tries: list[ServiceTry] = field(default_factory=list)
-    found: FoundCopy | None = None
-    requests: int = 0
-    is_broken: bool = False
-    """It failed by a fault of ours."""
-
-    @property
-    def outcome(self) -> LookupOutcome:
-        """What all services say together."""
-        if self.found is not None:
-            return LookupOutcome.FOUND
-        # A given copy that is merely not found says nothing; whatever else it shows, there was one.
-        return overall([one.outcome for one in self.tries if not one.is_given or one.why != _NOT_FOUND])
-
-    @property
-    def rest_s(self) -> float | None:
-        """In how many seconds all that was not asked may be; None if nothing rests."""
-        return max((tried.rest_s for tried in self.tries if tried.rest_s is not None), default=None)
 
 
 async def look_up(

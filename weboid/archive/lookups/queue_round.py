@@ -14,7 +14,8 @@ from math import inf
 from time import monotonic
 from typing import Final
 
-from weboid.archive.lookups.look_up import LookUpResult, look_up
+from weboid.archive.lookups.look_up import look_up
+from weboid.archive.lookups.look_up_result import LookUpResult
 from weboid.archive.lookups.wanted import (
     again_day,
     given_copies,

@@ -7,11 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Final
 
-from weboid.archive.lookups.look_up import FoundCopy, GivenCopy, LookUpResult, ServiceTry
+from weboid.archive.lookups.look_up_result import FoundCopy, GivenCopy, LookUpResult, ServiceTry
 from weboid.core.archive.addresses import taken_of
 from weboid.core.archive.choice import CHANGING, PassedOver, Wish, is_kept
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService
+from weboid.core.archive.visits import QUARTER_DAYS
 from weboid.core.record.days import LAST_DAY, NEVER_DUE, date_of, day_of
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.keys import UrlKey
@@ -19,8 +20,6 @@ from weboid.store.archives.copy_queue import WantedCopy
 from weboid.store.archives.lookup import StoredLookup
 from weboid.store.archives.snapshot import Origin, StoredSnapshot
 
-SNAPSHOT_DAYS: Final = 91
-"""A snapshot is visited once a quarter (A-3)."""
 _UNASKED_DAYS: Final = 90
 """A URL for which no service can be asked is looked at again after so many days."""
 _DOUBLINGS: Final = 6
@@ -96,7 +95,7 @@ def snapshot_row(wanted: WantedCopy, found: FoundCopy, day: int) -> StoredSnapsh
         found.service.archive.number,
         found.stamp,
         Origin.CITED if found.is_given else Origin.CHOSEN,
-        due=day + SNAPSHOT_DAYS,
+        due=day + QUARTER_DAYS,
         asked=day,
         wanted=day_of(_cited(wanted, day)),
         note=int(found.note),

@@ -9,7 +9,7 @@ import asyncio
 from dataclasses import replace
 from typing import Final
 
-from weboid.archive.lookups.look_up import GivenCopy
+from weboid.archive.lookups.look_up_result import GivenCopy
 from weboid.archive.saving.account import UNWELL_S, SavingLimits
 from weboid.archive.saving.living_copies import LivingCopies
 from weboid.archive.saving.progress import DAY_S, SavingProgress

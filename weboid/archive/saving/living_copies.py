@@ -6,12 +6,14 @@ One law: a copy that was found becomes the URL's snapshot, and ends its saving, 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime, time
 
-from weboid.archive.lookups.look_up import RESTING, FoundCopy, GivenCopy, look_up
-from weboid.archive.lookups.wanted import SNAPSHOT_DAYS, lookup_rows
+from weboid.archive.lookups.look_up import RESTING, look_up
+from weboid.archive.lookups.look_up_result import FoundCopy, GivenCopy
+from weboid.archive.lookups.wanted import lookup_rows
 from weboid.archive.service.client import ArchiveClient, Resting
 from weboid.core.archive.choice import Wish
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService
+from weboid.core.archive.visits import QUARTER_DAYS
 from weboid.core.record.days import date_of
 from weboid.store.archives.lookup import StoredLookup, record_lookups
 from weboid.store.archives.saving import Saving, SavingState, record_saving
@@ -64,7 +66,7 @@ class LivingCopies:
             found.service.archive.number,
             found.stamp,
             Origin.CHOSEN,
-            due=day + SNAPSHOT_DAYS,
+            due=day + QUARTER_DAYS,
             asked=day,
             wanted=_cited(known, day),
             note=int(found.note),

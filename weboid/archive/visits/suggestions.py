@@ -18,6 +18,7 @@ from weboid.archive.service.replays import Replays
 from weboid.checking.connectivity import CANARIES, Ask, Connectivity
 from weboid.checking.online import Online
 from weboid.core.archive.replay import ReplayResult
+from weboid.core.archive.visits import QUARTER_DAYS
 from weboid.core.document.face import NO_FACE
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
@@ -42,7 +43,7 @@ from weboid.store.urls.url import find_urls, list_canaries
 log = logging.getLogger(__name__)
 
 WORKING_DAYS: Final = 28
-ARCHIVE_DAYS: Final = 91
+ARCHIVE_DAYS: Final = QUARTER_DAYS
 """Snapshots are checked every quarter (A-3)."""
 DOUBTFUL_DAYS: Final = 7
 FAILING_DAYS: Final = 3

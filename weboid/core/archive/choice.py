@@ -16,7 +16,7 @@ from weboid.core.archive.captures import Capture
 from weboid.core.archive.rows.changing import is_changing
 from weboid.core.archive.rows.fitness import REDIRECTS, Heaps, PassedOver, Row, Wish, in_utc, sorted_out
 from weboid.core.url.archives import snapshot_of
-from weboid.core.url.spellings import archived, is_wanted, similar_url
+from weboid.core.url.spellings import archived, is_wanted
 
 __all__ = [
     "CHANGING",
@@ -35,7 +35,6 @@ __all__ = [
     "note_of",
     "note_of_distance",
     "of_original",
-    "similar_url",
 ]
 
 MOST_TRIES: Final = 3

@@ -32,9 +32,6 @@ class KnownCopiesPlace(NamedTuple):
     url_key: int = -(2**63)
 
 
-BEGINNING: Final = KnownCopiesPlace()
-
-
 async def record_known_copies(
     conn: Connection, place: KnownCopiesPlace, day: int, *, limit: int = 500
 ) -> KnownCopiesPlace | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final
 
+from weboid.core.archive.visits import QUARTER_DAYS
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.store.archives.with_url import list_plain_urls, lock_kept
@@ -20,8 +21,6 @@ from weboid.store.db.rows import Columns, key_columns
 from weboid.store.db.statements import statements
 
 SQL: Final = statements("archives/snapshot")
-_ROUND_DAYS: Final = 91
-"""Days over which the visits of an archive's snapshots are spread (A-3)."""
 _SAMPLE_DEPTH: Final = 20
 """So many times as many snapshots are looked at for a sample as it has."""
 _SAMPLE_BYTES: Final = 8 * 2**20
@@ -127,7 +126,7 @@ async def list_samples(conn: Connection, archive: int, day: int, *, limit: int) 
     There may be fewer than `limit`, and none where most of the archive's snapshots fail.
     """
     found: dict[UrlKey, StoredSnapshot] = {}
-    for first in (day + random.randrange(_ROUND_DAYS), 0):
+    for first in (day + random.randrange(QUARTER_DAYS), 0):
         if len(found) < limit:
             row = {"archive": archive, "first": first, "most": _SAMPLE_DEPTH * limit, "limit": limit - len(found)}
             async for columns in await conn.execute(SQL["list_samples"], row):
