@@ -12,7 +12,7 @@ from weboid.archive.client import open_archive_client
 from weboid.archive.copy_rounds import CopyRounds
 from weboid.archive.queue_round import QueueRound, QueueTally
 from weboid.archive.replays import Replays
-from weboid.archive.saving import saving_round
+from weboid.archive.saving import require_save_keys, saving_round
 from weboid.archive.shared_limits import SharedLimiter
 from weboid.archive.suggestions import SuggestedCopies
 from weboid.cli.console import bar
@@ -58,6 +58,7 @@ def command(config: Config, once: bool, allow_many: bool, day: int | None) -> No
     quarter of an hour later.
     """
     console = Console(stderr=True, soft_wrap=True, highlight=False)
+    require_save_keys(config)
 
     async def main() -> None:
         async with open_store(config, size=4, part="archive") as pool:
