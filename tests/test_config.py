@@ -142,7 +142,8 @@ def test_an_archive_that_is_not_asked_by_default_is_asked_where_somebody_says(tm
         ('[archive.wayback]\ndialect = "klingon"', {}, "klingon"),
         ("[archive.padicat]\ncountries = ['cat']", {}, "base"),
         ("", {"WEBOID_ARCHIVE_WAYBAK_BASE": "https://x/"}, "WEBOID_ARCHIVE_WAYBAK_BASE"),
-        ("", {"WEBOID_ARCHIVE_WAYBACK_PER_MINUTE": "many"}, "per_minute"),
+        ("", {"WEBOID_ARCHIVE_WAYBACK_PER_MINUTE": "many"}, "per_minute: 'many' must be a whole number"),
+        ("[archive.wayback]\nper_minute = 1.5", {}, "per_minute: 1.5 must be a whole number"),
     ],
 )
 def test_what_cannot_be_used_of_archives_is_named(

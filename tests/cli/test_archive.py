@@ -128,6 +128,16 @@ async def test_a_throttling_archive_ends_it_with_a_word_and_all_waiting(place: P
     assert "archive-rests" in (await place.run("maintain", "--day", str(DAY))).err
 
 
+@pytest.mark.parametrize("call", [["archive", "--once"], ["up"]])
+async def test_half_a_key_for_saving_ends_it_before_a_store_is_touched(tmp_path: Path, call: list[str]) -> None:
+    async with open_place(tmp_path, World({}), {}) as place:
+        place.environ["WEBOID_ARCHIVE_SAVE_KEY"] = "half"
+        ran = await place.run(*call)
+        assert (ran.status, ran.out) == (2, "")
+        assert "WEBOID_ARCHIVE_SAVE_SECRET is missing" in ran.err
+        assert not (tmp_path / "data").exists()
+
+
 async def test_an_unreachable_store_is_told(place: Place) -> None:
     place.environ["WEBOID_DATABASE"] = "host=127.0.0.1 port=1 dbname=x"
     ran = await place.run(*CALL)

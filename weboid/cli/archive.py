@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from weboid.archive.lookups.queue_round import QueueRound, QueueTally
-from weboid.archive.saving.saving_round import saving_round
+from weboid.archive.saving.saving_round import require_save_keys, saving_round
 from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.replays import Replays
 from weboid.archive.service.shared_limits import SharedLimiter
@@ -58,6 +58,7 @@ def command(config: Config, once: bool, allow_many: bool, day: int | None) -> No
     quarter of an hour later.
     """
     console = Console(stderr=True, soft_wrap=True, highlight=False)
+    require_save_keys(config)
 
     async def main() -> None:
         async with open_store(config, size=4, part="archive") as pool:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from weboid.archive.saving.saving_round import require_save_keys
 from weboid.cli.runtime import open_store, run_async, stop_signals
 from weboid.config import Config
 from weboid.core.url.farms import WMF
@@ -27,6 +28,7 @@ _GRACE_S = 20.0
 def command(ctx: click.Context) -> None:
     """Runs everything. Each part is a process of its own: one that fails is started again, the others go on (O-8)."""
     config: Config = ctx.obj
+    require_save_keys(config)  # Else one of the parts would fail again and again.
     parts = {"web": ["serve"], "crawl": ["crawl"], "archive": ["archive"], "maintain": ["maintain", "--repeat"]}
     if config.wikis:
         parts["feed"] = ["feed", "pass", "--repeat"]

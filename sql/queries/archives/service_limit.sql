@@ -1,4 +1,5 @@
 -- When the next request to an archive's service may be sent, by the clock of the database, for all workers.
+-- A moment that may be infinite is never subtracted: that is an error before PostgreSQL 17.
 
 -- name: lease_request
 -- A place is taken in one statement, or none is. What is read beside it may be a moment old: then the wait is short.
@@ -14,7 +15,7 @@ WITH taken AS (
 )
 SELECT 0::float8, rest_s FROM taken
 UNION ALL
-SELECT extract(epoch FROM greatest(free, rest_until) - clock_timestamp())::float8, rest_s FROM archive_service
+SELECT extract(epoch FROM greatest(free, rest_until, 'epoch') - clock_timestamp())::float8, rest_s FROM archive_service
 WHERE archive = %(archive)s AND kind = %(kind)s AND NOT EXISTS (SELECT FROM taken)
 
 -- name: record_rest
@@ -48,7 +49,7 @@ FROM (
 WHERE archive_service.archive = resting.archive AND archive_service.kind = resting.kind
 
 -- name: list_services
-SELECT archive, kind, greatest(0, extract(epoch FROM rest_until - clock_timestamp()))::float8, rest_s, why, day,
-    requests
+SELECT archive, kind, greatest(0, extract(epoch FROM greatest(rest_until, 'epoch') - clock_timestamp()))::float8, rest_s,
+    why, day, requests
 FROM archive_service
 ORDER BY archive, kind

@@ -6,6 +6,7 @@ from itertools import pairwise
 from support.stored import WikiInStore, open_wiki
 
 from weboid.store.archives.service_limit import (
+    SQL,
     RequestKind,
     RequestPlace,
     lease_request,
@@ -114,3 +115,10 @@ async def test_only_a_request_that_was_sent_after_the_rest_makes_the_next_one_sh
         assert await taken(stored, 0) == RequestPlace(0.0, 0)
         async with stored.pool.connection() as conn:
             assert {each.why for each in await list_services(conn)} == {""}
+
+
+def test_no_moment_that_may_be_infinite_is_subtracted() -> None:
+    # PostgreSQL 17 has infinite intervals; before, every reader of limits failed once a service had been asked.
+    lines = [line for text in SQL.values() for line in str(text).splitlines() if "- clock_timestamp()" in line]
+    assert len(lines) == 2
+    assert all("'epoch')" in line for line in lines)

@@ -60,7 +60,7 @@ class SavingLimits:
         self._client = client
         self._service = service
         self._tally = tally
-        self._headers = _headers(service, key, secret)
+        self._headers = save_headers(service, key, secret)
         self._daily = daily
         self._today = today
         self._stopped = stopped
@@ -167,7 +167,7 @@ class SavingLimits:
         )
 
 
-def _headers(service: ArchiveService, key: str, secret: str) -> dict[str, str]:
+def save_headers(service: ArchiveService, key: str, secret: str) -> dict[str, str]:
     """The headers of requests for saving. Raises ConfigError, whose text shows no key."""
     for name, value in (("KEY", key), ("SECRET", secret)):
         if not re.fullmatch(r"[!-9;-~]{1,200}", value):

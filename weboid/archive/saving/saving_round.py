@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
-from weboid.archive.saving.account import AT_ONCE, SavingLimits
+from weboid.archive.saving.account import AT_ONCE, SavingLimits, save_headers
 from weboid.archive.saving.candidates import SavingCandidates
 from weboid.archive.saving.jobs import FIRST_POLL_S, JOB_LEASE_S, SavingJobs
 from weboid.archive.saving.living_copies import LivingCopies
@@ -121,6 +121,20 @@ class SavingRound:
                 self._limits.end(rests.why, rests.seconds)
 
 
+def require_save_keys(config: Config) -> None:
+    """Raises ConfigError if there are keys for saving that cannot be used: to be called before anything is begun."""
+    if service := _saves_at(config):
+        save_headers(service, config.archive.save_key, config.archive.save_secret)
+
+
+def _saves_at(config: Config) -> ArchiveService | None:
+    """The service that saves; None without keys, or if it is not among those that are asked."""
+    archive = config.archive
+    if not (archive.save_key or archive.save_secret):
+        return None
+    return next((service for service in archive.services if service.name == SERVICE), None)
+
+
 def saving_round(
     config: Config, pool: Pool, client: ArchiveClient, *, today: Callable[[], int], stopped: asyncio.Event
 ) -> SavingRound | None:
@@ -129,8 +143,7 @@ def saving_round(
     Raises ConfigError.
     """
     archive = config.archive
-    service = next((service for service in archive.services if service.name == SERVICE), None)
-    if service is None or not (archive.save_key or archive.save_secret):
+    if (service := _saves_at(config)) is None:
         return None
     return SavingRound(
         pool,

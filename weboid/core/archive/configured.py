@@ -66,7 +66,8 @@ def _value(key: str, value: Any) -> Any:
                 raise ValueError(f"{value!r} must be one of {', '.join(Dialect)}")
             return Dialect(value)
         case "per_minute" | "replay_per_minute":
-            number = int(value) if isinstance(value, str | int) and not isinstance(value, bool) else -1
+            digits = str(value).strip()
+            number = int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 8 else -1
             if not 0 <= number <= 1_000_000:
                 raise ValueError(f"{value!r} must be a whole number, zero (no limit) or more")
             return number
