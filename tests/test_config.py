@@ -116,7 +116,8 @@ def test_archives_are_asked_as_usual_or_as_configured(tmp_path: Path) -> None:
         WEBOID_ARCHIVE_WAYBACK_REPLAY_PER_MINUTE="0",
     )
     first, second = config.archive.services
-    assert (first.name, first.base, first.public) == ("archive-it", *["http://127.0.0.1:8097/all"] * 2)
+    assert (first.name, first.base) == ("archive-it", "http://127.0.0.1:8097/all")
+    assert first.public == "https://wayback.archive-it.org/all", "readers are sent to the archive, not to a stand-in"
     assert (second.per_minute, second.replay_per_minute, second.base) == (12, 0, "https://web.archive.org")
 
 
