@@ -103,6 +103,14 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[
     AS given (bucket, host_key, url_key)
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
 
+-- name: record_untried
+UPDATE url SET status = 0, since = NULL, asked = NULL, older = NULL, strikes = 0, failing_since = NULL,
+    failing_until = NULL, evidence = NULL, reason = NULL, target = NULL, mime = NULL, size_kib = NULL, http = NULL,
+    portrait = NULL
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (bucket, host_key, url_key)
+WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
+
 -- name: record_due_again
 -- URLs that were never due without being cited copies: ordinary links again.
 UPDATE url SET due = %(day)s

@@ -304,6 +304,19 @@ async def test_an_older_store_is_brought_over_in_batches_and_the_rest_is_as_new(
         assert await stored.rows(tables[2]) == new[2], "nothing is brought over twice"
 
 
+async def test_of_a_copy_in_a_barred_archive_nothing_that_was_found_before_is_told_for_ever(database: str) -> None:
+    async with open_wiki(database, {1: [BARRED]}, 100) as stored:
+        await unknown_before(stored)
+        for day in (100, 103, 107, 112, 118):
+            await stored.round(day, lambda url, day: GONE)
+        assert (await stored.finding(BARRED)).verdict is Verdict.DEAD
+        assert len(await stored.rows("SELECT FROM dead")) == 1
+        await bring_over(stored, 120)
+        assert (await stored.finding(BARRED)).verdict is Verdict.UNKNOWN
+        assert await stored.rows("SELECT FROM dead") == []
+        await assert_sound(stored)
+
+
 async def test_a_cited_copy_that_is_deleted_takes_the_snapshot_with_it_that_only_it_has_shown(database: str) -> None:
     same = f"http://web.archive.org/web/20160102030405/{PAGE}"
     async with open_wiki(database, {1: [PAGE], 2: [COPY], 3: [OTHER], 4: [same]}, 100) as stored:

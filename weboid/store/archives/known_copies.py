@@ -5,8 +5,12 @@ One law: a run that is stopped has done what it has read, and the next one begin
 
 from typing import Final, NamedTuple
 
+from weboid.core.record.days import NEVER_DUE
+from weboid.core.record.record import UNTRIED
 from weboid.core.url.keys import UrlKey, bucket, host_key
 from weboid.core.url.urls import Url
+from weboid.core.verdict.change_of import change_of
+from weboid.core.verdict.verdict import finding_of
 from weboid.store.archives.cited_copy import (
     ARCHIVE_HOSTS,
     CitedCopy,
@@ -18,8 +22,9 @@ from weboid.store.archives.with_url import lock_kept
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import key_columns, url_of
 from weboid.store.db.statements import statements
-from weboid.store.urls.check import record_next_days
+from weboid.store.urls.check import record_changes, record_next_days
 from weboid.store.urls.lock import hosts_of, lock_hosts, lock_urls
+from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("archives/cited_copy")
 
@@ -64,4 +69,18 @@ async def _record(conn: Connection, found: dict[UrlKey, CitedCopy], urls: dict[U
     await record_cited(conn, cited.values())
     hosts = hosts_of(kept)
     await lock_hosts(conn, hosts)
+    await _forget(conn, sorted(key for key, copy in cited.items() if copy.due == NEVER_DUE), day)
     await record_next_days(conn, sorted(hosts))
+
+
+async def _forget(conn: Connection, keys: list[UrlKey], day: int) -> None:
+    """Of copies that nobody may visit nothing is known any more: what was, would be told for ever."""
+    if not keys:
+        return
+    known = await find_urls(conn, keys)
+    changes = [
+        change_of(key, day, finding_of(url.record, url.host), finding_of(UNTRIED, url.host))
+        for key, url in known.items()
+    ]
+    await conn.execute(SQL["record_untried"], key_columns(keys))
+    await record_changes(conn, [change for change in changes if change])
