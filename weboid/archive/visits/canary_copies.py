@@ -57,7 +57,7 @@ class CanaryCopies:
             await lower_alarm(conn, AlarmKind.ARCHIVE_DOWN, BY_NUMBER[archive].name)
 
     async def _raise(self, archive: int, failed: int, played: int) -> None:
-        detail = f"{failed} of {failed + played} copies do not play, so nothing is held against any copy"
+        detail = f"{failed} of {failed + played} copies do not play, so nothing is held against them"
         async with self._pool.connection() as conn:
             await raise_alarm(conn, AlarmKind.ARCHIVE_DOWN, BY_NUMBER[archive].name, self._today(), detail)
 
