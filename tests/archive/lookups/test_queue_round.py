@@ -212,6 +212,20 @@ async def test_a_copy_that_a_page_cites_is_played_once_and_taken(database: str) 
             assert (kept.origin, kept.asked, kept.stamp) == (Origin.CITED, DAY, OLD)
 
 
+async def test_of_a_cited_copy_that_is_gone_no_copy_is_looked_for(database: str) -> None:
+    copy = f"https://web.archive.org/web/{OLD}/{URL}"
+    async with open_wiki(database, {1: [copy]}, day=CAME) as wiki, open_made_archive({URL: [Copy(LATE)]}) as archive:
+        columns = {**key(copy)._asdict(), "day": DAY}
+        async with wiki.pool.connection() as conn:
+            await conn.execute(
+                b"INSERT INTO change (bucket, host_key, url_key, day, before, after)"
+                b" VALUES (%(bucket)s, %(host_key)s, %(url_key)s, %(day)s, 1, 3)",
+                columns,
+            )
+        tally = await sweep(wiki, archive.service())
+        assert (tally.spared, tally.requests, await waiting(wiki)) == (1, 0, 0)
+
+
 async def test_a_cited_copy_of_an_error_page_is_passed_over_for_a_better_one(database: str) -> None:
     cited = f"https://web.archive.org/web/{LATE}/{URL}"
     async with open_wiki(database, {1: [URL, cited]}, day=CAME) as wiki:

@@ -52,7 +52,12 @@ def given_copies(
 
 
 def is_settled(wanted: WantedCopy, snapshots: Sequence[StoredSnapshot], lookups: Sequence[StoredLookup]) -> bool:
-    """Whether a copy was taken already for about the same moment: a choice is made once."""
+    """Whether a copy was taken already for about the same moment: a choice is made once.
+
+    For a cited copy none is taken: of what it is a copy of, copies are looked for under that URL.
+    """
+    if wanted.known.due == NEVER_DUE:
+        return True
     cited = _cited(wanted, wanted.day)
     looked_at = {lookup.archive for lookup in lookups if lookup.outcome is LookupOutcome.FOUND}
     return any(
