@@ -257,6 +257,7 @@ async def test_leases_run_out_and_are_given_anew_with_a_higher_epoch(database: s
         assert second[key(A).bucket] > first[key(A).bucket]
 
 
+@pytest.mark.long
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     lives=st.lists(

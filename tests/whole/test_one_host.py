@@ -37,6 +37,7 @@ PATHS: dict[str, tuple[Life[Behaviour], Verdict, Reason]] = {
 WORLD = World({"one.demo": Host(paths={path: life for path, (life, _, _) in PATHS.items()})})
 
 
+@pytest.mark.long
 @pytest.mark.alone
 async def test_each_url_of_a_host_is_judged_by_itself(database: str) -> None:
     today = 100
