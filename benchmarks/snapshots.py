@@ -11,7 +11,7 @@ import random
 import shutil
 import statistics
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Final
@@ -90,9 +90,8 @@ async def _take_in(pool: Pool, wiki: int, urls: Sequence[str], first_page: int) 
 
 async def _look_up(pool: Pool, keys: Sequence[UrlKey], chance: random.Random) -> None:
     """Chooses a copy for each of three URLs in four, and a second one for each in ten: in no order of keys."""
-    stamp: Callable[[], int] = lambda: 20000101000000 + chance.randrange(25) * 10**10  # noqa: E731
     chosen = [
-        StoredSnapshot(key, archive, stamp(), Origin.CHOSEN, _DAY + chance.randrange(_QUARTER), _DAY, 0, 60)
+        StoredSnapshot(key, archive, _stamp(chance), Origin.CHOSEN, _DAY + chance.randrange(_QUARTER), _DAY, 0, 60)
         for key in keys
         for archive in _ARCHIVES
         if chance.random() < (0.75 if archive == 1 else 0.1)
@@ -100,6 +99,11 @@ async def _look_up(pool: Pool, keys: Sequence[UrlKey], chance: random.Random) ->
     for start in range(0, len(chosen), _BATCH):
         async with pool.connection() as conn:
             await record_snapshots(conn, chosen[start : start + _BATCH])
+
+
+def _stamp(chance: random.Random) -> int:
+    """New Year's Day of one of 25 years."""
+    return 20000101000000 + chance.randrange(25) * 10**10
 
 
 async def _visit_all(pool: Pool, day: int) -> None:

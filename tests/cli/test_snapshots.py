@@ -1,6 +1,6 @@
 """``weboid snapshots``: looks up now, politely, and says nothing that no archive has said."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 from support.archive_replay import failing, html, rate_limited
 from support.commands import Place, Ran, open_place
 from support.madearchive import Copy, MadeArchive, open_made_archive
-from support.misbehaving import Asked, name_server, reply
+from support.misbehaving import Act, Asked, name_server, reply
 
 from weboid.demo.world import World
 
@@ -90,9 +90,9 @@ async def test_none_is_said_only_after_two_voices_and_why_copies_were_passed_ove
     ],
     ids=["429", "502", "html", "cut", "barred", "torn"],
 )
-async def test_what_is_no_answer_is_an_error_and_never_none(place: Place, act: object) -> None:
+async def test_what_is_no_answer_is_an_error_and_never_none(place: Place, act: Callable[[bytes], Act]) -> None:
     async with archive_at(place) as archive:
-        archive.act = lambda asked: act(b"")  # type: ignore[operator]
+        archive.act = lambda asked: act(b"")
         ran = await json_of(place, URL)
     [line] = ran.lines()
     assert (ran.status, line["outcome"], line["snapshot"]) == (0, "error", None)

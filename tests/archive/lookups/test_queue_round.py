@@ -1,7 +1,7 @@
 """What waits in the queue is looked up once, in its order, and nothing of it is lost (A-1, A-2)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from ipaddress import ip_network
 from itertools import pairwise
@@ -18,12 +18,13 @@ from weboid.archive.lookups.wanted import wish_of as real_wish_of
 from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.config import NetConfig
+from weboid.core.archive.choice import Wish
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService
 from weboid.core.observe.observation import Observation
 from weboid.core.verdict.verdict import Verdict
 from weboid.store.archives.changing_page import list_changing, record_lifted
-from weboid.store.archives.copy_queue import Rank, count_queue, record_wanted
+from weboid.store.archives.copy_queue import Rank, WantedCopy, count_queue, record_wanted
 from weboid.store.archives.lookup import StoredLookup, list_lookups
 from weboid.store.archives.service_limit import RequestKind, list_services, record_rest
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshots
@@ -120,11 +121,11 @@ async def test_none_takes_two_voices_and_is_asked_again_after_ninety_days(wiki: 
 
 @pytest.mark.parametrize("act", [failing(500), html, lambda _: reply(200, body=b'[["timestamp"')], ids=range(3))
 async def test_an_error_is_asked_again_after_one_day_then_two_then_four_and_never_becomes_none(
-    database: str, act: object
+    database: str, act: Callable[[bytes], Act]
 ) -> None:
     async with open_wiki(database, {1: [URL]}, day=CAME) as wiki, open_made_archive() as archive:
         await lose(wiki)
-        archive.act = lambda asked: act(b"")  # type: ignore[operator]
+        archive.act = lambda asked: act(b"")
         day, dues = DAY, []
         for _ in range(4):
             tally = await sweep(wiki, archive.service(), day=day)
@@ -291,12 +292,17 @@ async def test_a_stop_lets_what_is_under_way_end_and_gives_the_rest_back(wiki: W
         assert (await sweep(wiki, archive.service())).done == 6 - tally.done
 
 
-async def test_after_a_crash_what_was_under_way_is_looked_up_again(wiki: WikiInStore) -> None:
+async def test_after_a_crash_what_was_under_way_is_looked_up_again(
+    wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nothing() -> None:
+        """A killed process gives nothing back."""
+
     async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive:
         archive.act = lambda asked: Silence()
         async with worker(wiki.pool, [archive.service()], lease_s=0.3) as (queue, _):
             crashing = asyncio.create_task(queue.sweep())
-            queue._release = asyncio.sleep  # type: ignore[method-assign, assignment]
+            monkeypatch.setattr(queue, "_release", nothing)
             while not archive.site.asked:
                 await asyncio.sleep(0.01)
             crashing.cancel()
@@ -342,10 +348,10 @@ async def test_of_a_page_that_always_changes_nothing_is_chosen_until_somebody_li
 async def test_a_fault_of_ours_takes_one_url_to_the_next_day_and_no_other(
     wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def wish_of(wanted: object, day: int) -> object:
-        if str(wanted.url) == URL:  # type: ignore[attr-defined]
+    def wish_of(wanted: WantedCopy, day: int) -> Wish:
+        if str(wanted.url) == URL:
             raise ZeroDivisionError
-        return real_wish_of(wanted, day)  # type: ignore[arg-type]
+        return real_wish_of(wanted, day)
 
     async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive:
         with monkeypatch.context() as patch:

@@ -2,7 +2,7 @@
 
 import asyncio
 import gzip
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from ipaddress import ip_network
 from itertools import accumulate
@@ -86,8 +86,8 @@ async def test_an_unknown_coding_is_never_an_empty_body() -> None:
 @pytest.mark.parametrize(
     ("act", "fault"), [(hang, "timeout"), (hang_up, "network"), (cut, "network")], ids=["hang", "reset", "cut"]
 )
-async def test_what_does_not_answer_is_a_fault_and_no_answer(act: object, fault: str) -> None:
-    async with asking(lambda _: act(reply(200, body=b"[]" * 100))) as (client, service, address):  # type: ignore[operator]
+async def test_what_does_not_answer_is_a_fault_and_no_answer(act: Callable[[bytes], Act], fault: str) -> None:
+    async with asking(lambda _: act(reply(200, body=b"[]" * 100))) as (client, service, address):
         got = await client.index(service, address)
         assert (got.code, got.fault) == (None, fault)
 

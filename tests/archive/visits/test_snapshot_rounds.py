@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import asdict
+from functools import partial
 
 import pytest
 from support.little_archive import (
@@ -282,10 +283,10 @@ async def test_a_rest_of_a_simulated_day_ends_with_it(wiki: WikiInStore, archive
         asked = len(archive.played)
         async with wiki.pool.connection() as conn:
             await record_rests_over(conn, day)
-        limiter = SharedLimiter(wiki.pool, lambda day=day: day)  # type: ignore[misc]
+        limiter = SharedLimiter(wiki.pool, partial(int, day))
         async with open_archive_client(NET, limiter) as client:
             replays = Replays(client, archive.services)
-            rounds = SnapshotRounds(wiki.pool, replays, now=lambda day=day: Moment(day), stopped=asyncio.Event())  # type: ignore[misc]
+            rounds = SnapshotRounds(wiki.pool, replays, now=partial(Moment, day), stopped=asyncio.Event())
             await rounds.sweep()
         assert (len(archive.played) > asked) == is_asked
     assert {each.asked for each in (await kept(wiki)).values()} == {DAY + 8}
