@@ -47,7 +47,7 @@ class MadeArchive:
         """The service of this name, asked here and without limits unless `values` say otherwise."""
         usual = replace(SERVICES[name], dialect=Dialect.WAYBACK, countries=(), languages=())
         limits = {"per_minute": 0, "replay_per_minute": 0}
-        return replace(usual, **{"base": self.base, "public": self.base, **limits, **values})  # type: ignore[arg-type]
+        return replace(usual, **{"base": self.base, "public": self.base, **limits, **values})  # type: ignore[arg-type]  # of several types
 
     def count(self, part: str) -> int:
         """How many requests had this in their target."""

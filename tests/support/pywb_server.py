@@ -4,6 +4,7 @@ It says two ports, then answers each line of its input, a collection's name, onc
 """
 
 # mypy: ignore-errors
+# (what it imports is only in pywb's own environment)
 # ruff: noqa: E402 (gevent has to change the library before anything else is imported)
 
 from gevent.monkey import patch_all
