@@ -4,7 +4,7 @@ BIN := .venv/bin
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -q -rs -n $(JOBS) --maxschedchunk 4 --durations=10
 
-.PHONY: run test test-long check bench fmt lock clean
+.PHONY: run test test-long check gadget check-gadget bench fmt lock clean
 .DEFAULT_GOAL := run
 
 run: .venv/run.stamp  ## the main job: a made-up wiki and web, some weeks of rounds, then pages to click
@@ -13,17 +13,24 @@ run: .venv/run.stamp  ## the main job: a made-up wiki and web, some weeks of rou
 # Tests start the program a hundred times: compiled once is enough, whatever the shell says.
 test test-long: export PYTHONDONTWRITEBYTECODE =
 
-test: .venv/dev.stamp .venv/pywb.stamp  ## all tests but the long ones, two at a time; the last line counts them
+test: .venv/dev.stamp .venv/pywb.stamp .venv/gadget.stamp  ## all tests but the long ones, two at a time; the last line counts them
 	$(PYTEST) -m "not long"
 
-test-long: .venv/dev.stamp .venv/pywb.stamp  ## the long ones: browsers in all looks, a year, programs killed in many ways
+test-long: .venv/dev.stamp .venv/pywb.stamp .venv/openapi.stamp .venv/mediawiki.stamp  ## the long ones: browsers in all looks, a year, programs killed in many ways
 	$(PYTEST) -m long
 
-check: .venv/dev.stamp  ## format, lint, types, floors
+check: .venv/dev.stamp check-gadget  ## format, lint, types, floors; lint and types of the gadget, form of the messages
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check-gadget: .venv/gadget.stamp
+	@if [ -e $< ]; then npm --prefix gadget test; else echo "the gadget was not checked"; fi
+
+gadget: .venv/run.stamp  ## the pages for a wiki in build/gadget/; SERVICE=https://… and FARM=… for another service
+	@rm -rf build/gadget
+	@$(BIN)/weboid gadget --to build/gadget $(if $(SERVICE),--service $(SERVICE)) $(if $(FARM),--farm $(FARM))
 
 bench: .venv/dev.stamp  ## the short benchmarks, as ratios
 	$(BIN)/python -m benchmarks.urls
@@ -52,9 +59,12 @@ lock: .venv/dev.stamp  ## after a change of dependencies in pyproject.toml
 		-o requirements-dev.txt
 	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal --python-version 3.11 \
 		--generate-hashes --no-annotate --no-emit-index-url --group pywb -o requirements-pywb.txt
+	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal --python-version 3.11 \
+		--generate-hashes --no-annotate --no-emit-index-url --group openapi -o requirements-openapi.txt
+	npm --prefix gadget install --package-lock-only --omit-lockfile-registry-resolved
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv build node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 .venv/pip.stamp:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -81,3 +91,29 @@ clean:
 		&& .venv/pywb/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-pywb.txt \
 		&& touch $@ \
 		|| echo "pywb could not be installed (above: why): tests with a real web archive will be skipped"
+
+# What makes a client of our API for a test, apart from ours. Where it cannot be had, that test skips.
+.venv/openapi.stamp: .venv/pip.stamp requirements-openapi.txt
+	@echo "installing openapi-python-client for a test into .venv/openapi …"
+	@$(BIN)/python -m venv .venv/openapi \
+		&& .venv/openapi/bin/python -m pip install -q --disable-pip-version-check --require-hashes \
+			-r requirements-openapi.txt \
+		&& touch $@ \
+		|| echo "openapi-python-client could not be installed (above: why): the test of a made client will be skipped"
+
+# A real wiki for tests: Debian's MediaWiki, unpacked once and not installed. Where it cannot be had, its tests skip.
+.venv/mediawiki.stamp: .venv/pip.stamp tests/support/mediawiki_tree.py
+	@echo "unpacking MediaWiki, a wiki for the tests, into .venv/mediawiki …"
+	@rm -rf .venv/mediawiki && $(BIN)/python tests/support/mediawiki_tree.py .venv/mediawiki \
+		&& touch $@ \
+		|| echo "MediaWiki could not be unpacked (above: why): tests with a real wiki will be skipped"
+
+# ESLint and its kin. node_modules is a link beside gadget/, since all that is in gadget/ is packed into the wheel.
+.venv/gadget.stamp: .venv/pip.stamp gadget/package-lock.json
+	@rm -f $@
+	@echo "installing what checks the gadget into .venv/gadget …"
+	@command -v npm >/dev/null || { echo "npm is not installed (Debian: npm): the gadget will not be checked"; exit 0; }; \
+		mkdir -p .venv/gadget && cp gadget/package.json gadget/package-lock.json .venv/gadget/ \
+		&& npm --prefix .venv/gadget ci --loglevel=error --engine-strict --ignore-scripts --no-audit --no-fund \
+		&& ln -sfn .venv/gadget/node_modules node_modules && touch $@ \
+		|| echo "ESLint and its kin could not be installed (above: why): the gadget will not be checked"

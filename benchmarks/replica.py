@@ -97,7 +97,7 @@ def _bare(access: Access, statements: Sequence[str]) -> int:
 
 async def _import(access: Access) -> int:
     rows = 0
-    source = ReplicaSource(access, interwiki=InterwikiMap(()), namespaces={})
+    source = ReplicaSource(access, interwiki=InterwikiMap(()), namespaces=())
     try:
         async for stretch in source.walk(Selection(None, "select_namespace", {"namespace": 0})):
             pages = await source.find_pages(ids=[page.page for page in stretch.pages])

@@ -22,6 +22,17 @@ CREATE TABLE wiki (
     UNIQUE (farm, dbname)
 );
 
+-- How a wiki names its namespaces, with spaces: the local name, canonical English one and aliases of each; '' = the main
+-- one. is_cased: the case of a title's first letter counts. For titles with their prefix, while the wiki is silent.
+CREATE TABLE namespace (
+    wiki integer NOT NULL REFERENCES wiki,
+    namespace integer NOT NULL,
+    name text NOT NULL,
+    is_alias boolean NOT NULL,
+    is_cased boolean NOT NULL,
+    PRIMARY KEY (wiki, name)
+);
+
 -- urls: the keys of the page's watched URLs, 18 bytes each (bucket, host_key, url_key, big-endian), sorted:
 -- intake compares and deletes by full key without reading the big tables.
 CREATE TABLE page (
@@ -502,6 +513,13 @@ CREATE TABLE blocked (
     blocker text NOT NULL,
     reason text NOT NULL
 );
+
+-- Sessions that people ended before their time, as hashes of their ids, until they would have ended by themselves (H-4).
+CREATE TABLE ended_session (
+    session bytea PRIMARY KEY,
+    until timestamptz NOT NULL
+);
+CREATE INDEX ended_session_until ON ended_session (until);
 
 -- How much a range of addresses has spent (W-9): `free` is when all of it will have been earned again. The key is a
 -- hash of the range, with a new key each day. Unlogged: a crash of the server loses some minutes of use.

@@ -152,3 +152,16 @@ def test_what_cannot_be_used_of_archives_is_named(
 ) -> None:
     with pytest.raises(ConfigError, match=said):
         load(tmp_path, toml, **environ)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("WEBOID_WEB_WORKERS", "two", "'two' must be a whole number"),
+        ("WEBOID_WEB_WORKERS", "", "'' must be a whole number"),
+        ("WEBOID_CRAWL_DELAY", "fast", "'fast' must be a number"),
+    ],
+)
+def test_what_is_no_number_is_told_in_words(tmp_path: Path, variable: str, value: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=f"{variable}.*{said}"):
+        load(tmp_path, "", **{variable: value})

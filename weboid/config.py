@@ -24,6 +24,9 @@ PROJECT_URL: Final = "https://weboid.toolforge.org/"
 SOURCES: Final = ("api", "replica")
 """How a wiki's pages can be read (L-2)."""
 
+MOST_WORKERS: Final = 64
+"""Processes of one webservice: more is a typing error, or should be several machines."""
+
 SETTINGS_TITLE: Final = "MediaWiki:Weboid.json"
 """The page of a wiki that has its settings (B-1). Only few may edit it."""
 
@@ -127,6 +130,12 @@ class WebConfig:
     """What a range of IP addresses may spend per minute, in units of cost (``web/http/limits``); 0 = no limit."""
     burst: int = 2_400
     """What it may spend at once."""
+    workers: int = 1
+    """Processes that answer (``weboid serve``)."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.workers <= MOST_WORKERS:
+            raise ValueError(f"workers: it must be 1 … {MOST_WORKERS}, about one for each processor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +143,9 @@ class PeopleConfig:
     """Who may report and suggest (H, A-4), by MediaWiki's OAuth 2. `client` empty = nobody can sign in."""
 
     provider: str = "https://meta.wikimedia.org/w/rest.php/oauth2"
+    api: str = ""
+    """The Action API of the provider's wiki, which is asked within the hour whether somebody who acts is blocked there
+    by now; empty = the one beside its OAuth (``…/api.php`` for ``…/rest.php/oauth2``)."""
     client: str = ""
     client_secret: str = field(default="", repr=False)
     administrators: tuple[str, ...] = ()
@@ -352,14 +364,20 @@ def _path(value: Any) -> Path:
 
 
 def _number(value: Any) -> float:
-    number = float(value)
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1.0
     if not 0 <= number < 1e9:
         raise ValueError(f"{value!r} must be a number, zero or more")
     return number
 
 
 def _whole(value: Any) -> int:
-    number = int(value) if isinstance(value, str | int) else -1
+    try:
+        number = int(value) if isinstance(value, str | int) else -1
+    except ValueError:
+        number = -1
     if not 0 <= number < 2**31:
         raise ValueError(f"{value!r} must be a whole number, zero or more")
     return number

@@ -20,12 +20,12 @@ class DayRefused(WeboidError):
     """The clock has jumped; nobody has confirmed the day, so nothing is checked on it."""
 
 
-class LeaseLost(WeboidError):
-    """Another worker has taken over a bucket; nothing more may be written for it (lease epoch)."""
-
-
 class SourceError(WeboidError):
     """A wiki (its API, replica or dump) does not return what was requested."""
+
+
+class TooManyLinks(SourceError):
+    """The pages that were requested have more links than the caller wants to read at once."""
 
 
 class NotFound(WeboidError):

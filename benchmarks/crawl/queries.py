@@ -14,7 +14,7 @@ from typing import Final
 
 from weboid.cli.runtime import run_async
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.pages.page import find_page
+from weboid.store.pages.stored_page import find_page
 from weboid.store.urls.url import find_urls
 
 _CONNECTIONS: Final = 8

@@ -4,8 +4,10 @@ One law: an answer counts when its last byte has come, and only with the status 
 """
 
 import asyncio
+import gzip
 import random
 import socket
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -54,6 +56,16 @@ class Caller:
         if not (data := self._socket.recv(1 << 18)):
             raise ConnectionError("the server has closed the connection")
         return data
+
+
+def plain_body(reply: Reply) -> bytes:
+    """The body of an answer, not compressed."""
+    match reply.headers.get("content-encoding"):
+        case "gzip":
+            return gzip.decompress(reply.body)
+        case "deflate":
+            return zlib.decompress(reply.body)
+    return reply.body
 
 
 def request_of(path: str, method: str = "GET", body: bytes = b"", **headers: str) -> bytes:

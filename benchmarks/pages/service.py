@@ -8,7 +8,7 @@ the floor: aiohttp handlers that answer with bytes they were given by PUT, as JS
 import asyncio
 import gc
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +17,8 @@ from aiohttp import web
 from benchmarks.pages.seed import LINKS_A_PAGE, TODAY, World
 from weboid.cli.runtime import run_async
 from weboid.config import load_config
-from weboid.errors import SourceError
+from weboid.core.wikitext.titles import Namespace
+from weboid.errors import SourceError, TooManyLinks
 from weboid.store.db.pool import open_pool
 from weboid.web.app import make_app
 from weboid.web.http.server import open_site
@@ -31,26 +32,30 @@ _UNLIMITED: Final = {"WEBOID_WEB_RATE": "1000000000", "WEBOID_WEB_BURST": "10000
 
 
 class InProcess:
-    """A wiki whose pages are there at once."""
+    """A wiki whose pages are there at once; without pages, one that never answers."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._pages: dict[int, PageLinks] = {}
+    def __init__(self, pages: Mapping[int, PageLinks]) -> None:
+        self._pages = pages
+        self.answered = 0
 
-    def make(self, pages: range) -> None:
-        """Makes pages before they are asked for."""
-        for page in pages:
-            numbers = self._world.numbers_of(page, links_of(page))
-            urls = tuple(sorted(str(self._world.url(number)) for number in numbers))
-            self._pages[page] = PageLinks(page, 0, f"Page {page}", 1, None, urls)
-
-    async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
+    async def find_pages(
+        self, *, ids: Sequence[int] = (), titles: Sequence[str] = (), most_links: int | None = None
+    ) -> list[PageLinks]:
         """The pages, all of which exist."""
+        if not self._pages:
+            await asyncio.Event().wait()
+        self.answered += 1
+        if most_links is not None and sum(len(self._pages[page].urls) for page in ids) > most_links:
+            raise TooManyLinks("more links than a reader waits for")
         return [self._pages[page] for page in ids]
 
-    async def find_titled(self, titles: Sequence[str]) -> dict[str, PageLinks]:
+    async def find_titled(self, titles: Sequence[str], *, most_links: int | None = None) -> dict[str, PageLinks]:
         """Nobody asks by title."""
         return {}
+
+    async def find_namespaces(self) -> Sequence[Namespace]:
+        """Those that every wiki has."""
+        return ()
 
     async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
         """Nobody asks for categories."""
@@ -58,6 +63,15 @@ class InProcess:
 
     async def close(self) -> None:
         """Nothing is open."""
+
+
+def made(world: World, links: Mapping[int, int]) -> dict[int, PageLinks]:
+    """Pages by id, with so many links each, drawn at random from all URLs."""
+    return {
+        page: PageLinks(page, 0, f"Page {page}", 1, None, tuple(sorted(str(world.url(n)) for n in numbers)))
+        for page, count in links.items()
+        for numbers in (world.numbers_of(page, count),)
+    }
 
 
 def links_of(page: int) -> int:
@@ -83,9 +97,8 @@ def _bare() -> web.Application:
 
 async def main(dsn: str, urls: int, pages: int, few: int) -> None:
     """Serves until stdin ends."""
-    source = InProcess(World(urls))
-    source.make(range(1, pages + 1))
-    source.make(range(FEW_FROM, FEW_FROM + few))
+    ids = (*range(1, pages + 1), *range(FEW_FROM, FEW_FROM + few))
+    source = InProcess(made(World(urls), {page: links_of(page) for page in ids}))
     gc.freeze()  # the wiki's pages would be no objects of the real service
     config = load_config(None, _UNLIMITED, data=Path("."))
     async with open_pool(dsn, size=_CONNECTIONS, part="web") as pool:

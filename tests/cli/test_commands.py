@@ -172,9 +172,9 @@ async def test_from_feed_over_rounds_to_what_is_known(new_place: Place) -> None:
     (gone,) = (await place.run("show", "--json", place.web.located("http://site.demo/gone"))).lines()
     assert (gone["verdict"], gone["reason"], gone["strikes"], gone["since"]) == ("dead", "gone", 4, "2017-04-11")
     assert (gone["checked"], gone["next_check"]) == ("2017-04-25", "2017-05-02")
-    assert gone["history"] == [
-        {"status": 21, "http": 410, "state": "gone", "first": "2017-04-11", "last": "2017-04-25"}
-    ]
+    (entry,) = gone["history"]
+    assert (entry["status"], entry["http"], entry["state"], entry["outcome"]) == (21, 410, "gone", "failing")
+    assert (entry["first"], entry["last"]) == ("2017-04-11", "2017-04-25")
     shown = (await place.run("show", "--json", "demowiki@wmflabs:Harbour")).lines()
     assert {line["verdict"] for line in shown} == {"dead", "working", "doubtful"}
     (broken,) = (await place.run("show", "--json", place.web.located("http://site.demo/broken"))).lines()

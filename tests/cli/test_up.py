@@ -10,6 +10,7 @@ from pathlib import Path
 
 import aiohttp
 from support.commands import Place, open_place
+from support.ports import free_port
 
 from weboid.demo.world import Code, Host, Page, Spell, World
 
@@ -20,7 +21,7 @@ async def test_up_feeds_checks_and_answers_and_ends_in_order(server_folder: Path
     folder = server_folder / "up"
     folder.mkdir(mode=0o711)
     async with open_place(folder, WORLD, {"Harbour": ["http://site.demo/a", "http://site.demo/gone"]}) as place:
-        port = _free_port()
+        port = free_port()
         place.environ["WEBOID_WEB_PORT"] = str(port)
         process = await place.start("up")
         try:
@@ -41,7 +42,7 @@ async def test_a_part_that_is_killed_is_started_again(server_folder: Path) -> No
     folder = server_folder / "again"
     folder.mkdir(mode=0o711)
     async with open_place(folder, WORLD, {"Harbour": ["http://site.demo/a"]}) as place:
-        port = _free_port()
+        port = free_port()
         place.environ["WEBOID_WEB_PORT"] = str(port)
         process = await place.start("up")
         try:
@@ -94,10 +95,3 @@ def _children(pid: int) -> list[int]:
 
 def _command(pid: int) -> bytes:
     return Path(f"/proc/{pid}/cmdline").read_bytes()
-
-
-def _free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -9,7 +9,7 @@ from support.stored import WikiInStore, key, open_wiki
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import HOURS, Moment, planned_hour
 from weboid.store.db.pool import Connection
-from weboid.store.schedule.lease import count_busy, is_due, lease_buckets
+from weboid.store.schedule.lease import count_due_buckets, is_due, lease_buckets
 from weboid.store.urls.url import list_due_hosts
 
 HOSTS = [f"http://h{number}.demo/" for number in range(40)]
@@ -70,7 +70,7 @@ async def test_a_bucket_is_leased_and_counted_only_when_the_hour_of_a_host_in_it
             assert await is_due(conn, until) == has_come
             leased = await lease_buckets(conn, "one", until=until, limit=10, lease_s=60, rest_s=0)
             assert set(leased) == ({5} if has_come else set())
-            assert await count_busy(conn, until, rest_s=0) == int(has_come)
+            assert await count_due_buckets(conn, until) == int(has_come)
             await conn.execute(b"UPDATE lease SET until = '-infinity'")
 
 

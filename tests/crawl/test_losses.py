@@ -63,7 +63,7 @@ async def strikes(wiki: WikiInStore, hosts: list[str]) -> list[int]:
     ("seen", "addresses", "subject"),
     [
         (SILENT, address_of, "network 192.0.2.0/24"),
-        (FAILING_NAME, address_of, "network 192.0.2.0/24"),
+        pytest.param(FAILING_NAME, address_of, "network 192.0.2.0/24", marks=pytest.mark.long),
         (FAILING_NAME, lambda host: None, "name-servers ns1.hoster.demo ns2.hoster.demo"),
     ],
 )
@@ -92,6 +92,7 @@ async def test_after_it_is_recognised_no_failure_is_a_strike_not_even_by_another
         assert {(await wiki.finding(f"http://{host}/0")).verdict for host in BLOCKED} == {Verdict.DOUBTFUL}
 
 
+@pytest.mark.long
 async def test_hosts_that_do_not_come_back_are_dead_in_the_end(database: str) -> None:
     async with open_wiki(database, {1: URLS}) as wiki:
         alarms = await live(wiki, range(100, 175), blocking(107, 300))
@@ -99,6 +100,7 @@ async def test_hosts_that_do_not_come_back_are_dead_in_the_end(database: str) ->
         assert {(await wiki.finding(url)).verdict for url in URLS if host_of(url) in BLOCKED} == {Verdict.DEAD}
 
 
+@pytest.mark.long
 async def test_hosts_that_die_on_days_of_their_own_are_never_held_even_on_one_network(database: str) -> None:
     def script(url: str, day: int) -> Observation:
         number = int(host_of(url)[1:].partition(".")[0])

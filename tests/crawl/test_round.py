@@ -19,7 +19,8 @@ from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.specials import Special
 from weboid.core.record.status import NO_CODE, Status
 from weboid.core.verdict.verdict import Verdict, finding_of
-from weboid.store.schedule.lease import lease_buckets
+from weboid.crawl.work import StoreWork
+from weboid.store.schedule.lease import Held, lease_buckets
 from weboid.store.urls.verdict_log import list_changes, list_dead
 
 A, B = "http://a.demo/1", "http://b.demo/1"
@@ -242,6 +243,25 @@ async def test_a_bucket_rests_before_another_worker_asks_its_hosts(database: str
         await wiki.new_round(100, lambda url, day: timed(), worker="two", delay=0.4).run()
         assert times[done] - times[done - 1] >= 0.4
         assert len(times) == 4
+
+
+async def test_a_lease_that_runs_out_between_two_looks_does_not_end_the_round(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_wiki(database, {1: [A]}) as wiki:
+        async with wiki.pool.connection() as conn:
+            await lease_buckets(conn, "killed", until=Moment(100), limit=10, lease_s=60, rest_s=0)
+        lease = StoreWork.lease
+
+        async def just_too_early(work: StoreWork, until: Moment) -> Held:
+            held = await lease(work, until)
+            async with wiki.pool.connection() as conn:
+                await conn.execute(b"UPDATE lease SET until = '-infinity' WHERE worker = 'killed'")
+            return held
+
+        monkeypatch.setattr(StoreWork, "lease", just_too_early)
+        await wiki.round(100, lambda url, day: FINE)
+        assert wiki.asked == [(100, A)]
 
 
 async def test_leases_run_out_and_are_given_anew_with_a_higher_epoch(database: str) -> None:

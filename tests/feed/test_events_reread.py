@@ -15,6 +15,7 @@ from support.stored import WikiInStore, key, open_wiki
 from support.wikireplay import exchange, open_wiki_replay
 
 from weboid.core.url.farms import WMFLABS
+from weboid.core.wikitext.titles import Namespace
 from weboid.errors import SourceError
 from weboid.feed.effects import FollowedWiki
 from weboid.feed.reread import reread
@@ -48,6 +49,9 @@ class LaggingSource:
         self.redirects = redirects or {}
         self.asked: list[Sequence[int]] = []
         self.failing = False
+
+    async def find_namespaces(self) -> Sequence[Namespace]:
+        return ()
 
     async def find_lag_s(self) -> float:
         return self.lag_s

@@ -1,6 +1,7 @@
 """Expiry in a real store (U-8, C-6): what goes, what stays, and what holds it up."""
 
 import asyncio
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,6 +21,7 @@ from weboid.store.db.rows import HostKey
 from weboid.store.pages.page import record_added, release_pages
 from weboid.store.pages.page_pass import record_end, record_start
 from weboid.store.pages.wiki import record_wiki
+from weboid.store.people.ended_session import is_ended, record_ended
 from weboid.store.schedule.turn import lease_slots
 from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 from weboid.store.upkeep.expiry import Expired, WikiPass, expire_urls
@@ -250,6 +252,16 @@ async def test_specials_go_when_they_were_last_seen_over_a_hundred_days_ago(data
         for day, kinds in [(200, list(Special)), (201, [Special.NEEDS_GET]), (300, [Special.NEEDS_GET]), (301, [])]:
             await run(stored, day)
             assert await stored.rows("SELECT kind FROM special") == [(kind.value,) for kind in kinds]
+
+
+async def test_ended_sessions_go_when_they_would_have_ended(database: str) -> None:
+    async with open_wiki(database, {1: [STAYS]}) as stored:
+        async with stored.pool.connection() as conn:
+            await record_ended(conn, "past", time.time() - 86_400)
+            await record_ended(conn, "still", time.time() + 60)
+        await run(stored, 300)
+        async with stored.pool.connection() as conn:
+            assert [await is_ended(conn, each) for each in ("past", "still")] == [False, True]
 
 
 async def expire_all(dsn: str) -> None:

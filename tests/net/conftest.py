@@ -10,11 +10,15 @@ from support.misbehaving import Certificates
 
 from weboid.config import NetConfig
 
+_PROGRAMS_ASK = "test_no_proxy_of_the_environment_is_used"
+
 
 def pytest_asyncio_loop_factories(
     config: pytest.Config, item: pytest.Item
 ) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
-    """Both loops."""
+    """Both loops; but one where it is programs that ask, which choose their loop themselves."""
+    if item.name.startswith(_PROGRAMS_ASK):
+        return {"uvloop": uvloop.new_event_loop}
     return {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
 
 

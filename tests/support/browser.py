@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on PATH")
@@ -78,8 +78,7 @@ async def open_page(
         viewport={"width": width, "height": 900}, color_scheme=colors, locale=language, java_script_enabled=scripts
     )
     if scripts:
-        # Sending it to each page anew takes longer than most pages do.
-        await context.add_init_script(_AXE)
+        await add_axe(context)
     page = await context.new_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -94,6 +93,11 @@ async def open_page(
         assert not complaints, complaints
     finally:
         await context.close()
+
+
+async def add_axe(context: BrowserContext) -> None:
+    """Lets `barriers` ask all pages of a session; sending axe-core to each anew takes longer than most pages do."""
+    await context.add_init_script(_AXE)
 
 
 async def barriers(page: Page) -> list[str]:

@@ -18,6 +18,7 @@ from typing import Any, Final
 import pymysql
 import pytest
 from pymysql.constants import CLIENT
+from support.memory import memory_folder
 
 from weboid.wiki.mariadb import Access
 
@@ -159,7 +160,7 @@ class MariaServer:
 @contextmanager
 def open_mariadb() -> Iterator[MariaServer]:
     """A private server with the restricted user; raises LookupError if MariaDB is not installed."""
-    folder = Path(tempfile.mkdtemp(prefix="weboid-mdb-"))
+    folder = Path(tempfile.mkdtemp(prefix="weboid-mdb-", dir=memory_folder()))
     try:
         server = MariaServer(folder)
         server.start()

@@ -3,6 +3,7 @@
 The provider itself is that of the demo (``demo/littleprovider``): real HTTP on its own port.
 """
 
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,9 +13,14 @@ import aiohttp
 from lxml import html
 from yarl import URL
 
+from weboid.config import PeopleConfig
 from weboid.demo.littleprovider import CLIENT, LittleProvider
+from weboid.store.db.pool import Pool
+from weboid.web.identity.confirmation import Confirmations
+from weboid.web.identity.session import Sessions
 
 PUBLIC_URL = "https://weboid.demo"
+_NOBODY = Confirmations(PeopleConfig(), None, "")
 SECRET = "for tests only, and the same one in all their processes"
 
 
@@ -92,6 +98,15 @@ class Browser:
             location = response.headers["Location"]
         assert location.startswith(PUBLIC_URL + "/account/back?")
         return location.removeprefix(PUBLIC_URL)
+
+    def let_hours_pass(self, hours: float = 1.1) -> None:
+        """As if it were so long ago that the wiki was asked who signed in."""
+        (cookie,) = [cookie for cookie in self.client.cookie_jar if cookie.key.endswith("weboid")]
+        fernet = Sessions(SECRET, PeopleConfig(), PUBLIC_URL, Pool(open=False), _NOBODY)._fernet
+        values = json.loads(fernet.decrypt(cookie.value))
+        values["confirmed"] -= int(hours * 3600)
+        dated = fernet.encrypt_at_time(json.dumps(values).encode(), fernet.extract_timestamp(cookie.value))
+        self.client.cookie_jar.update_cookies({cookie.key: dated.decode()}, URL(self.url))
 
     async def _seen(self, method: str, path: str, fields: Mapping[str, str] | None, headers: Mapping[str, str]) -> Seen:
         given = {name.replace("_", "-"): value for name, value in headers.items() if value}

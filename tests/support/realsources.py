@@ -42,7 +42,7 @@ async def open_replica(server: MariaServer, folder: Path, ending: str = ".sql.gz
     interwiki = InterwikiMap(
         Interwiki(prefix, url, local != "0") for columns in rows for prefix, url, local in zip(*columns, strict=True)
     )
-    replica = ReplicaSource(access, interwiki=interwiki, namespaces={})
+    replica = ReplicaSource(access, interwiki=interwiki, namespaces=())
     try:
         yield replica
     finally:

@@ -2,10 +2,13 @@
 
 Workers of pytest-xdist take tests from one list, first those that measure no time. Tests of the folders `_TIMED` or
 marked ``timed`` run in parallel with such tests only, each on its own core; tests marked ``alone`` run with no others.
-Tests marked ``long`` are left to ``make test-long``.
+Tests marked ``long`` are left to ``make test-long``. What the modules of a group of `_TOGETHER` share takes seconds to
+make: one worker runs all their tests.
 """
 
 import fcntl
+import gc
+import itertools
 from collections.abc import Generator
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,6 +28,19 @@ _TIMED: Final = {"archive", "checking", "crawl", "net"}
 _KINDS: Final = ("any", "timed", "alone")
 """In this order they run."""
 
+_TOGETHER: Final = (
+    ("tests/wiki/test_criteria.py", "tests/wiki/test_replica.py", "tests/wiki/test_source_contract.py"),
+    ("tests/demo/test_story.py",),
+    (
+        "tests/archive/lookups/test_look_up.py",
+        "tests/archive/lookups/test_on_pywb.py",
+        "tests/archive/lookups/test_real_archive.py",
+        "tests/archive/visits/test_suggested_copies.py",
+        "tests/archive/visits/test_visits_real_archive.py",
+    ),
+)
+"""Beginnings of the names of tests that share something dear: a MariaDB, a story that is told, a web archive."""
+
 _FOLDER: Final = "weboid_turns"
 _AHEAD: Final = 4
 """Tests that a worker is given at a time; of two it has, it runs the first."""
@@ -35,6 +51,11 @@ def _kind(item: pytest.Item) -> str:
         return "alone"
     is_timed = item.get_closest_marker("timed") or item.path.relative_to(_TESTS).parts[0] in _TIMED
     return "timed" if is_timed else "any"
+
+
+def _group(name: str) -> int | None:
+    """The number of the group to which the test of this name belongs."""
+    return next((number for number, group in enumerate(_TOGETHER) if name.startswith(group)), None)
 
 
 class _Turns:
@@ -60,13 +81,21 @@ class _Turns:
         finally:
             fcntl.flock(self._rooms[kind], fcntl.LOCK_UN)
 
+    def pytest_collection_finish(self) -> None:
+        """What has been loaded stays to the end: the garbage collector need not look through it again and again."""
+        gc.collect()
+        gc.freeze()
+
     def pytest_unconfigure(self) -> None:
         for file in (self._door, *self._rooms.values()):
             file.close()
 
 
 class _InOrder(LoadScheduling):  # type: ignore[misc]
-    """Hands tests out in their order, few at a time, so that all workers come to the next kind together."""
+    """Hands tests out in their order, few at a time, so that all workers come to the next kind together.
+
+    Of tests that belong together whoever gets the first gets all.
+    """
 
     def check_schedule(self, node: WorkerController, duration: float = 0) -> None:
         """Called when a worker has ended a test."""
@@ -74,6 +103,18 @@ class _InOrder(LoadScheduling):  # type: ignore[misc]
             self._send_tests(node, max(0, _AHEAD - len(self.node2pending[node])))
         else:
             super().check_schedule(node, duration)
+
+    def _send_tests(self, node: WorkerController, num: int) -> None:
+        super()._send_tests(node, self._with_their_group(num) if num > 0 else num)
+
+    def _with_their_group(self, count: int) -> int:
+        """So many tests of those that wait, and the rest of the group in whose middle that would end."""
+        names = [self.collection[number] for number in self.pending[:count]]
+        group = _group(names[-1]) if names else None
+        if group is None:
+            return count
+        rest = itertools.takewhile(lambda number: _group(self.collection[number]) == group, self.pending[count:])
+        return count + sum(1 for _ in rest)
 
 
 class _Run:
@@ -122,5 +163,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that measure no time first, those that run alone last."""
-    items.sort(key=lambda item: _KINDS.index(_kind(item)))
+    """Those that measure no time first, those that run alone last; of each kind first those that belong together."""
+
+    def place(item: pytest.Item) -> tuple[int, int]:
+        group = _group(item.nodeid)
+        return _KINDS.index(_kind(item)), len(_TOGETHER) if group is None else group
+
+    items.sort(key=place)

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from socket import socket
 
 import aiohttp
 from support.oauthprovider import PUBLIC_URL, Browser, environ_at, open_browser
+from support.ports import free_port
 from support.webservice import Site, open_service
 
 from weboid.demo.littleprovider import Editor, LittleProvider, open_littleprovider
@@ -53,17 +53,10 @@ async def open_people(
         provider = await stack.enter_async_context(open_littleprovider(EDITORS))
         way = await stack.enter_async_context(aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()))
         given = {**environ_at(provider, administrators=BOSS), **(environ or {})}
-        port = _free_port() if real_address else 0
+        port = free_port() if real_address else 0
         address = f"http://127.0.0.1:{port}" if real_address else PUBLIC_URL
         provider.addresses.add(address + "/account/back")
         site = await stack.enter_async_context(
             open_service(database, folder, environ=given, way=way, public_url=address, port=port)
         )
         yield People(site, provider, stack)
-
-
-def _free_port() -> int:
-    with socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-    return port

@@ -1,7 +1,7 @@
 """For tests: a webservice on loopback with a real database; its one wiki has had some weeks of rounds."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Final
 
 import aiohttp
 from support.observations import FINE, LOST, WALL
-from support.stored import WikiInStore, open_wiki
+from support.stored import WikiInStore
 
 from weboid.config import Config, load_config
 from weboid.core.observe.observation import Observation
@@ -21,9 +21,10 @@ from weboid.core.verdict.change_of import Change
 from weboid.core.verdict.judge import judge
 from weboid.core.verdict.link_report import keyed_link, watched_keys
 from weboid.core.verdict.verdict import Verdict, finding_of
-from weboid.errors import SourceError
-from weboid.store.db.pool import Connection
-from weboid.store.pages.wiki import record_wiki
+from weboid.core.wikitext.titles import Namespace
+from weboid.errors import SourceError, TooManyLinks
+from weboid.store.db.pool import Connection, Pool, open_pool
+from weboid.store.pages.wiki import find_wiki, record_wiki
 from weboid.store.urls.check import CheckedUrl, record_changes, record_checks
 from weboid.store.urls.url import find_urls
 from weboid.web.app import make_app
@@ -43,6 +44,14 @@ SCRIPT = "javascript:alert(1)"
 EXAMPLE = "http://example.org/"
 HOSTILE_TITLE = '"><script>alert(1)</script>\u202egnp.\u2028 & <b>'
 
+
+_NAME: Final = WikiName("testwiki", "wmflabs")
+_LINKS: Final = {
+    1: sorted([DEAD, MOVED, PDF, WALLED, SPOOFED, BROKEN, MAIL, SCRIPT, EXAMPLE, f"{WALLED}#part"]),
+    2: ["http://fine.demo/"],
+    3: [BROKEN],
+}
+"""Page -> its links."""
 
 _WIKI = "dbname=testwiki@wmflabs"
 PAGES: Final = {
@@ -71,25 +80,42 @@ PAGES: Final = {
 
 @dataclass
 class FixedSource:
-    """A wiki that says what it is told to say, after a pause, or not at all."""
+    """A wiki that says what it is told to say, after a pause, or not at all. Titles in `redirects` lead to pages."""
 
     found: dict[int, PageLinks] = field(default_factory=dict)
+    redirects: dict[str, int] = field(default_factory=dict)
     members: dict[str, tuple[int, ...]] = field(default_factory=dict)
     members_at_once: int = 500
+    namespaces: Sequence[Namespace] = ()
     asked: int = 0
+    answered: int = 0
     pause_s: float = 0.0
     silent: bool = False
 
-    async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
+    async def find_pages(
+        self, *, ids: Sequence[int] = (), titles: Sequence[str] = (), most_links: int | None = None
+    ) -> list[PageLinks]:
         self.asked += 1
         await asyncio.sleep(self.pause_s)
         if self.silent:
             raise SourceError("it does not answer")
-        return [page for page in self.found.values() if page.page in ids or page.title in titles]
+        wanted = {*ids, *(self.redirects[title] for title in titles if title in self.redirects)}
+        found = [page for page in self.found.values() if page.page in wanted or page.title in titles]
+        if most_links is not None and sum(len(page.urls) for page in found) > most_links:
+            raise TooManyLinks("these are too many")
+        return found
 
-    async def find_titled(self, titles: Sequence[str]) -> dict[str, PageLinks]:
-        found = {page.title: page for page in await self.find_pages(titles=titles)}
-        return {title: found[title] for title in titles if title in found}
+    async def find_titled(self, titles: Sequence[str], *, most_links: int | None = None) -> dict[str, PageLinks]:
+        found = {page.title: page for page in await self.find_pages(titles=titles, most_links=most_links)}
+        redirected = {title: self.found[page] for title, page in self.redirects.items() if title in titles}
+        return {title: found[title] for title in titles if title in found} | redirected
+
+    async def find_namespaces(self) -> Sequence[Namespace]:
+        self.asked += 1
+        await asyncio.sleep(self.pause_s)
+        if self.silent:
+            raise SourceError("it does not answer")
+        return self.namespaces
 
     async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
         self.asked += 1
@@ -136,19 +162,43 @@ def answer_of(url: str) -> Observation:
     return FINE
 
 
-async def record_weeks(conn: Connection, urls: Iterable[str]) -> None:
-    """What rounds every third day would have left behind; the rounds themselves take half a second a test."""
+async def record_weeks(
+    conn: Connection, urls: Iterable[str], answer: Callable[[str], Observation] | None = None
+) -> None:
+    """What rounds every third day would have left behind; the rounds themselves take half a second a test.
+
+    `answer` is what a URL in normal form answers on all these days; without it, what `answer_of` says.
+    """
+    answer = answer or answer_of
     known = await find_urls(conn, sorted(watched_keys([keyed_link(classify(url, WMFLABS)) for url in urls])))
     checks, changes = [], []
     for key, stored in known.items():
         record, due = stored.record, stored.due
         for day in range(100, TODAY, 3):
-            record, due = judge(record, answer_of(str(stored.url)), day)
+            record, due = judge(record, answer(str(stored.url)), day)
         found = finding_of(record)
         checks.append(CheckedUrl(key, record, due))
         changes.append(Change(key, TODAY - 1, Verdict.UNKNOWN, found.verdict, found.reason, found.since))
     await record_checks(conn, checks)
     await record_changes(conn, changes)
+
+
+async def fill(database: str) -> None:
+    """Fills an empty store with the wiki of the service and what some weeks found of it."""
+    async with open_pool(database, size=4, part="test") as pool:
+        await _filled(pool)
+
+
+async def _filled(pool: Pool) -> WikiInStore:
+    """The wiki of the service; fills a store that has nothing of it yet."""
+    async with pool.connection() as conn:
+        if found := await find_wiki(conn, WMFLABS, _NAME):
+            return WikiInStore(pool, found)
+        wiki = WikiInStore(pool, await record_wiki(conn, WMFLABS, _NAME, api="http://wiki.demo/w/api.php"))
+    await wiki.take_in({page: _LINKS[page] for page in (1, 2)}, 100)
+    async with pool.connection() as conn:
+        await record_weeks(conn, {*_LINKS[1], *_LINKS[2]})
+    return wiki
 
 
 @asynccontextmanager
@@ -161,34 +211,22 @@ async def open_service(
     way: aiohttp.ClientSession | None = None,
     public_url: str = "https://weboid.demo/",
     port: int = 0,
+    source: FixedSource | None = None,
 ) -> AsyncIterator[Site]:
-    """The service over a wiki of three pages; page 3 is new and has not been taken in.
+    """The service over a wiki of three pages; page 3 is new and has not been taken in. The store is empty, or what the
+    fixture `site_database` gives: that is filled already.
 
     `environ` is its configuration; unless that says otherwise, no test reaches the limits. `way` is that to the OAuth
     provider: without it nobody can sign in. It says that it is at `public_url` and is at `port`, 0 = any free one.
     """
-    links = {
-        1: sorted([DEAD, MOVED, PDF, WALLED, SPOOFED, BROKEN, MAIL, SCRIPT, EXAMPLE, f"{WALLED}#part"]),
-        2: ["http://fine.demo/"],
-        3: [BROKEN],
+    source = FixedSource() if source is None else source
+    source.found |= {
+        page: PageLinks(page, 0, HOSTILE_TITLE if page == 3 else f"Page {page}", 7, None, tuple(urls))
+        for page, urls in _LINKS.items()
     }
-    source = FixedSource(
-        {
-            page: PageLinks(page, 0, HOSTILE_TITLE if page == 3 else f"Page {page}", 7, None, tuple(urls))
-            for page, urls in links.items()
-        }
-    )
     config = load_config(None, {**UNLIMITED, **(environ or {})}, data=folder)
-    async with open_wiki(database, {page: links[page] for page in (1, 2)}) as wiki:
-        async with wiki.pool.connection() as conn:
-            await record_weeks(conn, {*links[1], *links[2]})
-            await record_wiki(
-                conn,
-                config.farms[0],
-                WikiName(wiki.wiki.dbname, "wmflabs"),
-                api="http://wiki.demo/w/api.php",
-                article=None,
-            )
+    async with open_pool(database, size=4, part="test") as pool:
+        wiki = await _filled(pool)
         app = make_app(
             config,
             wiki.pool,

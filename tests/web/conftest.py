@@ -8,7 +8,7 @@ from support.webservice import Site, open_service
 
 
 @pytest.fixture
-async def site(database: str, tmp_path: Path) -> AsyncIterator[Site]:
+async def site(site_database: str, tmp_path: Path) -> AsyncIterator[Site]:
     """The service, ready to be asked."""
-    async with open_service(database, tmp_path) as service:
+    async with open_service(site_database, tmp_path) as service:
         yield service

@@ -106,9 +106,9 @@ NASTY = (
 
 
 @pytest.fixture
-async def people(database: str, tmp_path: Path) -> AsyncIterator[People]:
+async def people(site_database: str, tmp_path: Path) -> AsyncIterator[People]:
     tokens = f"ours:{sha256(TOKEN.encode()).hexdigest()}"
-    async with open_people(database, tmp_path, {"WEBOID_WEB_TOKENS": tokens}) as opened:
+    async with open_people(site_database, tmp_path, {"WEBOID_WEB_TOKENS": tokens}) as opened:
         yield opened
 
 
@@ -263,12 +263,12 @@ async def test_a_cookie_that_a_neighbour_can_set_is_no_session_of_ours(people: P
 
 
 async def test_who_is_no_administrator_any_more_has_no_old_session_that_is_one(
-    people: People, database: str, tmp_path: Path
+    people: People, site_database: str, tmp_path: Path
 ) -> None:
     boss = await people.browser("Boss")
     assert (await boss.open("/admin")).status == 200
     environ = {"WEBOID_WEB_SECRET": people.site.config.web.secret, "WEBOID_PEOPLE_ADMINISTRATORS": "12"}
-    async with open_service(database, tmp_path, environ=environ) as site:
+    async with open_service(site_database, tmp_path, environ=environ) as site:
         later = Browser(site.url, boss.client)
         jar = {each.key: each.value for each in boss.client.cookie_jar}
         cookie = f"__Host-weboid={jar['__Host-weboid']}"

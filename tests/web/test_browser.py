@@ -127,20 +127,16 @@ async def bring_copies(people: People) -> None:
         await record_wanted(conn, [key("http://dead.demo/pending")], TODAY - 3, Rank.DEAD)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("language", "colors", "width"),
-    [
-        pytest.param("en", "light", DESK, marks=pytest.mark.long),
-        pytest.param("de", "dark", PHONE, marks=pytest.mark.long),
-        ("ar", "light", PHONE),
-        pytest.param("ar", "dark", DESK, marks=pytest.mark.long),
-    ],
+    [("en", "light", DESK), ("de", "dark", PHONE), ("ar", "light", PHONE), ("ar", "dark", DESK)],
 )
 async def test_no_page_has_a_barrier_or_is_wider_than_its_window(
-    database: str, tmp_path: Path, language: str, colors: Colors, width: int
+    site_database: str, tmp_path: Path, language: str, colors: Colors, width: int
 ) -> None:
     found, titles = [], {}
-    async with open_people(database, tmp_path, real_address=True) as people, open_browser() as browser:
+    async with open_people(site_database, tmp_path, real_address=True) as people, open_browser() as browser:
         async with people.site.wiki.pool.connection() as conn:
             await record_audit(conn, Action.CHECK, "10", HOSTILE_NAME, SPOOFED, "\u202egnp.<b>")
         await bring_copies(people)

@@ -33,8 +33,8 @@ async def open_phone(browser: Browser, language: str = "en") -> AsyncIterator[Pa
 
 
 @pytest.fixture
-async def people(database: str, tmp_path: Path) -> AsyncIterator[People]:
-    async with open_people(database, tmp_path, real_address=True) as people:
+async def people(site_database: str, tmp_path: Path) -> AsyncIterator[People]:
+    async with open_people(site_database, tmp_path, real_address=True) as people:
         yield people
 
 

@@ -360,21 +360,19 @@ async def test_who_does_not_take_the_answer_is_not_waited_for() -> None:
         assert set(found) <= {503, 404}
 
 
-async def test_an_idle_connection_makes_room_and_a_busy_one_does_not() -> None:
-    async with small(most_connections=2) as service, AsyncExitStack() as stack:
-        idle, _ = await stack.enter_async_context(line_to(service.url))
+async def test_a_connection_that_was_quiet_for_long_makes_room_and_a_busy_one_does_not() -> None:
+    async with small(Timeouts(spared_s=0.3), most_connections=2) as service, AsyncExitStack() as stack:
+        quiet, _ = await stack.enter_async_context(line_to(service.url))
         busy = []
-        for _ in range(2):
+        for number in range(2):
+            if number:
+                await asyncio.sleep(0.5)
             reader, writer = await stack.enter_async_context(line_to(service.url))
             writer.write(request(b"GET /held HTTP/1.1"))
             await service.begun.acquire()
             busy.append(reader)
-        assert await is_closed_within(idle, 30)
-        refused, _ = await stack.enter_async_context(line_to(service.url))
-        told = await read_answer(refused)
-        check(told)
-        assert told is not None
-        assert (told.status, told.header(b"Retry-After")) == (503, b"5")
+        async with asyncio.timeout(30):
+            assert await quiet.read() == b""  # closed, not reset
         service.released.set()
         for reader in busy:
             told = await read_answer(reader)
@@ -382,8 +380,53 @@ async def test_an_idle_connection_makes_room_and_a_busy_one_does_not() -> None:
             assert told.body == b"at last"
 
 
+async def test_who_comes_when_all_are_busy_is_told_to_come_again_after_it_has_asked() -> None:
+    async with small(most_connections=1) as service, AsyncExitStack() as stack:
+        busy, writer = await stack.enter_async_context(line_to(service.url))
+        writer.write(request(b"GET /held HTTP/1.1"))
+        await service.begun.acquire()
+        for body in (b"", b"a" * 100_000):
+            reader, writer = await stack.enter_async_context(line_to(service.url))
+            assert not await is_closed_within(reader, 0.2)
+            writer.write(request(b"POST /read HTTP/1.1", b"Content-Length: %d" % len(body), body=body))
+            told = await read_answer(reader)
+            check(told)
+            assert told is not None
+            assert (told.status, told.header(b"Retry-After"), told.header(b"Connection")) == (503, b"5", b"close")
+            async with asyncio.timeout(30):
+                assert await reader.read() == b""  # closed, not reset
+        service.released.set()
+        told = await read_answer(busy)
+        assert told is not None
+        assert told.body == b"at last"
+
+
+async def test_a_connection_that_was_just_used_is_not_closed_to_make_room() -> None:
+    async with small(most_connections=1) as service, line_to(service.url) as (kept, keeping):
+        for _ in range(5):
+            async with line_to(service.url) as (reader, writer):
+                writer.write(request(b"GET /nothing HTTP/1.1"))
+                told = await read_answer(reader)
+                assert told is not None
+                assert told.status == 503
+            keeping.write(request(b"POST /read HTTP/1.1", b"Content-Length: 1", body=b"a"))
+            told = await read_answer(kept)
+            assert told is not None
+            assert told.status == 200
+
+
+async def test_more_than_there_is_room_for_wait_until_there_is() -> None:
+    async with small(most_connections=1) as service, AsyncExitStack() as stack:
+        lines = [await stack.enter_async_context(line_to(service.url)) for _ in range(20)]
+        for _, writer in lines:
+            writer.write(request(b"GET /nothing HTTP/1.1", b"Connection: close"))
+        told = [await read_answer(reader) for reader, _ in lines]
+        assert {each.status for each in told if each} <= {404, 503}
+        assert None not in told
+
+
 async def test_many_who_hold_connections_keep_nobody_out() -> None:
-    async with small(most_connections=20) as service, AsyncExitStack() as stack:
+    async with small(Timeouts(headers_s=0.5), most_connections=20) as service, AsyncExitStack() as stack:
         for _ in range(60):
             _, writer = await stack.enter_async_context(line_to(service.url))
             writer.write(b"GET /held HTTP/1.1\r\nX")
@@ -391,7 +434,13 @@ async def test_many_who_hold_connections_keep_nobody_out() -> None:
         writer.write(request(b"GET /nothing HTTP/1.1"))
         told = await read_answer(reader)
         assert told is not None
-        assert told.status == 404
+        assert told.status in (404, 503)
+        async with asyncio.timeout(30):
+            while told.status != 404:
+                async with line_to(service.url) as (reader, writer):
+                    writer.write(request(b"GET /nothing HTTP/1.1"))
+                    told = await read_answer(reader)
+                    assert told is not None
 
 
 async def test_a_failure_outside_the_application_tells_nothing(caplog: pytest.LogCaptureFixture) -> None:
@@ -405,8 +454,8 @@ async def test_a_failure_outside_the_application_tells_nothing(caplog: pytest.Lo
     caplog.clear()
 
 
-async def test_a_caller_who_hangs_up_in_the_middle_leaves_no_trace(database: str, tmp_path: Path) -> None:
-    async with open_service(database, tmp_path) as site:
+async def test_a_caller_who_hangs_up_in_the_middle_leaves_no_trace(site_database: str, tmp_path: Path) -> None:
+    async with open_service(site_database, tmp_path) as site:
         for sent in (
             request(b"GET " + PAGE + b" HTTP/1.1"),
             request(b"POST /url HTTP/1.1", b"Content-Length: 1000", body=b"a"),
@@ -420,3 +469,22 @@ async def test_a_caller_who_hangs_up_in_the_middle_leaves_no_trace(database: str
                 await writer.drain()
                 writer.transport.abort()
         assert (await site.fetch("/healthz"))[0] == 200
+
+
+async def test_a_request_under_way_at_the_end_is_answered_with_all_that_comes_of_its_body() -> None:
+    async with AsyncExitStack() as stack:
+        async with small() as service:
+            idle, _ = await stack.enter_async_context(line_to(service.url))
+            reader, writer = await stack.enter_async_context(line_to(service.url))
+            writer.write(request(b"POST /read HTTP/1.1", b"Content-Length: 2", body=b"a"))
+            await service.begun.acquire()
+
+            async def send() -> Told | None:
+                assert await idle.read() == b""  # the end has begun
+                writer.write(b"b")
+                return await read_answer(reader)
+
+            sending = asyncio.create_task(send())
+        told = await sending
+        assert told is not None
+        assert (told.body, told.header(b"Connection")) == (b"2", b"close")

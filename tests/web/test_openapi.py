@@ -24,7 +24,7 @@ parameters = { dbname = "testwiki@wmflabs" }
 
 [checks.positive_data_acceptance]
 # Parameters that exclude each other, and texts that no title or URL can have, cannot be described.
-expected-statuses = ["2xx", "400", "401", "403", "404", "414", "503"]
+expected-statuses = ["2xx", "400", "401", "403", "404", "413", "414", "503"]
 
 [checks.negative_data_rejection]
 expected-statuses = ["400", "401", "403", "404", "405", "413", "414", "415"]
@@ -61,13 +61,21 @@ async def test_what_answers_is_the_table_of_routes_and_nothing_else(site: Site) 
     assert len(table) == len(ROUTES) == len({route.name for route in ROUTES})
 
 
-def test_the_description_is_the_table_of_routes_in_addresses_methods_and_parameters() -> None:
+def fields_of(operation: dict[str, Any]) -> set[str]:
+    schema = operation["requestBody"]["content"]["application/x-www-form-urlencoded"]["schema"]
+    return set(description()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]["properties"])
+
+
+def test_the_description_is_the_table_of_routes_in_addresses_methods_parameters_and_fields() -> None:
     def told(route: Route) -> dict[str, set[str]]:
-        names = {*route.parameters, *_VARIABLE.findall(route.path)}
-        return {method.lower(): names for method in route.methods if method != "HEAD"}
+        names = {"GET": {*route.parameters, *_VARIABLE.findall(route.path)}, "POST": {*route.fields}}
+        return {method.lower(): names[method] for method in route.methods if method != "HEAD"}
 
     described = {
-        path: {method: parameters_of(operation) for method, operation in operations.items()}
+        path: {
+            method: fields_of(operation) if method == "post" else parameters_of(operation)
+            for method, operation in operations.items()
+        }
         for path, operations in description()["paths"].items()
     }
     assert described == {route.path: told(route) for route in ROUTES if route.is_described}
@@ -134,7 +142,8 @@ async def test_scripts_of_web_pages_are_told_what_they_may_do_and_need_no_creden
         assert response.headers["Access-Control-Allow-Origin"] == "*"
         allowed = response.headers["Access-Control-Allow-Methods"].split(", ")
         assert set(methods) <= set(allowed)
-        assert "Authorization" not in response.headers["Access-Control-Allow-Headers"]
+        headers = set(response.headers["Access-Control-Allow-Headers"].split(", "))
+        assert headers >= {"Api-User-Agent", "Authorization", "Content-Type", "If-None-Match"}
         assert "Access-Control-Allow-Credentials" not in response.headers
         for method in {"GET", "HEAD", "POST", "PUT", "DELETE"} - set(allowed):
             status, _, refused = await site.fetch(path.replace("{name}", "x"), method=method)
@@ -186,8 +195,39 @@ async def test_who_goes_by_the_description_alone_finds_it_true(site: Site, tmp_p
 
 
 @pytest.mark.timeout(120)
-async def test_a_trusted_client_finds_it_true_as_well(database: str, tmp_path: Path) -> None:
+async def test_a_trusted_client_finds_it_true_as_well(site_database: str, tmp_path: Path) -> None:
     tokens = f"ours:{sha256(b'known').hexdigest()}"
     wide = ("--include-path", "/api/pages", "--include-path", "/api/ping", "--header", "Authorization: Bearer known")
-    async with open_service(database, tmp_path, environ={"WEBOID_WEB_TOKENS": tokens}) as site:
+    async with open_service(site_database, tmp_path, environ={"WEBOID_WEB_TOKENS": tokens}) as site:
         await judge(site, tmp_path, *wide)
+
+
+def examples_of(operation: dict[str, Any]) -> list[tuple[str, Any]]:
+    """The examples of JSON in its answers, each with the name of its schema."""
+    answers = [answer.get("content", {}).get("application/json", {}) for answer in operation["responses"].values()]
+    return [(one["schema"]["$ref"].rpartition("/")[2], one["example"]) for one in answers if "example" in one]
+
+
+async def test_the_examples_of_answers_have_the_keys_of_answers(site: Site) -> None:
+    paths = description()["paths"]
+    ((_, told),) = examples_of(paths["/api/page"]["get"])
+    answer = json.loads((await site.fetch("/api/page?dbname=testwiki@wmflabs&title=Page_1"))[1])
+    assert keys_in(told) == keys_in(answer)
+    ((_, told),) = examples_of(paths["/api/normal"]["post"])
+    (form,) = paths["/api/normal"]["post"]["requestBody"]["content"].values()
+    async with site.client.post(f"{site.url}/api/normal", data=form["example"]) as response:
+        answer = await response.json()
+    assert told["urls"] == answer["urls"]
+    assert keys_in(told) == keys_in(answer)
+
+
+def keys_in(value: Any, at: str = "") -> set[str]:
+    """The paths of all keys in it."""
+    match value:
+        case dict():
+            return {f"{at}/{key}" for key in value}.union(
+                *(keys_in(inner, f"{at}/{key}") for key, inner in value.items())
+            )
+        case list():
+            return set().union(*(keys_in(inner, at) for inner in value))
+    return set()

@@ -13,7 +13,7 @@ from support.commands import Place, open_place
 
 from weboid.demo.world import Host, Page, Spell, World
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.timed
 
 HOSTS, PATHS = 30, 6
 WORLD = World(

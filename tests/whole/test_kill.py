@@ -21,7 +21,7 @@ WORLD = World(
 URLS = [f"http://h{host}.demo/{path}" for host in range(HOSTS) for path in range(PATHS)]
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize("kind", [pytest.param(signal.SIGKILL, marks=pytest.mark.long), signal.SIGTERM])
 async def test_a_round_that_is_ended_in_the_middle_goes_on_where_it_was(
     database: str, tmp_path: Path, kind: signal.Signals

@@ -11,9 +11,10 @@ from support.commands import open_place
 from weboid.demo.world import Behaviour, Host, Life, Page, Redirect, Spell, World
 
 DELAY_S = 0.3
-HOSTS, PATHS = 12, 3
+HOSTS, PATHS = 8, 3
 
 
+@pytest.mark.long
 @pytest.mark.alone
 async def test_two_workers_share_a_round_and_no_host_is_asked_too_fast(database: str, tmp_path: Path) -> None:
     moved: Life[Behaviour] = (Spell(0, Redirect("http://target.demo/there")),)

@@ -25,7 +25,8 @@ from weboid.store.urls.verdict_log import list_changes
 LAST_DAY = 3_600
 
 
-@pytest.mark.alone
+@pytest.mark.long
+@pytest.mark.timed
 async def test_ten_weeks_of_a_little_web_are_judged_as_they_were_written(database: str) -> None:
     tallies: list[Tally] = []
     async with (

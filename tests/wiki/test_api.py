@@ -9,11 +9,14 @@ import pytest
 from support.shared import shared
 from support.wikireplay import Exchange, WikiReplay, exchange, open_wiki_replay, recorded, siteinfo
 
-from weboid.errors import SourceError
+from weboid.core.url.link_kind import InterwikiLink
+from weboid.core.wikitext.titles import Namespace
+from weboid.errors import SourceError, TooManyLinks
 from weboid.wiki import api
 from weboid.wiki.action import ApiPatience
 from weboid.wiki.api import ApiSource
-from weboid.wiki.interwiki import InterwikiMap
+from weboid.wiki.api_pages import namespaces_of
+from weboid.wiki.interwiki import Interwiki, InterwikiMap
 from weboid.wiki.source import Members, PageLinks, PageState, Selection
 
 FIXTURE = recorded(Path(__file__).parent / "fixtures" / "api.json")
@@ -397,17 +400,87 @@ async def test_siteinfo_names_the_wiki() -> None:
             "Lights",
             "en",
         )
-        assert told.namespaces == {0: "", 1: "Talk"}
+        assert [(each.number, each.name) for each in told.namespaces] == [(0, ""), (1, "Talk")]
         assert told.interwiki.target("word", "A b") == "https://words.net/wiki/A_b"
+
+
+async def test_a_read_for_a_reader_ends_as_soon_as_there_are_too_many_links() -> None:
+    first = answer(page(1, extlinks=links("http://a.demo/", "http://b.demo/")), **{"continue": {"elcontinue": "2"}})
+    second = answer(page(2, extlinks=links("http://c.demo/")), batchcomplete=True)
+    exchanges = exchange(READ, first), exchange({**READ, "elcontinue": "2"}, second)
+    async with opened(*exchanges) as (source, _):
+        with pytest.raises(TooManyLinks, match="more than 2 links"):
+            await source.find_pages(ids=[1, 2], most_links=2)
+        assert len(await source.find_pages(ids=[1, 2], most_links=3)) == 2
+    titles = {"titles": "Page 1", "redirects": "1", **LINKS}
+    async with opened(exchange(titles, {**first, "continue": {"elcontinue": "2"}})) as (source, replay):
+        with pytest.raises(TooManyLinks):
+            await source.find_titled(["Page 1"], most_links=1)
+        assert len(replay.asked) == 1
 
 
 async def test_siteinfo_of_the_real_wiki() -> None:
     async with opened(siteinfo(shared("api/siteinfo.json"))) as (source, _):
         told = await source.fetch_siteinfo()
-        assert (told.dbname, told.lang, told.namespaces[2], len(told.interwiki)) == ("w145", "de", "Benutzer", 49)
+        assert (told.dbname, told.lang, len(told.interwiki)) == ("w145", "de", 49)
+        assert [each for each in told.namespaces if each.number == 2] == [
+            Namespace(2, "Benutzer"),
+            Namespace(2, "Benutzerin", is_alias=True),
+            Namespace(2, "User", is_alias=True),
+        ]
 
 
 async def test_a_server_that_is_no_mediawiki_has_no_siteinfo() -> None:
     async with opened(Exchange({"meta": "siteinfo"}, json.dumps({"hello": 1}).encode())) as (source, _):
         with pytest.raises(SourceError, match="no siteinfo"):
             await source.fetch_siteinfo()
+
+
+def test_the_names_of_namespaces_are_bounded_and_clean() -> None:
+    listed = {
+        str(number): {"id": number, "name": name, "canonical": canonical, "case": "case-sensitive"}
+        for number, name, canonical in [
+            (-1, "Spezial", "Special"),
+            (0, "", None),
+            (1, "Dis\0kus:sion", "Talk"),
+            (2, "x" * 201, "User"),
+            (4, "A_b  c", "Project"),
+            (2**31, "Far", "Far"),
+        ]
+    } | {"x": None, "y": {"id": "3", "name": "Z"}}
+    aliases = [{"id": 4, "alias": "WP"}, {"id": 4, "alias": "a|b"}, {"id": 99, "alias": "Nobody"}, None, {"id": 1}]
+    assert namespaces_of(listed, aliases) == (
+        Namespace(0, "", is_cased=True),
+        Namespace(4, "A b c", is_cased=True),
+        Namespace(1, "Talk", is_alias=True, is_cased=True),
+        Namespace(2, "User", is_alias=True, is_cased=True),
+        Namespace(4, "Project", is_alias=True, is_cased=True),
+        Namespace(4, "WP", is_alias=True, is_cased=True),
+    )
+    many = {str(number): {"id": number, "name": f"N{number}"} for number in range(5_000)}
+    assert len(namespaces_of(many, [])) == 1_000
+    # JSON's true is no number, and what comes after very many names is not even looked at.
+    endless = {"a": {"id": True, "name": "True"}} | {str(number): {} for number in range(5_000)}
+    assert namespaces_of(endless | {"z": {"id": 4, "name": "Z"}}, []) == ()
+    assert namespaces_of(None, None) == namespaces_of([], {}) == ()
+
+
+async def test_a_page_may_link_to_a_url_both_ways_and_by_several_prefixes() -> None:
+    pairs = [("word", "A"), ("also", "A"), ("word", "C_d"), ("nowhere", "A")]
+    linking = page(
+        1,
+        extlinks=links("https://words.net/wiki/A", "https://words.net/wiki/B"),
+        iwlinks=[{"prefix": prefix, "title": title} for prefix, title in pairs],
+    )
+    words = [Interwiki(prefix, "https://words.net/wiki/$1", local=False) for prefix in ("word", "also")]
+    async with (
+        open_wiki_replay([exchange({"pageids": "1", **LINKS}, answer(linking, batchcomplete=True))]) as replay,
+        aiohttp.ClientSession() as session,
+    ):
+        source = ApiSource(replay.url, session, user_agent="Weboid-test", interwiki=InterwikiMap(words))
+        (found,) = await source.find_pages(ids=[1])
+    assert found.urls == tuple(f"https://words.net/wiki/{title}" for title in ("A", "B", "C_d"))
+    assert found.interwiki == (
+        InterwikiLink("https://words.net/wiki/A", "also", "A", is_external=True),
+        InterwikiLink("https://words.net/wiki/C_d", "word", "C d"),
+    )

@@ -195,7 +195,7 @@ async def test_a_replica_tells_the_same_trees_with_old_tables_and_new(mariadb_se
     folder = shared("ltgwiki/page.sql.gz").parent
     files = [folder / f"{table}.sql.gz" for table in ("page", "linktarget", "categorylinks")]
     access = mariadb_server.replicate("treewiki", *files, also=[TO_OLD_CATEGORIES] if old else [])
-    source = ReplicaSource(access, interwiki=InterwikiMap(()), namespaces={})
+    source = ReplicaSource(access, interwiki=InterwikiMap(()), namespaces=())
     try:
         for root in ("Vikipedeja", "Informaceja", "Latgola", "ASV ļauds"):
             criterion = one(categories=[root], category_depth=50)
@@ -209,7 +209,7 @@ async def test_a_replica_tells_the_same_trees_with_old_tables_and_new(mariadb_se
 async def test_a_replica_knows_all_criteria(mariadb_server: MariaServer) -> None:
     files = [Path(__file__).parent / "fixtures" / f"{table}.sql" for table in ("page", "externallinks")]
     access = mariadb_server.replicate("usewiki", *files, also=[USES])
-    source = ReplicaSource(access, interwiki=InterwikiMap(()), namespaces={})
+    source = ReplicaSource(access, interwiki=InterwikiMap(()), namespaces=())
     try:
         found = {
             "categories": await ids_of(one(categories=["Lights"]), source),

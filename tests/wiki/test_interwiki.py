@@ -55,3 +55,11 @@ def test_no_title_breaks_out_of_the_path(title: str) -> None:
 def test_siteinfo_of_either_format_version_is_read(listed: object, prefixes: set[str]) -> None:
     interwiki = InterwikiMap.from_siteinfo(listed)
     assert {prefix for prefix in "ab" if interwiki.target(prefix, "x")} == prefixes
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_target_without_scheme_is_https_by_whichever_scheme_the_api_is_asked(scheme: str) -> None:
+    listed = [{"prefix": "a", "url": f"{scheme}://a.net/$1", "protorel": True}]
+    assert InterwikiMap.from_siteinfo(listed).target("a", "x") == "https://a.net/x"
+    listed = [{"prefix": "a", "url": "http://a.net/$1", "protorel": False}]
+    assert InterwikiMap.from_siteinfo(listed).target("a", "x") == "http://a.net/x"

@@ -14,6 +14,7 @@ from support.mariadb import BOTH_CATEGORIES, OLD_CATEGORIES, PASSWORD, USER, Mar
 from support.shared import shared
 
 from weboid.assets import asset
+from weboid.core.wikitext.titles import Namespace
 from weboid.errors import ConfigError, SourceError
 from weboid.wiki.dump import DumpSource
 from weboid.wiki.interwiki import Interwiki, InterwikiMap
@@ -40,7 +41,7 @@ INTERWIKI = InterwikiMap(
         Interwiki("word", "//words.net/wiki/$1", local=False),
     ]
 )
-NAMESPACES = {0: "", 1: "Diskussion", 2: "Benutzer", 14: "Kategorie"}
+NAMESPACES = (Namespace(0, ""), Namespace(1, "Diskussion"), Namespace(2, "Benutzer"), Namespace(14, "Kategorie"))
 MAIN = Selection(None, "select_namespace", {"namespace": 0})
 PATIENCE = QueryPatience(first_pause_s=0.05, longest_pause_s=1.0)
 SHORT = QueryPatience(tries=2, first_pause_s=0.01, connect_s=2.0)

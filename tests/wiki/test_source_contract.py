@@ -12,6 +12,7 @@ from support.realsources import api_source, body_of, dump_source, open_real_api,
 from support.shared import shared
 from support.wikireplay import info_read, info_walk, live_read, open_wiki_replay, recorded, siteinfo
 
+from weboid.core.url.link_kind import InterwikiLink
 from weboid.errors import SourceError
 from weboid.wiki.criteria import build
 from weboid.wiki.criteria.namespaces import pages_in
@@ -33,6 +34,7 @@ LIGHT = PageLinks(
         "https://doi.resolver.net/10.5555/12(3)",
         "mailto:keeper@lamps.net",
     ),
+    (InterwikiLink("https://doi.resolver.net/10.5555/12(3)", "doi", "10.5555/12(3)"),),
 )
 MILL = PageLinks(3, 0, "O'Hara's mill", 103, None, ())
 LION = PageLinks(
@@ -42,8 +44,17 @@ LION = PageLinks(
     104,
     None,
     ("https://löwe.net/Karte_(1),(2,'x'),", "https://words.net/wiki/L%C3%B6we/a_b%3F"),
+    (InterwikiLink("https://words.net/wiki/L%C3%B6we/a_b%3F", "word", "Löwe/a b?"),),
 )
-TALK = PageLinks(10, 1, "Harbour light", 110, None, ("https://words.net/wiki/Talk", "https://www.talk.net/"))
+TALK = PageLinks(
+    10,
+    1,
+    "Harbour light",
+    110,
+    None,
+    ("https://words.net/wiki/Talk", "https://www.talk.net/"),
+    (InterwikiLink("https://words.net/wiki/Talk", "word", "Talk"),),
+)
 
 
 Source = Sweep | WikiSource
@@ -88,6 +99,7 @@ async def test_the_real_wiki_is_the_same_through_its_api_and_its_dump() -> None:
         asked = await _list_pages(source, {0})
     assert len(asked) == 178
     assert sum(len(page.urls) for page in asked) == 7377
+    assert sum(len(page.interwiki) for page in asked) == 43
     # One link of 7,377 differs. [news:comp.lang] on page 29 stands in the table as ('news:lang.comp.', ''): turned back
     # that is what the page says, but the API's answer has lost the name and is left with the bare scheme.
     assert _only_in(asked, dumped) == {(29, "news:")}
@@ -107,6 +119,7 @@ async def test_a_real_wiki_is_the_same_through_its_replica_and_its_dump(
     dumped = [page async for batch in dump.pages(frozenset(namespaces)) for page in batch]
     assert sorted(asked, key=lambda page: page.page) == dumped
     assert (len(asked), sum(len(page.urls) for page in asked)) == size
+    assert any(page.interwiki for page in asked)
 
 
 async def test_the_states_of_the_real_wikis_pages_are_found_as_they_are_walked() -> None:

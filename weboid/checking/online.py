@@ -181,11 +181,6 @@ class Online:
         self._http_port = http_port
         self._free_until = float("-inf")
 
-    @property
-    def has_witnesses(self) -> bool:
-        """Whether anything but name servers and the watched links can prove that we are online."""
-        return bool(self._witnesses)
-
     def believes(self, reach: Reach, *, of_name: bool) -> bool:
         """Whether a failure to reach a host is the host's own; `of_name` = it is one of its name.
 

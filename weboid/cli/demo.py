@@ -100,7 +100,7 @@ async def _wait(stage: Stage, url: str, console: Console) -> None:
 
 def _with_people(config: Config, provider: LittleProvider) -> Config:
     """The configuration with which the provider's editors can sign in, and one of them is an administrator."""
-    people = PeopleConfig(provider.url, CLIENT, administrators=(str(ADMINISTRATOR.sub),))
+    people = PeopleConfig(provider.url, client=CLIENT, administrators=(str(ADMINISTRATOR.sub),))
     return replace(config, people=people)
 
 

@@ -16,6 +16,7 @@ from weboid.cli.runtime import clock, day_option, moment_now, open_store, run_as
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName
 from weboid.errors import ConfigError, SourceError, WeboidError
+from weboid.feed.namespaces import refresh_namespaces
 from weboid.feed.page_pass import PagePass, PassProgress
 from weboid.store.db.pool import Pool
 from weboid.store.pages.page import Intake
@@ -129,6 +130,7 @@ async def _pass_over(config: Config, pool: Pool, wiki: WikiConfig, day: int, con
                 shown.update(task, completed=progress.met)
 
         async with open_source(config, wiki) as source:
+            await refresh_namespaces(pool, source, stored)
             return await PagePass(
                 pool,
                 source,

@@ -6,11 +6,13 @@ One law: everything that is opened here is closed here, also after a signal to s
 import asyncio
 import gc
 import logging
+import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _WATCH_S = 1.0
+_SAME_SIGNAL_S = 1.0
 _GARBAGE = 50_000
 """New objects between two garbage collections of the youngest generation; Python's default is 700."""
 
@@ -81,12 +84,20 @@ day_option = click.option("--day", type=DayType(), help="Use this day instead of
 
 @asynccontextmanager
 async def open_store(
-    config: Config, *, size: int, part: str, any_form: bool = False, statement_timeout_s: float = 0, idle_s: float = 120
+    config: Config,
+    *,
+    size: int,
+    part: str,
+    any_form: bool = False,
+    statement_timeout_s: float = 0,
+    idle_s: float = 120,
+    wait_s: float = 30,
 ) -> AsyncIterator["Pool"]:
     """The database, configured or embedded, started and migrated; raises StoreError.
 
     `any_form`: also if its keys are not those of this program (O-10), for commands that neither compute nor write keys.
-    A statement is cut off after `statement_timeout_s`, 0 = never, and a transaction that is idle for `idle_s`.
+    A statement is cut off after `statement_timeout_s`, 0 = never, and a transaction that is idle for `idle_s`; nobody
+    waits longer than `wait_s` for a connection.
     """
     from weboid.store.db.key_scheme import record_scheme, require_scheme
     from weboid.store.db.migrate import migrate
@@ -97,7 +108,9 @@ async def open_store(
     watching = asyncio.create_task(_keep_alive(server)) if server else None
     try:
         dsn = server.dsn if server else config.database
-        async with open_pool(dsn, size=size, part=part, statement_timeout_s=statement_timeout_s, idle_s=idle_s) as pool:
+        async with open_pool(
+            dsn, size=size, part=part, statement_timeout_s=statement_timeout_s, idle_s=idle_s, timeout_s=wait_s
+        ) as pool:
             async with pool.connection() as conn:
                 applied = await migrate(conn)
             for name in applied:
@@ -139,23 +152,55 @@ def run_async(main: Any) -> Any:
 
 
 @contextmanager
-def stop_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """Calls `stop` on SIGTERM and Ctrl-C; a second one ends the program at once."""
+def stop_signals(stop: Callable[[], None], *, again: Callable[[], None] | None = None) -> Iterator[None]:
+    """Calls `stop` on SIGTERM and Ctrl-C; a second one calls `again`, or ends the program at once.
+
+    What comes within a second is the same one: a terminal's Ctrl-C reaches all processes of a group, and whoever
+    started this one then sends SIGTERM, too.
+    """
     loop = asyncio.get_running_loop()
     kinds = (signal.SIGTERM, signal.SIGINT)
+    waiting: asyncio.TimerHandle | None = None
 
     def on_signal() -> None:
+        nonlocal waiting
+        if waiting is None:
+            waiting = loop.call_later(_SAME_SIGNAL_S, heed_next)
+            stop()
+
+    def heed_next() -> None:
         for kind in kinds:
             loop.remove_signal_handler(kind)
-        stop()
+            if again is not None:
+                loop.add_signal_handler(kind, again)
 
     for kind in kinds:
         loop.add_signal_handler(kind, on_signal)
     try:
         yield
     finally:
+        if waiting is not None:
+            waiting.cancel()
         for kind in kinds:
             loop.remove_signal_handler(kind)
+
+
+def own_call(ctx: click.Context, config: Config) -> list[str]:
+    """The command line of another process of this program, with the options of this one, up to its command."""
+    given = ctx.parent.params if ctx.parent else {}
+    file = given.get("file")
+    options = ["--data", str(config.data), *(["--config", str(file)] if isinstance(file, Path) else [])]
+    return [sys.executable, "-m", "weboid", *options, *(["--verbose"] if given.get("verbose") else [])]
+
+
+def from_environment(name: str) -> str:
+    """A variable for one command alone, empty if it is not set; what configures Weboid is read by ``config``."""
+    return os.environ.get(name, "")
+
+
+def add_to_environment(name: str, value: str) -> None:
+    """Sets a variable of this process, for a library that looks for it there."""
+    os.environ[name] = value
 
 
 async def until(stopped: asyncio.Event, *works: Coroutine[Any, Any, object]) -> None:
@@ -181,8 +226,3 @@ def raise_open_files(wanted: int) -> int:
     if fits < wanted:
         click.echo(f"weboid: only {fits} of {wanted} connections fit into {hard} open files (ulimit -n)", err=True)
     return max(fits, 1)
-
-
-def is_terminal() -> bool:
-    """Whether standard output is a terminal."""
-    return sys.stdout.isatty()

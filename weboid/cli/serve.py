@@ -2,62 +2,227 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from socket import socket
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import aiohttp
 import click
 
-from weboid.cli.runtime import clock, day_option, open_store, run_async, stop_signals
-from weboid.config import Config
+from weboid.cli.runtime import (
+    add_to_environment,
+    clock,
+    day_option,
+    open_store,
+    own_call,
+    raise_open_files,
+    run_async,
+    stop_signals,
+    until,
+)
+from weboid.cli.workers import Inherited, ParentLine, Workers
+from weboid.config import MOST_WORKERS, Config
 from weboid.core.url.farms import WMF, api_url
+from weboid.errors import WeboidError
 from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.live_pages import Sources
 from weboid.web.app import make_app
-from weboid.web.http.server import open_site
+from weboid.web.health.worker_share import FOLDER_VARIABLE, WorkerShare
+from weboid.web.http.lanes import CONNECTIONS
+from weboid.web.http.listening import open_listeners, url_of
+from weboid.web.http.server import MOST_CONNECTIONS, open_site
 from weboid.wiki.action import ApiPatience
 from weboid.wiki.api import ApiSource
 
 log = logging.getLogger(__name__)
 
-_CONNECTIONS = 8
+_FEWEST_CONNECTIONS = 4
+_OTHER_CONNECTIONS = 25
+"""What other programs on the database need, and what PostgreSQL keeps for superusers."""
 _STATEMENT_S = 10.0
 """The time limit for a statement, as no reader waits longer."""
+_CONNECTION_S = 5.0
+"""How long an answer waits for a connection: there is one for each, unless the database is away."""
 _IMPATIENT = ApiPatience(tries=1, timeout_s=5)
 """Short, because a reader waits: if the wiki does not answer in time, the last pass is used instead (W-10)."""
+
+
+class _InheritedType(click.ParamType[Inherited]):
+    name = "inherited"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Inherited:
+        try:
+            return Inherited.parsed(str(value))
+        except ValueError:
+            self.fail("workers are started by weboid serve only: use --workers", param, ctx)
 
 
 @click.command("serve")
 @click.option("--host", help="Address to listen on (WEBOID_WEB_HOST).")
 @click.option("--port", type=click.IntRange(0, 65_535), help="Port to listen on (WEBOID_WEB_PORT, PORT).")
+@click.option(
+    "--workers", type=click.IntRange(1, MOST_WORKERS), help="Processes that answer (WEBOID_WEB_WORKERS); default: 1."
+)
+@click.option("--worker", "inherited", type=_InheritedType(), hidden=True)
 @day_option
-@click.pass_obj
-def command(config: Config, host: str | None, port: int | None, day: int | None) -> None:
+@click.pass_context
+def command(
+    ctx: click.Context,
+    host: str | None,
+    port: int | None,
+    workers: int | None,
+    inherited: Inherited | None,
+    day: int | None,
+) -> None:
     """Answers requests until Ctrl-C or SIGTERM."""
+    config: Config = ctx.obj
+    _quieten_driver()
+    web = config.web
+    port = web.port if port is None else port
+    config = replace(config, web=replace(web, host=host or web.host, port=port, workers=workers or web.workers))
+    if inherited:
+        run_async(_work(config, clock(day), inherited))
+    elif config.web.workers > 1:
+        days = [] if day is None else [f"--day={day}"]
+        if status := run_async(_parent(config, [*own_call(ctx, config), "serve", *days])):
+            sys.exit(status)
+    else:
+        run_async(_alone(config, clock(day)))
 
-    async def main() -> None:
-        async with open_store(config, size=_CONNECTIONS, part="web", statement_timeout_s=_STATEMENT_S) as pool:
-            place = host or config.web.host, config.web.port if port is None else port
-            async with serving(config, pool, clock(day), *place) as url:
-                click.echo(f"Weboid answers at {url}/", err=True)
-                stopped = asyncio.Event()
-                with stop_signals(stopped.set):
-                    await stopped.wait()
 
-    run_async(main())
+def _quieten_driver() -> None:
+    """Leaves the log to our own line about a database that is away: the driver has one for each of its attempts."""
+    if not log.isEnabledFor(logging.DEBUG):
+        logging.getLogger("psycopg").setLevel(logging.ERROR)
+
+
+async def _alone(config: Config, today: Callable[[], int]) -> None:
+    """The webservice in this process."""
+    async with (
+        open_store(
+            config, size=CONNECTIONS, part="web", statement_timeout_s=_STATEMENT_S, wait_s=_CONNECTION_S
+        ) as pool,
+        serving(config, pool, today, config.web.host, config.web.port) as url,
+    ):
+        click.echo(f"Weboid answers at {url}/", err=True)
+        stopped = asyncio.Event()
+        with stop_signals(stopped.set):
+            await stopped.wait()
+
+
+async def _parent(config: Config, call: list[str]) -> int:
+    """Starts the workers and keeps them running; returns the status with which this process should end."""
+    web = config.web
+    # The database is started and migrated here, once; the share in it keeps it running while workers come and go.
+    async with open_store(config, size=1, part="web") as pool:
+        connections = _share_of(await pool.find_most_connections(), web.workers)
+        with _figures() as folder, ExitStack() as closing:
+            listeners = [closing.enter_context(each) for each in await open_listeners(web.host, web.port)]
+            port = listeners[0].getsockname()[1]
+            call = [*call, f"--host={web.host}", f"--port={port}"]
+            told = {"secret": web.secret or secrets.token_hex(), "connections": connections}
+            workers = Workers(web.workers, call, listeners, told, folder)
+            return await workers.run(
+                lambda: click.echo(f"Weboid answers at {url_of(listeners[0])}/ with {web.workers} workers", err=True)
+            )
+
+
+def _share_of(most: int, workers: int) -> int:
+    """The connections to the database for each worker: what its lanes need, or less if the database allows no more."""
+    fits = max(_FEWEST_CONNECTIONS, (most - _OTHER_CONNECTIONS) // workers)
+    if fits < CONNECTIONS:
+        log.warning(
+            "the database allows %d connections, too few for %d workers: each gets %d instead of %d; set "
+            "max_connections of PostgreSQL to %d",
+            most,
+            workers,
+            fits,
+            CONNECTIONS,
+            workers * CONNECTIONS + _OTHER_CONNECTIONS,
+        )
+    return min(fits, CONNECTIONS)
+
+
+@contextmanager
+def _figures() -> Iterator[Path]:
+    """The folder where the workers keep their figures; raises WeboidError."""
+    try:
+        folder = TemporaryDirectory(prefix="weboid-web-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise WeboidError(f"the workers need a folder for their figures: {error}; set TMPDIR to one") from None
+    with folder as path:
+        yield Path(path)
+
+
+async def _work(config: Config, today: Callable[[], int], inherited: Inherited) -> None:
+    """A worker: answers what it accepts from its parent's socket, until the line to the parent is closed."""
+    line = ParentLine(inherited.line)
+    config = replace(config, web=replace(config.web, secret=line.told["secret"]))
+    folder = Path(line.told["folder"])
+    add_to_environment(FOLDER_VARIABLE, str(folder))
+    share = WorkerShare(folder, inherited.number)
+    try:
+        share.take(os.getpid())
+    except OSError as error:
+        raise WeboidError(f"the folder of the workers' figures cannot be used: {error}") from None
+    stopped = asyncio.Event()
+    line.watch(stopped.set)
+
+    async def work() -> None:
+        web = config.web
+        size = int(line.told["connections"])
+        async with open_store(
+            config, size=size, part="web", statement_timeout_s=_STATEMENT_S, wait_s=_CONNECTION_S
+        ) as pool:
+            listeners = inherited.sockets()
+            async with serving(config, pool, today, web.host, web.port, share=share, listeners=listeners):
+                line.tell_ready()
+                await asyncio.Event().wait()
+
+    with stop_signals(stopped.set):
+        await until(stopped, work())
+    if not line.has_parent and share.leave():  # It was killed, else it removes the folder when all have ended.
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @asynccontextmanager
-async def serving(config: Config, pool: Pool, today: Callable[[], int], host: str, port: int) -> AsyncIterator[str]:
-    """The webservice, listening until the block ends; gives its URL. Raises WeboidError if the port is taken."""
+async def serving(
+    config: Config,
+    pool: Pool,
+    today: Callable[[], int],
+    host: str,
+    port: int,
+    *,
+    share: WorkerShare | None = None,
+    listeners: Sequence[socket] = (),
+) -> AsyncIterator[str]:
+    """The webservice, listening until the block ends; gives its URL. Raises WeboidError if the port is taken.
+
+    A worker has a `share` in the figures of all workers, and the `listeners` of its parent.
+    """
     public_url = config.web.url or f"http://{host}:{port}"
     async with open_client(config.net) as client:
         app = make_app(
-            config, pool, today=today, sources=_sources(config, client), public_url=public_url, client=client
+            config,
+            pool,
+            today=today,
+            sources=_sources(config, client),
+            public_url=public_url,
+            client=client,
+            share=share,
         )
-        async with open_site(app, host, port) as url:
+        most = raise_open_files(MOST_CONNECTIONS)
+        async with open_site(app, host, port, most_connections=most, listeners=listeners) as url:
             yield url
 
 

@@ -19,12 +19,14 @@ from weboid.core.url.farms import farm_named, parse_wiki_name
 from weboid.core.url.keys import key_of
 from weboid.core.verdict.grounds import Grounds
 from weboid.core.verdict.kept_copies import services_of
-from weboid.core.verdict.link_report import LinkReport, link_as_json, link_report, link_reports, state_word
+from weboid.core.verdict.link_report import LinkReport, link_report, link_reports
+from weboid.core.verdict.report_json import link_as_json, state_word
+from weboid.core.wikitext.titles import NamespaceNames
 from weboid.errors import NotFound
 from weboid.store.db.pool import Connection
-from weboid.store.pages.page import find_page
 from weboid.store.pages.spam import list_spam_links
-from weboid.store.pages.wiki import find_wiki
+from weboid.store.pages.stored_page import find_page, find_titled
+from weboid.store.pages.wiki import find_wiki, list_namespaces
 from weboid.store.urls.url import find_urls
 
 
@@ -68,7 +70,11 @@ async def _find_page(conn: Connection, config: Config, wiki: str, page: str) -> 
     if stored is None:
         raise NotFound(f"nothing was ever read from {name}: use weboid feed")
     by_id = page.isascii() and page.isdigit()
-    found = await find_page(conn, stored.wiki, page=int(page) if by_id else None, title=page.replace("_", " "))
+    number = int(page) if by_id else None
+    if number is None:
+        names = NamespaceNames(await list_namespaces(conn, stored.wiki))
+        number = (await find_titled(conn, stored.wiki, [page], names)).get(page)
+    found = None if number is None else await find_page(conn, stored.wiki, number)
     if found is None:
         raise NotFound(f"{name} has no watched page {plain(page)!r}")
     known = await find_urls(conn, found.urls)

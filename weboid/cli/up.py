@@ -2,14 +2,12 @@
 
 import asyncio
 import logging
-import sys
 import time
-from pathlib import Path
 
 import click
 
 from weboid.archive.saving.saving_round import require_save_keys
-from weboid.cli.runtime import open_store, run_async, stop_signals
+from weboid.cli.runtime import open_store, own_call, run_async, stop_signals
 from weboid.config import Config
 from weboid.core.url.farms import WMF
 from weboid.mechanism.pauses import GrowingPause
@@ -36,15 +34,14 @@ def command(ctx: click.Context) -> None:
             parts["events"] = ["feed", "events"]
     else:
         click.echo('no wiki is configured: add [wiki."dewiki@WMF"] to weboid.toml, or use weboid feed', err=True)
-    file = ctx.parent.params["file"] if ctx.parent else None
-    options = ["--data", str(config.data), *(["--config", str(file)] if isinstance(file, Path) else [])]
+    own = own_call(ctx, config)
 
     async def main() -> None:
         stopped = asyncio.Event()
         # This process has a share in the database, so that the server keeps running while a part is started again.
         async with open_store(config, size=1, part="up"):
             with stop_signals(stopped.set):
-                await asyncio.gather(*(_keep(name, [*options, *call], stopped) for name, call in parts.items()))
+                await asyncio.gather(*(_keep(name, [*own, *call], stopped) for name, call in parts.items()))
 
     run_async(main())
 
@@ -55,7 +52,7 @@ async def _keep(name: str, call: list[str], stopped: asyncio.Event) -> None:
     stopping = asyncio.create_task(stopped.wait())
     while not stopped.is_set():
         begun = time.monotonic()
-        process = await asyncio.create_subprocess_exec(sys.executable, "-m", "weboid", *call)
+        process = await asyncio.create_subprocess_exec(*call)
         ended = asyncio.create_task(process.wait())
         await asyncio.wait({ended, stopping}, return_when="FIRST_COMPLETED")
         if stopped.is_set():

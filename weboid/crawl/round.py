@@ -158,7 +158,7 @@ class Round:
         while not self._stopping and not recording.done():
             try:
                 more = await self._refill()
-                over = not self._open and not more and not await self._others_are_busy()
+                over = not self._open and not more and not await self._is_due_elsewhere()
             except StoreError as error:
                 log.warning("the round waits: %s; next try in %.0f s", error, _RETRY_S)
                 await asyncio.sleep(_RETRY_S)
@@ -318,9 +318,12 @@ class Round:
         if not self._shares.set_aside(waiting):
             self._read.appendleft(waiting)
 
-    async def _others_are_busy(self) -> bool:
-        """Whether other workers hold buckets with due hosts: these are finished there, or taken over by us later."""
-        self._progress.busy = await self._work.count_busy(self._until())
+    async def _is_due_elsewhere(self) -> bool:
+        """Whether buckets that we could not lease have due hosts: others finish them, or we take them over later.
+
+        Buckets that have been given back meanwhile count too: the last lease may just have run out.
+        """
+        self._progress.busy = await self._work.count_due_buckets(self._until())
         return self._progress.busy > 0
 
     def _give_up(self, bucket: int) -> None:

@@ -17,7 +17,14 @@ from weboid.errors import StoreError
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally, record_batch
-from weboid.store.schedule.lease import Held, count_busy, find_free_day, lease_buckets, record_release, record_renewal
+from weboid.store.schedule.lease import (
+    Held,
+    count_due_buckets,
+    find_free_day,
+    lease_buckets,
+    record_release,
+    record_renewal,
+)
 from weboid.store.schedule.pace import find_pace, list_big_hosts, record_checked
 from weboid.store.urls.check import record_next_days
 from weboid.store.urls.lock import lock_hosts
@@ -60,8 +67,8 @@ class Work(Protocol):
         """Gives buckets back."""
         ...
 
-    async def count_busy(self, until: Moment) -> int:
-        """How many buckets with hosts due by then are in the hands of others."""
+    async def count_due_buckets(self, until: Moment) -> int:
+        """How many buckets have hosts due by then, whoever holds them."""
         ...
 
     async def list_hosts(
@@ -123,10 +130,10 @@ class StoreWork:
             await record_release(conn, held)
         await self._note_checked()
 
-    async def count_busy(self, until: Moment) -> int:
-        """How many buckets with hosts due by then are in the hands of others."""
+    async def count_due_buckets(self, until: Moment) -> int:
+        """How many buckets have hosts due by then, whoever holds them."""
         async with self._pool.connection() as conn:
-            return await count_busy(conn, until, rest_s=self._config.delay)
+            return await count_due_buckets(conn, until)
 
     async def list_hosts(
         self, buckets: Collection[int], *, until: Moment, but: Sequence[HostKey], limit: int

@@ -1,7 +1,8 @@
 """The demo's OAuth 2 provider on loopback: a page on which one chooses an editor, and the endpoints for the client.
 
-It answers as MediaWiki does (authorize, access_token, resource/profile) and is strict: a code is valid once, for the
-client, the address and the PKCE verifier it was made for. Tests may make it misbehave.
+It answers as MediaWiki does (authorize, access_token, resource/profile; of its Action API what is said of users) and is
+strict: a code is valid once, for the client, the address and the PKCE verifier it was made for. Tests may make it
+misbehave.
 Its codes and tokens are random and valid nowhere else.
 """
 
@@ -22,6 +23,10 @@ CLIENT: Final = "weboid-demo"
 
 _IP: Final = "127.0.0.1"
 _ROOT: Final = "/w/rest.php/oauth2"
+_API: Final = "/w/api.php"
+_LOCAL: Final = 4_711
+"""The number on this wiki of people whose OAuth number is that of a central account."""
+_ASKED: Final = {"action": "query", "format": "json", "formatversion": "2", "list": "users", "meta": "globaluserinfo"}
 _SAFE_HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -46,12 +51,16 @@ made and whether you are blocked.</p>
 
 @dataclass(frozen=True, slots=True)
 class Editor:
-    """A person with an account at the little wiki."""
+    """A person with an account at the little wiki. `blocked` from all of it, or `partially` from some pages only;
+    `locked` on all wikis.
+    """
 
     sub: int | str
     username: str
     editcount: int = 5_000
     blocked: bool = False
+    partially: bool = False
+    locked: bool = False
 
     def profile(self) -> dict[str, Any]:
         """The profile as MediaWiki gives it."""
@@ -60,12 +69,40 @@ class Editor:
             "username": self.username,
             "editcount": self.editcount,
             "confirmed_email": True,
-            "blocked": self.blocked,
+            "blocked": self.blocked or self.partially,
             "registered": "20050101000000",
             "groups": ["*", "user"],
             "rights": ["read", "edit"],
             "grants": ["basic"],
         }
+
+    def user(self, *, is_central: bool) -> dict[str, Any]:
+        """The user as MediaWiki's Action API gives it (list=users, formatversion 2)."""
+        local = self.sub if isinstance(self.sub, int) and not is_central else _LOCAL
+        told: dict[str, Any] = {"userid": local, "name": self.username, "editcount": self.editcount}
+        if self.blocked or self.partially:
+            told |= {
+                "blockid": 5,
+                "blockedby": "Demo administrator",
+                "blockedbyid": 8,
+                "blockreason": "Spam",
+                "blockedtimestamp": "2026-01-05T12:00:00Z",
+                "blockexpiry": "infinite",
+                "blockpartial": not self.blocked,
+                "blocknocreate": True,
+                "blockanononly": False,
+            }
+        ids = {"CentralAuth": self.sub} if is_central else {}
+        attached = dict.fromkeys(ids, True)
+        return told | {
+            "centralids": {**ids, "local": local},
+            "attachedlocal": {**attached, "local": True},
+        }
+
+    def global_user(self) -> dict[str, Any]:
+        """The central account as CentralAuth gives it (meta=globaluserinfo)."""
+        told = {"home": "demowiki", "id": self.sub, "registration": "2005-01-01T00:00:00Z", "name": self.username}
+        return told | ({"locked": True} if self.locked else {})
 
 
 ADMINISTRATOR: Final = Editor(8, "Demo administrator")
@@ -94,7 +131,8 @@ class _Grant:
 @dataclass(slots=True)
 class LittleProvider:
     """A running provider. `replies` has replies to give instead, by the last part of the address; `extra` is added to
-    the parameters of the redirect back; with `expired` every code is too old. `refused` has the reasons of refusals.
+    the parameters of the redirect back; with `expired` every code is too old. `refused` has the reasons of refusals,
+    `asked` the names of users of whom its API was asked. `is_central`: its accounts are those of several wikis.
     """
 
     url: str
@@ -105,6 +143,8 @@ class LittleProvider:
     extra: dict[str, str] = field(default_factory=dict)
     expired: bool = False
     refused: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    is_central: bool = True
     _codes: dict[str, _Grant] = field(default_factory=dict)
     _tokens: dict[str, Editor] = field(default_factory=dict)
 
@@ -161,6 +201,28 @@ class LittleProvider:
             return self._refuse("invalid_token", 401)
         return web.json_response(self._tokens[token].profile())
 
+    async def give_user(self, request: web.Request) -> web.Response:
+        """What the Action API says of a user, without anybody signed in."""
+        given = dict(request.query)
+        self.asked.append(given.get("ususers", ""))
+        if reply := self.replies.get("api.php"):
+            return await _instead(reply)
+        if any(given.get(name) != value for name, value in _ASKED.items()) or given.get("guiuser") != self.asked[-1]:
+            return web.json_response({"error": {"code": "badvalue", "info": "Unrecognized value."}})
+        editor = self.editors.get(self.asked[-1])
+        user = editor.user(is_central=self.is_central) if editor else {"name": self.asked[-1], "missing": True}
+        query: dict[str, Any] = {"users": [user]}
+        told: dict[str, Any] = {"batchcomplete": True}
+        if self.is_central:
+            query["globaluserinfo"] = editor.global_user() if editor else {"missing": True}
+        else:
+            warning = 'Unrecognized value for parameter "meta": globaluserinfo.'
+            told["warnings"] = {
+                "query": {"warnings": warning},
+                "main": {"warnings": "Unrecognized parameter: guiuser."},
+            }
+        return web.json_response({**told, "query": query})
+
     def _wrong(self, given: dict[str, str]) -> str:
         if given.get("client_id") != CLIENT or given.get("redirect_uri") not in self.addresses:
             return "invalid_client: client_id or redirect_uri"
@@ -186,6 +248,7 @@ async def open_littleprovider(
     app.router.add_post(f"{_ROOT}/authorize", provider.agree)
     app.router.add_post(f"{_ROOT}/access_token", provider.give_token)
     app.router.add_get(f"{_ROOT}/resource/profile", provider.give_profile)
+    app.router.add_get(_API, provider.give_user)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:

@@ -12,16 +12,9 @@ from itertools import groupby
 from typing import Final
 
 from weboid.core.record.status import Status
-from weboid.core.verdict.link_report import state_word
+from weboid.core.verdict.report_json import state_word
 from weboid.store.db.pool import Pool
-from weboid.store.lists.dataset import (
-    PARTS,
-    HostStatus,
-    delete_sets,
-    find_progress,
-    list_statuses,
-    record_part,
-)
+from weboid.store.lists.dataset import PARTS, HostStatus, delete_sets, find_progress, list_statuses, record_part
 from weboid.store.pages.wiki import list_wikis
 
 PERIOD_DAYS: Final = 7

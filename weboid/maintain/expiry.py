@@ -10,6 +10,7 @@ from typing import Final
 
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.people.audit import expire_audit
+from weboid.store.people.ended_session import delete_past_sessions
 from weboid.store.people.report import expire_reports
 from weboid.store.people.throttle import delete_past as delete_past_limits
 from weboid.store.schedule.turn import delete_past
@@ -34,7 +35,7 @@ BATCH: Final = 1_000
 """URLs deleted in one transaction."""
 _NOTHING: Final = -1
 _MOST_LIMITS: Final = 100_000
-"""The most throttle rows to delete. The web processes delete them too; this is for when none is running."""
+"""The most throttle rows, and ended sessions, to delete. Web processes delete them too; this is for when none runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,7 @@ async def expire(
     async with pool.connection() as conn:
         await delete_past(conn)
         await delete_past_limits(conn, day, limit=_MOST_LIMITS)
+        await delete_past_sessions(conn, limit=_MOST_LIMITS)
     return done
 
 

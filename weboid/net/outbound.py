@@ -80,14 +80,16 @@ async def open_session(settings: NetConfig) -> AsyncIterator[Outbound]:
 
 
 @asynccontextmanager
-async def open_client(settings: NetConfig) -> AsyncIterator[aiohttp.ClientSession]:
-    """An HTTP client for the APIs of wikis and archives: with the same guard, without cookies and proxies."""
+async def open_client(settings: NetConfig, *, has_cookies: bool = False) -> AsyncIterator[aiohttp.ClientSession]:
+    """An HTTP client for the APIs of wikis and archives: with the same guard, without proxies.
+
+    It keeps no cookies, but for a caller that signs in somewhere; they go with the client.
+    """
+    jar = aiohttp.CookieJar(unsafe=True) if has_cookies else aiohttp.DummyCookieJar()  # unsafe: a wiki may be an IP's
     async with (
         _open_resolver(settings) as (guard, resolver),
         open_connector(guard, resolver, tls_context(settings.ca)) as connector,
-        aiohttp.ClientSession(
-            connector=connector, connector_owner=False, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False
-        ) as client,
+        aiohttp.ClientSession(connector=connector, connector_owner=False, cookie_jar=jar, trust_env=False) as client,
     ):
         yield client
 

@@ -1,5 +1,6 @@
 """Assembles the webservice: its services and the middleware around every request. `routes` binds the handlers."""
 
+import gc
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 
@@ -11,18 +12,28 @@ from weboid.errors import StoreError
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.store.db.pool import Pool
 from weboid.web.answer.answers import Answers
+from weboid.web.answer.change_watch import ChangeWatch
+from weboid.web.answer.large_answers import LargeAnswers
 from weboid.web.answer.live_pages import LiveReader, Sources
 from weboid.web.answer.notify_feeder import FeederNotifier
+from weboid.web.answer.readings import Readings
+from weboid.web.answer.taken import Taker
 from weboid.web.answer.wiki_names import Wikis
+from weboid.web.answer.wiki_namespaces import WikiNamespaces
 from weboid.web.errors import Errors, ProblemPage
 from weboid.web.formats import html
 from weboid.web.health.metrics import Metrics
 from weboid.web.health.pages import StatusPage
 from weboid.web.health.reader import HealthReader
+from weboid.web.health.worker_share import WorkerShare
 from weboid.web.http import source_archive
+from weboid.web.http.cache import AnswerCache
+from weboid.web.http.lanes import Lanes, add_lanes
 from weboid.web.http.limits import Limits
+from weboid.web.http.refusals import Refusals
 from weboid.web.http.respond import add_headers
 from weboid.web.http.tokens import clients_of
+from weboid.web.identity.confirmation import Confirmations
 from weboid.web.identity.session import Sessions
 from weboid.web.request.parameters import PAGE_NAMES, parameters_of
 from weboid.web.request.problem import Problem
@@ -41,21 +52,35 @@ def make_app(
     live_budget_s: float = 5.0,
     public_url: str = PROJECT_URL,
     client: ClientSession | None = None,
+    share: WorkerShare | None = None,
 ) -> web.Application:
     """The webservice.
 
     `sources` gives the source that reads a wiki live, or None if there is none. `live_budget_s` is how long such a
     reading may take, in seconds. `public_url` is the URL under which this service is reached from outside. `client`
     connects to the OAuth provider; without it nobody can sign in. The application closes neither sources nor client.
+    `share` is this process's share in the figures of all workers; None = there is one process only.
     """
     live = LiveReader(sources, budget_s=live_budget_s)
     public_url = public_url.rstrip("/")
     wikis = Wikis(pool, config.farms)
+    namespaces = WikiNamespaces(pool, live)
     answers = Answers(
-        pool, live, wikis, FeederNotifier(pool), config.policy, today, services_of(config.archive.services)
+        pool,
+        live,
+        Taker(pool, Readings(live), namespaces),
+        wikis,
+        FeederNotifier(pool),
+        config.policy,
+        today,
+        services_of(config.archive.services),
+        namespaces,
+        LargeAnswers(),
     )
-    sessions = Sessions(config.web.secret, config.people, public_url)
-    limits = Limits(config.web, clients_of(config.web.tokens), pool, today)
+    confirmations = Confirmations(config.people, client, config.net.user_agent)
+    sessions = Sessions(config.web.secret, config.people, public_url, pool, confirmations)
+    refusals = Refusals()
+    limits = Limits(config.web, clients_of(config.web.tokens), sessions, refusals, pool, today)
     service = Service(
         pool,
         answers,
@@ -65,23 +90,47 @@ def make_app(
         public_url + address_of("source", name=source_archive.NAME),
         wikis.list_names,
         sessions,
+        AnswerCache(),
     )
     lag = LoopLag()
-    status, metrics = HealthReader(pool, today), Metrics(lag)
+    status, metrics = HealthReader(pool, today), Metrics(lag, share)
+    lanes = Lanes(refusals, metrics.shed)
+    metrics.measure(
+        "weboid_web_waiting_requests", "Requests that wait for their turn.", lambda: lanes.waiting, across="livesum"
+    )
+    metrics.measure(
+        "weboid_web_silent_wikis", "Wikis that do not answer at the moment.", lambda: live.silent, across="livemax"
+    )
     errors = Errors(_problem_page(wikis, service.source))
-    app = web.Application(middlewares=[metrics.middleware, sessions.middleware, errors.middleware, limits.middleware])
+    pool.when_used = errors.store.passed
+    around = (metrics.middleware, sessions.middleware, errors.middleware, limits.middleware, lanes.middleware)
+    app = web.Application(middlewares=around)
     app.on_response_prepare.append(add_headers)
+    add_lanes(app, lanes)
     add_routes(app, service, config, wikis, StatusPage(status, metrics, service.source, answers.services), client)
 
     async def reads(_: web.Application) -> AsyncIterator[None]:
         with lag.open():
-            yield
+            async with ChangeWatch(pool, service.kept).open():
+                yield
         await live.close()
         await status.close()
+        await confirmations.close()
 
+    app.cleanup_ctx.append(_settled)
     app.cleanup_ctx.append(reads)
-    app.cleanup_ctx.append(limits.tidying)
+    if limits.budget:
+        app.cleanup_ctx.append(limits.budget.tidying)
+    app.cleanup_ctx.append(metrics.telling)
+    app.cleanup_ctx.append(sessions.tidying)
     return app
+
+
+async def _settled(_: web.Application) -> AsyncIterator[None]:
+    """Lets the garbage collector pass over all that is there when the application starts: a look takes 0.1 s."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def _problem_page(wikis: Wikis, source: str) -> ProblemPage:

@@ -5,13 +5,14 @@ One law: no traceback and nothing else of our code is sent.
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 
 from weboid.errors import NotFound, StoreError
+from weboid.mechanism.disturbance import Disturbance
 from weboid.web.answer.payload import problem_payload
 from weboid.web.formats import javascript, json, xml
 from weboid.web.http.respond import html_language, machine_language, sent
@@ -29,9 +30,13 @@ ProblemPage = Callable[[web.Request, Problem, Messages], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The middleware that answers when a handler raises; `problem_page` makes the HTML."""
+    """The middleware that answers when a handler raises; `problem_page` makes the HTML.
+
+    `store` is told of each failure of the database, which is logged once for all requests.
+    """
 
     problem_page: ProblemPage
+    store: Disturbance = field(default_factory=lambda: Disturbance(log, "requests fail for want of the database"))
 
     @property
     def middleware(self) -> Middleware:
@@ -48,6 +53,8 @@ class Errors:
 
     async def _answer_to(self, request: web.Request, error: Exception) -> web.Response:
         problem = _problem_of(error, has_gone=request.transport is None or request.transport.is_closing())
+        if isinstance(error, StoreError):
+            self.store.met(error)
         if problem.http == 500:
             log.error("an answer to %r failed", request.path, exc_info=error)
         if request.writer.output_size > 0:
@@ -91,7 +98,6 @@ def _problem_of(error: Exception, *, has_gone: bool) -> Problem:
         case NotFound():
             return Problem(404, "unknown-wiki", str(error))
         case StoreError():
-            log.warning("%s", error)
             return Problem(503, "store")
         case web.RequestPayloadError() | ConnectionError() if has_gone:
             return Problem(400, "request")

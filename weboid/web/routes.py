@@ -67,6 +67,7 @@ def _pages(service: Service, config: Config, wikis: Wikis) -> Bound:
     yield "link-info", "GET", links.link_info
     yield "link-problem", "GET", links.link_problem
     yield "api-page", "GET", links.api
+    yield "api-page", "POST", links.api
     url = UrlPage(service)
     yield "url", "GET", url.page
     yield "url", "POST", url.look.sent
@@ -95,7 +96,9 @@ def _programs(service: Service) -> Bound:
     ping = Ping(service)
     yield "api-ping", "GET", ping.ping
     yield "api-ping", "POST", ping.ping
-    yield "api-normal", "GET", NormalForm(service).normal
+    normal = NormalForm(service)
+    yield "api-normal", "GET", normal.normal
+    yield "api-normal", "POST", normal.normal
     yield "openapi", "GET", OpenApi(service).document
     data = DatasetFiles(service)
     yield "data", "GET", data.index

@@ -3,7 +3,7 @@
 It holds no state of a request: a handler gets its request and this.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,19 +15,22 @@ from weboid.core.record.policy import Policy
 from weboid.core.url.classify import Classified, UrlClass
 from weboid.core.url.farms import WikiName
 from weboid.core.url.urls import suspicious
-from weboid.core.verdict.link_report import VERSION, LinkReport, link_as_json, link_report
+from weboid.core.verdict.link_report import LinkReport, link_report
+from weboid.core.verdict.report_json import VERSION
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import KnownUrl
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.answers import Answers
-from weboid.web.answer.payload import link_words
 from weboid.web.formats import html, json, xml
+from weboid.web.http.cache import AnswerCache
 from weboid.web.http.respond import html_language, machine_language, sent
 from weboid.web.identity.session import Sessions
 from weboid.web.request.accept import Format
+from weboid.web.request.fields import fields_of
 from weboid.web.request.parameters import Parameters, parameters_of, wiki_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import Route, format_of, route_of
+from weboid.web.request.work import FORMAT
 from weboid.web.words.messages import Messages, messages_in
 
 
@@ -46,6 +49,7 @@ class Service:
     source: str
     wiki_names: Callable[[], Awaitable[Sequence[str]]]
     sessions: Sessions
+    kept: AnswerCache
 
     async def find_wiki(self, given: Parameters) -> tuple[WikiName, StoredWiki]:
         """The wiki that a request names; raises Problem or NotFound."""
@@ -109,17 +113,29 @@ class Service:
         return sent(request, json.text_of(payload), json.CONTENT_TYPE, vary="Accept")
 
 
-def given_in(request: web.Request, fields: Iterable[tuple[str, str]] = ()) -> Parameters:
+def given_in(request: web.Request, fields: Sequence[tuple[str, str]] = ()) -> Parameters:
     """The parameters of a request that its route takes, from its address and from these fields.
 
     Raises Problem, also for a format that the route does not offer.
     """
     route = _route(request)
     length = len(request.rel_url.raw_query_string)
-    given = parameters_of([*request.query.items(), *fields], length, route.parameters | route.tolerated)
-    if "format" in route.parameters and "format" in given and given["format"] not in route.formats.offered:
-        raise Problem(400, "format")
+    names = route.parameters | route.tolerated | (route.fields if fields else frozenset())
+    given = parameters_of([*request.query.items(), *fields], length, names)
+    if "format" in route.parameters and "format" in given:
+        if given["format"] not in route.formats.offered:
+            raise Problem(400, "format")
+        request[FORMAT] = Format(given["format"])
     return given
+
+
+async def given_or_sent(request: web.Request) -> Parameters:
+    """The parameters of a request for programs: those of its address, and of a form.
+
+    Raises Problem, as `given_in` and `fields_of`.
+    """
+    is_form = request.method == hdrs.METH_POST and request.body_exists
+    return given_in(request, await fields_of(request) if is_form else ())
 
 
 def html_words(request: web.Request, given: Parameters) -> Messages:
@@ -130,11 +146,6 @@ def html_words(request: web.Request, given: Parameters) -> Messages:
 def machine_words(given: Parameters) -> Messages:
     """The messages of a payload: in the language that is given, else in English. Raises Problem."""
     return messages_in(machine_language(_code(given)))
-
-
-def link_payload(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
-    """A link as payloads have it, with its words for people."""
-    return {**link_as_json(link), **link_words(link, day, say)}
 
 
 def _route(request: web.Request) -> Route:

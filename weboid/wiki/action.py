@@ -1,4 +1,4 @@
-"""A query to a wiki's Action API: HTTP, pauses, errors. What the queries mean belongs to ``wiki/api``.
+"""A request to a wiki's Action API: HTTP, pauses, errors. What queries mean belongs to ``wiki/api``.
 
 One law: whatever the server does, a query ends in bounded time and memory, with an answer or with a SourceError.
 """
@@ -61,17 +61,20 @@ class ActionApi:
         self._session = session
         self._headers = {"User-Agent": user_agent, "Accept": "application/json"}
         self._patience = patience
+        self.answered = 0
+        """Answers that came, whatever MediaWiki says in them."""
 
-    async def fetch_answer(self, question: Mapping[str, str]) -> dict[str, Any]:
+    async def fetch_answer(self, question: Mapping[str, str], *, is_change: bool = False) -> dict[str, Any]:
         """The answer to ``action=query`` with these parameters; Retry-After and maxlag are honoured.
 
+        `question` may name another action; with `is_change` it is sent by POST, whatever its length.
         Raises SourceError after the last try, or at once where trying again cannot help: ApiRefusal for an error that
         MediaWiki names.
         """
         pause = GrowingPause(self._patience.first_pause_s, self._patience.longest_pause_s)
         busy = _Busy("was not queried")
         for left in reversed(range(self._patience.tries)):
-            answer = await self._try({**_ENVELOPE, **question})
+            answer = await self._try({**_ENVELOPE, **question}, is_change)
             if not isinstance(answer, _Busy):
                 return answer
             busy = answer
@@ -83,12 +86,12 @@ class ActionApi:
                 await sleep(wanted_s)
         raise self._error(f"{busy.reason}, {self._patience.tries} times in a row; try again later")
 
-    async def _try(self, question: dict[str, str]) -> dict[str, Any] | _Busy:
+    async def _try(self, question: dict[str, str], is_change: bool) -> dict[str, Any] | _Busy:
         fields = urlencode(question)
         timeout = aiohttp.ClientTimeout(total=self._patience.timeout_s)
         try:
             # A redirect would send the query to a server that is not configured.
-            if len(fields) <= _LONGEST_GET:
+            if len(fields) <= _LONGEST_GET and not is_change:
                 request = self._session.get(
                     self.url, params=question, headers=self._headers, timeout=timeout, allow_redirects=False
                 )
@@ -121,6 +124,7 @@ class ActionApi:
         async for piece in response.content.iter_chunked(1 << 16):
             body += piece
             if len(body) > self._patience.answer_mib << 20:
+                self.answered += 1
                 raise self._error(f"answered with more than {self._patience.answer_mib} MiB; request fewer pages")
         return bytes(body)
 
@@ -134,10 +138,12 @@ class ActionApi:
                 reason = f"answered with error {code[:80]!r} ({str(more.get('info', ''))[:200]})"
                 if code.startswith(_BUSY_ERRORS):
                     return _Busy(reason, retry_after_s(headers))
+                self.answered += 1
                 raise ApiRefusal(f"{self.url} {reason}; the wiki refuses this query", code[:80])
             case {"error": _}:
                 raise self._error("answered with an error that cannot be read")
             case dict():
+                self.answered += 1
                 return answer
         return _Busy("answered with JSON that is no object")
 

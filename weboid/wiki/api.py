@@ -11,9 +11,10 @@ from typing import Any, Final, TypeVar
 
 import aiohttp
 
-from weboid.errors import SourceError
+from weboid.core.wikitext.titles import Namespace
+from weboid.errors import SourceError, TooManyLinks
 from weboid.wiki.action import ActionApi, ApiPatience, ApiRefusal
-from weboid.wiki.api_pages import PAGE_IDS, ApiPage, Leads, add_told, states_of
+from weboid.wiki.api_pages import PAGE_IDS, ApiPage, Leads, add_told, namespaces_of, states_of
 from weboid.wiki.interwiki import InterwikiMap
 from weboid.wiki.source import WIKITEXT, Members, PageLinks, PageState, Selection, WalkBatch, clean_text
 
@@ -54,13 +55,13 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class SiteInfo:
-    """What a wiki states about itself; ``namespaces`` maps numbers to the prefixes of titles."""
+    """What a wiki states about itself."""
 
     dbname: str
     server: str
     sitename: str
     lang: str
-    namespaces: Mapping[int, str]
+    namespaces: tuple[Namespace, ...]
     interwiki: InterwikiMap
 
 
@@ -83,9 +84,16 @@ class ApiSource:
         self._api = ActionApi(api_url, session, user_agent, patience or ApiPatience())
         self._interwiki = interwiki
 
+    @property
+    def answered(self) -> int:
+        """As in WikiItself."""
+        return self._api.answered
+
     async def fetch_siteinfo(self) -> SiteInfo:
         """What the wiki states about itself; raises SourceError if it does not answer as a MediaWiki does."""
-        answer = await self._api.fetch_answer({"meta": "siteinfo", "siprop": "general|namespaces|interwikimap"})
+        answer = await self._api.fetch_answer(
+            {"meta": "siteinfo", "siprop": "general|namespaces|namespacealiases|interwikimap"}
+        )
         match answer.get("query"):
             case {"general": {"wikiid": str(dbname), "server": str(server), **general}, **query}:
                 return SiteInfo(
@@ -93,10 +101,16 @@ class ApiSource:
                     server=clean_text(f"https:{server}" if server.startswith("//") else server),
                     sitename=clean_text(str(general.get("sitename", ""))),
                     lang=clean_text(str(general.get("lang", ""))),
-                    namespaces=_namespaces(query.get("namespaces")),
+                    namespaces=namespaces_of(query.get("namespaces"), query.get("namespacealiases")),
                     interwiki=InterwikiMap.from_siteinfo(query.get("interwikimap")),
                 )
         raise self._unreadable("no siteinfo")
+
+    async def find_namespaces(self) -> tuple[Namespace, ...]:
+        """As in WikiItself."""
+        site = await self.fetch_siteinfo()
+        self._interwiki = self._interwiki or site.interwiki
+        return site.namespaces
 
     async def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """As in WikiSource, in the order of the API's generator; a place of another source is ignored.
@@ -135,19 +149,22 @@ class ApiSource:
         """Always 0, as this is the wiki itself."""
         return 0.0
 
-    async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
-        """As in WikiSource. A title that MediaWiki cannot have is left out, like a missing one."""
+    async def find_pages(
+        self, *, ids: Sequence[int] = (), titles: Sequence[str] = (), most_links: int | None = None
+    ) -> list[PageLinks]:
+        """As in WikiSource and WikiItself. A title that MediaWiki cannot have is left out, like a missing one."""
         possible = [title for title in titles if title and not set(_NEVER_IN_TITLES) & set(title)]
         questions = [{"pageids": "|".join(map(str, some))} for some in _fifties(ids)]
         questions += [{"titles": "|".join(some), "redirects": "1"} for some in _fifties(possible)]
         found: dict[int, PageLinks] = {}
         for question in questions:
-            async with aclosing(self._batches({**question, **_LINKS})) as batches:
+            left = None if most_links is None else most_links - sum(len(page.urls) for page in found.values())
+            async with aclosing(self._batches({**question, **_LINKS}, most_links=left)) as batches:
                 async for gathered, _ in batches:
                     found |= {page.page: page for page in await self._pages(gathered)}
         return [found[page] for page in sorted(found)]
 
-    async def find_titled(self, titles: Sequence[str]) -> dict[str, PageLinks]:
+    async def find_titled(self, titles: Sequence[str], *, most_links: int | None = None) -> dict[str, PageLinks]:
         """As in WikiItself."""
         possible = [title for title in titles if title and not set(_NEVER_IN_TITLES) & set(title)]
         found: dict[str, PageLinks] = {}
@@ -155,7 +172,8 @@ class ApiSource:
             leads = Leads()
             pages: dict[int, PageLinks] = {}
             question = {"titles": "|".join(some), "redirects": "1", **_LINKS}
-            async with aclosing(self._batches(question, leads=leads)) as batches:
+            left = None if most_links is None else most_links - sum(len(page.urls) for page in found.values())
+            async with aclosing(self._batches(question, leads=leads, most_links=left)) as batches:
                 async for gathered, _ in batches:
                     pages |= {page.page: page for page in await self._pages(gathered)}
             ids = {title: leads.page_of(title) for title in some}
@@ -183,9 +201,17 @@ class ApiSource:
         """Does nothing: the session is the caller's."""
 
     async def _batches(
-        self, question: Mapping[str, str], begin: Mapping[str, str] | None = None, *, leads: Leads | None = None
+        self,
+        question: Mapping[str, str],
+        begin: Mapping[str, str] | None = None,
+        *,
+        leads: Leads | None = None,
+        most_links: int | None = None,
     ) -> AsyncGenerator[tuple[dict[int, ApiPage], dict[str, str]], None]:
-        """The complete batches of one query, each with the parameters for the next; {} = it is the last."""
+        """The complete batches of one query, each with the parameters for the next; {} = it is the last.
+
+        Raises TooManyLinks as soon as one has more than `most_links`.
+        """
         going_on = dict(begin or {})
         gathered: dict[int, ApiPage] = {}
         circle = _Circle(going_on)
@@ -200,7 +226,7 @@ class ApiSource:
                     raise
                 going_on = {}
                 continue
-            self._gather(answer, gathered)
+            self._gather(answer, gathered, most_links)
             if leads is not None:
                 leads.add(answer.get("query", {}))
             going_on = self._continuation(answer)
@@ -221,13 +247,16 @@ class ApiSource:
                 return {str(name): str(value) for name, value in fields.items()}
         raise self._unreadable("a continuation of unknown shape")
 
-    def _gather(self, answer: Mapping[str, Any], gathered: dict[int, ApiPage]) -> None:
+    def _gather(self, answer: Mapping[str, Any], gathered: dict[int, ApiPage], most_links: int | None) -> None:
         query = answer.get("query", {})
         listed = query.get("pages", []) if isinstance(query, dict) else None
         if not isinstance(listed, list):
             raise self._unreadable("pages of unknown shape (a MediaWiki before 1.25?)")
         add_told(gathered, listed)
-        if sum(known.weight for known in gathered.values()) > _MOST_LINKS:
+        weight = sum(known.weight for known in gathered.values())
+        if most_links is not None and weight - len(gathered) > most_links:
+            raise TooManyLinks(f"{self._api.url}: the pages have more than {most_links:,} links")
+        if weight > _MOST_LINKS:
             raise self._unreadable(f"more than {_MOST_LINKS:,} pages and links in one batch")
 
     async def _pages(self, gathered: Mapping[int, ApiPage]) -> list[PageLinks]:
@@ -263,15 +292,6 @@ def _continuation_at(place: str) -> dict[str, str]:
     except ValueError:
         return {}
     return {str(name): str(value) for name, value in fields.items()} if isinstance(fields, dict) else {}
-
-
-def _namespaces(listed: object) -> dict[int, str]:
-    found: dict[int, str] = {}
-    for space in listed.values() if isinstance(listed, dict) else ():
-        match space:
-            case {"id": int(number), "name": str(name)}:
-                found[number] = clean_text(name)
-    return found
 
 
 def _fifties(values: Sequence[_T]) -> list[Sequence[_T]]:

@@ -6,17 +6,26 @@ One law: malformed or incomplete entries are skipped, and no text comes out that
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import unquote
 
+from weboid.core.wikitext.titles import Namespace
 from weboid.wiki.interwiki import InterwikiMap
-from weboid.wiki.source import PageLinks, PageState, clean_text
+from weboid.wiki.source import PageLinks, PageState, all_links, clean_text
 
 PAGE_IDS: Final = range(1, 1 << 32)
 _NAMESPACES: Final = range(1 << 31)
 _REVISION_IDS: Final = range(1 << 63)
 _MOST_LEADS: Final = 5
 """A title is normalised, and MediaWiki follows one redirect, at most a second one that a move has left."""
+
+_MOST_NAMES: Final = 1_000
+_MOST_LISTED: Final = 4 * _MOST_NAMES
+"""Entries that are looked at: 200,000 would take seconds, in which nobody else is answered."""
+_LONGEST_NAME: Final = 200
+_UNFIT_NAME: Final = re.compile("[:#<>\\[\\]{}|\x7f\ufffd]")
+"""What no title contains, and the colon that ends a prefix."""
 
 _MOMENT: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z", re.ASCII)
 
@@ -58,9 +67,9 @@ class ApiPage:
     def page_links(self, page: int, interwiki: InterwikiMap | None) -> PageLinks:
         """The page of this id with all its links; without a map interwiki links are left out."""
         # MediaWiki could give the targets too, but takes a prefix that is no longer in the map as a page of the wiki.
-        targets = (interwiki.target(prefix, title) for prefix, title in self.interwikis) if interwiki else ()
-        urls = tuple(sorted(self.urls.union(clean_text(url) for url in targets if url)))
-        return PageLinks(page, self.namespace, self.title, self.latest, self.mark, urls)
+        links = [interwiki.link(prefix, title) for prefix, title in self.interwikis] if interwiki else ()
+        told = all_links(self.urls, [link for link in links if link])
+        return PageLinks(page, self.namespace, self.title, self.latest, self.mark, *told)
 
 
 @dataclass(slots=True)
@@ -112,6 +121,37 @@ def states_of(gathered: Mapping[int, ApiPage]) -> list[PageState]:
         for page, known in sorted(gathered.items())
         if known.model
     ]
+
+
+def namespaces_of(listed: object, aliases: object) -> tuple[Namespace, ...]:
+    """The names of the namespaces that pages are in, by siteinfo: own, canonical and other ones, each once, own first.
+
+    At most so many as `_MOST_NAMES`; those that no title can begin with are left out.
+    """
+    own, others = {}, {}
+    cased: set[int] = set()
+    for space in islice(listed.values(), _MOST_LISTED) if isinstance(listed, dict) else ():
+        match space:
+            case {"id": int(number), "name": str(name), **more} if (
+                not isinstance(number, bool) and number in _NAMESPACES
+            ):
+                own[number] = _name(name)
+                cased |= {number} if more.get("case") == "case-sensitive" else set()
+                others[_name(more.get("canonical"))] = number
+    for alias in _listed(aliases)[:_MOST_LISTED]:
+        match alias:
+            case {"id": int(number), "alias": str(name)} if number in own:
+                others.setdefault(_name(name), number)
+    names = {name: (number, False) for number, name in own.items() if name or number == 0}
+    names = {name: (number, True) for name, number in others.items() if name} | names
+    found = [Namespace(number, name, alias, number in cased) for name, (number, alias) in names.items()]
+    return tuple(sorted(found, key=lambda each: (each.is_alias, each))[:_MOST_NAMES])
+
+
+def _name(text: object) -> str:
+    """A name with spaces; empty if there is none, or no title can have it as its prefix."""
+    name = " ".join(text.replace("_", " ").split()) if isinstance(text, str) else ""
+    return "" if len(name) > _LONGEST_NAME or _UNFIT_NAME.search(clean_text(name)) else name
 
 
 def _mark(touched: object) -> int | None:

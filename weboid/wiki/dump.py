@@ -14,12 +14,13 @@ from operator import add
 from pathlib import Path
 from typing import Final
 
+from weboid.core.url.link_kind import InterwikiLink
 from weboid.core.url.mediawiki import stored_url
 from weboid.errors import SourceError
 from weboid.wiki.dump_rows import list_columns
 from weboid.wiki.external_sort import Groups, IdSorter
 from weboid.wiki.interwiki import Interwiki, InterwikiMap
-from weboid.wiki.source import WIKITEXT, PageLinks, clean_text, default_model
+from weboid.wiki.source import WIKITEXT, PageLinks, all_links, clean_text, default_model
 
 _BATCH_PAGES: Final = 500
 _SORT_BYTES: Final = 80 << 20
@@ -27,6 +28,9 @@ _ORIGINS: Final = 150_000
 _PAGE: Final = "\t"
 """The first character of a text about a page itself, not about one of its links; no URL has it, and URLs sort after it.
 """
+
+_BY_PREFIX: Final = "\t"
+"""Divides the text of an interwiki link into URL, prefix and title: it sorts right after its URL."""
 
 _PageTexts = tuple[Iterable[int], list[str]]
 """Page ids, and a text for each: a link's URL or the page's own row."""
@@ -106,8 +110,8 @@ class DumpSource:
         if self._iwlinks:
             interwiki = self._interwiki_map()
             for ids, prefixes, titles in self._columns(self._iwlinks, "iwlinks", "iwl_from", "iwl_prefix", "iwl_title"):
-                urls = [url and clean_text(url) for url in map(interwiki.target, prefixes, titles)]
-                yield map(int, compress(ids, urls)), [url for url in urls if url]
+                links = list(map(interwiki.link, prefixes, titles))
+                yield map(int, compress(ids, links)), [_BY_PREFIX.join(link[:3]) for link in links if link]
 
     def _page_rows(self, namespaces: frozenset[int]) -> Iterator[_PageTexts]:
         watched = frozenset(map(str, namespaces))
@@ -178,11 +182,21 @@ def _pages(groups: Groups) -> Iterator[PageLinks]:
                 raise SourceError(f"page {page} is there twice: are the files of one wiki, and of one day?")
             pages.append(page)
             rows.append(row)
-            links.append(tuple(urls))
+            links.append(_links(urls))
     _, *fields = "".join(rows).split(_PAGE)
     spaces, latests, marks = (map(int, fields[start::4]) for start in range(3))
     titles = "\n".join(fields[3::4]).replace("_", " ").split("\n")
-    return map(PageLinks, pages, spaces, titles, latests, (mark or None for mark in marks), links)
+    known = zip(pages, spaces, titles, latests, (mark or None for mark in marks), links, strict=False)
+    return (PageLinks(page, space, title, latest, mark, *out) for page, space, title, latest, mark, out in known)
+
+
+def _links(texts: list[str]) -> tuple[tuple[str, ...], tuple[InterwikiLink, ...]]:
+    """A page's links from their sorted texts."""
+    if not any(_BY_PREFIX in text for text in texts):
+        return tuple(texts), ()
+    parts = [text.split(_BY_PREFIX) for text in texts]
+    links = [InterwikiLink(url, prefix, title) for url, *rest in parts if rest for prefix, title in [rest]]
+    return all_links([url for url, *rest in parts if not rest], links)
 
 
 def _size_bytes(path: Path) -> int:

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from typing import Final, Self
 from urllib.parse import quote
 
+from weboid.core.url.link_kind import InterwikiLink
+from weboid.wiki.source import clean_text
+
 _KEPT: Final = ";@$!*(),/~:"
 """The characters that MediaWiki's ``wfUrlencode`` does not encode, besides letters, digits and ``-_.``."""
 
@@ -39,6 +42,13 @@ class InterwikiMap:
             return None
         return url.replace("$1", quote(title.replace(" ", "_"), safe=_KEPT, errors="replace"))
 
+    def link(self, prefix: str, title: str) -> InterwikiLink | None:
+        """The link of a page with that prefix and title; None if it is not watched."""
+        url = self.target(prefix, title)
+        if not url:
+            return None
+        return InterwikiLink(clean_text(url), clean_text(prefix), clean_text(title.replace("_", " ")))
+
     def __len__(self) -> int:
         return len(self._urls)
 
@@ -48,7 +58,9 @@ def _entries(listed: Iterable[object]) -> Iterable[Interwiki]:
         match entry:
             case {"prefix": str(prefix), "url": str(url), **more}:
                 # Format version 1 writes a flag that is set as the empty string, and leaves the others out.
-                yield Interwiki(prefix, url, local=more.get("local", False) is not False)
+                # MediaWiki fills a missing scheme in with that of the request.
+                bare = url.removeprefix("http:") if more.get("protorel", False) is not False else url
+                yield Interwiki(prefix, bare, local=more.get("local", False) is not False)
 
 
 def _absolute(url: str) -> str:

@@ -8,37 +8,27 @@ next pass reads the links again.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import islice, repeat
 from operator import add
 from typing import Final, TypeVar
 
+from weboid.core.url.link_kind import InterwikiLink
 from weboid.core.url.mediawiki import stored_url
+from weboid.core.wikitext.titles import Namespace, NamespaceNames, PageSpot
 from weboid.wiki.interwiki import InterwikiMap
 from weboid.wiki.mariadb import Access, MariaDb, QueryPatience, Refused, Row, has_statement, statement
-from weboid.wiki.source import WIKITEXT, PageLinks, PageState, Selection, WalkBatch, clean_text, default_model
-
-_NAMESPACES: Final = {
-    1: "Talk",
-    2: "User",
-    3: "User talk",
-    4: "Project",
-    5: "Project talk",
-    6: "File",
-    7: "File talk",
-    8: "MediaWiki",
-    9: "MediaWiki talk",
-    10: "Template",
-    11: "Template talk",
-    12: "Help",
-    13: "Help talk",
-    14: "Category",
-    15: "Category talk",
-    828: "Module",
-    829: "Module talk",
-}
-"""The prefixes that every wiki understands, in addition to its own."""
+from weboid.wiki.source import (
+    WIKITEXT,
+    PageLinks,
+    PageState,
+    Selection,
+    WalkBatch,
+    all_links,
+    clean_text,
+    default_model,
+)
 
 _MOST_REDIRECTS: Final = 5
 """How many redirects in a row are followed; MediaWiki's API follows them all."""
@@ -48,13 +38,16 @@ _NO_LAG_TABLE: Final = frozenset({1044, 1049, 1142, 1146})
 _BATCH_TITLES: Final = 250
 _BLOCK_ROWS: Final = 4_096
 _UrlsByPage = dict[int, list[str]]
+_InterwikiByPage = dict[int, list[InterwikiLink]]
+_Links = tuple[tuple[str, ...], tuple[InterwikiLink, ...]]
+_NO_LINKS: Final[_Links] = ((), ())
 _T = TypeVar("_T")
 
 
 class ReplicaSource:
     """Pages and links of one wiki from its replica; everything is opened when it is first needed.
 
-    ``namespaces`` maps numbers to the wiki's own prefixes of titles (SiteInfo has them). ``links`` is where the link
+    ``namespaces`` are the names of the wiki's namespaces (SiteInfo has them). ``links`` is where the link
     tables are if they are not with the pages (Commons); ``shard`` the section, such as ``s5``, whose lag counts
     (empty: the largest of those that the server reports).
     """
@@ -64,7 +57,7 @@ class ReplicaSource:
         access: Access,
         *,
         interwiki: InterwikiMap,
-        namespaces: Mapping[int, str],
+        namespaces: Sequence[Namespace],
         links: Access | None = None,
         shard: str = "",
         patience: QueryPatience | None = None,
@@ -73,12 +66,13 @@ class ReplicaSource:
         self._links = MariaDb(links, patience) if links else self._db
         self._interwiki = interwiki
         self._shard = shard.encode()
-        self._numbers = {
-            name.replace("_", " ").casefold(): number
-            for known in (_NAMESPACES, namespaces)
-            for number, name in known.items()
-        }
+        self._names = namespaces
+        self._namespaces = NamespaceNames(namespaces)
         self._old_categories = (0, False)
+
+    async def find_namespaces(self) -> Sequence[Namespace]:
+        """As in WikiSource: those that it was given."""
+        return self._names
 
     async def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """As in WikiSource, by page id; the place is the last id. A place of another source is ignored."""
@@ -101,9 +95,11 @@ class ReplicaSource:
         states = {state.page: state for state in await self.find_states(ids)}
         states |= {state.page: state for state in await self._titled(titles)}
         watched = [state for _, state in sorted(states.items()) if state.model == WIKITEXT]
-        urls = await self._urls([state.page for state in watched])
+        links = await self._links_of([state.page for state in watched])
         return [
-            PageLinks(state.page, state.namespace, state.title, state.latest, state.mark, urls.get(state.page, ()))
+            PageLinks(
+                state.page, state.namespace, state.title, state.latest, state.mark, *links.get(state.page, _NO_LINKS)
+            )
             for state in watched
         ]
 
@@ -158,59 +154,49 @@ class ReplicaSource:
             use(answer)
             del left[:queried]
 
-    async def _urls(self, pages: Sequence[int]) -> dict[int, tuple[str, ...]]:
-        """All URLs that the pages link to, external and interwiki."""
-        found: list[_UrlsByPage] = []
-        await self._by_pages(self._links, "externallinks", pages, _external, found.append)
-        await self._by_pages(self._links, "iwlinks", pages, self._foreign, found.append)
-        return await asyncio.to_thread(_merged, found)
+    async def _links_of(self, pages: Sequence[int]) -> dict[int, _Links]:
+        """All links out of the wiki that the pages have, external and interwiki."""
+        external: list[_UrlsByPage] = []
+        interwiki: list[_InterwikiByPage] = []
+        await self._by_pages(self._links, "externallinks", pages, _external, external.append)
+        await self._by_pages(self._links, "iwlinks", pages, self._foreign, interwiki.append)
+        return await asyncio.to_thread(_merged, external, interwiki)
 
-    def _foreign(self, rows: Iterator[Row]) -> _UrlsByPage:
-        found: _UrlsByPage = defaultdict(list)
+    def _foreign(self, rows: Iterator[Row]) -> _InterwikiByPage:
+        found: _InterwikiByPage = defaultdict(list)
         for page, prefix, title in rows:
-            if url := self._interwiki.target(_text(prefix), _text(title)):
-                found[int(page or 0)].append(clean_text(url))
+            if link := self._interwiki.link(_text(prefix), _text(title)):
+                found[int(page or 0)].append(link)
         return found
 
     async def _titled(self, titles: Sequence[str]) -> list[PageState]:
         """The pages with these titles, or those that they redirect to."""
-        wanted = {spot for title in titles if (spot := self._spot(title))}
+        wanted = {tuple(spots) for title in titles if (spots := self._namespaces.spots(title))}
         found: dict[int, PageState] = {}
         for _ in range(_MOST_REDIRECTS + 1):
             states = await self._at(wanted)
             redirects = [state.page for state in states if state.redirect and state.page not in found]
             found |= {state.page: state for state in states}
-            targets: list[tuple[int, str]] = []
+            targets: list[PageSpot] = []
             await self._by_pages(self._db, "redirects", redirects, _targets, targets.extend)
             if not targets:
                 break
-            wanted = set(targets)
+            wanted = {(target,) for target in targets}
         return [state for state in found.values() if not state.redirect]
 
-    async def _at(self, spots: Iterable[tuple[int, str]]) -> list[PageState]:
-        """The pages at these (namespace, title), or where there is none at the title with a capital letter."""
+    async def _at(self, wanted: Collection[tuple[PageSpot, ...]]) -> list[PageState]:
+        """The pages at the first of each of these spots where there is one."""
         by_namespace: dict[int, list[str]] = defaultdict(list)
-        for namespace, title in sorted(spots):
-            by_namespace[namespace].append(title)
-        states: list[PageState] = []
-        for namespace, named in by_namespace.items():
-            found: dict[str, PageState] = {}
-            for begin in range(0, len(named), _BATCH_TITLES):
-                some = named[begin : begin + _BATCH_TITLES]
-                forms = sorted({form for title in some for form in (title, _capital(title))})
-                rows = await self._db.list_rows(statement("titles"), {"namespace": namespace, "titles": forms})
-                found |= {state.title: state for state in map(_state, rows)}
-            both = ((title.replace("_", " "), _capital(title).replace("_", " ")) for title in named)
-            states += [state for exact, capital in both if (state := found.get(exact) or found.get(capital))]
-        return states
-
-    def _spot(self, title: str) -> tuple[int, str] | None:
-        """Namespace and title as the tables have them; None for a text that cannot be a title."""
-        text = " ".join(title.partition("#")[0].replace("_", " ").split()).removeprefix(":").lstrip()
-        prefix, colon, rest = text.partition(":")
-        number = self._numbers.get(prefix.strip().casefold(), 0) if colon else 0
-        name = (rest if number else text).strip().replace(" ", "_")
-        return (number, name) if name else None
+        for namespace, title in sorted({spot for spots in wanted for spot in spots}):
+            by_namespace[namespace].append(title.replace(" ", "_"))
+        found: dict[PageSpot, PageState] = {}
+        for namespace, titles in by_namespace.items():
+            for begin in range(0, len(titles), _BATCH_TITLES):
+                some = titles[begin : begin + _BATCH_TITLES]
+                rows = await self._db.list_rows(statement("titles"), {"namespace": namespace, "titles": some})
+                found |= {PageSpot(namespace, state.title): state for state in map(_state, rows)}
+        first = (next((spot for spot in spots if spot in found), None) for spots in wanted)
+        return [found[spot] for spot in first if spot is not None]
 
     async def _lag_s(self, db: MariaDb) -> float:
         try:
@@ -262,13 +248,19 @@ def _stored_urls(indexes: Sequence[bytes | None], paths: Sequence[bytes | None])
     return urls if "".join(urls).isprintable() else map(clean_text, urls)
 
 
-def _merged(found: Iterable[_UrlsByPage]) -> dict[int, tuple[str, ...]]:
-    """Each URL of a page once, sorted."""
-    merged: _UrlsByPage = {}
+def _merged(external: Iterable[_UrlsByPage], interwiki: Iterable[_InterwikiByPage]) -> dict[int, _Links]:
+    """The links of each page: its external ones and its interwiki ones."""
+    urls, links = _joined(external), _joined(interwiki)
+    return {page: all_links(urls.get(page, ()), links.get(page, ())) for page in urls.keys() | links.keys()}
+
+
+def _joined(found: Iterable[dict[int, list[_T]]]) -> dict[int, list[_T]]:
+    """What several queries have found of each page."""
+    joined: dict[int, list[_T]] = {}
     for more in found:
-        for page, urls in more.items():
-            merged[page] = merged[page] + urls if page in merged else urls
-    return {page: tuple(sorted(set(urls))) for page, urls in merged.items()}
+        for page, items in more.items():
+            joined[page] = joined[page] + items if page in joined else items
+    return joined
 
 
 @lru_cache(_ORIGINS)
@@ -277,14 +269,9 @@ def _origin(index: bytes | None) -> str:
     return stored_url(index or b"", "/").removesuffix("/")
 
 
-def _targets(rows: Iterator[Row]) -> list[tuple[int, str]]:
-    return [(int(namespace or 0), _text(title)) for _, namespace, title in rows]
+def _targets(rows: Iterator[Row]) -> list[PageSpot]:
+    return [PageSpot(int(namespace or 0), _text(title).replace("_", " ")) for _, namespace, title in rows]
 
 
 def _text(value: bytes | None) -> str:
     return (value or b"").decode(errors="replace")
-
-
-def _capital(title: str) -> str:
-    first = title[0].upper()
-    return f"{first if len(first) == 1 else title[0]}{title[1:]}"

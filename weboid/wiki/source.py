@@ -5,9 +5,12 @@ One law: the same page gives the same ``PageLinks`` from every source (L-2).
 """
 
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
+
+from weboid.core.url.link_kind import InterwikiLink
+from weboid.core.wikitext.titles import Namespace
 
 WIKITEXT: Final = "wikitext"
 """The only content model that is watched (P-2)."""
@@ -46,7 +49,8 @@ class PageState:
 class PageLinks:
     """One wikitext page and all URLs outside the wiki that it links to; the first fields are those of `PageState`.
 
-    ``urls`` are external links and targets of foreign interwiki links (L-1), sorted by code point, each once.
+    ``urls`` are external links and targets of foreign interwiki links (L-1), sorted by code point, each once;
+    ``interwiki`` are those among them that the page links to by a prefix, each URL once.
     """
 
     page: int
@@ -55,6 +59,7 @@ class PageLinks:
     latest: int
     mark: int | None
     urls: tuple[str, ...]
+    interwiki: tuple[InterwikiLink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +107,27 @@ class Members:
 
 
 class WikiItself(PageReader, Protocol):
-    """The wiki itself, queried for a reader's request (W-10, W-12); errors as in `PageReader`."""
+    """The wiki itself, queried for a reader's request (W-10, W-12); errors as in `PageReader`.
 
-    async def find_titled(self, titles: Sequence[str]) -> dict[str, PageLinks]:
+    Who reads for a reader gives `most_links`: TooManyLinks is raised as soon as the pages have more links together.
+    """
+
+    @property
+    def answered(self) -> int:
+        """How many answers came through this source: that tells a page that takes long from a silent wiki."""
+        ...
+
+    async def find_namespaces(self) -> Sequence[Namespace]:
+        """How the wiki names its namespaces."""
+        ...
+
+    async def find_pages(
+        self, *, ids: Sequence[int] = (), titles: Sequence[str] = (), most_links: int | None = None
+    ) -> list[PageLinks]:
+        """As in `PageReader`."""
+        ...
+
+    async def find_titled(self, titles: Sequence[str], *, most_links: int | None = None) -> dict[str, PageLinks]:
         """What `find_pages` gives for titles, each page by the titles that lead to it; other titles are left out."""
         ...
 
@@ -118,6 +141,10 @@ class WikiItself(PageReader, Protocol):
 
 class WikiSource(PageReader, Protocol):
     """A live way to read all that is watched of a wiki; errors as in `PageReader`."""
+
+    async def find_namespaces(self) -> Sequence[Namespace]:
+        """How the wiki names its namespaces."""
+        ...
 
     def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[WalkBatch, None]:
         """The pages of the selection, whatever their kind, in batches of at most 500, beginning after `place`.
@@ -144,6 +171,20 @@ class Sweep(Protocol):
         The order is the source's own. Raises SourceError when the source cannot be read to its end.
         """
         ...
+
+
+def all_links(
+    external: Collection[str], interwiki: Iterable[InterwikiLink]
+) -> tuple[tuple[str, ...], tuple[InterwikiLink, ...]]:
+    """``urls`` and ``interwiki`` of `PageLinks`: of several prefixes or titles with one URL the first is taken."""
+    first: dict[str, InterwikiLink] = {}
+    for link in sorted(interwiki):
+        first.setdefault(link.url, link)
+    if not first:
+        return tuple(sorted(set(external))), ()
+    there = set(external)
+    links = tuple(link._replace(is_external=link.url in there) for link in first.values())
+    return tuple(sorted(there | first.keys())), links
 
 
 def clean_text(text: str) -> str:

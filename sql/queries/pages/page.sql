@@ -87,21 +87,30 @@ RETURNING urls
 -- name: find_by_id
 SELECT page, namespace, title, latest, urls, touched FROM page WHERE wiki = %(wiki)s AND page = %(page)s
 
--- name: find_by_title
-SELECT page, namespace, title, latest, urls, touched FROM page
-WHERE wiki = %(wiki)s AND namespace = %(namespace)s AND title = %(title)s
+-- name: find_part
+-- Some of the page's links, with the size and the digest of all, and the number of those that are spam.
+SELECT page, namespace, title, latest, substring(urls FROM %(begin)s FOR %(bytes)s), touched,
+    octet_length(urls), encode(substring(sha256(urls) FROM 1 FOR 4), 'hex'),
+    (SELECT count(*) FROM spam_link WHERE spam_link.wiki = page.wiki AND spam_link.page = page.page)
+FROM page WHERE wiki = %(wiki)s AND page = %(page)s
 
--- name: list_by_titles
-SELECT page, title FROM page WHERE wiki = %(wiki)s AND namespace = 0 AND title = ANY(%(titles)s::text[])
+-- name: list_by_spots
+SELECT page.namespace, page.title, page.page
+FROM unnest(%(namespaces)s::integer[], %(titles)s::text[]) AS spot (namespace, title)
+JOIN page ON page.wiki = %(wiki)s AND page.namespace = spot.namespace AND page.title = spot.title
 
 -- name: list_by_ids
-SELECT page, namespace, title, latest, urls, touched FROM page
+SELECT page, title, octet_length(urls),
+    (SELECT count(*) FROM spam_link WHERE spam_link.wiki = page.wiki AND spam_link.page = page.page)
+FROM page
 WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 ORDER BY page
 
 -- name: list_of_namespace
 -- Only pages that have been read; by title, as there is an index for that.
-SELECT page, namespace, title, latest, urls, touched FROM page
+SELECT page, title, octet_length(urls),
+    (SELECT count(*) FROM spam_link WHERE spam_link.wiki = page.wiki AND spam_link.page = page.page)
+FROM page
 WHERE wiki = %(wiki)s AND namespace = %(namespace)s AND title >= %(title)s
     AND (title, page) > (%(title)s, %(page)s) AND latest > 0
 ORDER BY title, page

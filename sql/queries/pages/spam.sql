@@ -27,6 +27,13 @@ SELECT page, bucket, host_key, url_key, url FROM spam_link
 WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 ORDER BY page, bucket, host_key, url_key
 
+-- name: list_spam_part
+SELECT bucket, host_key, url_key, url FROM spam_link
+WHERE wiki = %(wiki)s AND page = %(page)s
+ORDER BY bucket, host_key, url_key
+OFFSET %(first)s
+LIMIT %(limit)s
+
 -- name: is_spam_somewhere
 SELECT FROM spam_link
 WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key = %(url_key)s

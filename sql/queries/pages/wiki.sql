@@ -20,3 +20,24 @@ SELECT wiki, farm, dbname, api, article, passed FROM wiki ORDER BY farm, dbname
 
 -- name: record_pass
 UPDATE wiki SET passed = %(day)s WHERE wiki = %(wiki)s AND passed IS DISTINCT FROM %(day)s
+
+-- name: list_namespaces
+SELECT namespace, name, is_alias, is_cased FROM namespace WHERE wiki = %(wiki)s ORDER BY namespace, name
+
+-- name: lock_namespaces
+-- One at a time may replace the names of a wiki.
+SELECT FROM wiki WHERE wiki = %(wiki)s FOR NO KEY UPDATE
+
+-- name: record_namespaces
+WITH given AS (
+    SELECT * FROM unnest(%(namespace)s::integer[], %(name)s::text[], %(is_alias)s::boolean[], %(is_cased)s::boolean[])
+        AS given (namespace, name, is_alias, is_cased)
+), gone AS (
+    DELETE FROM namespace WHERE wiki = %(wiki)s AND name NOT IN (SELECT name FROM given)
+)
+INSERT INTO namespace (wiki, namespace, name, is_alias, is_cased)
+SELECT %(wiki)s, namespace, name, is_alias, is_cased FROM given
+ON CONFLICT (wiki, name) DO UPDATE
+SET namespace = excluded.namespace, is_alias = excluded.is_alias, is_cased = excluded.is_cased
+WHERE (namespace.namespace, namespace.is_alias, namespace.is_cased)
+    IS DISTINCT FROM (excluded.namespace, excluded.is_alias, excluded.is_cased)

@@ -17,6 +17,15 @@ SELECT extract(epoch FROM free - clock_timestamp()
 FROM throttle
 WHERE key = %(key)s
 
+-- name: pay
+INSERT INTO throttle AS known (key, free)
+VALUES (%(key)s, clock_timestamp() + %(units)s::int * make_interval(secs => %(unit_s)s::float8))
+ON CONFLICT (key) DO UPDATE
+SET free = greatest(known.free, clock_timestamp()) + %(units)s::int * make_interval(secs => %(unit_s)s::float8)
+
+-- name: give_back
+UPDATE throttle SET free = free - %(units)s::int * make_interval(secs => %(unit_s)s::float8) WHERE key = %(key)s
+
 -- name: record_day_key
 INSERT INTO throttle_key (day, key) VALUES (%(day)s, %(key)s) ON CONFLICT (day) DO NOTHING
 

@@ -57,9 +57,7 @@ JOIN unnest(%(bucket)s::smallint[], %(epoch)s::bigint[]) AS held (bucket, epoch)
 ORDER BY lease.bucket
 FOR SHARE OF lease
 
--- name: count_busy
--- Buckets with due hosts that are leased, or in the pause after a lease.
+-- name: count_due_buckets
 SELECT count(*) FROM lease
-WHERE until >= now() - make_interval(secs => %(rest)s)
-    AND EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
+WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
             AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s))

@@ -573,6 +573,6 @@ def test_what_is_not_for_everybody_is_never_saved(url: str, why: str) -> None:
     ],
 )
 def test_only_what_plainly_works_is_saved(status: Status, reason: Reason, days_ago: int, why: str) -> None:
-    record = replace(UNTRIED, history=(Entry(status, 1, DAY - days_ago),), reason=reason)
+    record = UNTRIED._replace(history=(Entry(status, 1, DAY - days_ago),), reason=reason)
     assert unsavable_now(record, UNKNOWN_HOST, DAY) == why
     assert unsavable_now(UNTRIED, UNKNOWN_HOST, DAY) == "not-checked"

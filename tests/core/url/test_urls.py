@@ -1,6 +1,7 @@
 """The normal form: shared vectors and properties. Real wikis: test_urls_real; public vectors: test_urls_public."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from weboid.core.url import urls
 from weboid.core.url.classify import UrlClass, classify
 from weboid.core.url.farms import WMF
 from weboid.core.url.urls import MAX_URL, InvalidReason, InvalidUrl, Url, normal, parse, scheme_of, suspicious
@@ -47,6 +49,21 @@ def test_the_vectors_cover_every_class_and_every_reason() -> None:
     assert {vector["class"] for vector in _VECTORS} == set(UrlClass)
     assert {vector["reason"] for vector in _VECTORS} - {None} == set(InvalidReason) - {InvalidReason.PROTOCOL}
     assert len({vector["url"] for vector in _VECTORS}) == len(_VECTORS)
+
+
+@given(_URLS | st.from_regex(urls._PLAIN, fullmatch=True))
+@example("http://3sat.de/a/../b?c/.d")
+@example("http://3SAT.de./?a?b")
+@example("ftp://192.0.2.7/")
+def test_a_plain_url_has_the_form_that_all_steps_give(url: str) -> None:
+    assert _form_by(parse, url) == _form_by(urls._parsed, url)
+
+
+def _form_by(read: Callable[[str], Url], url: str) -> Url | InvalidReason:
+    try:
+        return read(url)
+    except InvalidUrl as invalid:
+        return invalid.reason
 
 
 @given(_URLS | st.text())

@@ -18,7 +18,8 @@ from weboid.core.verdict.claims import NONE, Claims
 from weboid.core.verdict.grounds import Grounds, grounds_of
 from weboid.core.verdict.judge import judge, judge_host
 from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
-from weboid.core.verdict.link_report import link_as_json, link_report
+from weboid.core.verdict.link_report import link_report
+from weboid.core.verdict.report_json import link_as_json
 from weboid.core.verdict.verdict import Verdict, finding_of
 
 

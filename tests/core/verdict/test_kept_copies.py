@@ -25,7 +25,8 @@ from weboid.core.verdict.kept_copies import (
     services_of,
     shown_copies,
 )
-from weboid.core.verdict.link_report import LinkReport, cited_on, link_as_json, link_report
+from weboid.core.verdict.link_report import LinkReport, cited_on, link_report
+from weboid.core.verdict.report_json import link_as_json
 from weboid.core.verdict.verdict import Verdict
 
 URL = parse("http://a.demo/x?y=1")

@@ -24,13 +24,13 @@ from weboid.core.verdict.link_report import (
     PageReport,
     is_told,
     keyed_link,
-    link_as_json,
+    keyed_reports,
     link_report,
     link_reports,
-    page_as_json,
     watched_keys,
 )
-from weboid.core.verdict.verdict import Verdict
+from weboid.core.verdict.report_json import link_as_json, page_as_json
+from weboid.core.verdict.verdict import Verdict, finding_of
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,14 @@ class Stored:
     claims: Claims = NONE
     kept: KeptCopies = NOTHING
 
+    @property
+    def is_working(self) -> bool:
+        return finding_of(self.record, self.host).verdict is Verdict.WORKING
+
+    @property
+    def is_notable(self) -> bool:
+        return self.record.mime is not None
+
 
 DEAD = Stored(
     UrlRecord(
@@ -49,6 +57,7 @@ DEAD = Stored(
 )
 WALL = Stored(UrlRecord((Entry(Status.NO_ACCESS, 100, 120),), reason=Reason.FORBIDDEN))
 MOVED = Stored(UrlRecord((Entry(Status.MOVED_PERMANENTLY, 1, 2),), reason=Reason.MOVED, target="http://b.demo/"))
+FILE = Stored(UrlRecord((Entry(Status.FINE, 1, 2),), reason=Reason.OK, mime="pdf", size_kib=7))
 
 
 def report(url: str, known: Stored | None = None) -> LinkReport:
@@ -88,10 +97,21 @@ def test_findings_are_dead_doubtful_invalid_and_suspicious_links() -> None:
         "new": (report("http://a.demo/"), False, False),
         "ignored": (report("mailto:a@b.demo"), False, False),
         "own": (report("https://de.wikipedia.org/"), False, False),
+        "file": (report("http://a.demo/", FILE), False, False),
     }
     for name, (link, dead, finding) in told.items():
         assert (is_told(link, Extent.DEAD), is_told(link, Extent.FINDINGS)) == (dead, finding), name
+        assert is_told(link, Extent.NOTES) == (finding or name == "file"), name
         assert is_told(link, Extent.ALL)
+
+
+def test_a_working_file_of_a_notable_type_is_told_among_notes_with_all_that_is_known() -> None:
+    urls = {"http://a.demo/1": DEAD, "http://a.demo/2": FILE, "http://a.demo/3": MOVED}
+    links = [keyed_link(classify(url, None)) for url in urls]
+    known = {link.key: stored for link, stored in zip(links, urls.values(), strict=True) if link.key}
+    *notes, counted = keyed_reports(links, known, extent=Extent.NOTES)
+    assert notes == list(keyed_reports(links[:2], known))
+    assert not is_told(counted, Extent.NOTES)
 
 
 def test_only_watched_links_are_looked_up() -> None:
@@ -105,6 +125,8 @@ def test_a_dead_link_as_json() -> None:
         "normal": "http://a.demo/",
         "host_unicode": None,
         "given": ["http://A.demo"],
+        "kind": None,
+        "interwiki": None,
         "class": "watched",
         "verdict": "dead",
         "reason": "not-found",
@@ -138,8 +160,22 @@ def test_a_dead_link_as_json() -> None:
             "of_host": False,
         },
         "history": [
-            {"status": 18, "http": 404, "state": "not-found", "first": "2017-04-11", "last": "2017-05-01"},
-            {"status": 1, "http": 200, "state": "fine", "first": "2017-04-01", "last": "2017-04-08"},
+            {
+                "status": 18,
+                "http": 404,
+                "state": "not-found",
+                "outcome": "failing",
+                "first": "2017-04-11",
+                "last": "2017-05-01",
+            },
+            {
+                "status": 1,
+                "http": 200,
+                "state": "fine",
+                "outcome": "working",
+                "first": "2017-04-01",
+                "last": "2017-04-08",
+            },
         ],
     }
 
@@ -168,14 +204,13 @@ def test_a_dead_host_is_told_as_the_reason() -> None:
     assert (told["verdict"], told["reason"], told["status"], told["http"]) == ("dead", "host-down", 66, None)
 
 
-def test_a_page_counts_all_its_links_and_tells_those_of_the_extent() -> None:
+def test_a_page_counts_all_its_links() -> None:
     links = [classify(url, WMF) for url in ("http://a.demo/", "http://b.demo/")]
     assert links[0].url
     page = PageReport(
-        WikiName("dewiki", "WMF"), 1, 0, "T", 9, link_reports(links, {key_of(links[0].url): DEAD}), 120, True
+        WikiName("dewiki", "WMF"), 1, 0, "T", 9, link_reports(links, {key_of(links[0].url): DEAD}), 120, True, "T"
     )
-    told = page_as_json(page, Extent.DEAD)
-    assert [link["normal"] for link in told["links"]] == ["http://a.demo/"]
+    told = page_as_json(page)
     assert {verdict: count for verdict, count in told["counts"].items() if count} == {"dead": 1, "unknown": 1}
     assert (told["wiki"], told["read"]) == ("dewiki@WMF", "2017-05-01")
 

@@ -109,7 +109,7 @@ def test_all_spellings_that_archives_do_not_tell_apart_have_one_key(url: str) ->
     assert len(set(every)) == len(every) <= 8
     assert all(is_same_page(form, each) and parse(str(each)) == each for each in every)
     assert {page_key(each) for each in every} == {page_key(form)}
-    assert page_key(form) != page_key(replace(form, path=form.path + "x"))
+    assert page_key(form) != page_key(form._replace(path=form.path + "x"))
     assert original_of(parse(f"https://web.archive.org/web/2016/{url}")) == form
 
 

@@ -1,6 +1,8 @@
 """The pool: its connections are set up as asked, survive a restart of the server, and fail as a StoreError."""
 
 import asyncio
+import os
+import signal
 from contextlib import suppress
 from pathlib import Path
 
@@ -72,6 +74,22 @@ async def test_a_statement_slower_than_the_timeout_is_a_store_error(database: st
             await connection.execute("SELECT 1")
 
 
+async def test_a_statement_of_a_server_that_hangs_is_given_up(server_folder: Path) -> None:
+    with open_server(server_folder) as server:
+        async with open_pool(server.dsn, size=1, statement_timeout_s=0.05) as pool:
+            async with pool.connection() as connection:
+                backend = connection.info.backend_pid
+            os.kill(backend, signal.SIGSTOP)
+            try:
+                with pytest.raises(StoreError, match="the database failed: "):
+                    async with asyncio.timeout(20), pool.connection() as connection:
+                        await connection.execute("SELECT 1")
+            finally:
+                os.kill(backend, signal.SIGCONT)
+            async with pool.connection() as connection:
+                await connection.execute("SELECT 1")
+
+
 async def test_a_transaction_that_hangs_gives_its_locks_up(database: str) -> None:
     async with open_pool(database, size=1, idle_s=0.3) as hanging, open_pool(database, size=1) as other:
 
@@ -109,6 +127,22 @@ async def test_connections_cut_off_are_replaced_before_they_are_lent(database: s
         for _ in range(4):
             async with pool.connection() as connection:
                 await connection.execute("SELECT 1")
+
+
+async def test_each_use_that_succeeds_is_told_and_no_other(database: str) -> None:
+    used = []
+    async with open_pool(database, size=1) as pool:
+        pool.when_used = lambda: used.append(True)
+        async with pool.connection() as connection:
+            await connection.execute("SELECT 1")
+        assert len(used) == 1
+        with pytest.raises(StoreError):
+            async with pool.connection() as connection:
+                await connection.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        assert len(used) == 1
+        async with pool.reading() as connection:
+            await connection.execute("SELECT 1")
+        assert len(used) == 2
 
 
 async def test_the_pool_survives_a_restart_of_the_server(server_folder: Path) -> None:

@@ -77,7 +77,7 @@ def other_key(url: Url) -> UrlKey:
 
 def without_www(url: str) -> Url:
     form = parse(url)
-    return replace(form, host=form.host.removeprefix("www."))
+    return form._replace(host=form.host.removeprefix("www."))
 
 
 def without_ftp(url: str) -> Url:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 from lxml import etree
 from support.stored import key
-from support.webservice import BROKEN, DEAD, HOSTILE_TITLE, PDF, TODAY, WALLED, Site
+from support.webservice import BROKEN, DEAD, HOSTILE_TITLE, PDF, SPOOFED, TODAY, WALLED, Site
 
 from weboid.core.record.days import iso
 from weboid.store.pages.spam import record_spam_links
@@ -49,6 +49,40 @@ async def test_json_tells_dead_links_only_unless_all_are_asked_for(site: Site) -
     assert [link["normal"] for link in links_of(document)] == [DEAD]
     assert (document["version"], document["extent"], document["day"]) == (2, "dead", iso(TODAY))
     assert len(links_of(await json_of(site, f"{API}&curid=1&all=1"))) == 9
+
+
+@pytest.mark.parametrize(
+    ("query", "extent", "told"),
+    [
+        ("extent=dead", "dead", {DEAD}),
+        ("extent=findings", "findings", {SPOOFED, WALLED, DEAD, None}),
+        ("extent=notes", "notes", {SPOOFED, WALLED, DEAD, None, PDF}),
+        ("extent=notes&all=0", "notes", {SPOOFED, WALLED, DEAD, None, PDF}),
+        ("extent=notes&verdict=working", "notes", {SPOOFED, PDF}),
+        ("extent=dead&verdict=doubtful", "dead", set()),
+        ("extent=findings&copy=without", "findings", {WALLED, DEAD}),
+    ],
+)
+@pytest.mark.parametrize("silent", [False, True])
+async def test_the_extent_says_which_links_are_told_and_filters_choose_among_them(
+    site: Site, query: str, extent: str, told: set[str | None], silent: bool
+) -> None:
+    site.source.silent = silent
+    document = await json_of(site, f"{API}&pageid=1&{query}")
+    stored = told - {None} if silent else told  # what is invalid is not stored
+    assert (document["extent"], {link["normal"] for link in links_of(document)}) == (extent, stored)
+    _, body, _ = await site.fetch(f"{API}&pageid=1&format=xml&{query}")
+    tree = etree.fromstring(body.encode())
+    assert (tree.get("extent"), {link.get("normal") for link in tree.iter("link")}) == (extent, stored)
+    async with site.client.post(
+        f"{site.url}/api/page",
+        data=f"{API}&pageid=1&{query}".partition("?")[2],
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+    ) as response:
+        assert links_of(await response.json()) == links_of(document)
+    every = await json_of(site, f"{API}&pageid=1&extent=all")
+    assert every["pages"][0]["counts"] == document["pages"][0]["counts"]  # type: ignore[index]
+    assert links_of(every) == links_of(await json_of(site, f"{API}&pageid=1&all=1"))
 
 
 @pytest.mark.parametrize("silent", [False, True])
@@ -171,6 +205,11 @@ async def test_a_callback_that_is_no_dotted_identifier_is_refused(site: Site, na
         ("dbname=testwiki@wmflabs&title=" + "a" * 301, 400, "title"),
         ("dbname=testwiki@wmflabs&title=Nowhere", 404, "unknown-page"),
         ("dbname=testwiki@wmflabs&pageid=1&all=yes", 400, "all"),
+        ("dbname=testwiki@wmflabs&pageid=1&extent=Dead", 400, "page-extent"),
+        ("dbname=testwiki@wmflabs&pageid=1&extent=dead|notes", 400, "page-extent"),
+        ("dbname=testwiki@wmflabs&pageid=1&extent=notes&extent=all", 400, "twice"),
+        ("dbname=testwiki@wmflabs&pageid=1&extent=notes&all=1", 400, "extent-or-all"),
+        ("dbname=testwiki@wmflabs&pageid=1&extent=all&all=0", 400, "extent-or-all"),
         ("dbname=testwiki@wmflabs&pageid=1&lang=<b>", 400, "lang"),
         ("dbname=testwiki@wmflabs&pageid=1&format=exe", 400, "format"),
         ("dbname=testwiki@wmflabs&pageid=1&_=" + "1" * 4000, 414, "too-long"),

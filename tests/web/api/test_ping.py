@@ -15,10 +15,10 @@ TRUSTED = "Bearer known"
 
 
 @pytest.fixture
-async def trusting(database: str, tmp_path: Path) -> AsyncIterator[Site]:
+async def trusting(site_database: str, tmp_path: Path) -> AsyncIterator[Site]:
     """A service that trusts one client."""
     tokens = f"ours:{sha256(b'known').hexdigest()}"
-    async with open_service(database, tmp_path, environ={"WEBOID_WEB_TOKENS": tokens}) as service:
+    async with open_service(site_database, tmp_path, environ={"WEBOID_WEB_TOKENS": tokens}) as service:
         yield service
 
 

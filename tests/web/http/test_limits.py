@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from ipaddress import ip_network
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -15,24 +16,29 @@ from support.webservice import TODAY, Site, open_service
 
 from weboid.config import WebConfig, load_config
 from weboid.errors import ConfigError
-from weboid.store.db.pool import open_pool
+from weboid.store.db.pool import Pool, open_pool
 from weboid.store.people.throttle import Rate, find_day_key
-from weboid.web.http import limits
-from weboid.web.http.limits import Budget, caller_range, cost_of
+from weboid.web.answer import large_answers
+from weboid.web.http import budget
+from weboid.web.http.budget import Budget
+from weboid.web.http.callers import caller_address, note_account, range_of
+from weboid.web.http.limits import cost_of, cost_of_links
 from weboid.web.http.tokens import TrustedClients, client_of, clients_of
+from weboid.wiki.source import PageLinks
 
 PAGE = "/api/page?dbname=testwiki@wmflabs&pageid=1"
 TOKEN = "correct horse battery staple"
 TOKENS = f"bot:{sha256(TOKEN.encode()).hexdigest()}"
+FROM = {"X_Forwarded_For": "203.0.113.5"}
 PROXIES = tuple(map(ip_network, ("10.0.0.0/8", "fd00::/8")))
 
 
 @asynccontextmanager
-async def limited(database: str, folder: Path, burst: int, **more: str) -> AsyncIterator[Site]:
+async def limited(site_database: str, folder: Path, burst: int, **more: str) -> AsyncIterator[Site]:
     """The service with so many units at once, and one a minute."""
     environ = {f"WEBOID_WEB_{name.upper()}": value for name, value in more.items()}
     given = {"WEBOID_WEB_RATE": "1", "WEBOID_WEB_BURST": str(burst), **environ}
-    async with open_service(database, folder, environ=given) as site:
+    async with open_service(site_database, folder, environ=given) as site:
         yield site
 
 
@@ -76,11 +82,11 @@ async def stored_keys(site: Site) -> list[bytes]:
     ],
 )
 def test_the_address_is_the_peers_or_what_a_configured_proxy_says(peer: str, forwarded: list[str], range_: str) -> None:
-    assert caller_range(peer, forwarded, PROXIES) == range_.encode()
+    assert range_of(caller_address(peer, forwarded, PROXIES)) == range_.encode()
 
 
 def test_without_configured_proxies_nobody_is_believed() -> None:
-    assert caller_range("10.1.2.3", ["203.0.113.5"], ()) == b"10.1.2.0/24"
+    assert range_of(caller_address("10.1.2.3", ["203.0.113.5"], ())) == b"10.1.2.0/24"
 
 
 @pytest.mark.parametrize(
@@ -137,21 +143,21 @@ async def _nothing(_: web.Request) -> web.Response:
     return web.Response()
 
 
-async def test_as_much_as_the_budget_allows_is_answered_and_then_nothing(database: str, tmp_path: Path) -> None:
-    async with limited(database, tmp_path, 10) as site:
+async def test_as_much_as_the_budget_allows_is_answered_and_then_nothing(site_database: str, tmp_path: Path) -> None:
+    async with limited(site_database, tmp_path, 10) as site:
         assert await statuses(site, PAGE, 8) == [200] * 5 + [429] * 3
 
 
-async def test_many_at_once_get_no_more_than_the_budget(database: str, tmp_path: Path) -> None:
-    async with limited(database, tmp_path, 20) as site:
+async def test_many_at_once_get_no_more_than_the_budget(site_database: str, tmp_path: Path) -> None:
+    async with limited(site_database, tmp_path, 20) as site:
         found = await asyncio.gather(*(statuses(site, PAGE, 2) for _ in range(30)))
         assert sum(status == 200 for few in found for status in few) == 10
 
 
-async def test_a_refusal_says_when_in_the_format_asked_for(database: str, tmp_path: Path) -> None:
-    async with limited(database, tmp_path, 2) as site:
-        await site.fetch(PAGE)
-        status, body, response = await site.fetch(PAGE)
+async def test_a_refusal_says_when_in_the_format_asked_for(site_database: str, tmp_path: Path) -> None:
+    async with limited(site_database, tmp_path, 2, proxies="127.0.0.0/8") as site:
+        await site.fetch(PAGE, **FROM)
+        status, body, response = await site.fetch(PAGE, **FROM)
         assert (status, response.content_type) == (429, "application/json")
         assert json.loads(body)["error"]["key"] == "weboid-error-too-many-requests"
         assert 100 < int(response.headers["Retry-After"]) <= 120
@@ -162,23 +168,23 @@ async def test_a_refusal_says_when_in_the_format_asked_for(database: str, tmp_pa
             ("/?lang=de", "text/html"),
             ("/nothing", "text/html"),
         ):
-            status, body, response = await site.fetch(path)
+            status, body, response = await site.fetch(path, **FROM)
             assert (status, response.content_type) == (429, kind), path
             assert "default-src 'none'" in response.headers["Content-Security-Policy"]
-        assert "Aus deinem Netz" in (await site.fetch("/?lang=de"))[1]
+        assert "Aus deinem Netz" in (await site.fetch("/?lang=de", **FROM))[1]
         assert await statuses(site, "/healthz", 5) == [200] * 5
 
 
-async def test_a_refusal_needs_no_database(database: str, tmp_path: Path) -> None:
-    async with limited(database, tmp_path, 2) as site:
-        assert await statuses(site, PAGE, 2) == [200, 429]
+async def test_a_refusal_needs_no_database(site_database: str, tmp_path: Path) -> None:
+    async with limited(site_database, tmp_path, 2, proxies="127.0.0.0/8") as site:
+        assert await statuses(site, PAGE, 2, **FROM) == [200, 429]
         await site.wiki.pool.close()
-        assert await statuses(site, PAGE, 2) == [429, 429]
-        assert (await site.fetch("/"))[0] == 429
+        assert await statuses(site, PAGE, 2, **FROM) == [429, 429]
+        assert (await site.fetch("/", **FROM))[0] == 429
 
 
-async def test_who_cannot_afford_much_may_still_ask_for_little(database: str, tmp_path: Path) -> None:
-    async with limited(database, tmp_path, 8) as site:
+async def test_who_cannot_afford_much_may_still_ask_for_little(site_database: str, tmp_path: Path) -> None:
+    async with limited(site_database, tmp_path, 8) as site:
         many = f"{PAGE}|" + "|".join(map(str, range(2, 8)))
         assert (await site.fetch(many))[0] == 200
         async with site.wiki.pool.connection() as conn:
@@ -187,29 +193,66 @@ async def test_who_cannot_afford_much_may_still_ask_for_little(database: str, tm
         assert await statuses(site, PAGE, 2) == [200, 429]
 
 
-async def test_a_database_that_is_gone_is_told_as_that_and_not_as_a_limit(database: str, tmp_path: Path) -> None:
-    async with limited(database, tmp_path, 2) as site:
+async def test_a_database_that_is_gone_is_told_as_that_and_not_as_a_limit(site_database: str, tmp_path: Path) -> None:
+    async with limited(site_database, tmp_path, 2) as site:
         await site.wiki.pool.close()
         assert await statuses(site, PAGE, 3) == [503] * 3
         assert (await site.fetch("/healthz"))[0] == 503
 
 
-async def test_an_answer_that_was_kept_costs_nothing(database: str, tmp_path: Path) -> None:
-    async with limited(database, tmp_path, 4) as site:
+async def test_an_answer_that_was_kept_costs_nothing(site_database: str, tmp_path: Path) -> None:
+    async with limited(site_database, tmp_path, 4) as site:
         revision = f"{PAGE}&revid=7"
         assert await statuses(site, revision, 12) == [200] * 12
         assert await statuses(site, PAGE, 3) == [200, 429, 429]
 
 
-async def test_an_answer_that_was_made_costs_the_same_if_the_caller_had_it_already(
-    database: str, tmp_path: Path
+async def test_a_large_answer_that_was_kept_costs_its_address_unless_the_caller_has_it(
+    site_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with limited(database, tmp_path, 6) as site:
+    monkeypatch.setattr("weboid.web.pages.page._MOST_FREE", 100)
+    async with limited(site_database, tmp_path, 6) as site:
+        revision = f"{PAGE}&revid=7"
+        assert await statuses(site, revision, 1) == [200]
+        assert await statuses(site, revision, 5, If_None_Match="*") == [304] * 5
+        assert await statuses(site, revision, 3) == [200, 200, 429]
+
+
+@pytest.mark.parametrize(
+    ("url", "answered"),
+    [pytest.param("http://a.demo/", 4, id="short"), pytest.param("http://a.demo/" * 3_600, 1, id="long")],
+)
+async def test_urls_that_are_sent_cost_by_their_length_too(
+    site_database: str, tmp_path: Path, url: str, answered: int
+) -> None:
+    async with limited(site_database, tmp_path, 4) as site:
+        found = []
+        for _ in range(5):
+            async with site.client.post(f"{site.url}/api/normal", data={"urls": url}) as response:
+                found.append(response.status)
+        assert found == [200] * answered + [429] * (5 - answered)
+
+
+async def test_links_of_an_answer_for_which_there_was_no_room_cost_nothing(
+    site_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("_AT_ONCE", "_MOST_WAITING"):
+        monkeypatch.setattr(large_answers, name, 0)
+    async with limited(site_database, tmp_path, 8) as site:
+        urls = tuple(f"http://h{number}.demo/" for number in range(1_000))
+        site.source.found[1] = PageLinks(1, 0, "Page 1", 8, None, urls)
+        assert await statuses(site, PAGE, 5) == [503] * 4 + [429]
+
+
+async def test_an_answer_that_was_made_costs_the_same_if_the_caller_had_it_already(
+    site_database: str, tmp_path: Path
+) -> None:
+    async with limited(site_database, tmp_path, 6) as site:
         assert await statuses(site, PAGE, 4, If_None_Match="*") == [304] * 3 + [429]
 
 
-async def test_ranges_behind_a_configured_proxy_have_accounts_of_their_own(database: str, tmp_path: Path) -> None:
-    async with limited(database, tmp_path, 2, proxies="127.0.0.0/8") as site:
+async def test_ranges_behind_a_configured_proxy_have_accounts_of_their_own(site_database: str, tmp_path: Path) -> None:
+    async with limited(site_database, tmp_path, 2, proxies="127.0.0.0/8") as site:
         for address in ("203.0.113.5", "198.51.100.7", "2001:db8:1::5"):
             assert await statuses(site, PAGE, 2, X_Forwarded_For=address) == [200, 429]
         assert await statuses(site, PAGE, 1, X_Forwarded_For="203.0.113.200") == [429]
@@ -219,14 +262,14 @@ async def test_ranges_behind_a_configured_proxy_have_accounts_of_their_own(datab
         assert await statuses(site, PAGE, 2) == [200, 429]
 
 
-async def test_a_header_from_anybody_else_buys_nothing(database: str, tmp_path: Path) -> None:
-    async with limited(database, tmp_path, 2, proxies="192.0.2.0/24") as site:
+async def test_a_header_from_anybody_else_buys_nothing(site_database: str, tmp_path: Path) -> None:
+    async with limited(site_database, tmp_path, 2, proxies="192.0.2.0/24") as site:
         found = [await statuses(site, PAGE, 1, X_Forwarded_For=f"203.0.{number}.5") for number in range(3)]
         assert found == [[200], [429], [429]]
 
 
-async def test_no_address_is_stored_and_another_day_has_other_keys(database: str, tmp_path: Path) -> None:
-    async with limited(database, tmp_path, 100, proxies="127.0.0.0/8") as site:
+async def test_no_address_is_stored_and_another_day_has_other_keys(site_database: str, tmp_path: Path) -> None:
+    async with limited(site_database, tmp_path, 100, proxies="127.0.0.0/8") as site:
         await site.fetch(PAGE, X_Forwarded_For="203.0.113.5")
         await site.fetch(PAGE, X_Forwarded_For="203.0.113.6")
         (key,) = await stored_keys(site)
@@ -236,9 +279,9 @@ async def test_no_address_is_stored_and_another_day_has_other_keys(database: str
         assert "203.0" not in text
 
 
-async def test_another_day_has_another_key_for_the_same_range(database: str) -> None:
+async def test_another_day_has_another_key_for_the_same_range(site_database: str) -> None:
     day = 120
-    async with open_pool(database, size=2, part="test") as pool:
+    async with open_pool(site_database, size=2, part="test") as pool:
         accounts = [Budget(pool, Rate(1, 1), lambda: day) for _ in range(2)]
         today = {await account.key(b"192.0.2.0/24") for account in accounts}
         day += 1
@@ -247,10 +290,10 @@ async def test_another_day_has_another_key_for_the_same_range(database: str) -> 
 
 
 async def test_what_means_nothing_any_more_is_forgotten_while_the_service_runs(
-    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    site_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "_TIDYING_S", 0.05)
-    async with limited(database, tmp_path, 10) as site:
+    monkeypatch.setattr(budget, "_TIDYING_S", 0.05)
+    async with limited(site_database, tmp_path, 10) as site:
         await site.fetch(PAGE)
         async with site.wiki.pool.connection() as conn:
             await find_day_key(conn, TODAY - 1)
@@ -262,20 +305,20 @@ async def test_what_means_nothing_any_more_is_forgotten_while_the_service_runs(
 
 
 async def test_no_number_of_ranges_takes_more_memory_than_a_bound(
-    database: str, monkeypatch: pytest.MonkeyPatch
+    site_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "_MOST_KEYS", 10)
-    async with open_pool(database, size=2, part="test") as pool:
+    monkeypatch.setattr(budget, "_MOST_KEYS", 10)
+    async with open_pool(site_database, size=2, part="test") as pool:
         account = Budget(pool, Rate(1, 1), lambda: TODAY)
         for number in range(30):
             key = await account.key(str(number).encode())
             assert [await account.spend(key, 1) > 0 for _ in range(2)] == [False, True]
             account.give_back(key, 1)
-        assert (len(account.over), len(account.credit)) == (10, 10)
+        assert (len(account.over), len(account.here)) == (10, 10)
 
 
-async def test_what_is_given_back_is_spent_once(database: str) -> None:
-    async with open_pool(database, size=2, part="test") as pool:
+async def test_what_is_given_back_is_spent_once(site_database: str) -> None:
+    async with open_pool(site_database, size=2, part="test") as pool:
         account = Budget(pool, Rate(1, 4), lambda: TODAY)
         key = await account.key(b"192.0.2.0/24")
         assert await account.spend(key, 3) == 0
@@ -284,14 +327,112 @@ async def test_what_is_given_back_is_spent_once(database: str) -> None:
         assert [await account.spend(key, 1) > 0 for _ in range(3)] == [False, False, True]
 
 
-async def test_without_a_rate_nobody_is_limited_and_nothing_is_stored(database: str, tmp_path: Path) -> None:
-    async with limited(database, tmp_path, 1, rate="0") as site:
+async def test_units_are_bought_some_at_a_time_and_go_back_when_the_service_ends(database: str, tmp_path: Path) -> None:
+    async with limited(database, tmp_path, 200, rate="1") as site:
+        assert await statuses(site, PAGE, 3) == [200] * 3
+        assert await spent(site.wiki.pool) == 10
+        assert await statuses(site, PAGE, 3) == [200] * 3
+        assert await spent(site.wiki.pool) == 20
+    async with open_pool(database, size=1, part="test") as pool:
+        assert await spent(pool) == 12
+
+
+async def spent(pool: Pool) -> int:
+    """How many units, at one a minute, the only account has not earned again."""
+    async with pool.connection() as conn:
+        row = await (
+            await conn.execute("SELECT extract(epoch FROM free - clock_timestamp())::float8 FROM throttle")
+        ).fetchone()
+    assert row
+    return ceil(float(row[0]) / 60)
+
+
+async def test_what_lies_here_unused_goes_back_to_the_store(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget, "_TIDYING_S", 0.05)
+    monkeypatch.setattr(budget, "_CREDIT_S", 0.05)
+    async with limited(database, tmp_path, 200, rate="1") as site:
+        assert await statuses(site, PAGE, 1) == [200]
+        async with asyncio.timeout(30):
+            while await spent(site.wiki.pool) != 2:
+                await asyncio.sleep(0.05)
+
+
+async def test_many_processes_together_spend_no_more_than_was_earned(database: str) -> None:
+    async with open_pool(database, size=8, part="test") as pool:
+        accounts = [Budget(pool, Rate(1, 300), lambda: TODAY) for _ in range(4)]
+        key = await accounts[0].key(b"192.0.2.0/24")
+
+        async def spender(number: int) -> int:
+            account = accounts[number % 4]
+            return sum([7 * (await account.spend(key, 7) == 0) for _ in range(10)])
+
+        most = sum(await asyncio.gather(*(spender(number) for number in range(20))))
+        left = sum(here.units for account in accounts for _, here in account.here.items())
+        assert 300 - 7 < most + left <= 300
+
+
+@pytest.mark.parametrize(("links", "more"), [(0, 0), (100, 0), (101, 1), (200, 1), (2_000, 19)])
+def test_many_links_cost_more(links: int, more: int) -> None:
+    assert cost_of_links(links) == more
+
+
+async def test_what_an_answer_cost_in_addition_is_paid_later(database: str) -> None:
+    async with open_pool(database, size=2, part="test") as pool:
+        account = Budget(pool, Rate(1, 20), lambda: TODAY)
+        key = await account.key(b"192.0.2.0/24")
+        assert await account.spend(key, 2) == 0
+        account.charge(key, 30)
+        assert await account.spend(key, 2) > 60 * 10
+        assert await spent(pool) == 32
+        assert await Budget(pool, Rate(1, 20), lambda: TODAY).spend(key, 1) > 60 * 10
+
+
+@pytest.mark.parametrize(
+    ("remote", "client", "person", "account"),
+    [
+        ("203.0.113.5", None, None, b"203.0.113.0/24"),
+        ("203.0.113.5", None, "ann", b"203.0.113.0/24"),
+        ("203.0.113.5", "bot", None, b"client bot"),
+        ("10.1.2.3", None, None, b"10.1.2.0/24 pages"),
+        ("::1", None, None, b"::/48 pages"),
+        ("10.1.2.3", None, "ann", b"person ann"),
+        ("10.1.2.3", "bot", "ann", b"client bot"),
+    ],
+)
+async def test_where_addresses_are_hidden_people_and_lanes_have_accounts(
+    remote: str, client: str | None, person: str | None, account: bytes
+) -> None:
+    found = []
+
+    async def noted(request: web.Request) -> web.Response:
+        found.append(note_account(request.clone(remote=remote), (), client=client, person=person))
+        return web.Response()
+
+    app = web.Application()
+    app.router.add_get("/api/page", noted)
+    app.freeze()
+    await app._handle(make_mocked_request("GET", "/api/page", app=app))
+    assert found == [account]
+
+
+async def test_where_addresses_are_hidden_other_work_eats_no_units_of_pages(database: str, tmp_path: Path) -> None:
+    async with limited(database, tmp_path, 10) as site:
+        assert await statuses(site, "/lists/dead?dbname=testwiki@wmflabs", 3) == [200, 200, 429]
+        assert await statuses(site, "/", 1) == [429]
+        assert await statuses(site, "/nothing", 1) == [404]
+        assert await statuses(site, PAGE, 6) == [200] * 5 + [429]
+
+
+async def test_without_a_rate_nobody_is_limited_and_nothing_is_stored(site_database: str, tmp_path: Path) -> None:
+    async with limited(site_database, tmp_path, 1, rate="0") as site:
         assert await statuses(site, PAGE, 5) == [200] * 5
         assert await stored_keys(site) == []
 
 
-async def test_a_trusted_client_is_not_limited_wherever_it_is(database: str, tmp_path: Path) -> None:
-    async with limited(database, tmp_path, 2, tokens=TOKENS) as site:
+async def test_a_trusted_client_is_not_limited_wherever_it_is(site_database: str, tmp_path: Path) -> None:
+    async with limited(site_database, tmp_path, 2, tokens=TOKENS) as site:
         for scheme in ("Bearer", "bearer"):
             assert await statuses(site, PAGE, 5, Authorization=f"{scheme} {TOKEN}") == [200] * 5
         assert await statuses(site, PAGE, 2) == [200, 429]
@@ -301,8 +442,8 @@ async def test_a_trusted_client_is_not_limited_wherever_it_is(database: str, tmp
 @pytest.mark.parametrize(
     "given", ["Bearer x", "Bearer", "Bearer ", "BEARER \xff", f"Bearer {TOKEN}x", f"Bearer {TOKENS}"]
 )
-async def test_a_token_that_nobody_has_is_told_as_that(database: str, tmp_path: Path, given: str) -> None:
-    async with limited(database, tmp_path, 100, tokens=TOKENS) as site:
+async def test_a_token_that_nobody_has_is_told_as_that(site_database: str, tmp_path: Path, given: str) -> None:
+    async with limited(site_database, tmp_path, 100, tokens=TOKENS) as site:
         for path in (PAGE, "/", "/healthz"):
             status, body, response = await site.fetch(path, Authorization=given)
             assert status == 401
@@ -353,3 +494,11 @@ def test_the_defaults_let_sensible_uses_pass() -> None:
     config = WebConfig()
     assert config.rate >= 250 * 2 * 2 + 60 * 3
     assert config.burst >= 20 * 51
+
+
+async def test_the_pages_of_a_form_cost_as_much_as_those_of_an_address(database: str, tmp_path: Path) -> None:
+    async with limited(database, tmp_path, 10) as site:
+        form = {"dbname": "testwiki@wmflabs", "pageid": "|".join(map(str, range(1, 10)))}
+        async with site.client.post(f"{site.url}/api/page", data=form) as response:
+            assert response.status == 200
+        assert await statuses(site, PAGE, 1) == [429]

@@ -29,9 +29,11 @@ class Web:
     async def start(self) -> None:
         process = await self.place.start("serve", "--port", "0")
         assert process.stderr
+        told = ""
         async with asyncio.timeout(LIMIT_S):
             while not (found := re.search(r"answers at (\S+)/", line := (await process.stderr.readline()).decode())):
-                assert line, "it ended"
+                told += line
+                assert line, f"it ended: {told}"
         self.processes.append((process, found[1]))
 
     async def restart(self, number: int) -> None:

@@ -52,6 +52,7 @@ def checkout(tmp_path: Path) -> Path:
         "weboid/.a.py.swp": "",
         "sql/a.sql": "",
         "sql/a.sql~": "",
+        "gadget/node_modules/a.js": "",
         "toolforge/envvars": "WEBOID_WEB_SECRET=1",
         "toolforge/envvars.example": "",
         "docs/.env": "",

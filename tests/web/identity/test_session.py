@@ -15,11 +15,15 @@ from cryptography.fernet import Fernet
 from support.oauthprovider import PUBLIC_URL, SECRET, Browser, open_browser
 
 from weboid.config import PeopleConfig
-from weboid.errors import ConfigError
+from weboid.errors import ConfigError, StoreError
+from weboid.store.db.pool import Pool, open_pool
 from weboid.web.http.server import open_site
-from weboid.web.identity.session import LIFETIME_S, Member, Sessions
-from weboid.web.request.fields import MOST_BODY
+from weboid.web.identity.confirmation import Confirmations
+from weboid.web.identity.member import Member
+from weboid.web.identity.session import Sessions
+from weboid.web.identity.session_cookie import LIFETIME_S
 from weboid.web.request.problem import Problem
+from weboid.web.request.route import MOST_FORM
 
 ANNA = Member("7", "Anna", 100, False)
 NAME = "__Host-weboid"
@@ -98,20 +102,29 @@ async def _told(request: web.Request, handler: Handler) -> web.StreamResponse:
         return await handler(request)
     except Problem as problem:
         return web.Response(status=problem.http, text=problem.key.removeprefix("weboid-error-"))
+    except StoreError:
+        return web.Response(status=503, text="store")
+
+
+@pytest.fixture
+async def pool(database: str) -> AsyncIterator[Pool]:
+    """The store in which sessions end."""
+    async with open_pool(database, size=2, part="test", timeout_s=1) as found:
+        yield found
 
 
 @asynccontextmanager
-async def opened(secret: str = SECRET, url: str = PUBLIC_URL) -> AsyncIterator[Browser]:
+async def opened(pool: Pool, secret: str = SECRET, url: str = PUBLIC_URL) -> AsyncIterator[Browser]:
     """A browser at a little service."""
-    sessions = Sessions(secret, PeopleConfig(administrators=("1",), edits=50), url)
+    sessions = Sessions(secret, PeopleConfig(administrators=("1",), edits=50), url, pool, nobody_asked())
     async with open_site(Little(sessions).app(), "127.0.0.1", 0) as site, open_browser(site) as browser:
         yield browser
 
 
 @pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
+async def browser(pool: Pool) -> AsyncIterator[Browser]:
     """A browser with an empty jar."""
-    async with opened() as found:
+    async with opened(pool) as found:
         yield found
 
 
@@ -125,9 +138,19 @@ def keep_cookie(browser: Browser, value: str, name: str = NAME) -> None:
     browser.client.cookie_jar.update_cookies({name: value})
 
 
+def nobody_asked() -> Confirmations:
+    """No way to the wiki of the provider."""
+    return Confirmations(PeopleConfig(), None, "Weboid")
+
+
+def unused_pool() -> Pool:
+    """A store that nobody asks anything."""
+    return Pool(open=False)
+
+
 def reader(secret: str = SECRET) -> Fernet:
     """What encrypts the cookies under this secret."""
-    return Sessions(secret, PeopleConfig(), PUBLIC_URL)._fernet
+    return Sessions(secret, PeopleConfig(), PUBLIC_URL, unused_pool(), nobody_asked())._fernet
 
 
 async def test_a_page_that_needs_no_session_sets_no_cookie(browser: Browser) -> None:
@@ -152,8 +175,8 @@ async def test_an_answer_with_a_cookie_is_never_kept_by_a_cache(browser: Browser
     assert (await browser.open("/token/report")).headers["Cache-Control"] == "no-store"
 
 
-async def test_without_https_the_cookie_has_a_plain_name_and_still_works() -> None:
-    async with opened(url="http://127.0.0.1:8000") as browser:
+async def test_without_https_the_cookie_has_a_plain_name_and_still_works(pool: Pool) -> None:
+    async with opened(pool, url="http://127.0.0.1:8000") as browser:
         (cookie,) = (await browser.open("/in/Anna")).cookies
         assert cookie.startswith("weboid=")
         assert "secure" not in cookie.lower()
@@ -209,8 +232,8 @@ async def test_a_session_ends_twelve_hours_after_it_began_however_often_it_is_us
     assert began == now - LIFETIME_S + 600
 
 
-async def test_processes_with_one_secret_accept_each_others_cookies_and_forms() -> None:
-    async with opened() as one, opened() as two:
+async def test_processes_with_one_secret_accept_each_others_cookies_and_forms(pool: Pool) -> None:
+    async with opened(pool) as one, opened(pool) as two:
         await one.open("/in/Anna")
         token = (await one.open("/token/report")).text
         keep_cookie(two, jar(one)[NAME])
@@ -218,17 +241,17 @@ async def test_processes_with_one_secret_accept_each_others_cookies_and_forms() 
         assert (await two.send("/form/report", {"token": token, "url": "x"})).status == 200
 
 
-async def test_without_a_secret_each_start_has_its_own() -> None:
-    async with opened("") as one, opened("") as two:
+async def test_without_a_secret_each_start_has_its_own(pool: Pool) -> None:
+    async with opened(pool, "") as one, opened(pool, "") as two:
         await one.open("/in/Anna")
         assert (await one.open("/who")).text == "Anna"
         keep_cookie(two, jar(one)[NAME])
         assert (await two.open("/who")).text == "nobody"
 
 
-def test_a_secret_that_could_be_guessed_is_refused() -> None:
+async def test_a_secret_that_could_be_guessed_is_refused() -> None:
     with pytest.raises(ConfigError, match="32"):
-        Sessions("hunter2", PeopleConfig(), PUBLIC_URL)
+        Sessions("hunter2", PeopleConfig(), PUBLIC_URL, unused_pool(), nobody_asked())
 
 
 async def test_signing_in_and_out_begins_another_session_so_that_none_can_be_planted(browser: Browser) -> None:
@@ -242,6 +265,76 @@ async def test_signing_in_and_out_begins_another_session_so_that_none_can_be_pla
     for old in tokens[:-1]:
         assert (await browser.send("/form/report", {"token": old})).status == 403
     assert (await browser.send("/form/report", {"token": tokens[-1]})).status == 200
+
+
+async def test_a_copied_cookie_is_worth_nothing_after_signing_out_in_any_process(pool: Pool) -> None:
+    async with opened(pool) as one, opened(pool) as two:
+        await one.open("/in/Anna")
+        token = (await one.open("/token/report")).text
+        copied = jar(one)[NAME]
+        keep_cookie(two, copied)
+        assert (await two.open("/who")).text == "Anna"
+        await one.open("/out")
+        for browser in (one, two):
+            keep_cookie(browser, copied)
+            assert (await browser.open("/who")).text == "nobody"
+            assert (await browser.open("/report")).text == "sign-in"
+            assert (await browser.open("/plain")).text == "False"
+            assert (await browser.send("/form/report", {"token": token})).status == 403
+            # The browser gets a session of its own again, in which forms work.
+            fresh = (await browser.open("/token/report")).text
+            assert jar(browser)[NAME] != copied
+            assert (await browser.send("/form/report", {"token": fresh})).status == 200
+
+
+async def test_signing_in_again_ends_the_session_before(browser: Browser) -> None:
+    await browser.open("/in/Anna")
+    copied = jar(browser)[NAME]
+    await browser.open("/in/Admin")
+    assert (await browser.open("/who")).text == "Admin"
+    keep_cookie(browser, copied)
+    assert (await browser.open("/who")).text == "nobody"
+
+
+async def test_what_is_stored_of_an_ended_session_is_a_hash_until_it_would_have_ended(
+    browser: Browser, pool: Pool
+) -> None:
+    began = int(time.time()) - LIFETIME_S + 600
+    told = json.dumps({"id": "i" * 22, "member": ["7", "Anna", 100, False]}).encode()
+    keep_cookie(browser, reader().encrypt_at_time(told, began).decode())
+    await browser.open("/out")
+    async with pool.connection() as conn:
+        rows = await (await conn.execute("SELECT session, extract(epoch FROM until) FROM ended_session")).fetchall()
+    ((session, until),) = rows
+    assert len(session) == 16
+    assert session.strip(b"i")
+    assert began + LIFETIME_S <= until <= began + LIFETIME_S + 3600
+
+
+async def test_sessions_of_nobody_cost_no_row_and_no_question(pool: Pool) -> None:
+    async with opened(pool) as browser:
+        token = (await browser.open("/token/report")).text
+        await browser.open("/out")
+        async with pool.connection() as conn:
+            assert await (await conn.execute("SELECT FROM ended_session")).fetchone() is None
+        token = (await browser.open("/token/report")).text
+        await pool.close()
+        assert (await browser.send("/form/report", {"token": token})).status == 200
+
+
+async def test_without_the_store_nobody_acts_and_pages_are_those_of_nobody(pool: Pool) -> None:
+    async with opened(pool) as browser:
+        await browser.open("/in/Anna")
+        token = (await browser.open("/token/report")).text
+        await pool.close()
+        assert (await browser.open("/who")).text == "nobody"
+        assert (await browser.open("/token/report")).status == 200
+        assert (await browser.open("/report")).status == 503
+        assert (await browser.open("/admin")).status == 503
+        assert (await browser.send("/form/report", {"token": token})).status == 503
+        kept = jar(browser)[NAME]
+        assert (await browser.open("/out")).status == 503
+        assert jar(browser)[NAME] == kept, "whoever could not sign out can try again"
 
 
 async def test_whoever_signed_out_is_nobody(browser: Browser) -> None:
@@ -374,7 +467,7 @@ async def test_the_origin_may_be_the_address_that_was_really_asked(browser: Brow
         pytest.param(b"token=TOKEN&url=a%00b", {}, 400, id="nul"),
         pytest.param(b"token=TOKEN&url=%1b[31m", {}, 400, id="escape"),
         pytest.param(b"token=TOKEN" + b"&a=b" * 100, {}, 400, id="many-fields"),
-        pytest.param(b"token=TOKEN&url=" + b"a" * MOST_BODY, {}, 413, id="long"),
+        pytest.param(b"token=TOKEN&url=" + b"a" * MOST_FORM, {}, 413, id="long"),
         pytest.param(b"token=TOKEN&url=" + b"a" * 900_000, {}, 413, id="very-long"),
         pytest.param(b'{"token": "TOKEN"}', {"Content-Type": "application/json"}, 415, id="json"),
         pytest.param(b"token=TOKEN", {"Content-Type": "text/plain"}, 415, id="plain"),
@@ -407,8 +500,8 @@ async def test_a_body_in_chunks_is_bounded_too(browser: Browser) -> None:
         assert response.status == 413
 
 
-async def test_concurrent_browsers_never_get_each_others_sessions() -> None:
-    async with opened() as first, AsyncExitStack() as stack:
+async def test_concurrent_browsers_never_get_each_others_sessions(pool: Pool) -> None:
+    async with opened(pool) as first, AsyncExitStack() as stack:
         browsers = [await stack.enter_async_context(open_browser(first.url)) for _ in range(4)]
         for name, browser in zip(("Anna", "New", "Blocked", "Admin"), browsers, strict=True):
             await browser.open(f"/in/{name}")
@@ -416,6 +509,6 @@ async def test_concurrent_browsers_never_get_each_others_sessions() -> None:
         assert (await first.open("/who")).text == "nobody"
 
 
-def test_the_keys_of_cookies_and_of_forms_are_not_the_same() -> None:
-    sessions: Any = Sessions(SECRET, PeopleConfig(), PUBLIC_URL)
+async def test_the_keys_of_cookies_and_of_forms_are_not_the_same() -> None:
+    sessions: Any = Sessions(SECRET, PeopleConfig(), PUBLIC_URL, unused_pool(), nobody_asked())
     assert sessions._form_key not in (sessions._fernet._signing_key + sessions._fernet._encryption_key, SECRET.encode())

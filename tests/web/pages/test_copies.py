@@ -24,6 +24,7 @@ from weboid.store.lists import links
 from weboid.store.people.replacement import lease_replacements, record_checked, record_replacement
 from weboid.store.results.copy_check import record_copy_check
 from weboid.store.urls.url import find_urls
+from weboid.web.http import cache
 
 PAGE = f"/externalLinkInfo?{WIKI}&pageid=1&lang=en"
 API = f"/api/page?{WIKI}&pageid=1"
@@ -292,19 +293,72 @@ async def test_a_withdrawn_copy_is_not_told_as_passed_over(site: Site) -> None:
     assert [each.rpartition("Passed over: ")[2] for each in said if "Passed over" in each] == ["after-death"]
 
 
+async def set_templates(site: Site, wiki: str) -> None:
+    """Lets the wiki have the settings page of another."""
+    text = (asset("wikis") / f"{wiki}.json").read_text(encoding="utf-8")
+    async with site.wiki.pool.connection() as conn:
+        await record_settings(conn, StoredSettings(site.wiki.wiki.wiki, TODAY, text))
+
+
 async def test_the_wiki_s_template_can_be_copied_without_any_script(site: Site) -> None:
     await keep(site, "wayback")
     field = '//input[@id="wikitext"]/@value'
     assert texts(await about(site), field) == []
-    text = (asset("wikis") / "enwiki.json").read_text(encoding="utf-8")
-    async with site.wiki.pool.connection() as conn:
-        await record_settings(conn, StoredSettings(site.wiki.wiki.wiki, TODAY, text))
+    await set_templates(site, "enwiki")
     body = await about(site)
     (value,) = xpath(body, field)
     assert "2016" in value
     assert value.startswith("{{")
     assert xpath(body, '//input[@id="wikitext"]/@readonly')
     assert xpath(body, '//label[@for="wikitext"]')
+
+
+@pytest.mark.parametrize("silent", [False, True])
+async def test_all_formats_offer_the_wiki_s_wikitext_for_dead_and_doubtful_links_only(site: Site, silent: bool) -> None:
+    await keep(site, "wayback")
+    await keep(site, "wayback", url=WALLED)
+    site.source.silent = silent
+    links = (await told(site, f"{API}&all=1&lang=de"))["pages"][0]["links"]
+    assert {link["wikitext"] for link in links} == {None}
+    await set_templates(site, "enwiki")
+    links = {link["normal"]: link for link in (await told(site, f"{API}&all=1"))["pages"][0]["links"]}
+    assert {url for url, link in links.items() if link["wikitext"]} == {DEAD, WALLED}
+    link = links[DEAD]
+    assert link["wikitext"] == {
+        "template": f"{{{{webarchive|url={ADDRESS}|date=3 May 2016}}}}",
+        "parameters": f"|archive-url={ADDRESS} |archive-date=3 May 2016 |url-status=dead",
+        "dead": None,
+    }
+    _, script, _ = await site.fetch(f"/externalLinkProblem?{WIKI}&pageid=1")
+    assert json.loads(script.partition("(")[2].rpartition(")")[0])["pages"][0]["links"] == [link]
+    (alone,) = (await told(site, f"/api/url?url={quote(DEAD, safe='')}&{WIKI}&pageid=1"))["pages"][0]["links"]
+    assert alone == link
+    _, document, _ = await site.fetch(f"{API}&format=xml&verdict=dead")
+    (element,) = etree.fromstring(document.encode()).iterfind(".//wikitext")
+    attributes = {str(name): str(value) for name, value in element.attrib.items()}
+    assert attributes == {name: value for name, value in link["wikitext"].items() if value is not None}
+
+
+async def test_lists_and_changes_offer_it_as_well(site: Site) -> None:
+    await keep(site, wayback=LookupOutcome.NONE)
+    await set_templates(site, "ptwiki")
+    mark = {"template": None, "parameters": None, "dead": "{{Ligação inativa|data=maio de 2017}}"}
+    (page,) = (await told(site, f"/lists/dead?{WIKI}&format=json"))["pages"]
+    assert [link["wikitext"] for link in page["links"]] == [mark]
+    changes = (await told(site, f"/changes?{WIKI}&since=0"))["changes"]
+    assert [change["link"]["wikitext"] for change in changes if change["after"] == "dead"] == [mark]
+
+
+async def test_other_settings_are_another_answer(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "KEPT_S", 0)  # a kept answer may be older than the settings
+    await keep(site, "wayback")
+    tags = []
+    for wiki in ("enwiki", "dewiki"):
+        await set_templates(site, wiki)
+        _, _, response = await site.fetch(f"{API}|2&all=1")
+        tags.append(response.headers["ETag"])
+        assert (await site.fetch(f"{API}|2&all=1", If_None_Match=tags[-1]))[0] == 304
+    assert tags[0] != tags[1]
 
 
 async def test_an_always_changing_page_is_told(site: Site) -> None:

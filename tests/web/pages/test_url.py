@@ -17,7 +17,7 @@ from weboid.core.record.status import Status
 from weboid.core.url.farms import WMF
 from weboid.store.pages.page import release_pages
 from weboid.store.pages.spam import record_spam_links
-from weboid.web.formats.history_chart import WIDTH, bars_of, outcome_word
+from weboid.web.formats.history_chart import WIDTH, bars_of
 
 FORM = "/url?url=http://a.demo/old"
 USES = '//ul[@class="pages"]/li'
@@ -308,8 +308,3 @@ def test_bars_lie_in_order_within_the_picture() -> None:
     assert bars_of((), 5) == []
     # A clock that was set back does not push a bar out.
     assert bars_of(history[:1], 3)[0].x == 0
-
-
-@pytest.mark.parametrize("status", Status)
-def test_every_status_can_be_drawn(status: Status) -> None:
-    assert outcome_word(status) in ("working", "doubtful", "failing")

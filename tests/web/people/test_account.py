@@ -18,8 +18,8 @@ from weboid.demo.littleprovider import CLIENT, Editor, LittleProvider, ProviderR
 from weboid.errors import ConfigError
 from weboid.web.app import make_app
 from weboid.web.http.server import open_site
+from weboid.web.identity.member import Member
 from weboid.web.identity.oauth import Provider
-from weboid.web.identity.session import Member
 from weboid.web.people.account import local_path
 from weboid.web.request.problem import Problem
 
@@ -49,21 +49,21 @@ class Scene:
 
 
 @asynccontextmanager
-async def opened(database: str, folder: Path, *, secret: str = "") -> AsyncIterator[Scene]:
+async def opened(site_database: str, folder: Path, *, secret: str = "") -> AsyncIterator[Scene]:
     """All of it."""
     async with AsyncExitStack() as stack:
         provider = await stack.enter_async_context(open_littleprovider(EDITORS))
         way = await stack.enter_async_context(aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()))
         environ = environ_at(provider, administrators="subject-of-another-kind", secret=secret)
-        site = await stack.enter_async_context(open_service(database, folder, environ=environ, way=way))
+        site = await stack.enter_async_context(open_service(site_database, folder, environ=environ, way=way))
         browser = await stack.enter_async_context(open_browser(site.url))
         yield Scene(site, provider, browser, way)
 
 
 @pytest.fixture
-async def scene(database: str, tmp_path: Path) -> AsyncIterator[Scene]:
+async def scene(site_database: str, tmp_path: Path) -> AsyncIterator[Scene]:
     """A service at which people can sign in, and nobody has."""
-    async with opened(database, tmp_path) as found:
+    async with opened(site_database, tmp_path) as found:
         yield found
 
 
@@ -83,10 +83,24 @@ async def test_somebody_signs_in_sees_who_they_are_and_signs_out(scene: Scene) -
     assert await scene.name() == ""
 
 
+async def test_a_copied_cookie_is_worth_nothing_after_signing_out(scene: Scene) -> None:
+    await scene.browser.go(scene.provider, "Boss")
+    page = await scene.browser.open("/admin")
+    assert page.status == 200
+    async with open_browser(scene.site.url) as thief:
+        thief.client.cookie_jar.update_cookies({cookie.key: cookie.value for cookie in scene.browser.client.cookie_jar})
+        assert (await thief.open("/admin")).status == 200
+        form = (await thief.open("/account")).form("/account/out")
+        await scene.browser.send_form("/account", "/account/out")
+        assert (await thief.open("/admin")).status == 403
+        assert "Boss" not in (await thief.open("/account")).text
+        assert (await thief.send("/account/out", form)).status == 403
+
+
 async def test_the_provider_is_asked_with_pkce_and_a_state_and_is_given_our_secret(
-    database: str, tmp_path: Path
+    site_database: str, tmp_path: Path
 ) -> None:
-    async with opened(database, tmp_path, secret="a client's secret") as scene:
+    async with opened(site_database, tmp_path, secret="a client's secret") as scene:
         going = await scene.browser.send_form("/account", "/account/in")
         asked = URL(going.link(scene.provider.url)).query
         assert asked["code_challenge_method"] == "S256"
@@ -163,7 +177,7 @@ class Asked:
         """Anna agrees, and is asked after."""
         back = PUBLIC_URL + "/account/back"
         self.provider.addresses.add(back)
-        ours = Provider(PeopleConfig(self.provider.url, CLIENT), self.client, back, "Weboid")
+        ours = Provider(PeopleConfig(self.provider.url, client=CLIENT), self.client, back, "Weboid")
         flow = ours.begin()
         form = dict(URL(flow.address).query) | {"editor": "Anna"}
         async with self.client.post(f"{self.provider.url}/authorize", data=form, allow_redirects=False) as response:
@@ -270,7 +284,7 @@ async def test_a_provider_that_is_down_signs_nobody_in_until_it_is_up_again(scen
 
 async def test_a_provider_that_does_not_answer_in_time_or_at_all_is_told_as_such() -> None:
     async with open_littleprovider(EDITORS) as provider, aiohttp.ClientSession() as client:
-        settings = PeopleConfig(provider.url, CLIENT)
+        settings = PeopleConfig(provider.url, client=CLIENT)
         provider.replies["access_token"] = ProviderReply(pause_s=30)
         slow = Provider(settings, client, "http://x/account/back", "Weboid", timeout_s=0.2)
         with pytest.raises(Problem, match="provider") as told:
@@ -477,4 +491,4 @@ async def test_where_nothing_is_set_up_nobody_can_sign_in_and_that_is_said(site:
 @pytest.mark.parametrize("address", ["ftp://wiki.demo/oauth2", "wiki.demo", "https://", "https://wiki.demo/?x=1"])
 def test_a_provider_without_an_address_is_refused_at_the_start(address: str) -> None:
     with pytest.raises(ConfigError, match="provider"):
-        Provider(PeopleConfig(address, CLIENT), None, "http://x/account/back", "Weboid")
+        Provider(PeopleConfig(address, client=CLIENT), None, "http://x/account/back", "Weboid")

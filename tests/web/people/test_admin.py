@@ -20,8 +20,8 @@ FORMS = ("/admin/undo", "/admin/block", "/admin/unblock")
 
 
 @pytest.fixture
-async def people(database: str, tmp_path: Path) -> AsyncIterator[People]:
-    async with open_people(database, tmp_path) as people:
+async def people(site_database: str, tmp_path: Path) -> AsyncIterator[People]:
+    async with open_people(site_database, tmp_path) as people:
         yield people
 
 

@@ -21,8 +21,8 @@ CLAIMS = '//p[starts-with(@id, "claim-")]'
 
 
 @pytest.fixture
-async def people(database: str, tmp_path: Path) -> AsyncIterator[People]:
-    async with open_people(database, tmp_path) as people:
+async def people(site_database: str, tmp_path: Path) -> AsyncIterator[People]:
+    async with open_people(site_database, tmp_path) as people:
         yield people
 
 
@@ -209,8 +209,8 @@ async def test_of_many_reports_at_once_in_several_sessions_of_one_person_one_a_m
     assert (await report(await people.browser("Bert"))).status == 303
 
 
-async def test_the_day_of_all_people_has_an_end(database: str, tmp_path: Path) -> None:
-    async with open_people(database, tmp_path, {"WEBOID_PEOPLE_DAILY": "2"}) as people:
+async def test_the_day_of_all_people_has_an_end(site_database: str, tmp_path: Path) -> None:
+    async with open_people(site_database, tmp_path, {"WEBOID_PEOPLE_DAILY": "2"}) as people:
         anna = await people.browser("Anna")
         for expected in (303, 303, 429):
             seen = await report(anna)

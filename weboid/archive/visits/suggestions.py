@@ -29,15 +29,9 @@ from weboid.core.url.urls import parse
 from weboid.errors import StoreError
 from weboid.mechanism.ending import ending
 from weboid.mechanism.sweeps import sweep_until_stopped
-from weboid.store.db.pool import Pool
+from weboid.store.db.pool import Connection, Pool
 from weboid.store.people.audit import NOBODY, Action, record_audit
-from weboid.store.people.replacement import (
-    PLAIN,
-    Replacement,
-    delete_replacement,
-    lease_replacements,
-    record_checked,
-)
+from weboid.store.people.replacement import PLAIN, Replacement, delete_replacement, lease_replacements, record_checked
 from weboid.store.urls.url import find_urls, list_canaries
 
 log = logging.getLogger(__name__)
@@ -112,13 +106,20 @@ async def record_judged(pool: Pool, suggestion: Replacement, result: JudgedSugge
     async with pool.connection() as conn:
         if result.fate is not SuggestionFate.GONE:
             works = result.fate is SuggestionFate.WORKS
-            await record_checked(conn, suggestion, asked=day, due=result.due, strikes=result.strikes, works=works)
-            return
-        key, target = suggestion.key, suggestion.target
-        if await delete_replacement(conn, key, archive=suggestion.archive, target=target):
-            known = (await find_urls(conn, [key])).get(key)
-            about = str(known.url) if known else ""
-            await record_audit(conn, Action.DROP_REPLACEMENT, NOBODY, "Weboid", about, f"{target} ({word})")
+            is_there = await record_checked(
+                conn, suggestion, asked=day, due=result.due, strikes=result.strikes, works=works
+            )
+            if is_there and works is not suggestion.works:
+                await _note(conn, Action.CHECK_REPLACEMENT, suggestion, word)
+        elif await delete_replacement(conn, suggestion.key, archive=suggestion.archive, target=suggestion.target):
+            await _note(conn, Action.DROP_REPLACEMENT, suggestion, word)
+
+
+async def _note(conn: Connection, action: Action, suggestion: Replacement, word: str) -> None:
+    """Records what the program did to a suggestion: those who keep answers follow that, too."""
+    known = (await find_urls(conn, [suggestion.key])).get(suggestion.key)
+    about = str(known.url) if known else ""
+    await record_audit(conn, action, NOBODY, "Weboid", about, f"{suggestion.target} ({word})")
 
 
 class Suggestions:

@@ -10,7 +10,6 @@ from hashlib import blake2b
 from typing import Final
 
 VERSION: Final = 1
-BITS: Final = 64
 SHINGLE: Final = 3
 """Number of words that are hashed together."""
 MAX_WORDS: Final = 2_000

@@ -32,9 +32,9 @@ def switched(url: Url, ports: tuple[int, int]) -> Url | None:
     http, https = ports
     match url.scheme, url.port:
         case "http", port if (port or 80) == http:
-            return replace(url, scheme="https", port=0 if https == 443 else https)
+            return url._replace(scheme="https", port=0 if https == 443 else https)
         case "https", port if (port or 443) == https:
-            return replace(url, scheme="http", port=0 if http == 80 else http)
+            return url._replace(scheme="http", port=0 if http == 80 else http)
     return None
 
 

@@ -7,7 +7,7 @@ The numbers are stored and never change their meaning; the words are the stable 
 from enum import Enum, StrEnum
 from typing import Final, Self
 
-from weboid.core.record.status import Status
+from weboid.core.record.status import REDIRECTS, Status, http_code
 
 
 class Outcome(StrEnum):
@@ -162,3 +162,18 @@ def code_reason(code: int) -> Reason:
         return Reason.SERVER_ERROR
     # A code that is in no standard (418, 444, 999 …) comes from a filter, not from the page's own server.
     return Reason.STRANGE_CODE if code in _REGISTERED else Reason.BOT_WALL
+
+
+_CONTENT_IS_THERE: Final = frozenset({Status.CORRECTED, Status.SCHEME_SWITCHED})
+
+
+def status_outcome(status: Status) -> Outcome:
+    """How an entry of a history is shown (U-3): working, doubtful or failing, never refused.
+
+    By its status alone, as no reason is stored with it.
+    """
+    if status in REDIRECTS or status in _CONTENT_IS_THERE:
+        return Outcome.WORKING
+    code = http_code(status)
+    outcome = Outcome.FAILING if code is None else code_reason(code).outcome
+    return Outcome.DOUBTFUL if outcome is Outcome.REFUSED else outcome

@@ -4,14 +4,14 @@ Only ``core/verdict/judge`` changes records; what can be derived from them (verd
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from weboid.core.record.history import History
 from weboid.core.record.reasons import Reason
 from weboid.core.record.streak import NO_STRIKES, Streak
 
 
-@dataclass(frozen=True, slots=True)
-class UrlRecord:
+class UrlRecord(NamedTuple):
     """One URL's memory. `target` is where its redirect ends; `mime` and `size_kib` only if notable (U-6).
 
     `http` is the exact code of the newest check, NO_CODE if it got none, None if nobody has kept it.

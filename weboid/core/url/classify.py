@@ -3,9 +3,9 @@
 One law: every text has a class; nothing that somebody writes into a page makes this raise.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from weboid.core.url.farms import Farm, owns
 from weboid.core.url.hosts import InvalidReason, InvalidUrl, last_label
@@ -22,8 +22,7 @@ class UrlClass(StrEnum):
     INVALID = "invalid"
 
 
-@dataclass(frozen=True, slots=True)
-class Classified:
+class Classified(NamedTuple):
     """A link as given, with its class. `url` is None if it is ignored or invalid, `reason` is set if it is invalid.
 
     `note`: the path looks suspicious (L-5); never set without a `url` (L-8).
@@ -54,9 +53,10 @@ def classify(url: str, farm: Farm | None) -> Classified:
         if invalid.reason is InvalidReason.PROTOCOL:
             return Classified(url, UrlClass.IGNORED)
         return Classified(url, UrlClass.INVALID, reason=invalid.reason)
-    return Classified(url, _kind(form.host, farm), form, note=suspicious(form.path))
+    return Classified(url, _kind(form.host, farm), form, None, suspicious(form.path))
 
 
+@lru_cache(maxsize=65_536)
 def _kind(host: str, farm: Farm | None) -> UrlClass:
     if is_example(host):
         return UrlClass.EXAMPLE

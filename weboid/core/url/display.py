@@ -37,15 +37,17 @@ _MISLEADING: Final = re.compile("[\u200c\u200d\u0334-\u0338\ufe00-\ufe0f]")
 """Invisible characters, and strokes over a letter; IDNA refuses all others of these kinds."""
 
 
-@lru_cache(maxsize=4_096)
 def unicode_host(host: str) -> str | None:
     """The Unicode form of a host in normal form, to be shown alongside it.
 
     None if it has none, if a label mixes scripts or hides something, if it is not valid in IDNA 2008 (RFC 5891), or if
     it is a name of both directions that could be read in another order (RFC 5893).
     """
-    if _PREFIX not in host:
-        return None
+    return _unicode_host(host) if _PREFIX in host else None
+
+
+@lru_cache(maxsize=4_096)
+def _unicode_host(host: str) -> str | None:
     try:
         labels = [idna.ulabel(label) if label.startswith(_PREFIX) else label for label in host.split(".")]
         if any(map(_is_right_to_left, labels)):

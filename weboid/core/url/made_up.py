@@ -7,7 +7,7 @@ directory at the top, or a program and the names of its parameters.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from hashlib import blake2b
 from itertools import count
@@ -129,7 +129,7 @@ def _by_path(url: Url, path: str) -> Probes:
     chances = _chances(str(url))
     made = [_imitated(segment, chances) for segment in (*rest[:-1], rest[-1].removesuffix(extension))]
     ending = f"{extension}{'/' if path.endswith('/') else ''}"
-    near = replace(url, path=f"/{'/'.join(kept + made)}{ending}")
+    near = url._replace(path=f"/{'/'.join(kept + made)}{ending}")
     shared = url_words("/".join((*kept, extension)))
     return Probes(
         MadeUp(near, _path_place(url, kept, extension), url_words(near.path) - shared),
@@ -145,15 +145,15 @@ def _by_query(url: Url, path: str, query: str) -> Probes:
     """For a program whose parameters name the document: the same program, the same names, all values made up."""
     chances = _chances(str(url))
     fields = [field.partition("=") for field in _fields(query)]
-    near = replace(
-        url, path=f"{path}?{'&'.join(f'{name}={_imitated(value, chances)}' for name, _, value in fields if value)}"
+    near = url._replace(
+        path=f"{path}?{'&'.join(f'{name}={_imitated(value, chances)}' for name, _, value in fields if value)}"
     )
     names = _names(query)
     shared = url_words(f"{path}?{names}")
     return Probes(
         MadeUp(near, _query_place(url, path, names), url_words(near.path) - shared),
         _root(url),
-        bare=MadeUp(replace(url, path=path), _place(url, "real", path)),
+        bare=MadeUp(url._replace(path=path), _place(url, "real", path)),
         far=_far(url),
         is_front=_ROOT.fullmatch(path) is not None,
         named=url_words(url.path) - shared,
@@ -189,7 +189,7 @@ def _far(url: Url) -> MadeUp:
     """A URL of the same site that is unlike all others, the same for all of them."""
     chances = _chances(f"{url.scheme} {url.host} {url.port}")
     path = f"/{_imitated('abcdefgh', chances)}/{_imitated('abcdefghij', chances)}-{_imitated('1234567', chances)}"
-    return MadeUp(replace(url, path=path), _place(url, "far"), url_words(path))
+    return MadeUp(url._replace(path=path), _place(url, "far"), url_words(path))
 
 
 def _top(segments: list[str]) -> int:

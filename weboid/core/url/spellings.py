@@ -4,7 +4,6 @@ Archives merge spellings that are different pages: letter case, order of query, 
 """
 
 import re
-from dataclasses import replace
 from typing import Final
 from urllib.parse import unquote
 
@@ -58,7 +57,7 @@ def is_wanted(form: Url | None, url: Url) -> bool:
         return False
     if url.port or form.port or is_ip(url.host) or "ftp" in (url.scheme, form.scheme):
         return form == url
-    return is_same_page(*(replace(one, path=_SLASHES.sub("/", one.path)) for one in (form, url)))
+    return is_same_page(*(one._replace(path=_SLASHES.sub("/", one.path)) for one in (form, url)))
 
 
 def is_front(url: Url) -> bool:
@@ -88,7 +87,7 @@ def similar_url(url: Url) -> Url | None:
     path = _FOLDER_SESSION.sub("", _PATH_SESSION.sub("", path))
     fields = [field for field in query.split("&") if not _is_session(field)] if mark else []
     rest = "&".join(fields)
-    similar = replace(url, path=f"{path}?{rest}" if rest else path or "/")
+    similar = url._replace(path=f"{path}?{rest}" if rest else path or "/")
     return None if similar == url else similar
 
 

@@ -6,9 +6,8 @@ One law: ``normal(normal(x)) == normal(x)``, and a link as MediaWiki stores it h
 """
 
 import re
-from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 from weboid.core.url.hosts import InvalidReason, InvalidUrl, host_form, require_visible
@@ -42,10 +41,14 @@ _EDGES: Final = "".join(map(chr, range(0x21)))
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _PARTS: Final = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(//)?([^/?#]*)([^?#]*)(\?[^#]*)?")
 _PORT: Final = re.compile(r"0*([0-9]{1,5})")
+_PLAIN: Final = re.compile(
+    r"(https?|ftps?|sftp)://([0-9A-Za-z.-]{1,253})(/[!$&'()*+,\-./0-9:;=@A-Z_a-z~]*(?:\?[!$&'()*+,\-./0-9:;=?@A-Z_a-z~]*)?)"
+)
+"""Nearly all URLs on pages: of these only the host may change, and dots in the path."""
+_LONGEST_PLAIN: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Url:
+class Url(NamedTuple):
     """A valid URL in normal form; ``str()`` returns it as text.
 
     `host` is a name in punycode or an IP address, IPv6 without brackets. `port` 0 = none, or the scheme's default
@@ -77,6 +80,14 @@ def scheme_of(url: str) -> str | None:
 
 def parse(url: str) -> Url:
     """The URL in normal form; raises InvalidUrl, with reason ``protocol`` for links that L-3 ignores."""
+    if (plain := _PLAIN.fullmatch(url)) and "/." not in url and len(url) < _LONGEST_PLAIN:
+        scheme, host, path = plain.groups()
+        return Url(scheme, host_form(host), 0, path)
+    return _parsed(url)
+
+
+def _parsed(url: str) -> Url:
+    """The same for any URL, step by step."""
     url = url.strip(_EDGES)
     parts = _PARTS.match(url)
     assert parts, "every part of the pattern may be empty"
@@ -192,7 +203,7 @@ _MISLEADING: Final = re.compile(
 
 def front_page(url: Url) -> Url:
     """The front page of a URL's site."""
-    return replace(url, path="/")
+    return url._replace(path="/")
 
 
 def suspicious(path: str) -> bool:

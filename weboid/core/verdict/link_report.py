@@ -1,22 +1,18 @@
 """The values of an answer: what is reported of a link, and of a page with its links (W-1, W-3, W-8).
 
-Words for people are in ``web/words``; ``store`` and ``wiki`` read the data.
-One law: `link_as_json` is the only dictionary form of a link; JSON, JavaScript, XML and ``weboid show`` all use it.
-It is described in ``docs/api.md``.
+Words for people are in ``web/words``; ``store`` and ``wiki`` read the data. Their dictionary form is in `report_json`.
+One law: links of one normal form are one report (L-6).
 """
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
-from weboid.core.archive.addresses import stamp_of
-from weboid.core.archive.copies import Copies, DistanceTo, copies_as_json
-from weboid.core.record.days import iso
-from weboid.core.record.history import Entry
+from weboid.core.archive.copies import Copies, DistanceTo
 from weboid.core.record.policy import DEFAULT, Policy
-from weboid.core.record.record import UNTRIED, HostRecord, UrlRecord
+from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
 from weboid.core.record.status import Status, http_code
 from weboid.core.url.archives import Snapshot, is_archive_host, snapshot_of
 from weboid.core.url.classify import Classified, UrlClass
@@ -24,21 +20,20 @@ from weboid.core.url.display import unicode_host
 from weboid.core.url.farms import WikiName
 from weboid.core.url.hosts import InvalidReason, reversed_name
 from weboid.core.url.keys import UrlKey, key_of
+from weboid.core.url.link_kind import InterwikiLink, LinkOrigin, origin_of
 from weboid.core.url.urls import DEFAULT_PORTS, Url
 from weboid.core.verdict.claims import NONE, Claims, with_claims
 from weboid.core.verdict.grounds import Grounds, grounds_of
 from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, KeptCopies, Services, shown_copies
 from weboid.core.verdict.verdict import Finding, Verdict, finding_of
 
-VERSION: Final = 2
-"""The version of all documents for machines: they grow by new keys only; whoever changes or drops one counts it up."""
-
 
 class Extent(StrEnum):
-    """Which links of a page an answer has: W-1's, W-3's default, or all."""
+    """Which links of a page an answer has: W-1's, W-3's default, these and what readers are told of (G-5), or all."""
 
     DEAD = "dead"
     FINDINGS = "findings"
+    NOTES = "notes"
     ALL = "all"
 
 
@@ -55,6 +50,18 @@ class Known(Protocol):
     def claims(self) -> Claims: ...
     @property
     def kept(self) -> KeptCopies: ...
+
+
+class KnownLink(Known, Protocol):
+    """The same of one among the many of a page, which may only be counted."""
+
+    @property
+    def is_working(self) -> bool:
+        """Whether `finding_of` its record finds it working."""
+
+    @property
+    def is_notable(self) -> bool:
+        """Whether its file is of a notable type (U-6)."""
 
 
 class KeyedLink(NamedTuple):
@@ -78,6 +85,7 @@ class LinkReport(NamedTuple):
 
     `url` and `normal` are None where the link is ignored or invalid, `due` where nothing is stored of it or it is
     never checked. `copies` are those in web archives, None of a link that needs none: dead and doubtful ones do.
+    `origin` is how the page links to it, None where that is not known: the store does not keep it.
     """
 
     given: tuple[str, ...]
@@ -92,6 +100,7 @@ class LinkReport(NamedTuple):
     claims: Claims = NONE
     grounds: Grounds | None = None
     copies: Copies | None = None
+    origin: LinkOrigin | None = None
 
     @property
     def cited_copy(self) -> Snapshot | None:
@@ -103,9 +112,9 @@ class LinkReport(NamedTuple):
     @property
     def status(self) -> Status:
         """The newest status; INVALID for an invalid link, UNTRIED for one that was never checked."""
-        if self.kind is UrlClass.INVALID:
-            return Status.INVALID
-        return self.record.history[0].status if self.record.history else Status.UNTRIED
+        if history := self.record.history:
+            return history[0].status
+        return Status.INVALID if self.kind is UrlClass.INVALID else Status.UNTRIED
 
     @property
     def host_unicode(self) -> str | None:
@@ -121,9 +130,20 @@ class LinkReport(NamedTuple):
         return http_code(self.status) if self.record.http is None else self.record.http or None
 
 
+class LinkPart(NamedTuple):
+    """Which of a page's `total` links are told: those from `first` to `end`, counted from 0 in their own order."""
+
+    first: int
+    end: int
+    total: int
+
+
 @dataclass(frozen=True, slots=True)
 class PageReport:
-    """A page with its links, sorted. They were read on day `read`: this second if `live`, else at a pass (W-10)."""
+    """A page with its links, sorted. They were read on day `read`: this second if `live`, else at a pass (W-10).
+
+    `prefixed_title` is the title with its namespace's prefix; `part` says which of its links these are, None = all.
+    """
 
     wiki: WikiName
     page: int
@@ -133,8 +153,11 @@ class PageReport:
     links: tuple[LinkReport, ...]
     read: int
     live: bool
+    prefixed_title: str
+    part: LinkPart | None = None
 
 
+_WORKING: Final = Finding(Verdict.WORKING)
 _INVALID: Final = Finding(Verdict.INVALID)
 _SPAM: Final = Finding(Verdict.SPAM)
 _UNKNOWN: Final = Finding(Verdict.UNKNOWN)
@@ -144,12 +167,19 @@ _FINDINGS: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL, Verdict.SPAM, Verd
 
 
 def is_told(link: LinkReport, extent: Extent) -> bool:
-    """Whether an answer of that extent has the link. A suspicious path is a finding (W-3); having moved is not."""
+    """Whether an answer of that extent has the link."""
+    return _tells(extent, link.finding.verdict, link.suspicious, link.record)
+
+
+def _tells(extent: Extent, verdict: Verdict, suspicious: bool, record: UrlRecord) -> bool:
+    """A suspicious path is a finding (W-3); having moved is not. Only a notable file type has a size (U-6)."""
     match extent:
         case Extent.DEAD:
-            return link.finding.verdict is Verdict.DEAD
+            return verdict is Verdict.DEAD
         case Extent.FINDINGS:
-            return link.finding.verdict in _FINDINGS or link.suspicious
+            return verdict in _FINDINGS or suspicious
+        case Extent.NOTES:
+            return verdict in _FINDINGS or suspicious or record.mime is not None
         case Extent.ALL:
             return True
 
@@ -168,32 +198,60 @@ def link_report(
 
 
 def _link_report(
-    keyed: KeyedLink, known: Known | None, policy: Policy, given: tuple[str, ...], spam: bool, services: Services
+    keyed: KeyedLink,
+    known: Known | None,
+    policy: Policy,
+    given: tuple[str, ...],
+    spam: bool,
+    services: Services,
+    origin: LinkOrigin | None = None,
+    extent: Extent = Extent.ALL,
 ) -> LinkReport:
     link = keyed.link
+    record, host, claims, due, grounds, copies = UNTRIED, UNKNOWN_HOST, NONE, None, None, None
+    if known is not None:
+        record, host, claims = known.record, known.host, known.claims
     if link.kind is UrlClass.INVALID:
         finding = _INVALID
     elif spam:
         finding = _SPAM
     elif link.kind is UrlClass.WATCHED and known is not None:
-        finding = with_claims(finding_of(known.record, known.host, policy), known.claims)
+        finding = with_claims(finding_of(record, host, policy), claims)
     else:
         finding = _UNKNOWN
-    record, due, claims, grounds, copies = UNTRIED, None, NONE, None, None
+    if extent is not Extent.ALL and not _tells(extent, finding.verdict, link.note, record):
+        return _counted(keyed, given, finding)
     if known is not None:
-        record, due, claims = known.record, known.next_check, known.claims
-        grounds = grounds_of(record, known.host, policy)
-        if finding.verdict in COPY_WANTED and link.url is not None and not is_archive_host(link.url.host):
+        due, grounds = known.next_check, grounds_of(record, host, policy)
+        if finding.verdict in COPY_WANTED and link.url and not is_archive_host(link.url.host):
             copies = shown_copies(known.kept, link.url, claims.archives, services)
     # Positional arguments are faster, and there are hundreds of links on a page.
     return LinkReport(
-        given, link.kind, link.url, keyed.normal, finding, record, due, link.reason, link.note, claims, grounds, copies
+        given,
+        link.kind,
+        link.url,
+        keyed.normal,
+        finding,
+        record,
+        due,
+        link.reason,
+        link.note,
+        claims,
+        grounds,
+        copies,
+        origin,
     )
+
+
+def _counted(keyed: KeyedLink, given: tuple[str, ...], finding: Finding) -> LinkReport:
+    """What an answer needs of a link that it only counts."""
+    link = keyed.link
+    return LinkReport(given, link.kind, link.url, keyed.normal, finding, invalid=link.reason, suspicious=link.note)
 
 
 def link_reports(
     links: Iterable[Classified],
-    known: Mapping[UrlKey, Known],
+    known: Mapping[UrlKey, KnownLink],
     policy: Policy = DEFAULT,
     *,
     spam: Collection[UrlKey] = (),
@@ -205,23 +263,44 @@ def link_reports(
 
 def keyed_reports(
     links: Iterable[KeyedLink],
-    known: Mapping[UrlKey, Known],
+    known: Mapping[UrlKey, KnownLink],
     policy: Policy = DEFAULT,
     *,
     spam: Collection[UrlKey] = (),
     services: Services = DEFAULT_SERVICES,
+    interwiki: Mapping[str, InterwikiLink] | None = None,
+    extent: Extent = Extent.ALL,
+    is_sorted: bool = True,
 ) -> tuple[LinkReport, ...]:
-    """Like `link_reports`, for links whose keys have already been computed."""
-    forms: dict[str, list[KeyedLink]] = {}
+    """Like `link_reports`, for links whose keys have already been computed; in any order unless `is_sorted`.
+
+    `interwiki` are the interwiki links of the page by their URLs, None where nobody knows which they are. Of links
+    that an answer of that extent only counts there is no more than the finding, of working ones the verdict; they
+    come last.
+    """
+    forms: dict[str, KeyedLink] = {}
+    others: dict[str, set[str]] = {}
     for keyed in links:
-        forms.setdefault(keyed.normal or keyed.link.given, []).append(keyed)
-    reports = []
-    for same in forms.values():
-        first, *others = same
-        given = tuple(sorted({form.link.given for form in same})) if others else (first.link.given,)
-        found = None if first.key is None else known.get(first.key)
-        reports.append(_link_report(first, found, policy, given, first.key in spam, services))
-    return tuple(sorted(reports, key=place))
+        if forms.setdefault(form := keyed.normal or keyed.link.given, keyed) is not keyed:
+            others.setdefault(form, {forms[form].link.given}).add(keyed.link.given)
+    told: list[LinkReport] = []
+    counted: list[LinkReport] = []
+    tells_all, tells_files = extent is Extent.ALL, extent is Extent.NOTES
+    for form, keyed in forms.items():
+        link, _, key = keyed
+        found, is_spam = None if key is None else known.get(key), key in spam
+        given = tuple(sorted(others[form])) if form in others else (link.given,)
+        is_plain = link.kind is UrlClass.WATCHED and not (is_spam or link.note)
+        is_fine = is_plain and found is not None and found.is_working and not (tells_files and found.is_notable)
+        if not tells_all and is_fine:
+            counted.append(_counted(keyed, given, _WORKING))
+            continue
+        origin = None if interwiki is None else origin_of(given, interwiki)
+        report = _link_report(keyed, found, policy, given, is_spam, services, origin, extent)
+        (told if tells_all or is_told(report, extent) else counted).append(report)
+    if is_sorted:
+        told.sort(key=place)
+    return (*told, *counted)
 
 
 def watched_keys(links: Iterable[KeyedLink]) -> set[UrlKey]:
@@ -242,53 +321,6 @@ def _labels(host: str) -> tuple[str, ...]:
     return tuple(reversed_name(host).split("."))
 
 
-def link_as_json(link: LinkReport) -> dict[str, Any]:
-    """The one dictionary form of a link: days as ISO dates, unknown things None (U-2, U-4)."""
-    finding, record, claims = link.finding, link.record, link.claims
-    return {
-        "normal": link.normal,
-        "host_unicode": link.host_unicode,
-        "given": list(link.given),
-        "class": link.kind.value,
-        "verdict": finding.verdict.word,
-        "reason": finding.reason.word if finding.reason else link.invalid and link.invalid.value,
-        "since": _iso(finding.since),
-        **_status_as_json(link.status),
-        "http": link.http,
-        "checked": _iso(record.checked),
-        "next_check": _iso(link.due),
-        "strikes": record.streak.strikes,
-        "evidence": None if link.grounds is None else _grounds_as_json(link.grounds),
-        "target": record.target,
-        "mime": record.mime,
-        "size_kib": record.size_kib,
-        "suspicious": link.suspicious,
-        "reported": _iso(claims.reported),
-        "assumed": _iso(claims.assumed),
-        "replacement": claims.replacement,
-        "archives": _addresses(link),
-        **copies_as_json(link.copies),
-        "copy_of": None if (copy := link.cited_copy) is None else _copy_as_json(copy),
-        "history": [_entry_as_json(entry) for entry in record.history],
-    }
-
-
-def _addresses(link: LinkReport) -> list[str]:
-    """The addresses of all copies, those that people chose first."""
-    if link.copies is None:
-        return list(link.claims.archives)
-    return [snapshot.address for snapshot in link.copies.snapshots]
-
-
-def _copy_as_json(copy: Snapshot) -> dict[str, Any]:
-    """What the address of a copy says: ``weboid normalize --json`` gives the same."""
-    return {
-        "service": copy.archive.name,
-        "original": None if copy.original is None else str(copy.original),
-        "stamp": None if copy.taken is None else f"{stamp_of(copy.taken):014}",
-    }
-
-
 def cited_on(link: LinkReport, day: int) -> LinkReport:
     """The same report with the distances of its copies to a citation on that day."""
     copies = link.copies
@@ -301,62 +333,3 @@ def cited_on(link: LinkReport, day: int) -> LinkReport:
 def has_copy(link: LinkReport) -> bool:
     """Whether a copy of a dead or doubtful link can be shown."""
     return link.copies is not None and bool(link.copies.snapshots)
-
-
-def page_as_json(page: PageReport, extent: Extent) -> dict[str, Any]:
-    """The dictionary form of a page with the links of that extent; `counts` is over all of its links, by verdict."""
-    counts = {verdict.word: 0 for verdict in Verdict}
-    for link in page.links:
-        counts[link.finding.verdict.word] += 1
-    return {
-        "wiki": str(page.wiki),
-        "id": page.page,
-        "namespace": page.namespace,
-        "title": page.title,
-        "revision": page.revision,
-        "live": page.live,
-        "read": iso(page.read),
-        "counts": counts,
-        "links": [link_as_json(link) for link in page.links if is_told(link, extent)],
-    }
-
-
-def state_word(status: Status) -> str:
-    """The stable word of a status, e.g. ``dns-gone``: also where HTTP has no code for it."""
-    return status.name.lower().replace("_", "-")
-
-
-@cache
-def _status_as_json(status: Status) -> dict[str, Any]:
-    """The status byte (U-4), the HTTP code that represents its group, None where HTTP has none, and its word.
-
-    To be copied: it is the same for all.
-    """
-    return {"status": int(status), "http": http_code(status), "state": state_word(status)}
-
-
-def _grounds_as_json(grounds: Grounds) -> dict[str, Any]:
-    streak = grounds.streak
-    return {
-        "strikes": streak.strikes,
-        "missing": grounds.missing,
-        "since": _iso(streak.since),
-        "until": _iso(streak.until),
-        "days": grounds.days,
-        "needs_days": grounds.needs_days,
-        "weekdays": streak.evidence.weekdays,
-        "hours": streak.evidence.hours,
-        "of_host": grounds.of_host,
-    }
-
-
-def _entry_as_json(entry: Entry) -> dict[str, Any]:
-    return {
-        **_status_as_json(entry.status),
-        "first": iso(entry.first),
-        "last": iso(entry.last),
-    }
-
-
-def _iso(day: int | None) -> str | None:
-    return None if day is None else iso(day)

@@ -3,8 +3,8 @@
 One law: "dead" needs proof over weeks, by the URL's own checks or by contacts with its host (C-5), and nothing else.
 """
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.proof import proven
@@ -30,8 +30,7 @@ class Verdict(Enum):
         self.word = self._name_.lower()
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A verdict with its reason and the first day of that state."""
 
     verdict: Verdict

@@ -8,6 +8,7 @@ One law: a page that does not fit gives a `SettingsError` that names each fault 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Annotated, Any, Final, Literal
 
 from babel import Locale, UnknownLocaleError
@@ -23,6 +24,8 @@ text, the day, the month and the moment of writing, and the name of the bot that
 _OUT: Final = r"\u0000-\u001f\u007f{}|<>\[\]"
 """What stands in no name and no value: it would leave a template."""
 _FIELD: Final = rf"\{{(?:{'|'.join(PLACEHOLDERS)})\}}"
+
+_PATTERNS_KEPT: Final = 4_096
 
 
 class SettingsError(WeboidError):
@@ -213,9 +216,10 @@ def template_key(name: str) -> str:
     return plain[:1].upper() + plain[1:]
 
 
-def placeholders(pattern: str) -> set[str]:
+@lru_cache(_PATTERNS_KEPT)
+def placeholders(pattern: str) -> frozenset[str]:
     """The placeholders in a pattern."""
-    return {found[1:-1] for found in re.findall(_FIELD, pattern)}
+    return frozenset(found[1:-1] for found in re.findall(_FIELD, pattern))
 
 
 def _contradictions(settings: WikiSettings, wiki: str | None) -> list[str]:

@@ -8,7 +8,8 @@ One law: whatever the values are, the result is one template with the parameters
 import re
 from collections.abc import Collection, Mapping
 from datetime import UTC, date, datetime
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from babel import Locale
 from babel.dates import format_date
@@ -20,6 +21,8 @@ _WAYBACK: Final = "wayback"
 _NEEDED: Final = frozenset({"url", "archive_url", "stamp"})
 _FIELD: Final = re.compile(r"\{([a-z_]+)\}")
 _MOST_TEXT: Final = 300
+_DATES_KEPT: Final = 4_096
+_PATTERNS_KEPT: Final = 1_024
 
 _ADDRESS: Final = re.compile(
     r"[A-Za-z][A-Za-z0-9+.-]*://(?:\[[0-9A-Fa-f:.]+\](?::[0-9]+)?|[^\s/?#\[\]{}|<>\"'\x00-\x1f]+)"
@@ -29,6 +32,14 @@ _ENTITY: Final = re.compile(r"&(?=#?\w+;)")
 _UNSEEN: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]")
 _OUT_OF_TEXT: Final = re.compile(r"[<>\[\]{}|]|'(?=')|~(?=~~)|_(?=_\w+?__)|^[*#:;=]")
 _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+class _Parameter(NamedTuple):
+    """A parameter of a pattern: its name, or its number from 1 on."""
+
+    key: str
+    value: str
+    is_named: bool
 
 
 def archive_wikitext(
@@ -51,24 +62,29 @@ def archive_wikitext(
         return None
     moment = taken.astimezone(UTC)
     values = {
-        **_common(settings, today, bot),
+        **common_values(settings, today, bot),
         "url": url_value(url),
         "archive_url": url_value(archive_url),
         "archive_date": date_text(settings, moment.date()),
         "stamp": f"{moment:%Y%m%d%H%M%S}".zfill(14),
         "text": text_value(text),
     }
-    return _filled(pattern, values)
+    return filled_pattern(pattern, values)
 
 
 def dead_wikitext(settings: WikiSettings, *, url: str, text: str, today: date, bot: str | None = None) -> str | None:
     """The wiki's mark of a dead link; arguments as for `archive_wikitext`. None if the URL cannot be written."""
-    values = {**_common(settings, today, bot), "url": url_value(url), "text": text_value(text)}
-    return _filled(settings.dead_tag.write, values)
+    values = {**common_values(settings, today, bot), "url": url_value(url), "text": text_value(text)}
+    return filled_pattern(settings.dead_tag.write, values)
 
 
-def archive_parameters(settings: WikiSettings, *, archive_url: str, taken: datetime, today: date) -> str | None:
-    """The parameters that give a citation of a dead link its copy, such as ``|archive-url=… |archive-date=…``."""
+def archive_parameters(
+    settings: WikiSettings, *, archive_url: str, taken: datetime, today: date, is_dead: bool = True
+) -> str | None:
+    """The parameters that give a citation its copy, such as ``|archive-url=… |archive-date=…``.
+
+    With them the citation says whether its link is dead. None if the copy's URL cannot be written.
+    """
     cite = settings.cite
     copy = url_value(archive_url)
     if copy is None:
@@ -76,15 +92,16 @@ def archive_parameters(settings: WikiSettings, *, archive_url: str, taken: datet
     moment = taken.astimezone(UTC).date()
     written = {cite.archive_url[0]: copy, cite.archive_date[0]: date_text(settings, moment)}
     if cite.status is not None:
-        dead = _substituted(cite.status.dead, _common(settings, today, None))
-        written |= {} if dead is None else {cite.status.param: dead}
+        pattern = cite.status.dead if is_dead else cite.status.live
+        status = pattern and substituted(pattern, common_values(settings, today, None))
+        written |= {cite.status.param: status} if status else {}
     return " ".join(f"|{name}={value}" for name, value in written.items())
 
 
 def date_text(settings: WikiSettings, day: date, templates: Collection[str] = ()) -> str:
     """A day as the wiki writes it on a page that has these templates."""
     present = {template_key(name) for name in templates}
-    for rule in settings.date_rules:
+    for rule in settings.date_rules if present else ():
         if present & {template_key(name) for name in rule.if_template}:
             return _formatted(settings, day, rule.date)
     return _formatted(settings, day, settings.date)
@@ -112,17 +129,24 @@ def text_value(text: str) -> str | None:
     return _OUT_OF_TEXT.sub(lambda found: f"&#{ord(found[0])};", _ENTITY.sub("&amp;", line)) or None
 
 
-def _common(settings: WikiSettings, today: date, bot: str | None) -> dict[str, str | None]:
+def common_values(settings: WikiSettings, today: date, bot: str | None) -> dict[str, str | None]:
+    """The values of placeholders that do not depend on the link; `bot` None = a person writes."""
     return {
         "date": date_text(settings, today),
         "month": settings.month and _formatted(settings, today, settings.month),
         "now": f"{today:%Y-%m-%d %H:%M:%S}" if isinstance(today, datetime) else None,
-        "bot": text_value(bot or ""),
+        "bot": text_value(bot) if bot else None,
     }
 
 
 def _formatted(settings: WikiSettings, day: date, pattern: str) -> str:
-    return format_date(day, format=pattern, locale=Locale.parse(settings.lang, sep="-"))
+    # A moment is equal to no other, its day to that of all links of an answer.
+    return _formatted_day(settings.lang, pattern, day.date() if isinstance(day, datetime) else day)
+
+
+@lru_cache(_DATES_KEPT)
+def _formatted_day(language: str, pattern: str, day: date) -> str:
+    return format_date(day, format=pattern, locale=Locale.parse(language, sep="-"))
 
 
 def _is_wayback(archive_url: str) -> bool:
@@ -134,28 +158,40 @@ def _percent_encoded(found: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace"))
 
 
-def _substituted(pattern: str, values: Mapping[str, str | None]) -> str | None:
+def substituted(pattern: str, values: Mapping[str, str | None]) -> str | None:
     """The pattern with its placeholders filled in; None if one of them has no value."""
     if any(values.get(name) is None for name in placeholders(pattern)):
         return None
     return _FIELD.sub(lambda found: values[found[1]] or "", pattern)
 
 
-def _filled(pattern: str, values: Mapping[str, str | None]) -> str | None:
-    """The template of a pattern; None if it would lack an address or a moment."""
-    name, *parameters = pattern[2:-2].split("|")
-    written, place, left_out = [name], 0, False
+def filled_pattern(pattern: str, values: Mapping[str, str | None]) -> str | None:
+    """The template of a pattern, with wikitext for values; None if it would lack an address or a moment."""
+    name, parameters = _taken_apart(pattern)
+    written, left_out = [name], False
     for parameter in parameters:
-        key, equals, value = parameter.partition("=")
-        if not equals:
-            place, key, value = place + 1, str(place + 1), parameter
-        filled = _substituted(value, values)
+        filled = substituted(parameter.value, values)
         if filled is None:
-            if placeholders(value) & _NEEDED:
+            if placeholders(parameter.value) & _NEEDED:
                 return None
             left_out = True
         else:
             # A value with = would be taken for a name and a value, and one after a gap for the one before.
-            is_named = equals or left_out or "=" in filled
-            written.append(f"{key}={filled}" if is_named else filled)
+            is_named = parameter.is_named or left_out or "=" in filled
+            written.append(f"{parameter.key}={filled}" if is_named else filled)
     return "{{" + "|".join(written) + "}}"
+
+
+@lru_cache(_PATTERNS_KEPT)
+def _taken_apart(pattern: str) -> tuple[str, tuple[_Parameter, ...]]:
+    """The name of a pattern's template, and its parameters."""
+    name, *written = pattern[2:-2].split("|")
+    place, parameters = 0, []
+    for parameter in written:
+        key, equals, value = parameter.partition("=")
+        if equals:
+            parameters.append(_Parameter(key, value, True))
+        else:
+            place += 1
+            parameters.append(_Parameter(str(place), parameter, False))
+    return name, tuple(parameters)

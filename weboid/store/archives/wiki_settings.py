@@ -4,9 +4,10 @@ What a page means belongs to ``core/wikitext/settings``, fetching it to ``mainta
 One law: a page that does not fit never replaces one that did; that it does not fit is kept beside it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Final
+from typing import Any, Final
 
 from weboid.assets import asset
 from weboid.core.url.farms import WMF
@@ -33,8 +34,11 @@ class StoredSettings:
 async def find_settings(conn: Connection, wiki: int) -> WikiSettings | None:
     """The settings of a wiki, by its own page or else those that are shipped; None if neither exists or is usable."""
     row = await (await conn.execute(SQL["find_settings"], {"wiki": wiki})).fetchone()
-    if row is None:
-        return None
+    return None if row is None else settings_of(row)
+
+
+def settings_of(row: Sequence[Any]) -> WikiSettings | None:
+    """The settings in a row of `find_settings`, or in such a row within another."""
     farm, dbname, text, fault = row
     if text is not None:
         return _parsed(text)

@@ -4,12 +4,17 @@ The queries belong to the modules of the nouns. One law: no module above the sto
 a database that cannot be reached or cannot do its work raises StoreError, whose cause is psycopg's exception.
 """
 
+import asyncio
+import os
 import select
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Final, TypeVar
 
 import psycopg
 from psycopg import AsyncConnection
+from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool
@@ -19,13 +24,42 @@ from weboid.errors import StoreError
 from weboid.store.db.arrays import ArrayDumper
 
 CONNECT_TIMEOUT_S = 10
+_GRACE_S: Final = 2.0
+"""How long after its time limit a statement may be silent before its connection is given up."""
+_Result = TypeVar("_Result")
 
 Connection = AsyncConnection[TupleRow]
 """What the modules of the nouns take: a connection in a transaction."""
 
 
+class ImpatientConnection(AsyncConnection[TupleRow]):
+    """One that is given up when the server is silent for `patience_s`, 0 = never.
+
+    The time limit for statements is kept by the server: one that hangs, or whose machine has gone, keeps none.
+    """
+
+    patience_s = 0.0
+
+    async def wait(self, gen: PQGen[_Result], interval: float = 0.1, timeout: float | None = None) -> _Result:  # noqa: ASYNC109 (the name is psycopg's)
+        if not self.patience_s:
+            return await super().wait(gen, interval, timeout)
+        giving_up = asyncio.get_running_loop().call_later(self.patience_s, self._hang_up)
+        try:
+            return await super().wait(gen, interval, timeout)
+        finally:
+            giving_up.cancel()
+
+    def _hang_up(self) -> None:
+        # As if the server had gone: to cancel a statement would take one that listens.
+        with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self.pgconn.socket)) as line:
+            line.shutdown(socket.SHUT_RDWR)
+
+
 class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
     """Connections that are tested before they are lent, so that a restart of the server causes no error."""
+
+    when_used: Callable[[], None] = staticmethod(lambda: None)
+    """Called whenever a connection was lent and did its work."""
 
     @asynccontextmanager
     async def connection(
@@ -40,17 +74,26 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
         try:
             async with super().connection(timeout) as connection:
                 yield connection
+            self.when_used()
         except (psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout) as error:
             raise StoreError(f"the database failed: {_first_line(error)}") from error
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[AsyncConnection[TupleRow]]:
+    async def reading(self, wait_s: float | None = None) -> AsyncIterator[AsyncConnection[TupleRow]]:
         """Lends a connection in autocommit mode: it saves the round trips that begin and end a transaction, which cost
-        an answer more than short statements do. Raises StoreError as `connection` does.
+        an answer more than short statements do. Raises StoreError as `connection` does, after `wait_s` if that is given
+        and no connection was free.
         """
-        async with self.connection() as connection:
+        async with self.connection(wait_s) as connection:
             await connection.set_autocommit(True)
             yield connection
+
+    async def find_most_connections(self) -> int:
+        """How many connections the server allows to all programs together; raises StoreError."""
+        async with self.connection() as connection:
+            row = await (await connection.execute("SELECT current_setting('max_connections')::int")).fetchone()
+        assert row
+        return int(row[0])
 
 
 @asynccontextmanager
@@ -59,10 +102,10 @@ async def open_pool(
 ) -> AsyncIterator[Pool]:
     """Opens at most ``size`` connections for one part of the program (its name is shown in ``pg_stat_activity``).
 
-    A statement is cut off after ``statement_timeout_s`` (0 = never), a transaction in which nothing happens after
-    ``idle_s``: a program that hangs in its middle must not hold its locks against all others. A task that waits longer
-    than ``timeout_s`` for a free connection gets a StoreError. Raises StoreError at once if the database cannot be
-    reached.
+    A statement is cut off after ``statement_timeout_s`` (0 = never), by the server or else by us, a transaction in
+    which nothing happens after ``idle_s``: a program that hangs in its middle must not hold its locks against all
+    others. A task that waits longer than ``timeout_s`` for a free connection gets a StoreError. Raises StoreError at
+    once if the database cannot be reached.
     """
     name = f"weboid {__version__} {part}".strip()
     settings = {"application_name": name, "connect_timeout": CONNECT_TIMEOUT_S, "prepare_threshold": 2}
@@ -76,10 +119,13 @@ async def open_pool(
             (f"{statement_timeout_s * 1000:.0f}", f"{idle_s * 1000:.0f}"),
         )
         await connection.commit()
+        if isinstance(connection, ImpatientConnection) and statement_timeout_s:
+            connection.patience_s = statement_timeout_s + _GRACE_S
 
     await _try(dsn)
     pool = Pool(
         dsn,
+        connection_class=ImpatientConnection,
         kwargs=settings,
         min_size=1,
         max_size=size,

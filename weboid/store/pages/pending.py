@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from weboid.core.wikitext.titles import NamespaceNames
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
 from weboid.store.pages.forward import move_forward
+from weboid.store.pages.stored_page import find_titled
 from weboid.store.pages.use import unpacked_keys
+from weboid.store.pages.wiki import list_namespaces
 
 SQL: Final = statements("pages/pending")
 PAGE_SQL: Final = statements("pages/page")
@@ -61,9 +64,8 @@ async def record_asked(conn: Connection, wiki: int, pages: Sequence[int], day: i
 
 
 async def record_asked_titles(conn: Connection, wiki: int, titles: Sequence[str], day: int) -> None:
-    """As `record_asked`, by title; titles with a prefix are left to the feeder, as only the wiki knows its prefixes."""
-    rows = await conn.execute(PAGE_SQL["list_by_titles"], {"wiki": wiki, "titles": sorted(titles)})
-    known = {title: page async for page, title in rows}
+    """As `record_asked`, by title."""
+    known = await find_titled(conn, wiki, titles, NamespaceNames(await list_namespaces(conn, wiki)))
     await record_asked(conn, wiki, list(known.values()), day)
     strangers = sorted(set(titles) - known.keys())
     await conn.execute(SQL["record_strange_titles"], {"wiki": wiki, "titles": strangers, "most": MOST_WAITING})

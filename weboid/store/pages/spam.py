@@ -132,6 +132,12 @@ async def list_spam_links(conn: Connection, wiki: int, pages: Iterable[int]) -> 
     return found
 
 
+async def list_spam_part(conn: Connection, wiki: int, page: int, *, first: int, limit: int) -> dict[UrlKey, str]:
+    """At most `limit` spam links of a page, by key, from the one with the number `first` on."""
+    values = {"wiki": wiki, "page": page, "first": first, "limit": limit}
+    return {UrlKey(*key): url async for *key, url in await conn.execute(SQL["list_spam_part"], values)}
+
+
 async def is_spam_somewhere(conn: Connection, key: UrlKey) -> bool:
     """Whether the URL is spam on any page of any wiki."""
     row = await (await conn.execute(SQL["is_spam_somewhere"], key._asdict())).fetchone()

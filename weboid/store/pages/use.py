@@ -34,6 +34,8 @@ SQL: Final = statements("pages/page")
 URL_SQL: Final = statements("urls/url")
 CHANGE_SQL: Final = statements("urls/verdict_log")
 _KEY: Final = struct.Struct(">hqq")
+KEY_BYTES: Final = _KEY.size
+"""What a key takes when it is packed."""
 
 Use = tuple[int, UrlKey]
 """A URL on a page of the wiki at hand."""

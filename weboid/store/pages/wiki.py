@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from weboid.core.url.farms import Farm, WikiName
+from weboid.core.wikitext.titles import Namespace
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
 
@@ -57,6 +58,23 @@ async def list_wikis(conn: Connection) -> list[StoredWiki]:
 async def record_pass(conn: Connection, wiki: int, day: int) -> None:
     """Records that a pass over the whole wiki was completed on that day (U-8's guard)."""
     await conn.execute(SQL["record_pass"], {"wiki": wiki, "day": day})
+
+
+async def list_namespaces(conn: Connection, wiki: int) -> list[Namespace]:
+    """How a wiki names its namespaces, by number and name; empty if it was never asked."""
+    return [Namespace(*row) async for row in await conn.execute(SQL["list_namespaces"], {"wiki": wiki})]
+
+
+async def record_namespaces(conn: Connection, wiki: int, names: Sequence[Namespace]) -> None:
+    """Records how a wiki names its namespaces now, instead of what was known; names come once each, and clean."""
+    columns = {
+        "namespace": [each.number for each in names],
+        "name": [each.name for each in names],
+        "is_alias": [each.is_alias for each in names],
+        "is_cased": [each.is_cased for each in names],
+    }
+    await conn.execute(SQL["lock_namespaces"], {"wiki": wiki})
+    await conn.execute(SQL["record_namespaces"], {"wiki": wiki, **columns})
 
 
 def _stored_wiki(row: Sequence[Any]) -> StoredWiki:

@@ -39,6 +39,8 @@ class Action(StrEnum):
     REMOVE_REPLACEMENT = "remove-replacement"
     DROP_REPLACEMENT = "drop-replacement"
     """Done by the program itself: the replacement did not work."""
+    CHECK_REPLACEMENT = "check-replacement"
+    """Done by the program itself: the replacement is shown from now on, or not for the time being."""
     CHECK = "check"
     UNDO = "undo"
     BLOCK = "block"

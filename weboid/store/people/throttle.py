@@ -1,4 +1,4 @@
-"""The budgets of ranges of addresses, shared by all web processes and kept over their restarts (W-9).
+"""The budgets of callers, shared by all web processes and kept over their restarts (W-9).
 
 Which range a request comes from, and what it costs, belongs to ``web/http/limits``; here a range is just a key.
 One law: no address is stored: a key is a hash under the day's random key, which is deleted after that day.
@@ -52,6 +52,16 @@ async def spend(conn: Connection, key: bytes, cost: int, rate: Rate) -> float | 
     finally:
         if not conn.closed:
             await conn.set_autocommit(False)
+
+
+async def pay(conn: Connection, key: bytes, units: int, rate: Rate) -> None:
+    """Takes units from a key that were spent already, also if it has not earned them yet."""
+    await conn.execute(SQL["pay"], {"key": key, "units": units, "unit_s": rate.unit_s})
+
+
+async def give_back(conn: Connection, key: bytes, units: int, rate: Rate) -> None:
+    """Gives a key back units that were spent by `spend` and came to nothing."""
+    await conn.execute(SQL["give_back"], {"key": key, "units": units, "unit_s": rate.unit_s})
 
 
 async def find_day_key(conn: Connection, day: int) -> bytes:

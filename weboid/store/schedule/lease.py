@@ -55,9 +55,9 @@ async def list_held(conn: Connection, held: Held) -> set[int]:
     return {bucket async for (bucket,) in await conn.execute(SQL["list_held"], _columns(held))}
 
 
-async def count_busy(conn: Connection, until: Moment, *, rest_s: float) -> int:
-    """How many buckets with due hosts are leased, or were less than `rest_s` seconds ago."""
-    row = await (await conn.execute(SQL["count_busy"], {**due_values(until), "rest": rest_s})).fetchone()
+async def count_due_buckets(conn: Connection, until: Moment) -> int:
+    """How many buckets have hosts due by then, whoever holds them."""
+    row = await (await conn.execute(SQL["count_due_buckets"], due_values(until))).fetchone()
     return int(row[0]) if row else 0
 
 

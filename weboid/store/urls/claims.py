@@ -29,11 +29,11 @@ async def noted(conn: Connection, urls: Sequence[KnownUrl]) -> list[KnownUrl]:
     found: dict[UrlKey, list[Sequence[Any]]] = {}
     async for bucket, host_key, url_key, *row in await conn.execute(SQL["list_notes"], columns):
         found.setdefault(UrlKey(bucket, host_key, url_key), []).append(row)
-    return [url._replace(claims=_claims(found[url.key])) if url.key in found else url for url in urls]
+    return [url._replace(claims=claims_of(found[url.key])) if url.key in found else url for url in urls]
 
 
-def _claims(rows: Iterable[Sequence[Any]]) -> Claims:
-    """The claims on one URL: its rows differ in `archive` and `target` only."""
+def claims_of(rows: Iterable[Sequence[Any]]) -> Claims:
+    """The claims on one URL, in rows of `list_notes` without the key: they differ in `archive` and `target` only."""
     rows = list(rows)
     reported, of_domain, assumed, *_ = rows[0]
     targets = [(archive, target) for *_, archive, target in rows if target is not None]

@@ -4,8 +4,8 @@ Copies are looked up for URLs only that fail or are in doubt, as none are shown 
 URLs that are copies themselves.
 """
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 from weboid.core.archive.outcomes import BY_NUMBER
 from weboid.core.record.days import NEVER_DUE
@@ -49,16 +49,18 @@ async def with_visits(conn: Connection, urls: Sequence[KnownUrl]) -> list[KnownU
 
 
 async def _list_kept(conn: Connection, keys: Sequence[UrlKey]) -> dict[UrlKey, KeptCopies]:
-    snapshots: dict[UrlKey, list[KeptSnapshot]] = {}
-    lookups: dict[UrlKey, list[KeptLookup]] = {}
+    rows: dict[UrlKey, list[Sequence[Any]]] = {}
     async for bucket, host_key, url_key, *row in await conn.execute(SQL["list_kept"], key_columns(keys)):
-        key = UrlKey(bucket, host_key, url_key)
-        archive, outcome, asked, due, passed, stamp, *more = row
+        rows.setdefault(UrlKey(bucket, host_key, url_key), []).append(row)
+    return {key: kept_of(kept) for key, kept in rows.items()}
+
+
+def kept_of(rows: Iterable[Sequence[Any]]) -> KeptCopies:
+    """What is kept of the copies of one URL, in rows of `list_kept` without the key."""
+    snapshots, lookups = [], []
+    for archive, outcome, asked, due, passed, stamp, *more in rows:
         if outcome is None:
-            snapshots.setdefault(key, []).append(KeptSnapshot(archive, stamp, asked, *more))
+            snapshots.append(KeptSnapshot(archive, stamp, asked, *more))
         else:
-            lookups.setdefault(key, []).append(KeptLookup(archive, BY_NUMBER[outcome], asked, due, passed or ""))
-    return {
-        key: KeptCopies(tuple(snapshots.get(key, ())), tuple(lookups.get(key, ())))
-        for key in snapshots.keys() | lookups.keys()
-    }
+            lookups.append(KeptLookup(archive, BY_NUMBER[outcome], asked, due, passed or ""))
+    return KeptCopies(tuple(snapshots), tuple(lookups))

@@ -1,28 +1,35 @@
 """Reads pages from their wiki at the moment of the request, within a time limit (W-10).
 
 What happens if the wiki does not answer is decided in `answers`.
-One law: callers that want the same at the same time share one read, and none of them can end it for the others.
+One law: callers that want the same at the same time share one read, and none of them can end it for the others; no
+wiki, silent or slow, takes the slots of all.
 """
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast
 
-from weboid.errors import SourceError
+from weboid.core.wikitext.titles import Namespace
+from weboid.errors import SourceError, TooManyLinks
 from weboid.mechanism.bounded import BoundedMap
+from weboid.mechanism.bulkhead import Bulkhead
+from weboid.mechanism.fair_slots import aside
 from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.pages.wiki import StoredWiki
+from weboid.web.answer.silence import Attempt, Silence
 from weboid.wiki.source import Members, PageLinks, WikiItself
-
-log = logging.getLogger(__name__)
 
 Sources = Callable[[StoredWiki], WikiItself | None]
 """The source that reads a wiki live; None = no such source is known."""
 
 _MOST_READS: Final = 40
-"""At one time over all wikis; later ones wait, within their time limit."""
+"""At one time over all wikis."""
+_MOST_OF_A_WIKI: Final = 8
+_FEW_OF_A_WIKI: Final = 2
+"""While less than half of all slots are free."""
+_LONGEST_WAIT_S: Final = 0.5
+"""For a slot."""
 
 _MOST_CATEGORIES: Final = 500
 _CATEGORY_KEPT_S: Final = 300.0
@@ -47,20 +54,31 @@ class LiveReader:
         self._budget_s = budget_s
         self._reads: SingleFlight[Any] = SingleFlight()
         self._categories: BoundedMap[tuple[int, str], tuple[float, Members]] = BoundedMap(_MOST_CATEGORIES)
-        self._free = asyncio.Semaphore(_MOST_READS)
+        self._slots = Bulkhead(_MOST_READS, each=_MOST_OF_A_WIKI, scarce=_FEW_OF_A_WIKI)
+        self._silence = Silence(freed=self._slots.refuse)
 
-    async def find_pages(self, wiki: StoredWiki, ids: tuple[int, ...], titles: tuple[str, ...]) -> LivePages | None:
-        """The pages as they are now, without missing ones; None if the wiki does not answer in time."""
+    @property
+    def silent(self) -> int:
+        """How many wikis do not answer at the moment."""
+        return self._silence.wikis
+
+    async def find_pages(
+        self, wiki: StoredWiki, ids: tuple[int, ...], titles: tuple[str, ...], most_links: int | None = None
+    ) -> LivePages | None:
+        """The pages as they are now, without missing ones; None if the wiki does not answer in time.
+
+        Raises TooManyLinks if they have more than `most_links` together.
+        """
 
         async def read(source: WikiItself) -> LivePages:
-            pages = {page.page: page for page in await source.find_pages(ids=ids)} if ids else {}
-            titled = await source.find_titled(titles) if titles else {}
+            pages = {page.page: page for page in await source.find_pages(ids=ids, most_links=most_links)} if ids else {}
+            titled = await source.find_titled(titles, most_links=most_links) if titles else {}
             pages |= {page.page: page for page in titled.values()}
             return LivePages(
                 [pages[page] for page in sorted(pages)], {title: page.page for title, page in titled.items()}
             )
 
-        return await self._shared(wiki, (wiki.wiki, ids, titles), read)
+        return await self._shared(wiki, (wiki.wiki, ids, titles, most_links), read)
 
     async def list_members(
         self, wiki: StoredWiki, category: str, *, place: str = "", limit: int = 500
@@ -68,9 +86,13 @@ class LiveReader:
         """Pages of a category after `place`, as in `WikiItself`; None if the wiki does not answer in time."""
         return await self._shared(
             wiki,
-            (wiki.wiki, category, place, limit),
+            (wiki.wiki, "category", category, place, limit),
             lambda source: source.list_members(category, place=place, limit=limit),
         )
+
+    async def find_namespaces(self, wiki: StoredWiki) -> Sequence[Namespace] | None:
+        """How the wiki names its namespaces; None if it does not answer in time."""
+        return await self._shared(wiki, (wiki.wiki, "namespaces"), lambda source: source.find_namespaces())
 
     async def list_first_members(self, wiki: StoredWiki, category: str) -> Members | None:
         """The first pages of a category, as they were within the last five minutes."""
@@ -90,17 +112,35 @@ class LiveReader:
     async def _shared(
         self, wiki: StoredWiki, key: tuple[Hashable, ...], read: Callable[[WikiItself], Awaitable[T]]
     ) -> T | None:
-        return cast("T | None", await self._reads.result(key, lambda: self._read(wiki, read)))
+        if self._silence.is_known(wiki, key):
+            return None
+        # Others have their turn meanwhile: it is the wiki's time that is taken here.
+        async with aside():
+            return cast("T | None", await self._reads.result(key, lambda: self._read(wiki, key, read)))
 
-    async def _read(self, wiki: StoredWiki, read: Callable[[WikiItself], Awaitable[T]]) -> T | None:
+    async def _read(self, wiki: StoredWiki, key: Hashable, read: Callable[[WikiItself], Awaitable[T]]) -> T | None:
         source = self._sources(wiki)
         if source is None:
             return None
-        try:
-            async with asyncio.timeout(self._budget_s), self._free:
-                return await read(source)
-        except TimeoutError:
-            log.info("%s was not read within %g s", wiki.dbname, self._budget_s)
-        except SourceError as error:
-            log.info("%s could not be read: %s", wiki.dbname, error)
-        return None
+        until_s = asyncio.get_running_loop().time() + self._budget_s
+        wait_s = 0.0 if self._silence.is_stalled(wiki) else _LONGEST_WAIT_S
+        async with self._slots.taken(wiki.wiki, wait_s=wait_s) as is_taken:
+            attempt = self._silence.attempt(wiki, key) if is_taken else None
+            return None if attempt is None else await self._attempted(attempt, until_s, source, read)
+
+    async def _attempted(
+        self, attempt: Attempt, until_s: float, source: WikiItself, read: Callable[[WikiItself], Awaitable[T]]
+    ) -> T | None:
+        """What is read; None if it cannot be, which is noted as what it says of the wiki and of the question."""
+        with attempt:
+            try:
+                async with attempt.limited(until_s):
+                    pages = await read(source)
+            except TooManyLinks:
+                attempt.succeeded()
+                raise
+            except (TimeoutError, SourceError) as error:
+                attempt.failed(error, source.answered)
+                return None
+            attempt.succeeded()
+            return pages

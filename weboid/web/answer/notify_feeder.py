@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from weboid.errors import StoreError
 from weboid.mechanism.bounded import BoundedMap
+from weboid.mechanism.disturbance import Disturbance
 from weboid.store.db.pool import Pool
 from weboid.store.pages.pending import record_asked
 from weboid.wiki.source import PageLinks
@@ -32,6 +33,7 @@ class FeederNotifier:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._notified: BoundedMap[_Noted, bool] = BoundedMap(_MOST)
+        self._failing = Disturbance(log, "requested pages cannot be handed to the feeder")
 
     async def notify(self, wiki: int, pages: Iterable[PageLinks], day: int) -> None:
         """Hands in those of the pages that were not handed in on this day."""
@@ -43,7 +45,8 @@ class FeederNotifier:
             async with self._pool.connection() as conn, conn.pipeline():
                 await record_asked(conn, wiki, [page.page for page in new], day)
         except StoreError as error:
-            log.warning("requested pages could not be handed to the feeder: %s", error)
+            self._failing.met(error)
             return
+        self._failing.passed()
         for page in new:
             self._notified[page] = True

@@ -8,8 +8,12 @@ from typing import Any
 
 from weboid import __version__
 from weboid.core.record.days import iso
-from weboid.core.verdict.link_report import VERSION, Extent, LinkReport, PageReport, has_copy, is_told, page_as_json
+from weboid.core.verdict.link_report import Extent, LinkReport, PageReport, has_copy, is_told
+from weboid.core.verdict.offered_wikitext import offered_wikitext, wikitext_as_json
+from weboid.core.verdict.report_json import VERSION, link_as_json, page_as_json
 from weboid.core.verdict.verdict import Verdict
+from weboid.core.wikitext.settings import WikiSettings
+from weboid.mechanism.slices import Steps
 from weboid.web.answer.answers import PageAnswer
 from weboid.web.request.problem import Problem
 from weboid.web.words.copies import copy_summary
@@ -17,19 +21,23 @@ from weboid.web.words.messages import Messages
 from weboid.web.words.phrases import explanation, sentence
 
 
-def payload_of(
+def payload_steps(
     answer: PageAnswer,
     extent: Extent,
     say: Messages,
     source: str,
     verdicts: Collection[Verdict] = (),
     copied: bool | None = None,
-) -> dict[str, Any]:
-    """The payload of an answer; `source` is the URL of the source code of this version (W-2).
+) -> Steps[dict[str, Any]]:
+    """The payload of an answer, in steps.
 
     If `verdicts` are given, links of the extent with other verdicts are left out (W-4); if `copied` is given, those
     that need no copy, and those without or with one.
     """
+    pages = []
+    for page in answer.pages:
+        shown = yield from _page(page, answer, extent, (verdicts, copied), say)
+        pages.append(shown)
     return {
         "version": VERSION,
         "generator": f"Weboid {__version__}",
@@ -38,8 +46,10 @@ def payload_of(
         "day": iso(answer.day),
         "extent": extent.value,
         "verdicts": [verdict.word for verdict in sorted(verdicts, key=lambda verdict: verdict.value)],
-        "pages": [_page(page, extent, (verdicts, copied), answer.day, say) for page in answer.pages],
+        "pages": pages,
+        "titles": _titles(answer),
         "missing": list(answer.missing),
+        "continue": None if answer.next is None else str(answer.next),
     }
 
 
@@ -56,22 +66,35 @@ def fits(link: LinkReport, verdicts: Collection[Verdict], copied: bool | None = 
     return copied is None or (link.copies is not None and has_copy(link) is copied)
 
 
-def link_words(link: LinkReport, day: int, say: Messages) -> dict[str, str | None]:
-    """The words about a link, for programs that show them to people."""
+def link_payload(link: LinkReport, day: int, say: Messages, settings: WikiSettings | None) -> dict[str, Any]:
+    """A link as all payloads have it: with its words for people, and what a wiki with these settings would write."""
     return {
+        **link_as_json(link),
+        "wikitext": wikitext_as_json(offered_wikitext(link, settings, day)),
         "summary": sentence(link, day, say),
         "explanation": explanation(link, day, say),
         "copy_summary": copy_summary(link, day, say),
     }
 
 
+def _titles(answer: PageAnswer) -> list[dict[str, Any]]:
+    """To which pages the titles led by which they were requested."""
+    names = {page.page: page.prefixed_title for page in answer.pages}
+    return [{"given": given, "title": names[page], "page": page} for given, page in answer.titles.items()]
+
+
 def _page(
-    page: PageReport, extent: Extent, wanted: tuple[Collection[Verdict], bool | None], day: int, say: Messages
-) -> dict[str, Any]:
-    reports = [link for link in page.links if is_told(link, extent)]
-    shown = page_as_json(page, extent)
-    pairs = [(link, report) for link, report in zip(shown["links"], reports, strict=True) if fits(report, *wanted)]
-    for link, report in pairs:
-        link.update(link_words(report, day, say))
-    shown["links"] = [link for link, _ in pairs]
+    page: PageReport,
+    answer: PageAnswer,
+    extent: Extent,
+    wanted: tuple[Collection[Verdict], bool | None],
+    say: Messages,
+) -> Steps[dict[str, Any]]:
+    shown = page_as_json(page)
+    links = shown["links"] = []
+    tells_all = extent is Extent.ALL and wanted == ((), None)
+    for link in page.links:
+        if tells_all or (is_told(link, extent) and fits(link, *wanted)):
+            links.append(link_payload(link, answer.day, say, answer.settings))
+            yield
     return shown

@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from weboid.core.url.farms import Farm, WikiName, farm_named
-from weboid.errors import ConfigError, NotFound
+from weboid.errors import ConfigError, NotFound, StoreError
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import StoredWiki, find_wiki, list_wikis
 
 _MOST: Final = 2_000
 _KEPT_S: Final = 30.0
+_IMPATIENT_S: Final = 1.0
+"""For a connection, while there is an older list."""
 
 
 class Wikis:
@@ -28,14 +30,25 @@ class Wikis:
         self._known: dict[str, StoredWiki] = {}
 
     async def list_known(self) -> dict[str, StoredWiki]:
-        """Wikis by name; those of farms that are no longer configured are left out. Raises StoreError."""
+        """Wikis by name; those of farms that are no longer configured are left out.
+
+        While the store is away they are those that were known, for what is kept of them can still be told (O-8).
+        Raises StoreError if it has never been read.
+        """
         now_s = asyncio.get_running_loop().time()
         if not self._known or now_s > self._until_s:
-            async with self._pool.connection() as conn:
-                wikis = (await list_wikis(conn))[:_MOST]
-            self._known = {
-                str(WikiName(wiki.dbname, self._names[wiki.farm])): wiki for wiki in wikis if wiki.farm in self._names
-            }
+            try:
+                async with self._pool.connection(_IMPATIENT_S if self._known else None) as conn:
+                    wikis = (await list_wikis(conn))[:_MOST]
+            except StoreError:
+                if not self._known:
+                    raise
+            else:
+                self._known = {
+                    str(WikiName(wiki.dbname, self._names[wiki.farm])): wiki
+                    for wiki in wikis
+                    if wiki.farm in self._names
+                }
             self._until_s = now_s + _KEPT_S
         return self._known
 

@@ -15,6 +15,8 @@ from weboid.core.archive.copies import CopyState
 from weboid.core.record.days import date_of, day_of, iso
 from weboid.core.url.farms import WikiName
 from weboid.core.verdict.verdict import Verdict
+from weboid.core.wikitext.settings import WikiSettings
+from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.pool import Connection
 from weboid.store.lists.changes import (
     NewsItem,
@@ -25,6 +27,7 @@ from weboid.store.lists.changes import (
 )
 from weboid.store.lists.links import list_titles
 from weboid.store.urls.verdict_log import find_settled
+from weboid.web.answer.payload import link_payload
 from weboid.web.api.bulk import category_of
 from weboid.web.formats import atom
 from weboid.web.formats.atom import AtomEntry, AtomFeed
@@ -33,7 +36,7 @@ from weboid.web.request.cursor import Cursor
 from weboid.web.request.parameters import Parameters, page_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
-from weboid.web.service import Service, given_in, link_payload, machine_words
+from weboid.web.service import Service, given_in, machine_words
 from weboid.web.words import phrases
 from weboid.web.words.copies import copy_summary
 from weboid.web.words.messages import Messages
@@ -83,6 +86,7 @@ class Changes:
                 start = await find_day_start(conn, _day(since))
                 since = until if start is None else start
             news = await list_news(conn, scope.wiki, since=since, until=until, of=scope.pages, limit=MOST_CHANGES)
+            settings = await find_settings(conn, scope.wiki)
         day = self._service.today()
         payload = {
             **self._service.head(day, say),
@@ -94,7 +98,7 @@ class Changes:
             "since": since,
             "next": news.after,
             "more": news.more,
-            "changes": [self._change(item, day, say) for item in news.items],
+            "changes": [self._change(item, day, say, settings) for item in news.items],
         }
         return self._service.send_payload(request, payload)
 
@@ -138,7 +142,7 @@ class Changes:
     def _is_dead(self, item: NewsItem) -> bool:
         return self._service.report(item.known).finding.verdict is Verdict.DEAD
 
-    def _change(self, item: NewsItem, day: int, say: Messages) -> dict[str, Any]:
+    def _change(self, item: NewsItem, day: int, say: Messages, settings: WikiSettings | None) -> dict[str, Any]:
         return {
             "change": item.change,
             "day": iso(item.day),
@@ -147,7 +151,7 @@ class Changes:
             "reason": None if item.reason is None else item.reason.word,
             "pages": [{"id": page.page, "namespace": page.namespace, "title": page.title} for page in item.pages],
             "more": item.more,
-            "link": link_payload(self._service.report(item.known), day, say),
+            "link": link_payload(self._service.report(item.known), day, say, settings),
         }
 
     def _atom(

@@ -8,6 +8,7 @@ from typing import Any
 from aiohttp import hdrs, web
 
 from weboid.core.record.days import iso
+from weboid.mechanism.fair_slots import aside
 from weboid.store.lists.dataset import PARTS, DataSet, find_part, list_sets
 from weboid.web.request.accept import Format
 from weboid.web.request.problem import Problem
@@ -52,7 +53,8 @@ class DatasetFiles:
                     body = await find_part(conn, wanted.day, wanted.farm, part)
                 if body is None:
                     break  # deleted meanwhile: the reader sees by the length that something is missing
-                await response.write(body)
+                async with aside():
+                    await response.write(body)
         return response
 
     def _as_json(self, each: DataSet) -> dict[str, Any]:

@@ -5,7 +5,7 @@ One law: it never waits for a wiki, unless a trusted client hands in a whole cat
 
 from typing import Any, Final
 
-from aiohttp import hdrs, web
+from aiohttp import web
 
 from weboid.store.db.pool import Connection
 from weboid.store.pages.pending import has_room, record_asked, record_asked_titles
@@ -14,11 +14,10 @@ from weboid.web.api.bulk import find_part, require_trusted
 from weboid.web.formats import json, xml
 from weboid.web.http.respond import sent
 from weboid.web.request.accept import Format
-from weboid.web.request.fields import fields_of
-from weboid.web.request.parameters import MOST_QUERY, PageQuery, Parameters, page_query_of
+from weboid.web.request.parameters import PageQuery, Parameters, page_query_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import format_of
-from weboid.web.service import Service, given_in, machine_words
+from weboid.web.service import Service, given_or_sent, machine_words
 
 _ROWS: Final = 500
 """Pages of a namespace or category that are handed in at once."""
@@ -33,8 +32,7 @@ class Ping:
 
     async def ping(self, request: web.Request) -> web.Response:
         """Hands in pages by id or title, or for trusted clients those of a namespace or category."""
-        is_form = request.method == hdrs.METH_POST and request.can_read_body
-        given = given_in(request, await fields_of(request, most=MOST_QUERY) if is_form else ())
+        given = await given_or_sent(request)
         say = machine_words(given)
         if is_whole := bool({"namespace", "category"} & given.keys()):
             require_trusted(request)

@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from weboid.core.record.history import History
-from weboid.core.record.reasons import Outcome, code_reason
-from weboid.core.record.status import REDIRECTS, Status, http_code
+from weboid.core.record.reasons import status_outcome
 
 WIDTH: Final = 600
 _LEAST: Final = 6
 """Width of the narrowest bar, so that a single day can be seen."""
-
-_CONTENT_IS_THERE: Final = frozenset({Status.CORRECTED, Status.SCHEME_SWITCHED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +34,5 @@ def bars_of(history: History, day: int) -> list[Bar]:
     for entry in reversed(history):
         width = max(_LEAST, round((entry.last - entry.first + 1) * scale))
         x = min(round((entry.first - first) * scale), WIDTH - width)
-        bars.append(Bar(x, width, outcome_word(entry.status)))
+        bars.append(Bar(x, width, status_outcome(entry.status).value))
     return bars
-
-
-def outcome_word(status: Status) -> str:
-    """How an entry is drawn: ``working``, ``doubtful`` or ``failing``, by its status; no reason is stored with it."""
-    if status in REDIRECTS or status in _CONTENT_IS_THERE:
-        return Outcome.WORKING.value
-    code = http_code(status)
-    outcome = Outcome.FAILING if code is None else code_reason(code).outcome
-    return Outcome.DOUBTFUL.value if outcome is Outcome.REFUSED else outcome.value

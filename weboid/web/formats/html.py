@@ -5,7 +5,7 @@ One law: templates escape everything but the HTML of ``Messages.html``; every ad
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +17,9 @@ from markupsafe import Markup, escape
 
 from weboid import __version__
 from weboid.core.record.days import iso
+from weboid.core.verdict.verdict import Verdict
+from weboid.mechanism.slices import Steps
+from weboid.web.formats.link_item import link_item
 from weboid.web.formats.static_files import icon, style
 from weboid.web.request.parameters import Parameters
 from weboid.web.request.problem import Problem
@@ -26,6 +29,7 @@ from weboid.web.words.language import Language, offered_languages
 from weboid.web.words.messages import Messages
 
 CONTENT_TYPE: Final = "text/html"
+_UNQUOTED: Final = re.compile(r"[A-Za-z0-9_.~/:-]*")
 _ADDRESS: Final = re.compile(r'\{\{ url\("([^"]*)"\) \}\}')
 
 
@@ -48,10 +52,24 @@ def time_html(moment: int, day: int, say: Messages) -> Markup:
 
 def address_html(text: str) -> Markup:
     """An address that a server or a person gave, as a link if it may be clicked."""
-    shown = Markup("<bdi>{}</bdi>").format(phrases.visible(text))
+    shown = f"<bdi>{escape(phrases.visible(text))}</bdi>"
     if (href := phrases.href(text)) is None:
-        return shown
-    return Markup('<a href="{}" rel="nofollow noopener noreferrer">{}</a>').format(href, shown)
+        return Markup(shown)
+    return Markup(f'<a href="{escape(href)}" rel="nofollow noopener noreferrer">{shown}</a>')
+
+
+def url_query(wiki: str, url: str, lang: str | None) -> str:
+    """The query of the pages about one URL, beginning with ``?``.
+
+    A page has hundreds of links; leaving unescaped what a query may contain as it is saves time.
+    """
+    quoted = url if _UNQUOTED.fullmatch(url) else quote(url, safe="/:")
+    return f"?url={quoted}&{_behind_url(wiki, lang)}"
+
+
+@lru_cache(64)
+def _behind_url(wiki: str, lang: str | None) -> str:
+    return urlencode({"dbname": wiki} if lang is None else {"dbname": wiki, "lang": lang})
 
 
 def query(given: Parameters) -> str:
@@ -61,14 +79,26 @@ def query(given: Parameters) -> str:
 
 def render(name: str, say: Messages, given: Parameters, source: str, wikis: Sequence[str], **values: Any) -> str:
     """A template with these values and with what all templates need, as HTML."""
+    return _template(name).render(_values(say, given, source, wikis, values))
+
+
+def render_steps(
+    name: str, say: Messages, given: Parameters, source: str, wikis: Sequence[str], **values: Any
+) -> Steps[str]:
+    """The same in steps."""
+    pieces = []
+    for piece in _template(name).generate(_values(say, given, source, wikis, values)):
+        pieces.append(piece)
+        yield
+    return "".join(pieces)
+
+
+def _values(
+    say: Messages, given: Parameters, source: str, wikis: Sequence[str], values: Mapping[str, Any]
+) -> dict[str, Any]:
+    """These values and what all templates need."""
     language = say.language
-    chosen = {"lang": given["lang"]} if "lang" in given else {}
-
-    @cache
-    def behind_url(wiki: str) -> str:
-        return urlencode({"dbname": wiki, **chosen})
-
-    return _template(name).render(
+    return dict(
         say=say.html,
         language=language,
         language_options=_language_options(language),
@@ -79,8 +109,8 @@ def render(name: str, say: Messages, given: Parameters, source: str, wikis: Sequ
             {"dbname": wiki, "pageid": str(page), **({"lang": given["lang"]} if "lang" in given else {})}
         ),
         wiki_query=lambda wiki: query({"dbname": wiki, **({"lang": given["lang"]} if "lang" in given else {})}),
-        # A page has hundreds of links; leaving unescaped what a query may contain as it is saves time.
-        url_query=lambda wiki, url: f"?url={quote(url, safe='/:')}&{behind_url(wiki)}",
+        url_query=lambda wiki, url: url_query(wiki, url, given.get("lang")),
+        link_item=lambda link, query: link_item(link, query, say, icons()),
         visible=phrases.visible,
         style=style().name,
         icon=icon().name,
@@ -99,6 +129,13 @@ def _language_options(chosen: Language) -> Markup:
         option.format(other.code, other.bcp47, other.direction, selected if other == chosen else "", other.autonym)
         for other in offered_languages(chosen)
     )
+
+
+@cache
+def icons() -> dict[str, str]:
+    """The shapes of the verdicts by their words."""
+    icon_of = _template("icon.html").module.icon_of  # type: ignore[attr-defined]  # a macro
+    return {verdict.word: icon_of(verdict.word) for verdict in Verdict}
 
 
 class _Addresses(Extension):

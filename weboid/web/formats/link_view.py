@@ -1,8 +1,8 @@
-"""The values that the template of a link shows: words, addresses and notes of one link, on any page."""
+"""The values of one link as pages show it: words, addresses, notes. How they are written is in `link_item`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from markupsafe import Markup, escape
 
@@ -11,6 +11,7 @@ from weboid.core.url.archives import Snapshot
 from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.verdict import Verdict
 from weboid.web.formats.html import address_html, time_html
+from weboid.web.formats.link_item import LinkView
 from weboid.web.words import phrases
 from weboid.web.words.copies import copy_parameters, distance_words, remarks, snapshot_words, state_words
 from weboid.web.words.messages import Messages
@@ -19,41 +20,11 @@ _KEPT: Final = 4_096
 _LINK: Final = Markup('<a href="{}" rel="nofollow noopener noreferrer">{}</a>')
 
 
-class LinkView(NamedTuple):
-    """The values of one link for its template; not a dictionary, as templates look for attributes first."""
-
-    verdict: str
-    words: str
-    url: str
-    host: str | None
-    """Its host in Unicode, to be shown alongside the URL and never instead of it."""
-    normal: str | None
-    href: str | None
-    reason: str | None
-    evidence: Sequence[str]
-    """Sentences: what proves the verdict, or which proof is missing yet."""
-    suspicious: bool
-    details: Sequence[str]
-    """The target, the file type, the claims of people."""
-    copies: Sequence[Markup]
-    """Copies in web archives as links, or why there is none."""
-    checked: Markup | None
-    status: str | None
-    history: Sequence[str]
-    forms: Sequence[str]
-
-
 def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
-    """The values of one link for its template."""
-    record = link.record
-    details = [
-        None if record.target is None else say.html("weboid-target", address_html(record.target)),
-        None if (copy := link.cited_copy) is None else _copy_html(copy, say),
-        phrases.file_words(link, say),
-        phrases.report_words(link, day, say),
-    ]
+    """The values of one link as pages show it."""
+    finding, record = link.finding, link.record
     return LinkView(
-        verdict=link.finding.verdict.word,
+        verdict=finding.verdict.word,
         words=phrases.verdict_words(link, day, say),
         url=phrases.shown_url(link),
         host=link.host_unicode,
@@ -62,13 +33,24 @@ def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
         reason=phrases.reason_words(link, say),
         evidence=phrases.evidence_words(link, day, say),
         suspicious=link.suspicious,
-        details=[*filter(None, details), *_instead(link, say)],
+        details=_details(link, day, say),
         copies=() if link.copies is None else copies_html(link.copies, day, say),
         checked=None if record.checked is None else _checked_html(record.checked, day, say),
-        status=phrases.status_words(link.status, say, link.record.http or None) if record.history else None,
+        status=phrases.status_words(link.status, say, record.http or None) if record.history else None,
         history=[phrases.entry_words(entry, say) for entry in record.history],
         forms=phrases.other_forms(link),
     )
+
+
+def _details(link: LinkReport, day: int, say: Messages) -> list[str]:
+    """The target, what the address of a copy says, the file type, the claims of people."""
+    details: list[str | None] = []
+    if link.record.target is not None:
+        details.append(say.html("weboid-target", address_html(link.record.target)))
+    if (copy := link.cited_copy) is not None:
+        details.append(_copy_html(copy, say))
+    details += phrases.file_words(link, say), phrases.report_words(link, day, say), _instead(link, say)
+    return [words for words in details if words]
 
 
 @lru_cache(_KEPT)
@@ -76,11 +58,11 @@ def _checked_html(checked: int, day: int, say: Messages) -> Markup:
     return say.html("weboid-asked", time_html(checked, day, say))
 
 
-def _instead(link: LinkReport, say: Messages) -> list[Markup]:
+def _instead(link: LinkReport, say: Messages) -> Markup | None:
     """What may replace a dead link, worded with reserve (A-4)."""
-    if link.finding.verdict is not Verdict.DEAD or not link.claims.replacement:
-        return []
-    return [say.html("weboid-note-replacement", address_html(link.claims.replacement))]
+    if not link.claims.replacement or link.finding.verdict is not Verdict.DEAD:
+        return None
+    return say.html("weboid-note-replacement", address_html(link.claims.replacement))
 
 
 def copies_html(copies: Copies, day: int, say: Messages) -> list[Markup]:

@@ -8,7 +8,10 @@ from typing import Any, Final
 
 from lxml import etree
 
+from weboid.mechanism.slices import Steps, at_once
+
 CONTENT_TYPE: Final = "application/xml"
+_DEPTH: Final = 2
 
 _IMPOSSIBLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ITEMS: Final = {
@@ -17,6 +20,8 @@ _ITEMS: Final = {
     "history": "entry",
     "given": "given",
     "missing": "missing",
+    "titles": "title",
+    "urls": "url",
     "changes": "change",
     "verdicts": "verdict",
     "alarms": "alarm",
@@ -38,7 +43,18 @@ def bytes_of(payload: dict[str, Any]) -> bytes:
     return etree.tostring(_element("weboid", payload), xml_declaration=True, encoding="utf-8")
 
 
+def bytes_steps(payload: dict[str, Any]) -> Steps[bytes]:
+    """The same in steps."""
+    root = yield from _element_steps("weboid", payload, _DEPTH)
+    return etree.tostring(root, xml_declaration=True, encoding="utf-8")
+
+
 def _element(name: str, value: Any) -> etree._Element:
+    return at_once(_element_steps(name, value, 0))
+
+
+def _element_steps(name: str, value: Any, depth: int) -> Steps[etree._Element]:
+    """An element, in steps down to the items of lists in lists."""
     element = etree.Element(name)
     if not isinstance(value, dict):
         element.text = text_in_xml(value)
@@ -50,7 +66,12 @@ def _element(name: str, value: Any) -> etree._Element:
             case dict():
                 element.append(_element(key, inner))
             case list():
-                element.extend([_element(_ITEMS[key], item) for item in inner])
+                for item in inner:
+                    yield
+                    if depth:
+                        element.append((yield from _element_steps(_ITEMS[key], item, depth - 1)))
+                    else:
+                        element.append(_element(_ITEMS[key], item))
             case _:
                 element.set(key, text_in_xml(inner))
     return element

@@ -6,9 +6,10 @@ its result and its time are kept.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import nullcontext
 from time import monotonic
-from typing import Final
+from typing import Final, Literal
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
@@ -19,27 +20,40 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from weboid.core.verdict.verdict import Verdict
+from weboid.mechanism.background import in_background
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.store.lists.health import Amount, Health
 from weboid.web.health.archives import archive_metrics
 from weboid.web.health.reader import PUBLIC_DETAILS
+from weboid.web.health.worker_share import WorkersCollector, WorkerShare
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 KINDS: Final = (*sorted(PUBLIC_DETAILS), "archive-saving", "spam-lines")
 """Kinds of alarms that are reported with 0 while there is none."""
 
 _LAG_OF_S: Final = 60.0
+_TELL_S: Final = 1.0
 _BOUNDS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
 class Metrics:
-    """What this process has answered since it started, and how late its event loop is."""
+    """What this process has answered since it started, and how late its event loop is.
 
-    def __init__(self, lag: LoopLag) -> None:
+    With a `share`, it is what all workers of the service have answered, whichever of them is asked.
+    """
+
+    def __init__(self, lag: LoopLag, share: WorkerShare | None = None) -> None:
         self._registry = CollectorRegistry()
-        ProcessCollector(registry=self._registry)
-        PlatformCollector(registry=self._registry)
-        GCCollector(registry=self._registry)
+        self._shown = self._registry
+        self._read: list[tuple[Gauge, Callable[[], float]]] = []
+        self._is_shared = share is not None
+        if share is None:
+            ProcessCollector(registry=self._registry)
+            GCCollector(registry=self._registry)
+        else:
+            self._shown = CollectorRegistry()
+            self._shown.register(WorkersCollector(share.folder))
+        PlatformCollector(registry=self._shown)
         self._requests = Counter(
             "weboid_web_requests", "Requests that were answered.", ("route", "status"), registry=self._registry
         )
@@ -50,13 +64,46 @@ class Metrics:
             buckets=_BOUNDS_S,
             registry=self._registry,
         )
-        self._open = Gauge("weboid_web_requests_open", "Requests under way.", registry=self._registry)
-        late = Gauge(
+        self._open = Gauge(
+            "weboid_web_requests_open", "Requests under way.", registry=self._registry, multiprocess_mode="livesum"
+        )
+        self._shed = self.count("weboid_web_shed", "Requests that were refused because too many waited.", ("lane",))
+        self.measure(
             "weboid_web_loop_lag_seconds",
             "By how much the event loop was late at most in the last minute.",
-            registry=self._registry,
+            lambda: lag.worst_since(monotonic() - _LAG_OF_S),
+            across="livemax",
         )
-        late.set_function(lambda: lag.worst_since(monotonic() - _LAG_OF_S))
+        self.measure("weboid_web_workers", "Processes that answer.", lambda: 1, across="livesum")
+
+    def count(self, name: str, help_: str, labels: Sequence[str] = ()) -> Counter:
+        """A new counter, without ``_total`` in its name; it is added up over all workers."""
+        return Counter(name, help_, labels, registry=self._registry)
+
+    def measure(
+        self, name: str, help_: str, read: Callable[[], float], *, across: Literal["livesum", "livemax"]
+    ) -> None:
+        """A new gauge whose value is what `read` returns: over all workers that run, the sum or the maximum."""
+        gauge = Gauge(name, help_, registry=self._registry, multiprocess_mode=across)
+        if self._is_shared:
+            self._read.append((gauge, read))
+        else:
+            gauge.set_function(read)
+
+    async def telling(self, _: web.Application) -> AsyncIterator[None]:
+        """Tells the other workers, once a second, what the gauges of `measure` read, while the application runs."""
+        async with in_background(self._tell()) if self._is_shared else nullcontext():
+            yield
+
+    async def _tell(self) -> None:
+        while True:
+            for gauge, read in self._read:
+                gauge.set(read())
+            await asyncio.sleep(_TELL_S)
+
+    def shed(self, lane: str) -> None:
+        """Counts a request that was refused because too many waited."""
+        self._shed.labels(lane).inc()
 
     @property
     def middleware(self) -> Middleware:
@@ -78,7 +125,7 @@ class Metrics:
 
     def text(self, status: Health | None) -> bytes:
         """All metrics as text; `status` is None while the database does not answer."""
-        return generate_latest(StatusCollector(status)) + generate_latest(self._registry)
+        return generate_latest(StatusCollector(status)) + generate_latest(self._shown)
 
 
 class StatusCollector(Collector):

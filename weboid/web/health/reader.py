@@ -14,7 +14,7 @@ from weboid import __version__
 from weboid.core.record.days import iso
 from weboid.core.url.farms import WikiName
 from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, Services
-from weboid.core.verdict.link_report import VERSION
+from weboid.core.verdict.report_json import VERSION
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import NotFound, StoreError
 from weboid.mechanism.single_flight import SingleFlight

@@ -1,29 +1,56 @@
-"""A cache of answers for ten minutes: those to callers that name the revision of the page (W-10).
+"""Answers that are kept for ten minutes at most, until something that they tell changes (W-10).
 
-One law: the key of an answer holds all that the answer depends on; number and size of the answers are bounded.
+What has changed is told by ``web/answer/change_watch``.
+One law: the key of an answer holds all that it depends on but what the store tells of its URLs; an answer about a URL
+that changed after its store was read is not kept; number and size of the answers are bounded.
 """
 
 import asyncio
-from collections.abc import Hashable
+from array import array
+from collections.abc import Hashable, Iterable, Set
+from itertools import chain
 from typing import Final, NamedTuple
 
-from aiohttp import web
-
+from weboid.core.url.keys import UrlKey
 from weboid.mechanism.bounded import BoundedMap
-
-FREE: Final = web.RequestKey("free", bool)
-"""Set on a request that was answered from the cache; it counts against no limit."""
 
 KEPT_S: Final = 600
 CACHE_CONTROL: Final = f"public, max-age={KEPT_S}"
 _MOST_BYTES: Final = 32 << 20
 _OVERHEAD: Final = 1_000
-"""Bytes that an entry takes in addition to its body, roughly."""
+"""Bytes that an entry takes in addition to its body and URLs, roughly."""
+_URL_BYTES: Final = 64
+"""What a URL counts: more than the eight bytes that it takes, so that looking through all of them is bounded too."""
+_MOST_CHANGED: Final = 20_000
+"""URLs of which it is remembered that they changed, for answers that are being made meanwhile."""
+_SLICE: Final = 20_000
+"""URLs that are looked through before others get their turn, which takes a millisecond or two."""
+
+
+class Kept(NamedTuple):
+    """An answer that was kept `age_s` seconds ago; `etag` is the bare tag.
+
+    `packed` are its compressed bodies by coding, as far as one was asked for: whoever makes one adds it. `revision` is
+    that of its only page, None if there are others; `state` what its wiki said of all, in short.
+    """
+
+    body: bytes
+    packed: dict[str, bytes]
+    etag: str
+    age_s: int
+    revision: int | None
+    state: Hashable
 
 
 class _Entry(NamedTuple):
     made_s: float
     body: bytes
+    packed: dict[str, bytes]
+    etag: str
+    urls: "array[int]"
+    buckets: "array[int]"
+    revision: int | None
+    state: Hashable
 
 
 class AnswerCache:
@@ -31,23 +58,99 @@ class AnswerCache:
 
     def __init__(self, *, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
-        self._entries: BoundedMap[Hashable, _Entry] = BoundedMap(
-            most_bytes, weigh=lambda entry: len(entry.body) + _OVERHEAD
-        )
+        self._entries: BoundedMap[Hashable, _Entry] = BoundedMap(most_bytes, weigh=_weight_of)
+        self._position = 0
+        self._changed: BoundedMap[int, int] = BoundedMap(_MOST_CHANGED, dropped=self._forget)
+        """By the key of a URL, or by a bucket, whose number no such hash has: the position at which it changed last."""
+        self._all_changed = 0
+        """The position up to which anything may have changed."""
 
-    def find(self, key: Hashable) -> tuple[bytes, int] | None:
-        """The body with this key and its age in seconds; None if there is none that is young enough."""
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def position(self) -> int:
+        """How often something has changed; to be noted before the store is read for an answer."""
+        return self._position
+
+    def find(self, key: Hashable) -> Kept | None:
+        """The answer with this key; None if there is none that is young enough."""
         if (entry := self._entries.use(key)) is None:
             return None
         age_s = asyncio.get_running_loop().time() - entry.made_s
         if age_s >= KEPT_S:
             self._entries.take(key)
             return None
-        return entry.body, int(age_s)
+        return Kept(entry.body, entry.packed, entry.etag, int(age_s), entry.revision, entry.state)
 
-    def keep(self, key: Hashable, body: bytes) -> None:
-        """Keeps a body, unless it is too large to be kept among others."""
-        if len(body) > self._most_bytes // 8:
+    def keep(
+        self,
+        key: Hashable,
+        body: bytes,
+        etag: str,
+        urls: Iterable[UrlKey],
+        position: int,
+        revision: int | None = None,
+        state: Hashable = None,
+    ) -> None:
+        """Keeps an answer about these URLs (all watched ones of its pages), unless one has changed since `position`.
+
+        Neither is one kept that is too large among others. `revision` and `state` are for whoever finds it to compare.
+        """
+        told = list(urls)
+        keys, buckets = array("q", [url.url_key for url in told]), array("H", [url.bucket for url in told])
+        entry = _Entry(asyncio.get_running_loop().time(), body, {}, etag, keys, buckets, revision, state)
+        if _weight_of(entry) > self._most_bytes // 8 or self._has_changed(entry, position):
             self._entries.take(key)
         else:
-            self._entries[key] = _Entry(asyncio.get_running_loop().time(), body)
+            self._entries[key] = entry
+
+    async def drop(self, urls: Iterable[UrlKey] = (), buckets: Set[int] = frozenset()) -> None:
+        """Drops the answers about URLs that have changed, and about any URL in these buckets."""
+        changed = {url.url_key for url in urls}
+        if not changed and not buckets:
+            return
+        self._position += 1
+        for number in changed | buckets:
+            # One that is replaced would count as forgotten.
+            self._changed.take(number)
+            self._changed[number] = self._position
+        looked = 0
+        for key, entry in self._entries.items():
+            if not (changed.isdisjoint(entry.urls) and buckets.isdisjoint(entry.buckets)):
+                self._entries.take(key)
+            looked += len(entry.urls)
+            if looked > _SLICE:
+                looked = 0
+                await asyncio.sleep(0)
+
+    def drop_all(self) -> None:
+        """Drops all answers, and those that are being made."""
+        self._position += 1
+        self._all_changed = self._position
+        for key in list(self._entries):
+            self._entries.take(key)
+
+    def tidy(self) -> None:
+        """Drops what is too old."""
+        oldest_s = asyncio.get_running_loop().time() - KEPT_S
+        for key, entry in self._entries.items():
+            if entry.made_s <= oldest_s:
+                self._entries.take(key)
+
+    def _has_changed(self, entry: _Entry, position: int) -> bool:
+        if position == self._position:
+            return False
+        if position < self._all_changed:
+            return True
+        numbers = chain(entry.urls, set(entry.buckets))
+        return any((self._changed.get(number) or 0) > position for number in numbers)
+
+    def _forget(self, position: int) -> None:
+        """What changed at that position is not remembered any more: anything may have."""
+        self._all_changed = max(self._all_changed, position)
+
+
+def _weight_of(entry: _Entry) -> int:
+    # Compressed it takes less than half of that, in either coding.
+    return 2 * len(entry.body) + _URL_BYTES * len(entry.urls) + _OVERHEAD

@@ -3,11 +3,13 @@
 One law: every answer has these headers, whatever happens inside, and shows nothing of our code.
 """
 
+import zlib
 from hashlib import sha256
 from typing import Final
 
 from aiohttp import hdrs, web
 
+from weboid.web.request.accept import first_coding
 from weboid.web.words.language import DEFAULT, Language, accepted_language, languages, requested_language
 
 HEADERS: Final = {
@@ -29,6 +31,12 @@ OPEN_TO_ALL: Final = {
 """Headers of answers for programs, which hold nothing that depends on the caller."""
 
 _WORTH_COMPRESSING: Final = 1_400
+_ZIP: Final = "application/zip"
+"""Not compressed again: that takes 60 ms for our own source, which anybody may fetch for no units."""
+_LARGE: Final = 1 << 20
+"""Bytes: larger bodies are compressed in a thread; these take three milliseconds at the quickest level."""
+_CODINGS: Final = {"deflate": zlib.MAX_WBITS, "gzip": 16 + zlib.MAX_WBITS}
+"""With zlib's windows; of what a caller accepts the first is taken."""
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
@@ -44,32 +52,77 @@ def sent(
     http: int = 200,
     cache: str = "no-cache",
     vary: str = "",
+    tag: str = "",
+    packed: dict[str, bytes] | None = None,
 ) -> web.Response:
     """A body with its ETag, or 304 if the caller has it already.
 
+    `tag` is the bare ETag if it is known; else it is made of the body. `packed` has compressed bodies by coding, and
+    gets one that is made here.
     `cache` is the header Cache-Control: ``no-cache`` = keep it, but revalidate before use; ``no-store`` = never keep
     it, and then there is no ETag and no compression, which could reveal what is in a page (BREACH).
     """
     data = body.encode("utf-8", "replace") if isinstance(body, str) else body
-    response = web.Response(status=http, body=data, content_type=content_type)
-    if content_type.startswith(("text/", "application/")) and content_type != "application/zip":
-        response.charset = "utf-8"
-    response.headers[hdrs.CACHE_CONTROL] = cache
-    response.headers[hdrs.VARY] = f"Accept-Encoding, {vary}" if vary else "Accept-Encoding"
+    headers: dict[str, str] = {
+        hdrs.CONTENT_TYPE: _typed(content_type),
+        hdrs.CACHE_CONTROL: cache,
+        hdrs.VARY: f"Accept-Encoding, {vary}" if vary else "Accept-Encoding",
+    }
     if content_type != "text/html":
-        response.headers.update(OPEN_TO_ALL)
-    if http != 200 or cache == "no-store":
-        return response
-    # Weak, because the same answer may be sent compressed or not.
-    tag = sha256(data).hexdigest()[:32]
-    response.headers[hdrs.ETAG] = f'W/"{tag}"'
-    if any(known.value in (tag, "*") for known in request.if_none_match or ()):
-        kept = (hdrs.CACHE_CONTROL, hdrs.VARY, hdrs.ETAG, *OPEN_TO_ALL)
-        headers = {name: response.headers[name] for name in kept if name in response.headers}
-        return web.Response(status=304, headers=headers)
-    if len(data) >= _WORTH_COMPRESSING and request.method == hdrs.METH_GET:
-        response.enable_compression()
+        headers |= OPEN_TO_ALL
+    is_compressed = http == 200 and cache != "no-store" and len(data) >= _WORTH_COMPRESSING and content_type != _ZIP
+    if request.method == hdrs.METH_POST and cache != "no-store":
+        # Who sent a form has nothing to compare with, and no cache may answer the next one.
+        headers[hdrs.CACHE_CONTROL] = "no-cache"
+        is_compressed &= content_type != "text/html"
+    elif http == 200 and cache != "no-store":
+        # Weak, because the same answer may be sent compressed or not.
+        tag = tag or tag_of(data)
+        headers[hdrs.ETAG] = f'W/"{tag}"'
+        if has_tag(request, tag):
+            del headers[hdrs.CONTENT_TYPE]
+            return web.Response(status=304, headers=headers)
+        is_compressed &= request.method == hdrs.METH_GET
+    response = web.Response(status=http, body=data, headers=headers, zlib_executor_size=_LARGE)
+    if is_compressed:
+        _compress(response, data, first_coding(request.headers.get(hdrs.ACCEPT_ENCODING, ""), _CODINGS), packed)
     return response
+
+
+def _typed(content_type: str) -> str:
+    """The header Content-Type: with the charset, where it is text."""
+    if content_type.startswith(("text/", "application/")) and content_type != _ZIP:
+        return f"{content_type}; charset=utf-8"
+    return content_type
+
+
+def _compress(response: web.Response, data: bytes, coding: str | None, packed: dict[str, bytes] | None) -> None:
+    """Compresses the body by that coding, if any, as quickly as zlib can: most answers are made for one caller.
+
+    That is two fifths of the usual level's time, for up to half more bytes. Large ones are left to aiohttp's threads.
+    """
+    if coding is None:
+        return
+    if len(data) > _LARGE:
+        response.enable_compression(web.ContentCoding(coding))
+        return
+    body = packed.get(coding) if packed else None
+    if body is None:
+        body = zlib.compress(data, zlib.Z_BEST_SPEED, wbits=_CODINGS[coding])
+        if packed is not None:
+            packed[coding] = body
+    response.body = body
+    response.headers[hdrs.CONTENT_ENCODING] = coding
+
+
+def has_tag(request: web.Request, tag: str) -> bool:
+    """Whether the caller has the answer with this bare ETag already."""
+    return any(known.value in (tag, "*") for known in request.if_none_match or ())
+
+
+def tag_of(body: bytes) -> str:
+    """The bare ETag of a body."""
+    return sha256(body).hexdigest()[:32]
 
 
 def see_other(address: str) -> web.Response:

@@ -22,8 +22,8 @@ INSIDE: Final = "repository"
 ASSETS: Final = ("gadget", "i18n", "sql", "streams", "wikis")
 SHIPPED: Final = (
     ".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "Procfile", "README.md",
-    "benchmarks", "docs", "jobs.yaml", "pyproject.toml", "requirements-dev.txt", "requirements-pywb.txt",
-    "requirements.txt", "service.template", "tests", "toolforge", "tools",
+    "benchmarks", "docs", "jobs.yaml", "pyproject.toml", "requirements-dev.txt", "requirements-openapi.txt",
+    "requirements-pywb.txt", "requirements.txt", "service.template", "tests", "toolforge", "tools",
 )  # fmt: skip
 """What the repository has at its top in addition to the package and its assets. A wheel has no tests and benchmarks."""
 STAMP: Final = "COMMIT"
@@ -32,10 +32,11 @@ STAMP: Final = "COMMIT"
 _KINDS: Final = frozenset(
     {
         ".c", ".css", ".example", ".html", ".js", ".json", ".jsonl", ".md", ".py", ".sql", ".svg", ".template", ".toml",
-        ".txt", ".yaml",
+        ".ts", ".txt", ".yaml",
     }
 )  # fmt: skip
 _NAMES: Final = frozenset({".gitignore", "LICENSE", "Makefile", "Procfile", "SHA256SUMS", "run"})
+_LEAVINGS: Final = frozenset({"__pycache__", "node_modules"})
 _HASH: Final = re.compile(r"[0-9a-f]{40,64}")
 _NAMED: Final = 12
 _EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
@@ -104,7 +105,7 @@ def _files(name: str, path: Path, apart: tuple[Path, ...]) -> Iterator[tuple[str
         return
     if path.is_dir():
         for inner in path.iterdir():
-            if not inner.name.startswith(".") and inner.name != "__pycache__":
+            if not inner.name.startswith(".") and inner.name not in _LEAVINGS:
                 yield from _files(f"{name}/{inner.name}", inner, apart)
     elif path.is_file() and (path.suffix in _KINDS or path.name in _NAMES):
         yield name, path

@@ -4,10 +4,7 @@ What must be remembered while a person is at the provider is kept by ``web/ident
 One law: the provider is a server that is not trusted: any unexpected answer ends the signing in.
 """
 
-import asyncio
-import json
 import logging
-import re
 import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
@@ -22,7 +19,8 @@ from aiohttp import hdrs
 
 from weboid.config import PeopleConfig
 from weboid.errors import ConfigError
-from weboid.web.identity.session import Member
+from weboid.web.identity.member import Member, member_of_profile
+from weboid.web.identity.provider_request import FAILURES, send_request
 from weboid.web.request.parameters import Parameters
 from weboid.web.request.problem import Problem
 
@@ -32,10 +30,7 @@ FLOW_S: Final = 600
 """How long a person may stay at the provider."""
 
 _TIMEOUT_S: Final = 10.0
-_MOST_BYTES: Final = 64 * 1024
 _MOST_CODE: Final = 3_000
-_SUBJECT: Final = re.compile(r"[!-~]{1,100}")
-_MOST_NAME: Final = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +100,10 @@ class Provider:
         code = answered.get("code", "")
         if not 0 < len(code) <= _MOST_CODE:
             raise Problem(502, "provider-odd")
-        return _member(await self._profile(await self._token(code, verifier)))
+        try:
+            return member_of_profile(await self._profile(await self._token(code, verifier)))
+        except ValueError as error:
+            raise _odd(str(error)) from None
 
     @property
     def _base(self) -> str:
@@ -142,60 +140,30 @@ class Provider:
         """The JSON object that the provider answers with; raises Problem."""
         if self.client is None:
             raise Problem(503, "provider")
-        headers = {
-            hdrs.ACCEPT: "application/json",
-            hdrs.ACCEPT_ENCODING: "identity",
-            hdrs.USER_AGENT: self.user_agent,
-        }
-        if bearer:
-            headers[hdrs.AUTHORIZATION] = f"Bearer {bearer}"
         try:
-            async with (
-                asyncio.timeout(self.timeout_s),
-                self.client.request(
-                    method, self._base + path, data=data, headers=headers, allow_redirects=False
-                ) as response,
-            ):
-                body = await _body(response)
-        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            reply = await send_request(
+                self.client,
+                method,
+                self._base + path,
+                data=data,
+                bearer=bearer,
+                user_agent=self.user_agent,
+                timeout_s=self.timeout_s,
+            )
+        except FAILURES as error:
             log.warning("the OAuth provider does not answer at %s: %r", path, error)
             raise Problem(503, "provider") from None
-        if response.status >= 500 or response.status == 429:
-            log.warning("the OAuth provider answers %s at %s", response.status, path)
+        if reply.is_busy:
+            log.warning("the OAuth provider answers %s at %s", reply.status, path)
             raise Problem(503, "provider")
-        if response.status in (400, 401, 403):
+        if reply.status in (400, 401, 403):
             # A code that is too old or was used before, or a client that is not registered: the log shows which.
-            log.warning("the OAuth provider refuses at %s with %s: %r", path, response.status, body[:200])
+            log.warning("the OAuth provider refuses at %s with %s: %r", path, reply.status, (reply.body or b"")[:200])
             raise Problem(403, "sign-in-refused")
-        if response.status != 200 or response.content_type != "application/json":
-            raise _odd(f"{response.status} {response.content_type!r} at {path}")
         try:
-            answer = json.loads(body)
-        except (ValueError, RecursionError):
-            raise _odd(f"no JSON at {path}") from None
-        if not isinstance(answer, dict):
-            raise _odd(f"no object at {path}")
-        return answer
-
-
-async def _body(response: aiohttp.ClientResponse) -> bytes:
-    body = bytearray()
-    async for chunk in response.content.iter_chunked(_MOST_BYTES):
-        body += chunk
-        if len(body) > _MOST_BYTES:
-            raise _odd("an answer without end")
-    return bytes(body)
-
-
-def _member(profile: Mapping[str, Any]) -> Member:
-    """The member of a profile. MediaWiki's `sub` is the number of the central account; other providers give a text."""
-    match profile:
-        case {"sub": int(subject) | str(subject), "username": str(name), "editcount": int(edits), "blocked": bool(out)}:
-            sub = str(subject)
-            fit = not isinstance(subject, bool) and not isinstance(edits, bool) and edits >= 0
-            if fit and _SUBJECT.fullmatch(sub) and name.isprintable() and 0 < len(name.encode()) <= _MOST_NAME:
-                return Member(sub, name, edits, out)
-    raise _odd("a profile without sub, username, editcount and blocked as they should be")
+            return reply.as_object()
+        except ValueError as error:
+            raise _odd(f"{error} at {path}") from None
 
 
 def _odd(why: str) -> Problem:

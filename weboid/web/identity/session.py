@@ -1,17 +1,21 @@
-"""Sessions of people in an encrypted cookie: who has signed in, and which forms were really sent from our pages.
+"""Sessions of people: who has signed in, which of our forms were really sent from our pages.
 
-Only we can read a cookie; the server keeps nothing. Signing in itself is in ``web/identity/oauth``.
-One law: a cookie is set only on an answer that needs one, and a cookie with anything wrong in it is no session.
+A session is in an encrypted cookie (``web/identity/session_cookie``); the server keeps nothing but which sessions were
+ended before their time. Signing in itself is in ``web/identity/oauth``.
+One law: a cookie is set only on an answer that needs one.
 """
 
+import asyncio
 import hmac
 import json
+import logging
 import secrets
 from base64 import urlsafe_b64encode
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from aiohttp import hdrs, web
@@ -19,14 +23,23 @@ from aiohttp.typedefs import Handler, Middleware
 from cryptography.fernet import Fernet, InvalidToken
 
 from weboid.config import PeopleConfig
-from weboid.errors import ConfigError
+from weboid.errors import ConfigError, StoreError
+from weboid.mechanism.background import in_background
+from weboid.store.db.pool import Pool
+from weboid.store.people.ended_session import delete_past_sessions, is_ended, record_ended
+from weboid.web.identity.confirmation import Confirmations
+from weboid.web.identity.member import Confirmed, Member
+from weboid.web.identity.session_cookie import LIFETIME_S, Session, SessionCookies
 from weboid.web.request.fields import fields_of
 from weboid.web.request.parameters import LANGUAGE, Parameters, parameters_of
 from weboid.web.request.problem import Problem
 
-LIFETIME_S: Final = 12 * 3600
-"""Counted from the beginning of the session, however often its cookie is rewritten."""
+log = logging.getLogger(__name__)
 
+_STORE_S: Final = 2.0
+"""So long a page waits for the store to say that a session was not ended; then it is that of nobody."""
+_TIDYING_S: Final = 600.0
+_TIDIED: Final = 1_000
 _SHORTEST_SECRET: Final = 32
 _NONCE: Final = 22
 
@@ -40,60 +53,32 @@ class Person:
     is_administrator: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """What the provider said of a person who signed in: `blocked` on the wiki or not, and the number of `edits`."""
-
-    subject: str
-    name: str
-    edits: int
-    blocked: bool
-
-
-@dataclass(slots=True)
-class _Session:
-    """The values in a cookie, and when the session began in seconds of Unix time; None = now."""
-
-    values: dict[str, Any] = field(default_factory=dict)
-    began: int | None = None
-    is_changed: bool = False
-
-    def keep(self, name: str, value: object) -> None:
-        self.values[name] = value
-        self.is_changed = True
-
-    def take(self, name: str) -> object:
-        value = self.values.pop(name, None)
-        self.is_changed |= value is not None
-        return value
-
-    def begin(self) -> None:
-        """Makes a new, empty session of it."""
-        self.values = {}
-        self.began = None
-        self.keep("id", secrets.token_urlsafe(16))
-
-
-_SESSION: Final = web.RequestKey("session", _Session)
+_SESSION: Final = web.RequestKey("session", Session)
 
 
 class Sessions:
     """The sessions of one service. Processes with the same `secret` accept each other's cookies; empty = a new secret.
 
-    Raises ConfigError for a secret that is too short.
+    Somebody who has signed in counts as such only as long as the store has no end of the session. What they do needs an
+    answer of the store, and that the provider's wiki has confirmed their account within the hour; where something is
+    only shown to them, they are nobody while the store has no answer. Raises ConfigError for too short a secret.
     """
 
-    def __init__(self, secret: str, people: PeopleConfig, public_url: str) -> None:
+    def __init__(
+        self, secret: str, people: PeopleConfig, public_url: str, pool: Pool, confirmations: Confirmations
+    ) -> None:
         if secret and len(secret) < _SHORTEST_SECRET:
             raise ConfigError(f"[web] secret: it must have at least {_SHORTEST_SECRET} characters, made at random")
         given = secret or secrets.token_hex()
         self._people = people
+        self._pool = pool
+        self._confirmations = confirmations
         self._fernet = Fernet(urlsafe_b64encode(_key(given, b"weboid cookies")))
         self._form_key = _key(given, b"weboid forms")
         self._origin = _origin(public_url)
         secure = self._origin.startswith("https:")
         self.cookie_name: Final = "__Host-weboid" if secure else "weboid"
-        self._cookies = _Cookies(self._fernet, self.cookie_name, secure=secure)
+        self._cookies = SessionCookies(self._fernet, self.cookie_name, secure=secure)
 
     @property
     def middleware(self) -> Middleware:
@@ -109,21 +94,35 @@ class Sessions:
 
         return sessions
 
+    async def tidying(self, _: web.Application) -> AsyncIterator[None]:
+        """Deletes from the store, now and then while the application runs, sessions that would have ended by now."""
+        async with in_background(self._tidy()):
+            yield
+
+    async def _tidy(self) -> None:
+        while True:
+            await asyncio.sleep(_TIDYING_S)
+            try:
+                async with self._pool.connection() as conn:
+                    await delete_past_sessions(conn, limit=_TIDIED)
+            except StoreError as error:
+                log.debug("ended sessions could not be deleted: %s", error)
+
     async def member(self, request: web.Request) -> Member | None:
-        """Who has signed in, whatever rights they have; None if nobody has."""
-        match self._session(request).values.get("member"):
-            case [str(subject), str(name), int(edits), bool(blocked)]:
-                return Member(subject, name, edits, blocked)
-        return None
+        """Who has signed in, whatever rights they have, to be shown; None if nobody has, or if that is not known."""
+        try:
+            return _member(await self._living(request))
+        except StoreError:
+            return None
 
     async def person(self, request: web.Request) -> Person | None:
-        """Who has signed in, None if nobody has. It does not say that they may report: see `require_person`."""
+        """As `member`. It does not say that they may report: see `require_person`."""
         member = await self.member(request)
         return None if member is None else self._person(member)
 
     async def require_person(self, request: web.Request) -> Person:
-        """Who has signed in and may report; raises a Problem that says what is missing."""
-        member = await self.member(request)
+        """Who has signed in and may report; raises a Problem that says what is missing, or StoreError."""
+        member = await self._confirmed(request)
         if member is None:
             raise Problem(403, "sign-in")
         if problem := self.unfit(member):
@@ -131,9 +130,9 @@ class Sessions:
         return self._person(member)
 
     async def require_administrator(self, request: web.Request) -> Person:
-        """An administrator who has signed in; raises Problem."""
-        person = await self.person(request)
-        if person is None or not person.is_administrator:
+        """An administrator who has signed in; raises Problem, StoreError."""
+        member = await self._confirmed(request)
+        if member is None or not (person := self._person(member)).is_administrator:
             raise Problem(403, "administrator")
         return person
 
@@ -142,32 +141,48 @@ class Sessions:
         return subject in self._people.administrators
 
     def unfit(self, member: Member) -> Problem | None:
-        """Why this member may not report, None if they may; by the block and the edits at the time of signing in."""
+        """Why this member may not report, None if they may; by the block and the edits when the wiki was last asked."""
         if member.blocked:
             return Problem(403, "blocked-there")
         if member.edits < self._people.edits and not self._person(member).is_administrator:
             return Problem(403, "few-edits", self._people.edits, member.edits)
         return None
 
+    def subject(self, request: web.Request) -> str | None:
+        """Whose session it is, for limits: the store is not asked whether it was ended."""
+        member = _member(self._session(request)) if self.cookie_name in request.cookies else None
+        return None if member is None else member.subject
+
     async def sign_in(self, request: web.Request, member: Member) -> None:
-        """Begins a new session, of this member, so that knowing the former one is of no use (fixation)."""
+        """Begins a new session, of this member, so that knowing the former one is of no use (fixation).
+
+        Raises StoreError if somebody had signed in before and that session cannot be ended.
+        """
         session = self._session(request)
+        await self._end(session)
+        now = self._cookies.now()
+        member = await self._confirmations.at_sign_in(member, now)
         session.begin()
-        session.keep("member", [member.subject, member.name, member.edits, member.blocked])
+        session.keep_member(member, now)
         session.keep("interactive", True)
 
     async def sign_out(self, request: web.Request) -> None:
-        """Begins a new session, of nobody."""
-        self._session(request).begin()
+        """Ends the session for all processes, whoever has its cookie, and begins a new one, of nobody.
+
+        Raises StoreError if that is not possible now; then nothing has changed.
+        """
+        session = self._session(request)
+        await self._end(session)
+        session.begin()
 
     async def keep(self, request: web.Request, name: str, values: Mapping[str, str]) -> None:
         """Keeps values in the session, to be taken once."""
         kept = self._fernet.encrypt(json.dumps(dict(values), ensure_ascii=False).encode()).decode()
-        self._begun(request).keep(name, kept)
+        (await self._begun(request)).keep(name, kept)
 
     async def take(self, request: web.Request, name: str, *, most_s: int) -> Mapping[str, str] | None:
         """Removes and returns what was kept under the name, None if nothing was or longer than `most_s` seconds ago."""
-        if not isinstance(kept := self._session(request).take(name), str):
+        if not isinstance(kept := (await self._known(request)).take(name), str):
             return None
         try:
             values: dict[str, str] = json.loads(self._fernet.decrypt(kept.encode(), ttl=most_s))
@@ -181,18 +196,19 @@ class Sessions:
         It is a different one each time, so that compression of a page reveals nothing of it (BREACH).
         """
         nonce = secrets.token_urlsafe(16)
-        return nonce + self._mac(self._begun(request).values["id"], purpose, nonce)
+        return nonce + self._mac((await self._begun(request)).values["id"], purpose, nonce)
 
     async def posted(self, request: web.Request, purpose: str, names: Collection[str]) -> Parameters:
         """The fields of a form of ours that was sent: those of these names and the language, each at most once.
 
         Raises Problem unless it was sent from a page of ours (Origin or Sec-Fetch-Site), in the session for which its
-        token was made, and has the size and type of our forms.
+        token was made and which was not ended, and has the size and type of our forms. Raises StoreError if it is not
+        known whether the session of somebody who has signed in was ended.
         """
         self._require_same_origin(request)
         given = parameters_of(await fields_of(request), 0, LANGUAGE.union(names, ("token",)))
         token = given.get("token", "")
-        session_id = self._session(request).values.get("id")
+        session_id = (await self._living(request)).values.get("id")
         if not isinstance(session_id, str):
             raise Problem(403, "form")
         right = self._mac(session_id, purpose, token[:_NONCE])
@@ -202,22 +218,72 @@ class Sessions:
 
     async def is_interactive(self, request: web.Request) -> bool:
         """Whether a person has sent a form of ours in this session."""
-        return self._session(request).values.get("interactive") is True
+        return (await self._known(request)).values.get("interactive") is True
 
     async def note_interactive(self, request: web.Request) -> None:
         """Notes that a person has sent a form of ours; call it after `posted`."""
         if not await self.is_interactive(request):
-            self._begun(request).keep("interactive", True)
+            (await self._begun(request)).keep("interactive", True)
 
-    def _session(self, request: web.Request) -> _Session:
+    def _session(self, request: web.Request) -> Session:
         """The session of a request; its cookie is read once."""
         if (session := request.get(_SESSION)) is None:
             session = request[_SESSION] = self._cookies.read(request)
         return session
 
-    def _begun(self, request: web.Request) -> _Session:
-        """The session of a request; begins one if there is none."""
+    async def _living(self, request: web.Request) -> Session:
+        """The session of a request, or an empty one if it was ended; the store is asked once. Raises StoreError."""
         session = self._session(request)
+        if session.is_living or "member" not in session.values:
+            return session
+        if session.error is not None:
+            raise session.error
+        session_id = session.values.get("id")
+        try:
+            async with self._pool.reading(_STORE_S) as conn:
+                session.is_living = isinstance(session_id, str) and not await is_ended(conn, session_id)
+        except StoreError as error:
+            session.error = error
+            raise
+        if not session.is_living:
+            session.drop()
+        return session
+
+    async def _confirmed(self, request: web.Request) -> Member | None:
+        """Who has signed in, as the wiki said within the hour; it is asked if need be. Raises Problem, StoreError."""
+        session = await self._living(request)
+        if (member := _member(session)) is None:
+            return None
+        match session.values.get("confirmed", session.began):
+            case int(moment):
+                told = await self._confirmations.newest(member, moment, self._cookies.now())
+            case _:
+                told = Confirmed(None, 0)
+        if told.member is None:
+            await self._end(session)
+            session.begin()
+            raise Problem(403, "sign-in-again")
+        if told.member != member or told.moment != moment:
+            session.keep_member(told.member, told.moment)
+        return told.member
+
+    async def _known(self, request: web.Request) -> Session:
+        """The same, where nothing depends on who has signed in: as it is while the store does not answer."""
+        with suppress(StoreError):
+            return await self._living(request)
+        return self._session(request)
+
+    async def _end(self, session: Session) -> None:
+        """Ends a session of somebody who has signed in, however many copies of its cookie there are."""
+        session_id = session.values.get("id")
+        # Without a beginning it has not been sent to anybody yet.
+        if "member" in session.values and isinstance(session_id, str) and session.began is not None:
+            async with self._pool.connection() as conn:
+                await record_ended(conn, session_id, session.began + LIFETIME_S)
+
+    async def _begun(self, request: web.Request) -> Session:
+        """The session of a request; begins one if there is none."""
+        session = await self._known(request)
         if not isinstance(session.values.get("id"), str):
             session.begin()
         return session
@@ -245,40 +311,11 @@ class Sessions:
             raise Problem(403, "form")
 
 
-class _Cookies:
-    """Sessions in a cookie that is encrypted and signed (Fernet), and dated from the beginning of the session."""
-
-    def __init__(self, fernet: Fernet, name: str, *, secure: bool) -> None:
-        self._fernet = fernet
-        self._name = name
-        self._secure = secure
-
-    def read(self, request: web.Request) -> _Session:
-        """The session of a request; an empty one if it has no cookie that is ours and young enough."""
-        try:
-            cookie = request.cookies.get(self._name, "").encode("ascii")
-            values = json.loads(self._fernet.decrypt(cookie, ttl=LIFETIME_S))
-            began = self._fernet.extract_timestamp(cookie)
-        except (InvalidToken, ValueError):
-            return _Session()
-        return _Session(values, began) if isinstance(values, dict) else _Session()
-
-    def write(self, session: _Session, response: web.StreamResponse) -> None:
-        """Sets the cookie on an answer, which then may not be cached, whatever its handler has set."""
-        data = json.dumps(session.values, ensure_ascii=False).encode()
-        began = session.began
-        cookie = self._fernet.encrypt(data) if began is None else self._fernet.encrypt_at_time(data, began)
-        response.set_cookie(
-            self._name,
-            cookie.decode(),
-            max_age=LIFETIME_S,
-            path="/",
-            secure=self._secure,
-            httponly=True,
-            samesite="Lax",
-        )
-        response.headers[hdrs.CACHE_CONTROL] = "no-store"
-        response.headers.popall(hdrs.ETAG, None)
+def _member(session: Session) -> Member | None:
+    match session.values.get("member"):
+        case [str(subject), str(name), int(edits), bool(blocked)]:
+            return Member(subject, name, edits, blocked)
+    return None
 
 
 def _key(secret: str, purpose: bytes) -> bytes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from weboid.config import Config
-from weboid.core.verdict.link_report import VERSION
+from weboid.core.verdict.report_json import VERSION
 from weboid.web.formats import html
 from weboid.web.http.respond import sent
 from weboid.web.request.parameters import MOST_PAGES

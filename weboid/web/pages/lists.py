@@ -13,6 +13,7 @@ from weboid.core.url.hosts import InvalidUrl, host_form, reversed_name
 from weboid.core.url.keys import BUCKETS, UrlKey
 from weboid.core.url.patterns import is_domain
 from weboid.core.url.urls import parse
+from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.pool import Connection
 from weboid.store.lists.links import (
     START,
@@ -25,14 +26,16 @@ from weboid.store.lists.links import (
 )
 from weboid.store.lists.search import list_doubtful_links_below
 from weboid.store.pages.spam import list_spam_pages
+from weboid.web.answer.payload import link_payload
 from weboid.web.formats import html
-from weboid.web.formats.link_view import LinkView, link_view
+from weboid.web.formats.link_item import LinkView
+from weboid.web.formats.link_view import link_view
 from weboid.web.request.accept import Format
 from weboid.web.request.cursor import INT64, PAGES, Cursor
 from weboid.web.request.parameters import LANGUAGE, Parameters, copied_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import format_of
-from weboid.web.service import Service, given_in, html_words, link_payload, machine_words
+from weboid.web.service import Service, given_in, html_words, machine_words
 from weboid.web.words.messages import Messages
 
 ROWS: Final = 100
@@ -74,6 +77,7 @@ class ListPages:
         name, wiki = await self._service.find_wiki(given)
         async with self._service.pool.connection() as conn:
             links, after = await self._links(conn, wiki.wiki, _Wanted(verdict, domain, path, copied), given)
+            settings = None if is_html else await find_settings(conn, wiki.wiki)
         day = self._service.today()
         values: dict[str, Any] = {
             "wiki": str(name),
@@ -86,7 +90,7 @@ class ListPages:
             pages = [
                 {
                     **page.page._asdict(),
-                    "links": [link_payload(self._service.report(link.known), day, say) for link in some],
+                    "links": [link_payload(self._service.report(link.known), day, say, settings) for link in some],
                 }
                 for page, some in _by_page(links)
             ]

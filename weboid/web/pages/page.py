@@ -3,20 +3,27 @@
 A handler reads parameters, gets the answer from `Answers` and passes it to a format; it knows neither SQL nor markup.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
 from aiohttp import hdrs, web
 
+from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.link_report import Extent
+from weboid.mechanism.slices import Steps, in_slices
 from weboid.web.answer.answers import PageAnswer
-from weboid.web.answer.payload import payload_of
+from weboid.web.answer.payload import payload_steps
+from weboid.web.answer.taken import Taken
 from weboid.web.formats import html, javascript, json, xml
-from weboid.web.http.cache import CACHE_CONTROL, FREE, AnswerCache
-from weboid.web.http.respond import sent
-from weboid.web.pages.page_view import answer_html
+from weboid.web.http.cache import CACHE_CONTROL, Kept
+from weboid.web.http.lanes import lanes_of
+from weboid.web.http.respond import has_tag, sent, tag_of
+from weboid.web.pages.page_view import html_steps
 from weboid.web.pages.start import StartPage
 from weboid.web.request.accept import Format
 from weboid.web.request.parameters import (
+    PageQuery,
     Parameters,
     at_of,
     callback_of,
@@ -26,8 +33,37 @@ from weboid.web.request.parameters import (
     verdicts_of,
 )
 from weboid.web.request.problem import Problem
-from weboid.web.request.route import format_of
-from weboid.web.service import Service, given_in, html_words, machine_words
+from weboid.web.request.route import Lane, format_of
+from weboid.web.request.work import FREE, LINKS, PAGES
+from weboid.web.service import Service, given_in, given_or_sent, html_words, machine_words
+
+_MOST_FREE: Final = 1 << 20
+"""Bytes of a kept answer that costs nothing: a larger one is compressed anew each time, which takes milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is made of an answer: `made` makes it; `variant` is all that it depends on but the query and the day."""
+
+    kind: str
+    extent: Extent
+    variant: tuple[Hashable, ...]
+    made: Callable[[PageAnswer], Steps[bytes]]
+    vary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The body of an answer and its bare ETag; None = the caller has it.
+
+    `urls` are those of its links if it is new, `packed` its compressed bodies if it is kept.
+    """
+
+    taken: Taken
+    body: bytes | None
+    tag: str
+    urls: Sequence[UrlKey] | None = None
+    packed: dict[str, bytes] | None = None
 
 
 class LinksPage:
@@ -36,85 +72,102 @@ class LinksPage:
     def __init__(self, service: Service, start: StartPage) -> None:
         self._service = service
         self._start = start
-        self._kept = AnswerCache()
+        self._kept = service.kept
 
     async def link_info(self, request: web.Request) -> web.Response:
         """W-3 and W-4: the links of a page as HTML, with the form."""
         given = given_in(request)
         extent_of(given, Extent.FINDINGS)
         if not given.keys() - {"lang", "uselang", "all"}:
-            return await self._start.page(request)
+            async with lanes_of(request).turn(request, Lane.PAGES):
+                return await self._start.page(request)
         return await self._html(request, given)
 
     async def link_problem(self, request: web.Request) -> web.Response:
         """W-1: one call with the dead links of a page."""
         given = given_in(request)
         callback, say, source = callback_of(given), machine_words(given), self._service.source
-        # `all` and `verdict` are for the other formats: this call runs inside a page and has dead links only.
-        return await self._kept_or_made(
-            request,
-            given,
-            (say.language.code, callback),
-            javascript.CONTENT_TYPE,
-            lambda answer: javascript.text_of(payload_of(answer, Extent.DEAD, say, source), callback).encode(),
-        )
+
+        def made(answer: PageAnswer) -> Steps[bytes]:
+            payload = yield from payload_steps(answer, Extent.DEAD, say, source)
+            return (yield from javascript.text_steps(payload, callback)).encode()
+
+        # `extent` and filters are for the other formats: this call runs inside a page and has dead links only.
+        variant = (say.language.code, callback)
+        return await self._kept_or_made(request, given, _Wanted(javascript.CONTENT_TYPE, Extent.DEAD, variant, made))
 
     async def api(self, request: web.Request) -> web.Response:
         """W-8: pages by id or title, in the format that the request wants."""
-        given = given_in(request)
+        given = await given_or_sent(request)
         wanted = format_of(request)
+        if request.method == hdrs.METH_POST:
+            request[PAGES] = len(page_query_of(given).names)
         verdicts, copied = verdicts_of(given), copied_of(given)
         extent = extent_of(given, Extent.DEAD if wanted is Format.JSON else Extent.FINDINGS)
         if wanted is Format.HTML:
             return await self._html(request, given, vary="Accept, Accept-Language")
         say, source = machine_words(given), self._service.source
 
-        def made(answer: PageAnswer) -> bytes:
-            payload = payload_of(answer, extent, say, source, verdicts, copied)
-            return xml.bytes_of(payload) if wanted is Format.XML else json.text_of(payload).encode()
+        def made(answer: PageAnswer) -> Steps[bytes]:
+            payload = yield from payload_steps(answer, extent, say, source, verdicts, copied)
+            return (yield from xml.bytes_steps(payload) if wanted is Format.XML else json.bytes_steps(payload))
 
-        variant = (say.language.code, extent, verdicts, copied)
+        variant = (say.language.code, extent, tuple(sorted(verdict.value for verdict in verdicts)), copied)
         kind = xml.CONTENT_TYPE if wanted is Format.XML else json.CONTENT_TYPE
-        return await self._kept_or_made(request, given, variant, kind, made, vary="Accept")
+        return await self._kept_or_made(request, given, _Wanted(kind, extent, variant, made, "Accept"))
 
     async def _html(self, request: web.Request, given: Parameters, vary: str = "Accept-Language") -> web.Response:
         say, source = html_words(request, given), self._service.source
-        answer = await self._found(given)
-        page = answer_html(answer, await self._service.wiki_names(), given, say, source)
-        return sent(request, page, html.CONTENT_TYPE, vary=vary)
+        query, names = page_query_of(given), await self._service.wiki_names()
 
-    async def _kept_or_made(
-        self,
-        request: web.Request,
-        given: Parameters,
-        variant: tuple[Hashable, ...],
-        kind: str,
-        made: Callable[[PageAnswer], bytes],
-        *,
-        vary: str = "",
-    ) -> web.Response:
-        """The answer for programs, which may come from the cache if the revision is given (W-10).
+        def made(answer: PageAnswer) -> Steps[bytes]:
+            return (yield from html_steps(answer, names, given, say, source)).encode("utf-8", "replace")
 
-        `variant` is what the answer depends on in addition to the query, the content type and the day.
+        variant = (say.language.code, tuple(sorted(given.items())), tuple(names))
+        wanted = _Wanted(html.CONTENT_TYPE, extent_of(given, Extent.FINDINGS), variant, made, vary)
+        async with lanes_of(request).turn(request, Lane.PAGES):
+            made_now = await self._made(request, given, query, wanted, None)
+        return sent(request, made_now.body or b"", wanted.kind, vary=vary, tag=made_now.tag)
+
+    async def _kept_or_made(self, request: web.Request, given: Parameters, wanted: _Wanted) -> web.Response:
+        """The answer for programs. A kept one may do: if the caller names its revision, or if the wiki says the same as
+        when it was made (W-10).
         """
-        query = page_query_of(given)
-        key = (query, at_of(given), variant, kind, self._service.today())
-        if query.revision is not None and (kept := self._kept.find(key)) is not None:
-            request[FREE] = True
-            body, age_s = kept
-            response = sent(request, body, kind, cache=CACHE_CONTROL, vary=vary)
-            response.headers[hdrs.AGE] = str(age_s)
+        query, kind, vary = page_query_of(given), wanted.kind, wanted.vary
+        key = (replace(query, revision=None), at_of(given), wanted.variant, kind, self._service.today())
+        kept = self._kept.find(key)
+        if kept is not None and query.revision is not None and kept.revision == query.revision:
+            request[FREE] = len(kept.body) <= _MOST_FREE or has_tag(request, kept.etag)
+            response = sent(request, kept.body, kind, cache=CACHE_CONTROL, vary=vary, tag=kept.etag, packed=kept.packed)
+            response.headers[hdrs.AGE] = str(kept.age_s)
             return response
-        answer = await self._found(given)
-        body = made(answer)
-        if query.revision is None or not answer.is_of(query.revision):
-            return sent(request, body, kind, vary=vary)
-        self._kept.keep(key, body)
-        return sent(request, body, kind, cache=CACHE_CONTROL, vary=vary)
+        position = self._kept.position
+        async with lanes_of(request).turn(request, Lane.PAGES):
+            made = await self._made(request, given, query, wanted, kept)
+        revision, state = made.taken.revision, made.taken.state
+        if made.body is not None and made.urls is not None:
+            self._kept.keep(key, made.body, made.tag, made.urls, position, revision, state)
+        cache = CACHE_CONTROL if query.revision is not None and query.revision == revision else "no-cache"
+        return sent(request, made.body or b"", kind, cache=cache, vary=vary, tag=made.tag, packed=made.packed)
 
-    async def _found(self, given: Parameters) -> PageAnswer:
-        at = at_of(given)
-        answer = await self._service.answers.find_answer(page_query_of(given))
-        if not answer.pages:
-            raise Problem(404, "unknown-page", ", ".join(answer.missing), given["dbname"])
-        return answer if at is None else answer.cited_on(at)
+    async def _made(
+        self, request: web.Request, given: Parameters, query: PageQuery, wanted: _Wanted, kept: Kept | None
+    ) -> _Made:
+        """The body of an answer, which is not made if the caller has it or it is `kept`; raises Problem."""
+        answers, at = self._service.answers, at_of(given)
+        taken = await answers.take(query)
+        if taken.is_empty:
+            raise Problem(404, "unknown-page", ", ".join(taken.missing), given["dbname"])
+        if kept is not None and kept.state == taken.state:
+            request[LINKS] = taken.links
+            await answers.hand_in(taken)
+            return _Made(taken, kept.body, kept.etag, packed=kept.packed)
+        async with answers.large.slot(taken.links):
+            request[LINKS] = taken.links
+            found = await answers.look_up(taken)
+            tag = found.version(self._service.source, answers.setup, wanted.kind, wanted.variant, at)
+            if tag is not None and has_tag(request, tag):
+                return _Made(taken, None, tag)
+            answer = await answers.report(found, wanted.extent)
+            body = await in_slices(wanted.made(answer if at is None else answer.cited_on(at)))
+        return _Made(taken, body, tag or tag_of(body), found.watched)

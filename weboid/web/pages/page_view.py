@@ -8,10 +8,12 @@ from markupsafe import Markup
 
 from weboid.core.verdict.link_report import Extent, PageReport, is_told
 from weboid.core.verdict.verdict import Verdict
+from weboid.mechanism.slices import Steps
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.answers import PageAnswer
 from weboid.web.answer.payload import fits
-from weboid.web.formats.html import query, render, time_html
+from weboid.web.formats.html import icons, query, render_steps, time_html, url_query
+from weboid.web.formats.link_item import link_item
 from weboid.web.formats.link_view import link_view
 from weboid.web.request.parameters import Parameters, copied_of, extent_of, verdicts_of
 from weboid.web.words import phrases
@@ -28,20 +30,29 @@ _COUNTED: Final = (
 )
 
 
-def answer_html(answer: PageAnswer, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
-    """The HTML with the lists of links of the pages in an answer, and the form again."""
+def html_steps(answer: PageAnswer, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> Steps[str]:
+    """The HTML with the lists of links of the pages in an answer, and the form again; made in steps."""
     extent, verdicts, copied = extent_of(given, Extent.FINDINGS), verdicts_of(given), copied_of(given)
     is_all = extent is Extent.ALL and not verdicts and copied is None
-    return render(
-        "answer.html",
-        say,
-        given,
-        source,
-        wikis,
-        answer=answer,
-        pages=[_page_view(page, answer, extent, (verdicts, copied), say) for page in answer.pages],
-        is_all=is_all,
-        switch=query({**_without(given, "verdict", "copy"), "all": "0" if is_all else "1"}),
+    pages = []
+    for page in answer.pages:
+        view = yield from _page_view(page, answer, extent, (verdicts, copied), given, say)
+        pages.append(view)
+    beginning = _without(given, "continue")
+    return (
+        yield from render_steps(
+            "answer.html",
+            say,
+            given,
+            source,
+            wikis,
+            answer=answer,
+            pages=pages,
+            first=query(beginning) if "continue" in given else None,
+            next=None if answer.next is None else query({**beginning, "continue": str(answer.next)}),
+            is_all=is_all,
+            switch=query({**_without(given, "extent", "verdict", "copy", "continue"), "all": "0" if is_all else "1"}),
+        )
     )
 
 
@@ -54,11 +65,18 @@ def _page_view(
     answer: PageAnswer,
     extent: Extent,
     wanted: tuple[Collection[Verdict], bool | None],
+    given: Parameters,
     say: Messages,
-) -> dict[str, Any]:
+) -> Steps[dict[str, Any]]:
     counts = dict.fromkeys(Verdict, 0)
     for link in page.links:
         counts[link.finding.verdict] += 1
+    listed = []
+    for link in page.links:
+        if is_told(link, extent) and fits(link, *wanted):
+            about = url_query(given.get("dbname", ""), link.normal, given.get("lang")) if link.normal else None
+            listed.append(link_item(link_view(link, answer.day, say), about, say, icons()))
+            yield
     name = phrases.visible(page.title)
     title = Markup("<bdi>{}</bdi>").format(name)
     if address := page_address(page, answer.wiki):
@@ -73,9 +91,10 @@ def _page_view(
             for verdict in _COUNTED
             if counts[verdict]
         ],
-        "links": [
-            link_view(link, answer.day, say) for link in page.links if is_told(link, extent) and fits(link, *wanted)
-        ],
+        "part": None
+        if (part := page.part) is None
+        else say.text("weboid-page-part", part.first + 1, part.end, part.total),
+        "listed": Markup("".join([f"{item}\n" for item in listed])),
     }
 
 

@@ -14,9 +14,10 @@ from weboid.core.url.farms import WikiName
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import Url
 from weboid.core.verdict.link_report import Extent, LinkReport, cited_on, link_report
+from weboid.mechanism.slices import in_slices
 from weboid.store.lists.links import UsingPage, list_spam_uses, list_uses
 from weboid.store.urls.url import find_urls
-from weboid.web.answer.payload import payload_of
+from weboid.web.answer.payload import payload_steps
 from weboid.web.formats import html
 from weboid.web.formats.history_chart import WIDTH, bars_of
 from weboid.web.formats.link_view import link_view
@@ -26,6 +27,7 @@ from weboid.web.request.cursor import PAGES, Cursor, CursorParts
 from weboid.web.request.parameters import MOST_SHOWN, Parameters, at_of, page_query_of, url_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
+from weboid.web.request.work import LINKS
 from weboid.web.service import Service, given_in, html_words, machine_words
 from weboid.web.words import phrases
 from weboid.web.words.messages import Messages
@@ -102,11 +104,11 @@ class UrlPage:
         query, at = page_query_of(given), at_of(given)
         if len(query.ids) + len(query.titles) > 1:
             raise Problem(400, "too-many", 1)
-        answer = await self._service.answers.find_answer(query)
+        answer, request[LINKS] = await self._service.answers.find_link(query, url)
         if not answer.pages:
             raise Problem(404, "unknown-page", ", ".join(answer.missing), given["dbname"])
         answer = answer if at is None else answer.cited_on(at)
-        payload = payload_of(answer, Extent.ALL, say, self._service.source)
+        payload = await in_slices(payload_steps(answer, Extent.ALL, say, self._service.source))
         page = payload["pages"][0]
         page["links"] = [link for link in page["links"] if link["normal"] == str(url)]
         if not page["links"]:

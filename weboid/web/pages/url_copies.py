@@ -10,12 +10,11 @@ from markupsafe import Markup, escape
 
 from weboid.core.archive.copies import ShownSnapshot
 from weboid.core.archive.visits import withdrawn_stamp
-from weboid.core.record.days import date_of
 from weboid.core.url.archives import BY_NUMBER
 from weboid.core.verdict.kept_copies import KeptLookup
 from weboid.core.verdict.link_report import LinkReport
+from weboid.core.verdict.offered_wikitext import offered_wikitext
 from weboid.core.wikitext.settings import WikiSettings
-from weboid.core.wikitext.templates import archive_wikitext
 from weboid.store.archives.changing_page import ChangingPage, list_changing
 from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.pool import Connection
@@ -60,7 +59,7 @@ def copies_view(link: LinkReport, about: AboutCopies | None, day: int, say: Mess
         "copies": _told(link, about, day, say),
         "has_copy": bool(link.copies.snapshots),
         "changing": _changing_words(about.changing, say),
-        "wikitext": _wikitext(link, about.settings, day),
+        "wikitext": None if (offered := offered_wikitext(link, about.settings, day)) is None else offered.template,
         "lookups": [_lookup_view(lookup, day, say) for lookup in about.lookups if lookup.archive in BY_NUMBER],
     }
 
@@ -91,16 +90,6 @@ def _changing_words(changing: ChangingPage | None, say: Messages) -> Markup | No
     if changing is None:
         return None
     return say.html("weboid-url-changing-lifted" if changing.is_lifted else "weboid-url-changing")
-
-
-def _wikitext(link: LinkReport, settings: WikiSettings | None, day: int) -> str | None:
-    """The wiki's own template for the copy that is shown first; None where the wiki's settings are not known."""
-    shown = None if link.copies is None else link.copies.first
-    if shown is None or shown.taken is None or settings is None or link.normal is None:
-        return None
-    return archive_wikitext(
-        settings, url=link.normal, archive_url=shown.address, taken=shown.taken, text="", today=date_of(day)
-    )
 
 
 def _lookup_view(lookup: KeptLookup, day: int, say: Messages) -> _LookupView:

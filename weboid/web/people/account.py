@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from weboid.mechanism.fair_slots import aside
 from weboid.web.http.respond import see_other
 from weboid.web.identity.oauth import FLOW_S, Provider
 from weboid.web.people.forms import address_in_language, unfit_words
@@ -74,7 +75,8 @@ class AccountPage:
         if flow is None:
             raise Problem(400, "sign-in-stale")
         answered = given_in(request)
-        member = await self._provider.find_member(answered, flow["state"], flow["verifier"])
+        async with aside():
+            member = await self._provider.find_member(answered, flow["state"], flow["verifier"])
         await sessions.sign_in(request, member)
         return see_other(local_path(flow["back"]) or address_of("account"))
 

@@ -50,6 +50,7 @@ _ACTIONS: Final = {
     Action.REPLACE: "weboid-admin-action-replace",
     Action.REMOVE_REPLACEMENT: "weboid-admin-action-remove-replacement",
     Action.DROP_REPLACEMENT: "weboid-admin-action-drop-replacement",
+    Action.CHECK_REPLACEMENT: "weboid-admin-action-check-replacement",
     Action.CHECK: "weboid-admin-action-check",
     Action.UNDO: "weboid-admin-action-undo",
     Action.BLOCK: "weboid-admin-action-block",

@@ -7,7 +7,7 @@ from aiohttp import web
 from markupsafe import Markup
 
 from weboid.web.http.respond import see_other
-from weboid.web.identity.session import Member
+from weboid.web.identity.member import Member
 from weboid.web.request.parameters import Parameters, only
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of

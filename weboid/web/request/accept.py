@@ -1,13 +1,14 @@
-"""The formats of answers, and which one a request wants: by ``format=``, else by Accept (W-8; RFC 9110 §12.5.1)."""
+"""The formats and codings of answers that a request wants: by ``format=``, else by headers (W-8; RFC 9110 §12.5)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 _RANGE: Final = re.compile(r"\s*([a-z*]+)/([a-z0-9.+*-]+)\s*(.*)", re.I)
 _QUALITY: Final = re.compile(r";\s*q=([01](?:\.[0-9]{0,3})?)\s*(?:;|$)", re.I)
+_CODING: Final = re.compile(r"\s*([a-z0-9*-]+)\s*(.*)", re.I)
 _MOST_RANGES: Final = 30
 
 
@@ -50,9 +51,24 @@ def best_type(header: str, offered: Sequence[str]) -> str:
     return max(offered, key=quality)
 
 
+def first_coding(header: str, offered: Iterable[str]) -> str | None:
+    """The first of these content codings that the header Accept-Encoding accepts; None if it accepts none of them."""
+    wanted = dict(reversed([parsed for part in header.split(",")[:_MOST_RANGES] if (parsed := _coding(part))]))
+    return next((coding for coding in offered if wanted.get(coding, wanted.get("*", 0.0)) > 0), None)
+
+
+def _coding(part: str) -> tuple[str, float] | None:
+    match = _CODING.fullmatch(part)
+    return None if match is None else (match[1].lower(), _quality(match[2]))
+
+
 def _range(part: str) -> tuple[str, float] | None:
     match = _RANGE.fullmatch(part)
     if match is None:
         return None
-    given = _QUALITY.search(match[3])
-    return f"{match[1]}/{match[2]}".lower(), float(given[1]) if given else 1.0
+    return f"{match[1]}/{match[2]}".lower(), _quality(match[3])
+
+
+def _quality(parameters: str) -> float:
+    given = _QUALITY.search(parameters)
+    return float(given[1]) if given else 1.0

@@ -32,7 +32,9 @@ _UNFIT_TITLE: Final = re.compile("[\x00-\x1f\x7f#<>\\[\\]{}|\ud800-\udfff\ufffd]
 _MOST_TITLE: Final = 300
 """Bytes: MediaWiki's 255 and a namespace prefix."""
 _REVISION: Final = re.compile(r"[1-9][0-9]{0,17}")
+_BOOKMARK: Final = re.compile(r"([0-9]{1,2})\.([0-9]{1,7})\.([0-9]{1,18})\.([0-9a-f]{1,8})")
 _VERDICTS: Final = {verdict.word: verdict for verdict in (Verdict.DEAD, Verdict.DOUBTFUL, Verdict.WORKING)}
+_EXTENTS: Final = frozenset(extent.value for extent in Extent)
 _COPIED: Final = {"with": True, "without": False}
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CALLBACK: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)*")
@@ -42,19 +44,49 @@ DEFAULT_CALLBACK: Final = "weboid.externalLinkProblem"
 LANGUAGE: Final = frozenset({"lang", "uselang"})
 PAGE_NAMES: Final = LANGUAGE | {
     *("dbname", "pageid", "curid", "title", "revid"),
-    *("all", "verdict", "copy", "at", "format", "callback"),
+    *("all", "extent", "verdict", "copy", "at", "format", "callback", "continue"),
 }
 """The parameters of a request for the links of pages."""
 
 
 @dataclass(frozen=True, slots=True)
+class Bookmark:
+    """Where an answer goes on (``continue``): at a link of a page, by the page's place in the query from 0 on.
+
+    `offset` counts the page's links in their own order; `revision` and `check` are those of the page when it was cut.
+    """
+
+    index: int
+    offset: int = 0
+    revision: int = 0
+    check: str = "0"
+
+    def __str__(self) -> str:
+        """As answers give it, and `_bookmark` reads it."""
+        return f"{self.index}.{self.offset}.{self.revision}.{self.check}"
+
+
+BEGIN: Final = Bookmark(0)
+
+
+@dataclass(frozen=True, slots=True)
 class PageQuery:
-    """Pages of one wiki, by ids or titles, each once. `revision` is that of the one page, if it was given (W-10)."""
+    """Pages of one wiki, by ids or titles, each once. `revision` is that of the one page, if it was given (W-10).
+
+    The answer begins at `begin`. `asked` are the titles as they were given, of which some may be one with spaces.
+    """
 
     wiki: WikiName
     ids: tuple[int, ...]
     titles: tuple[str, ...]
     revision: int | None = None
+    begin: Bookmark = BEGIN
+    asked: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[int | str, ...]:
+        """What names its pages, in the order of the request."""
+        return (*self.ids, *self.titles)
 
 
 Parameters = Mapping[str, str]
@@ -88,8 +120,10 @@ def page_query_of(given: Parameters) -> PageQuery:
     if len(named) > 1:
         raise Problem(400, "two-pages")
     ids = _ids(given[named[0]]) if named[0] != "title" else ()
-    titles = _titles(given["title"]) if named[0] == "title" else ()
-    return PageQuery(wiki, ids, titles, _revision(given, len(ids) + len(titles)))
+    asked = _asked(given["title"]) if named[0] == "title" else ()
+    titles = tuple(dict.fromkeys(map(title_of, asked)))
+    count = len(ids) + len(titles)
+    return PageQuery(wiki, ids, titles, _revision(given, count), _bookmark(given, count), asked)
 
 
 def wiki_of(given: Parameters) -> WikiName:
@@ -161,11 +195,20 @@ def at_of(given: Parameters) -> int | None:
 
 
 def extent_of(given: Parameters, otherwise: Extent) -> Extent:
-    """All links if they are requested or filtered by verdicts or copies, else the default extent of the format.
+    """The extent that is given; else all links if they are requested or filtered by verdicts or copies, else the
+    default extent of the format.
 
-    Raises Problem.
+    Raises Problem, also where `all` says otherwise.
     """
-    return Extent.ALL if wants_all(given) or verdicts_of(given) or copied_of(given) is not None else otherwise
+    is_all = wants_all(given)
+    if "extent" not in given:
+        return Extent.ALL if is_all or verdicts_of(given) or copied_of(given) is not None else otherwise
+    if given["extent"] not in _EXTENTS:
+        raise Problem(400, "page-extent")
+    extent = Extent(given["extent"])
+    if "all" in given and is_all is not (extent is Extent.ALL):
+        raise Problem(400, "extent-or-all")
+    return extent
 
 
 def callback_of(given: Parameters) -> str:
@@ -193,11 +236,20 @@ def _revision(given: Parameters, pages: int) -> int | None:
     return int(given["revid"])
 
 
-def _titles(text: str) -> tuple[str, ...]:
+def _bookmark(given: Parameters, pages: int) -> Bookmark:
+    """Where to go on, of a query that names so many pages; raises Problem."""
+    if "continue" not in given:
+        return BEGIN
+    if (match := _BOOKMARK.fullmatch(given["continue"])) is None or int(match[1]) >= pages:
+        raise Problem(400, "continue")
+    return Bookmark(int(match[1]), int(match[2]), int(match[3]), match[4])
+
+
+def _asked(text: str) -> tuple[str, ...]:
     parts = text.split("|")
     if len(parts) > MOST_PAGES:
         raise Problem(400, "too-many", MOST_PAGES)
-    return tuple(dict.fromkeys(map(title_of, parts)))
+    return tuple(dict.fromkeys(part.strip() for part in parts))
 
 
 def title_of(text: str) -> str:

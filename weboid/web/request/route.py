@@ -4,14 +4,17 @@ Limits, formats, parameters, OPTIONS and the addresses in pages are read from he
 One law: no other module and no template spells out an address of ours; ``tests/test_house.py`` looks for them.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Final
 from urllib.parse import quote, urlencode
 
 from aiohttp import hdrs, web
 
 from weboid.web.request.accept import Format, Formats
-from weboid.web.request.parameters import LANGUAGE, PAGE_NAMES
+from weboid.web.request.parameters import LANGUAGE, MOST_QUERY, PAGE_NAMES
+from weboid.web.request.work import FORMAT
 
 _SHOWN: Final = (hdrs.METH_GET, hdrs.METH_HEAD)
 _SENT: Final = (hdrs.METH_POST,)
@@ -36,6 +39,27 @@ COST: Final = 2
 FORM_COST: Final = 10
 """The same for a form that is sent."""
 
+MOST_FORM: Final = 16 * 1024
+"""Bytes of a form of ours."""
+_FORM_OF_PAGES: Final = 64 * 1024
+"""Fifty titles, percent-encoded."""
+_FORM_OF_URLS: Final = 256 * 1024
+
+
+class Lane(Enum):
+    """Kinds of work that have turns of their own (``web/http/lanes``); each is named as in the metrics."""
+
+    NONE = "none"
+    """What costs next to nothing, and what must answer in any case."""
+    PAGES = "pages"
+    """The links of pages. A handler enters it itself, once it has work to do, and gives its turn back while a wiki is
+    read (``mechanism/fair_slots``: ``aside``)."""
+    SEARCH = "search"
+    LISTS = "lists"
+    DATA = "data"
+    BULK = "bulk"
+    PEOPLE = "people"
+
 
 @dataclass(frozen=True, slots=True)
 class Surcharge:
@@ -52,9 +76,10 @@ class Route:
 
     `parameters` are those of the address; `tolerated` ones, which other addresses have, are read as well and mean
     nothing here. `fields` are those of a form that is sent there, without its token. `cost` and `form_cost` are units
-    of the limits; `counts_pages`: each page that is named costs one more. `asks_store` is false where the page of an
-    error may not query the database. `is_described`: it is in ``openapi.json``; `is_open`: every web page may read it
-    (CORS).
+    of the limits; `counts_pages`: each page that is named costs one more. `most_form` is the most bytes of a form.
+    `lane` and `form_lane` are the kinds of work of an address, and of a form that is sent there. `asks_store` is false
+    where the page of an error may not query the database. `is_described`: it is in ``openapi.json``; `is_open`: every
+    web page may read it (CORS).
     """
 
     name: str
@@ -66,8 +91,11 @@ class Route:
     fields: frozenset[str] = frozenset()
     cost: int = COST
     form_cost: int = FORM_COST
+    most_form: int = MOST_FORM
     counts_pages: bool = False
     surcharge: Surcharge | None = None
+    lane: Lane = Lane.NONE
+    form_lane: Lane = Lane.NONE
     asks_store: bool = True
     is_described: bool = False
     is_open: bool = False
@@ -83,13 +111,19 @@ def _api(
     path: str,
     *names: str,
     methods: tuple[str, ...] = _SHOWN,
+    fields: Iterable[str] | None = None,
     formats: Formats = _DATA,
     cost: int,
+    lane: Lane,
+    most_form: int = MOST_FORM,
     tolerated: frozenset[str] = frozenset(),
     counts_pages: bool = False,
     surcharge: Surcharge | None = None,
 ) -> Route:
-    """An address for programs, whose answers have words in a language that may be given."""
+    """An address for programs, whose answers have words in a language that may be given.
+
+    A form that is sent there has these `fields`, None = the same parameters.
+    """
     return Route(
         name,
         path,
@@ -97,67 +131,102 @@ def _api(
         formats,
         parameters=_spoken(*names),
         tolerated=tolerated,
-        fields=_spoken(*names) if hdrs.METH_POST in methods else frozenset(),
+        fields=_spoken(*(names if fields is None else fields)) if hdrs.METH_POST in methods else frozenset(),
         cost=cost,
         form_cost=cost if hdrs.METH_POST in methods else FORM_COST,
+        most_form=most_form,
         counts_pages=counts_pages,
         surcharge=surcharge,
+        lane=lane,
+        form_lane=lane,
         is_described=True,
         is_open=True,
     )
 
 
-def _file(name: str, path: str, *, cost: int, is_open: bool = False, formats: Formats = _PAGE) -> Route:
+def _file(
+    name: str, path: str, *, cost: int, lane: Lane = Lane.NONE, is_open: bool = False, formats: Formats = _PAGE
+) -> Route:
     """An address without any parameters."""
-    return Route(name, path, formats=formats, parameters=frozenset(), cost=cost, is_described=is_open, is_open=is_open)
+    return Route(
+        name, path, formats=formats, parameters=frozenset(), cost=cost, lane=lane, is_described=is_open, is_open=is_open
+    )
 
 
 def _form(name: str, path: str, *fields: str) -> Route:
     """An address that takes nothing but a form that is sent there."""
-    return Route(name, path, _SENT, parameters=frozenset(), fields=_spoken(*fields))
+    return Route(name, path, _SENT, parameters=frozenset(), fields=_spoken(*fields), form_lane=Lane.PEOPLE)
 
 
 _PLACE: Final = ("url", "dbname")
 _FOR_PEOPLE: Final = PAGE_NAMES - {"revid", "format", "callback"}
+_NOT_FOR_CALLS: Final = frozenset({"all", "extent", "verdict", "copy", "format"})
 _WHOLE: Final = ("dbname", "namespace", "category", "after")
 _SCOPE: Final = ("dbname", "page", "pageid", "curid", "category")
 _SEARCH: Final = ("pattern", "dbname", "namespace", "verdict", "copy")
 
 ROUTES: Final = (
     # The links of pages.
-    Route("start", "/", parameters=_FOR_PEOPLE, tolerated=PAGE_NAMES - _FOR_PEOPLE),
+    Route("start", "/", parameters=_FOR_PEOPLE, tolerated=PAGE_NAMES - _FOR_PEOPLE, lane=Lane.LISTS),
     Route(
         "link-info",
         "/externalLinkInfo",
         parameters=_FOR_PEOPLE,
         tolerated=PAGE_NAMES - _FOR_PEOPLE,
         cost=1,
+        lane=Lane.PAGES,
         counts_pages=True,
         is_described=True,
     ),
     _api(
         "link-problem",
         "/externalLinkProblem",
-        *PAGE_NAMES - {"all", "verdict", "copy", "format"},
+        *PAGE_NAMES - _NOT_FOR_CALLS,
         formats=_CALL,
-        tolerated=frozenset({"all", "verdict", "copy", "format"}),
+        tolerated=_NOT_FOR_CALLS,
         cost=1,
+        lane=Lane.PAGES,
         counts_pages=True,
     ),
     _api(
         "api-page",
         "/api/page",
         *PAGE_NAMES - {"callback"},
+        methods=_BOTH,
         formats=_ANY,
         tolerated=frozenset({"callback"}),
         cost=1,
+        lane=Lane.PAGES,
+        most_form=_FORM_OF_PAGES,
         counts_pages=True,
     ),
-    _api("api-pages", "/api/pages", *_WHOLE, "all", "verdict", "format", cost=20),
-    _api("api-ping", "/api/ping", *_WHOLE, "pageid", "curid", "title", "format", methods=("GET", "POST"), cost=1),
+    _api("api-pages", "/api/pages", *_WHOLE, "all", "extent", "verdict", "format", cost=20, lane=Lane.BULK),
+    _api(
+        "api-ping",
+        "/api/ping",
+        *_WHOLE,
+        "pageid",
+        "curid",
+        "title",
+        "format",
+        methods=("GET", "POST"),
+        most_form=MOST_QUERY,
+        cost=1,
+        lane=Lane.LISTS,
+    ),
     # URLs.
-    _api("api-url", "/api/url", *_PLACE, "at", "pageid", "curid", "title", "format", cost=2),
-    _api("api-normal", "/api/normal", *_PLACE, "format", cost=1),
+    _api("api-url", "/api/url", *_PLACE, "at", "pageid", "curid", "title", "format", cost=2, lane=Lane.LISTS),
+    _api(
+        "api-normal",
+        "/api/normal",
+        *_PLACE,
+        "format",
+        methods=_BOTH,
+        fields=("urls", "dbname", "format"),
+        most_form=_FORM_OF_URLS,
+        cost=1,
+        lane=Lane.LISTS,
+    ),
     Route(
         "url",
         "/url",
@@ -166,6 +235,8 @@ ROUTES: Final = (
         fields=_spoken(*_PLACE, "at", "after", "spamafter"),
         cost=3,
         form_cost=3,
+        lane=Lane.LISTS,
+        form_lane=Lane.LISTS,
     ),
     Route(
         "search",
@@ -175,22 +246,24 @@ ROUTES: Final = (
         fields=_spoken(*_SEARCH, "after"),
         cost=20,
         form_cost=20,
+        form_lane=Lane.SEARCH,
     ),
     # Lists, which read many rows.
-    _api("changes", "/changes", *_SCOPE, "since", "format", cost=4),
-    _api("dead-feed", "/feeds/dead", *_SCOPE, formats=_FEED, cost=4),
+    _api("changes", "/changes", *_SCOPE, "since", "format", cost=4, lane=Lane.LISTS),
+    _api("dead-feed", "/feeds/dead", *_SCOPE, formats=_FEED, cost=4, lane=Lane.LISTS),
     _api(
         "dead-links",
         "/lists/dead",
         *("dbname", "verdict", "copy", "domain", "path", "after", "format"),
         formats=_LIST,
         cost=5,
+        lane=Lane.LISTS,
         # More for this list, which is found by going through what pages use.
         surcharge=Surcharge("verdict", "doubtful", 10),
     ),
-    _api("spam-pages", "/lists/spam", "dbname", "after", "format", formats=_LIST, cost=5),
-    _api("data", "/data", "format", formats=_LIST, cost=2),
-    _file("data-file", "/data/{name}", cost=40, is_open=True),
+    _api("spam-pages", "/lists/spam", "dbname", "after", "format", formats=_LIST, cost=5, lane=Lane.LISTS),
+    _api("data", "/data", "format", formats=_LIST, cost=2, lane=Lane.LISTS),
+    _file("data-file", "/data/{name}", cost=40, lane=Lane.DATA, is_open=True),
     # Cached or static: no query of the database or a wiki, or not for each request.
     Route(
         "status",
@@ -214,18 +287,34 @@ ROUTES: Final = (
     Route("privacy", "/privacy", cost=1),
     Route("policy", "/policy", cost=1),
     # What people do.
-    Route("account", "/account", parameters=_spoken("back")),
+    Route("account", "/account", parameters=_spoken("back"), lane=Lane.PEOPLE),
     _form("account-in", "/account/in", "back"),
-    Route("account-back", "/account/back", parameters=_spoken("code", "state", "iss", "error")),
+    Route("account-back", "/account/back", parameters=_spoken("code", "state", "iss", "error"), lane=Lane.PEOPLE),
     _form("account-out", "/account/out"),
-    Route("report", "/report", _BOTH, parameters=_spoken(*_PLACE, "done"), fields=_spoken(*_PLACE, "extent")),
+    Route(
+        "report",
+        "/report",
+        _BOTH,
+        parameters=_spoken(*_PLACE, "done"),
+        fields=_spoken(*_PLACE, "extent"),
+        lane=Lane.PEOPLE,
+        form_lane=Lane.PEOPLE,
+    ),
     _form("report-look", "/report/look", *_PLACE),
     _form("report-remove", "/report/remove", *_PLACE, "extent"),
     _form("check", "/check", *_PLACE),
-    Route("replacement", "/replacement", _BOTH, parameters=_spoken(*_PLACE, "done"), fields=_spoken(*_PLACE, "target")),
+    Route(
+        "replacement",
+        "/replacement",
+        _BOTH,
+        parameters=_spoken(*_PLACE, "done"),
+        fields=_spoken(*_PLACE, "target"),
+        lane=Lane.PEOPLE,
+        form_lane=Lane.PEOPLE,
+    ),
     _form("replacement-look", "/replacement/look", *_PLACE),
     _form("replacement-remove", "/replacement/remove", *_PLACE, "archive", "target"),
-    Route("admin", "/admin", parameters=_spoken("subject", "before", "did", "url")),
+    Route("admin", "/admin", parameters=_spoken("subject", "before", "did", "url"), lane=Lane.PEOPLE),
     _form("admin-undo", "/admin/undo", "subject"),
     _form("admin-block", "/admin/block", "subject", "reason"),
     _form("admin-unblock", "/admin/unblock", "subject"),
@@ -245,6 +334,14 @@ def route_of(request: web.Request) -> Route | None:
     return None if resource is None else _BY_PATH.get(resource.canonical)
 
 
+def lane_of(request: web.Request) -> Lane:
+    """The lane of a request, by its route and method."""
+    route = route_of(request)
+    if route is None or request.method == hdrs.METH_OPTIONS:
+        return Lane.NONE
+    return route.lane if request.method in (hdrs.METH_GET, hdrs.METH_HEAD) else route.form_lane
+
+
 def route_at(path: str) -> Route | None:
     """The route of a path without variables, whatever the method; None if there is no such route."""
     return _BY_PATH.get(path)
@@ -252,6 +349,8 @@ def route_at(path: str) -> Route | None:
 
 def format_of(request: web.Request) -> Format:
     """The format that a request wants, whether its address exists or not (W-8). Never fails."""
+    if FORMAT in request:
+        return request[FORMAT]
     path = request.path
     if (route := route_at(path)) is not None:
         formats = route.formats

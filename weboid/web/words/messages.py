@@ -13,7 +13,7 @@ from string import Formatter
 from typing import Final, Literal, NamedTuple
 
 from babel import Locale
-from babel.dates import format_date, format_datetime, format_interval, format_timedelta
+from babel.dates import format_date, format_datetime, format_timedelta, parse_pattern
 from babel.numbers import format_decimal
 from markupsafe import Markup, escape
 
@@ -27,6 +27,8 @@ QQX: Final = "qqx"
 Parameter = str | int
 Unit = Literal["day", "week", "month", "year"]
 _TOKEN: Final = re.compile(r"\{\{(PLURAL|GENDER):\$([1-9])\|([^{}]*)\}\}|\$([1-9])|[{}]")
+_FORMS: Final = re.compile(r"\{\{(?:PLURAL|GENDER):")
+_INTERVAL: Final = "yMMMd"
 _GENDERS: Final = ("m", "f", "n")
 _ALL_PLURALS: Final = ("zero", "one", "two", "few", "many")
 _KEPT: Final = 4_096
@@ -68,6 +70,7 @@ class Messages:
         self._plain_html = lru_cache(_KEPT)(self._formatted_html)
         self._date = lru_cache(_KEPT)(self._formatted_date)
         self._dates = lru_cache(_KEPT)(self._formatted_dates)
+        self._part = lru_cache(_KEPT)(self._formatted_part)
 
     def text(self, key: str, *parameters: Parameter) -> str:
         """The message as plain text; the caller escapes it."""
@@ -75,6 +78,8 @@ class Messages:
 
     def _formatted(self, key: str, parameters: tuple[Parameter, ...]) -> str:
         pattern = self._pattern(key, parameters)
+        if pattern.is_plain:
+            return pattern.text.format(*self._written(parameters))
         return _formatter(pattern.locale).format(pattern.text, *self._written(parameters))
 
     def html(self, key: str, *parameters: Parameter) -> Markup:
@@ -85,14 +90,21 @@ class Messages:
 
     def _formatted_html(self, key: str, parameters: tuple[Parameter, ...]) -> Markup:
         pattern = self._pattern(key, parameters)
-        words = Markup(_formatter(pattern.locale).format(escape(pattern.text), *self._written(parameters)))
+        if pattern.is_plain:
+            written = [
+                escape(f"{value}" if isinstance(value, _Number) else value) for value in self._written(parameters)
+            ]
+            words = Markup(str(escape(pattern.text)).format(*written))
+        else:
+            words = Markup(_formatter(pattern.locale).format(escape(pattern.text), *self._written(parameters)))
         # Else the full stop of an English sentence would be shown at its beginning in an Arabic page. Not elements, as
         # a message may be part of an attribute.
         return words if pattern.direction == self.language.direction else _ISOLATES[pattern.direction] + words + _END
 
     def _pattern(self, key: str, parameters: tuple[Parameter, ...]) -> "_Pattern":
         if self.language.code == QQX:
-            return _Pattern(_keys_pattern(key, len(parameters)), self.language.locale, self.language.direction)
+            keys = _keys_pattern(key, len(parameters))
+            return _Pattern(keys, self.language.locale, self.language.direction, is_plain=True)
         return _pattern(self.language, key)
 
     def _written(self, parameters: tuple[Parameter, ...]) -> Iterator[Parameter]:
@@ -148,10 +160,15 @@ class Messages:
 
     def _formatted_dates(self, first: int, last: int) -> str:
         if first == last:
-            written = format_date(date_of(first), "medium", locale=self._locale)
-        else:
-            written = format_interval(date_of(first), date_of(last), "yMMMd", locale=self._locale)
-        return _own_digits(written, self._locale)
+            return _own_digits(format_date(date_of(first), "medium", locale=self._locale), self._locale)
+        one, other = date_of(first), date_of(last)
+        differs = "y" if one.year != other.year else "M" if one.month != other.month else "d"
+        beginning, end = self._locale.interval_formats[_INTERVAL][differs]
+        return f"{self._part(beginning, first)}{self._part(end, last)}"
+
+    def _formatted_part(self, pattern: str, day: int) -> str:
+        """A part of an interval of dates: Babel makes it anew for every pair of days, and histories have many."""
+        return _own_digits(parse_pattern(pattern).apply(date_of(day), self._locale), self._locale)
 
 
 @lru_cache(_MOST_LANGUAGES)
@@ -206,11 +223,15 @@ def _plural_forms(forms: str, locale: Locale) -> Iterator[tuple[str, str]]:
 
 
 class _Pattern(NamedTuple):
-    """A format string; `locale` and `direction` are those of the language in which it is written, as its forms are."""
+    """A format string; `locale` and `direction` are those of the language in which it is written, as its forms are.
+
+    `is_plain`: it has no forms to choose from, so that Python's own formatting does, in a tenth of the time.
+    """
 
     text: str
     locale: str
     direction: str
+    is_plain: bool
 
 
 def _pattern(language: Language, key: str) -> _Pattern:
@@ -228,7 +249,8 @@ def _own_pattern(code: str, key: str) -> _Pattern | None:
         return None
     language = languages()[code]
     try:
-        return _Pattern(format_pattern(message, Locale.parse(language.locale)), language.locale, language.direction)
+        text = format_pattern(message, Locale.parse(language.locale))
+        return _Pattern(text, language.locale, language.direction, is_plain=not _FORMS.search(message))
     except ValueError:
         return None
 
@@ -250,7 +272,8 @@ def _own_digits(text: str, locale: Locale) -> str:
 
 def _are_kept(parameters: tuple[Parameter, ...]) -> bool:
     """Whether a message with these parameters may be cached."""
-    return not any(isinstance(value, str) and len(value) > _MOST_KEPT for value in parameters)
+    # Not any(), which takes as long as the rest of a message that is kept.
+    return not [value for value in parameters if isinstance(value, str) and len(value) > _MOST_KEPT]
 
 
 def _keys_pattern(key: str, count: int) -> str:

@@ -53,20 +53,24 @@ def href_of(link: LinkReport) -> str | None:
 
 def verdict_words(link: LinkReport, day: int, say: Messages) -> str:
     """The verdict and its duration: *dead for three weeks*; the class instead, if the link is not watched."""
-    verdict = link.finding.verdict
+    verdict, _, since = link.finding
     if verdict is Verdict.UNKNOWN and link.kind is not UrlClass.WATCHED:
         return say.text(f"weboid-class-{link.kind.value}")
     is_gone = verdict is Verdict.DEAD and link.cited_copy is not None
-    words = say.text("weboid-verdict-gone") if is_gone else say.text(f"weboid-verdict-{verdict.word}")
-    if link.finding.since is None:
-        return words
-    return say.text("weboid-verdict-since", words, say.span(day - link.finding.since))
+    key = "weboid-verdict-gone" if is_gone else f"weboid-verdict-{verdict.word}"
+    return _since(key, None if since is None else day - since, say)
+
+
+@lru_cache(_KEPT)
+def _since(key: str, days: int | None, say: Messages) -> str:
+    words = say.text(key)
+    return words if days is None else say.text("weboid-verdict-since", words, say.span(days))
 
 
 def reason_words(link: LinkReport, say: Messages) -> str | None:
     """Why the verdict is as it is, as a sentence; None where there is nothing to explain."""
-    if link.finding.reason is not None:
-        return say.text(reason_key(link.finding.reason))
+    if (reason := link.finding.reason) is not None:
+        return say.text(reason_key(reason))
     if link.invalid is not None:
         return say.text(f"weboid-invalid-{link.invalid.value}")
     return None
@@ -79,9 +83,9 @@ def reason_key(reason: Reason) -> str:
 
 def evidence_words(link: LinkReport, day: int, say: Messages) -> list[str]:
     """What proves that a link is dead, or which proof is missing yet, as sentences; none where no failure counts."""
-    reason, grounds = link.record.reason, link.grounds
     if link.finding.verdict not in (Verdict.DEAD, Verdict.DOUBTFUL):
         return []
+    reason, grounds = link.record.reason, link.grounds
     if reason is None or reason.outcome is not Outcome.FAILING:
         return []
     if grounds is not None and grounds.is_proof:
@@ -157,6 +161,7 @@ def status_words(status: Status, say: Messages, http: int | None = None) -> str:
     return say.text("weboid-status-code", words, "/".join(map(str, codes)))
 
 
+@lru_cache(_KEPT)
 def entry_words(entry: Entry, say: Messages) -> str:
     """One entry of the history: its days and its status."""
     return say.text("weboid-history-entry", say.dates(entry.first, entry.last), status_words(entry.status, say))

@@ -1,0 +1,287 @@
+"""Readers beside loads that must not hold them up: ``python -m benchmarks.load [SCENARIO …]``.
+
+Each scenario tells the p99 of a calm reader's page answers alone and beside the load, and what the load itself got:
+`links` (one request for fifty pages of 20,000 links), `searches` (110 at once), `silent` (a wiki that never answers,
+with 100 readers), `crowd` (200 and 1,000 clients from one range of addresses).
+One law: the calm reader comes from another range of addresses, and runs in a process of its own.
+"""
+
+import argparse
+import json
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Final
+
+import uvloop
+
+from benchmarks.crawl.machine import described, end_in_order
+from benchmarks.crawl.server import ROOT
+from benchmarks.crawl.table import Target, say, tell, tell_targets
+from benchmarks.load.crowd import Crowd, Outcome
+from benchmarks.load.service import LARGE, LINKS, PAGES, SILENT, SMALL, SMALL_PAGES
+from benchmarks.pages.load import Caller, plain_body, request_of
+from benchmarks.pages.seed import TODAY, World, fill
+from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.core.url.keys import key_of
+from weboid.store.db.key_scheme import record_scheme
+from weboid.store.db.migrate import migrate
+from weboid.store.db.pool import open_pool
+from weboid.store.embedded.server import open_server
+from weboid.store.pages.page import PageUrls, record_pages
+from weboid.store.pages.wiki import record_wiki
+
+_READER: Final = "8.8.8.8"
+_CROWD: Final = "9.9.9.9"
+_PAUSE_S: Final = 0.02
+_MOST_MIB: Final = 256
+_HEALTH_MS: Final = 100.0
+_TIMES: Final = 3.0
+_PROMPT_MS: Final = 2_500.0
+_SEARCHES: Final = 110
+_PARTS: Final = 20
+_LARGEST_HOST: Final = 0
+"""A URL of the host that has the most."""
+_TOKEN: Final = re.compile(rb'name="token" value="([^"]+)"')
+
+
+def _page(dbname: str, pages: str, *, sender: str = _READER) -> str:
+    path = f"/api/page?dbname={dbname}@wmflabs&pageid={pages}&all=1&format=json"
+    return request_of(path, X_Forwarded_For=sender).decode()
+
+
+def _pages(dbname: str, count: int, *, sender: str = _READER) -> list[str]:
+    return [_page(dbname, str(page), sender=sender) for page in range(1, count + 1)]
+
+
+_HEALTH: Final = [request_of("/healthz").decode()]
+
+
+@dataclass(slots=True)
+class _Bench:
+    """A running service, and the calm reader's p99 alone in milliseconds."""
+
+    url: str
+    pid: int
+    urls: int
+    seconds: float
+    alone_ms: float = 0.0
+
+    def reader(self, seconds: float) -> Crowd:
+        return Crowd(self.url, _pages(SMALL, SMALL_PAGES), seconds=seconds, pause_s=_PAUSE_S)
+
+    def beside(self, name: str, *crowds: Crowd) -> tuple[list[Outcome], list[Target]]:
+        """Lets the calm reader ask beside these crowds; what came of the crowds, and the target."""
+        reader, *others = _outcomes(self.reader(max(crowd.seconds for crowd in crowds)), *crowds)
+        ratio = reader.p(0.99) / self.alone_ms
+        tell(f"    the calm reader: {reader}; p99 {reader.p(0.99):,.1f} ms, alone {self.alone_ms:,.1f}: {ratio:.2f} ×")
+        wrong = sum(len(times) for status, times in reader.ms.items() if status != "200") + reader.broken
+        return others, [
+            Target(f"{name}: p99 of a calm reader's page answers ≤ {_TIMES:g} × alone", ratio, _TIMES, True),
+            Target(f"{name}: answers to the calm reader that are not 200", wrong, 0, True),
+        ]
+
+    def memory_mib(self, name: str = "VmRSS") -> float:
+        found = re.search(rf"{name}:\s+(\d+) kB", Path(f"/proc/{self.pid}/status").read_text())
+        assert found
+        return int(found[1]) / 1024
+
+    # -- scenarios
+
+    def links(self) -> list[Target]:
+        """One request for fifty pages of 20,000 links, then those that go on where it ends."""
+        idle = self.memory_mib()
+        Path(f"/proc/{self.pid}/clear_refs").write_text("5")  # VmHWM begins anew
+        ids = "|".join(map(str, range(1, PAGES + 1)))
+        health = Crowd(self.url, _HEALTH, seconds=self.seconds, pause_s=0.005)
+        (first, fit), targets = self.beside(
+            "links",
+            Crowd(self.url, [_page(LARGE, ids.replace("|", "%7C"), sender=_CROWD)], once=True, seconds=self.seconds),
+            health,
+        )
+        tell(f"    the request: {first}, {first.bytes / 1e6:,.2f} MB; /healthz: {fit}")
+        begun, parts = perf_counter(), self._followed(ids)
+        grown = self.memory_mib("VmHWM") - idle
+        tell(f"    {parts} parts in {perf_counter() - begun:.1f} s; memory {idle:,.0f} MiB idle, {grown:,.0f} more")
+        return [
+            *targets,
+            Target("links: memory above idle ≤ 256 MiB", grown, _MOST_MIB, True),
+            Target("links: slowest /healthz ≤ 100 ms", fit.p(1.0), _HEALTH_MS, True),
+        ]
+
+    def _followed(self, ids: str) -> int:
+        caller = Caller(self.url)
+        going_on, parts = "", 0
+        while parts < _PARTS:
+            path = f"/api/page?dbname={LARGE}@wmflabs&pageid={ids.replace('|', '%7C')}&all=1&format=json"
+            reply = caller.ask(path + (f"&continue={going_on}" if going_on else ""))
+            parts += 1
+            if not (going_on := json.loads(plain_body(reply)).get("continue") or ""):
+                break
+        caller.close()
+        return parts
+
+    def searches(self) -> list[Target]:
+        """110 searches that look at much, at once."""
+        caller = Caller(self.url)
+        form = caller.ask("/search", X_Forwarded_For=_CROWD)
+        token = _TOKEN.search(plain_body(form))
+        assert token, "the form of the search has no token"
+        domain = World(self.urls).url(_LARGEST_HOST).host.partition(".")[2]
+        body = f"token={token[1].decode()}&pattern=*.{domain}/*no*where*&verdict=doubtful".encode()
+        asked = request_of(
+            "/search",
+            "POST",
+            body,
+            Cookie=form.headers["set-cookie"].partition(";")[0],
+            Sec_Fetch_Site="same-origin",
+            Content_Type="application/x-www-form-urlencoded",
+            X_Forwarded_For=_CROWD,
+        )
+        (found,), targets = self.beside(
+            "searches", Crowd(self.url, [asked.decode()], clients=_SEARCHES, once=True, seconds=self.seconds)
+        )
+        tell(f"    {_SEARCHES} searches: {found}")
+        return [*targets, *_orderly("searches", found)]
+
+    def silent(self) -> list[Target]:
+        """A hundred readers of a wiki that accepts and never answers."""
+        asked = _pages(SILENT, SMALL_PAGES, sender=_CROWD)
+        (silent,), targets = self.beside("silent", Crowd(self.url, asked, 100, self.seconds, pause_s=0.05))
+        tell(f"    its readers: {silent}")
+        return targets
+
+    def crowd(self) -> list[Target]:
+        """Clients from one range of addresses that ask again at once, whatever they got."""
+        asked = _pages(SMALL, SMALL_PAGES, sender=_CROWD)
+        targets = []
+        for clients, is_new in ((200, False), (1_000, False), (1_000, True)):
+            name = f"{clients:,} clients{', each time anew' if is_new else ''}"
+            (crowd,), found = self.beside(name, Crowd(self.url, asked, clients, self.seconds, is_new=is_new))
+            rate = crowd.count(200) / crowd.seconds
+            tell(f"    {name}: {rate:,.0f} answers/s, p99 {crowd.p(0.99):,.0f} ms; {crowd}")
+            targets += [*found, *_orderly(name, crowd)]
+        return targets
+
+
+def _orderly(name: str, crowd: Outcome) -> list[Target]:
+    """Every answer is a 200 or a prompt 503, and none is broken."""
+    others = sum(len(times) for status, times in crowd.ms.items() if status not in ("200", "503"))
+    return [
+        Target(f"{name}: broken", crowd.broken, 0, True),
+        Target(f"{name}: answers that are neither 200 nor 503", others, 0, True),
+        Target(f"{name}: slowest 503, ms", crowd.p(1.0, 503) if crowd.count(503) else 0.0, _PROMPT_MS, True),
+    ]
+
+
+def _outcomes(*crowds: Crowd) -> list[Outcome]:
+    """What comes of crowds that ask at the same time.
+
+    Crowds come from elsewhere, so that those of many clients get what the service and single clients leave of the
+    processor.
+    """
+    running = []
+    for crowd in crowds:
+        process = subprocess.Popen(
+            ["nice", "-n", "15" if crowd.clients > 1 else "0", sys.executable, "-m", "benchmarks.load.crowd"],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert process.stdin
+        process.stdin.write(json.dumps(asdict(crowd)).encode())
+        process.stdin.close()
+        running.append(process)
+    found = []
+    for process in running:
+        assert process.stdout
+        found.append(Outcome(**json.load(process.stdout)))
+        process.wait()
+    return found
+
+
+async def _migrated(dsn: str) -> None:
+    async with open_pool(dsn, size=1, part="benchmark") as pool, pool.connection() as conn:
+        await migrate(conn)
+        await record_scheme(conn)
+
+
+async def _prepare(dsn: str, world: World) -> None:
+    async with open_pool(dsn, size=1, part="benchmark") as pool, pool.connection() as conn:
+        for dbname in (SMALL, LARGE, SILENT):
+            wiki = await record_wiki(conn, WMFLABS, WikiName(dbname, WMFLABS.name))
+        pages = []
+        for page in range(1, SMALL_PAGES + 1):
+            urls = map(world.url, world.numbers_of(page, LINKS[SMALL]))
+            pages.append(PageUrls(page, 0, f"Page {page}", 1, None, {key_of(url): url for url in urls}))
+        await record_pages(conn, wiki.wiki, pages, TODAY)
+
+
+@contextmanager
+def _service(dsn: str, urls: int) -> Iterator[tuple[str, int]]:
+    command = [sys.executable, "-m", "benchmarks.load.service", dsn, str(urls)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin
+        assert process.stdout
+        try:
+            if not (url := process.stdout.readline().strip()):
+                raise RuntimeError("the service did not start")
+            yield url, process.pid
+        finally:
+            process.stdin.close()
+
+
+def bench(folder: Path, urls: int, seconds: float, wanted: list[str]) -> None:
+    """The scenarios of these names, each with a service of its own."""
+    world, targets = World(urls), []
+    with open_server(folder / "data") as server:
+        uvloop.run(_migrated(server.dsn))
+        fill(server.dsn, world)
+        uvloop.run(_prepare(server.dsn, world))
+        for name in wanted:
+            with _service(server.dsn, urls) as (url, pid):
+                ran = _Bench(url, pid, urls, seconds)
+                for _ in range(2):  # the first time is for warming up
+                    ran.alone_ms = _outcomes(ran.reader(seconds))[0].p(0.99)
+                tell(f"  {name}")
+                say(name)
+                scenario: Callable[[], list[Target]] = getattr(ran, name)
+                targets += scenario()
+            sleep(1)
+    tell_targets(targets)
+
+
+_SCENARIOS: Final = ("links", "searches", "silent", "crowd")
+
+
+def main() -> None:
+    """Reads the options."""
+    options = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
+    options.add_argument("scenario", nargs="*", choices=[[], *_SCENARIOS], help="default: all of them")
+    options.add_argument("--urls", type=int, default=200_000)
+    options.add_argument("--seconds", type=float, default=8.0, help="of each load")
+    asked = options.parse_args()
+    if sys.platform != "linux":
+        sys.exit("benchmarks.load needs Linux: it reads /proc")
+    end_in_order()
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    tell(described())
+    folder = Path(tempfile.mkdtemp(prefix="weboid-load-"))
+    folder.chmod(0o711)  # the database's own account passes through it
+    try:
+        bench(folder, asked.urls, asked.seconds, asked.scenario or list(_SCENARIOS))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

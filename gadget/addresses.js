@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Pages of the service to which people are sent, filled in for the page that they read.
+ */
+'use strict';
+
+const config = require( './config.json' );
+
+/**
+ * @param {string} path
+ * @param {Object<string,string>} parameters
+ * @return {string}
+ */
+function address( path, parameters ) {
+	const query = new URLSearchParams( parameters );
+	query.set( 'dbname', `${ mw.config.get( 'wgDBname' ) }@${ config.farm }` );
+	query.set( 'lang', mw.config.get( 'wgUserLanguage' ) );
+	return `${ config.service }${ path }?${ query }`;
+}
+
+/**
+ * @return {string} all that is known of the links of this page (W-3)
+ */
+function listOfPage() {
+	return address( '/externalLinkInfo', { pageid: String( mw.config.get( 'wgArticleId' ) ) } );
+}
+
+/**
+ * @param {string} url a normal form
+ * @return {string} more about it, and the pages that use it (R-8)
+ */
+function aboutLink( url ) {
+	return address( '/url', { url } );
+}
+
+/**
+ * @param {string} url a normal form
+ * @return {string} where people report that it works, and have it checked now (H-1, W-14)
+ */
+function report( url ) {
+	return address( '/report', { url } );
+}
+
+/**
+ * @param {string} url a normal form
+ * @return {string} where people suggest what to read instead (A-4)
+ */
+function replacement( url ) {
+	return address( '/replacement', { url } );
+}
+
+module.exports = { aboutLink, listOfPage, replacement, report };

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+/**
+ * What stands outside of the page's content: a link in the toolbox, and a row in the information about the page (G-2).
+ */
+'use strict';
+
+const addresses = require( './addresses.js' );
+const { create } = require( './elements.js' );
+const words = require( './words.js' );
+
+/**
+ * Adds the link to the toolbox, once.
+ */
+function addToolboxLink() {
+	if ( !document.getElementById( 't-weboid' ) ) {
+		mw.util.addPortletLink(
+			'p-tb', addresses.listOfPage(), mw.msg( 'weboid-gadget-toolbox' ), 't-weboid', mw.msg( 'weboid-gadget-toolbox-tooltip' )
+		);
+	}
+}
+
+/**
+ * Adds a link that opens the preferences to the toolbox.
+ *
+ * @param {function(): void} openDialog
+ */
+function addSettingsLink( openDialog ) {
+	const item = mw.util.addPortletLink(
+		'p-tb', '#', mw.msg( 'weboid-gadget-settings-title' ), 't-weboid-settings'
+	);
+	if ( item ) {
+		item.addEventListener( 'click', ( event ) => {
+			event.preventDefault();
+			openDialog();
+		} );
+	}
+}
+
+/**
+ * Adds the row to the first table of action=info.
+ *
+ * @param {Object<string,number>} counts how many of the page's links have each verdict
+ */
+function addInfoRow( counts ) {
+	const body = document.querySelector( 'table.mw-page-info tbody' );
+	if ( !body ) {
+		return;
+	}
+	const text = mw.msg(
+		'weboid-gadget-info-counts',
+		...[ total( counts ), counts.dead || 0, counts.doubtful || 0 ].map( words.number )
+	);
+	const link = create( 'a', '', text );
+	link.setAttribute( 'href', addresses.listOfPage() );
+	const row = create(
+		'tr', '', create( 'td', '', mw.msg( 'weboid-gadget-info-label' ) ), create( 'td', '', link )
+	);
+	row.id = 'mw-pageinfo-weboid';
+	body.append( row );
+}
+
+/**
+ * @param {Object<string,number>} counts
+ * @return {number}
+ */
+function total( counts ) {
+	return Object.keys( counts ).reduce( ( sum, verdict ) => sum + ( Number( counts[ verdict ] ) || 0 ), 0 );
+}
+
+module.exports = { addToolboxLink, addSettingsLink, addInfoRow };

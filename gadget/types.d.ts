@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+/**
+ * What the gadget's modules hand each other, as types for JSDoc comments: `{Weboid.Link}`.
+ *
+ * It has no name like weboid.d.ts, which TypeScript would take for the declaration of weboid.js, and
+ * then not check that. Keys of answers are explained in docs/api.md; what the gadget does not read
+ * is left out here. Days are ISO dates in UTC, such as `2026-05-03`.
+ */
+declare namespace Weboid {
+	type Verdict = 'working' | 'doubtful' | 'dead' | 'unknown' | 'invalid' | 'spam';
+	type Fetch = typeof fetch;
+	type Outcome = 'working' | 'doubtful' | 'failing';
+
+	/** What is known of a page's links, from all parts of the answer; empty if nothing is. */
+	interface KnownLinks {
+		page: PageAnswer | null;
+		links: Link[];
+		/** The day of the answer. */
+		day: string;
+	}
+
+	interface PageAnswer {
+		/** Which of the page's links these are; null if they are all. */
+		part: { from: number; to: number; of: number } | null;
+		counts: Record<Verdict, number>;
+		links: Link[];
+	}
+
+	interface Link {
+		normal: string | null;
+		/** To be shown beside `normal`, never instead of it. */
+		host_unicode: string | null;
+		/** The forms in which the wiki has the URL: one or more. */
+		given: string[];
+		interwiki: { prefix: string; title: string } | null;
+		class: 'watched' | 'ignored' | 'example' | 'own-farm' | 'invalid';
+		verdict: Verdict;
+		since: string | null;
+		checked: string | null;
+		next_check: string | null;
+		/** Text that a stranger's server gave, of any scheme. */
+		target: string | null;
+		mime: string | null;
+		size_kib: number | null;
+		suspicious: boolean;
+		reported: string | null;
+		assumed: string | null;
+		replacement: string | null;
+		snapshots: Snapshot[];
+		/** At most five, newest first. */
+		history: HistoryEntry[];
+		/** Texts in the language that was asked for. */
+		summary: string;
+		explanation: string | null;
+		copy_summary: string | null;
+		wikitext: Wikitext | null;
+	}
+
+	interface Snapshot {
+		/** The name of the archive. */
+		title: string;
+		/** The address for readers. */
+		snapshot: string;
+		/** Such as `2016-05-03T12:00:00Z`. */
+		taken: string | null;
+		origin: 'suggested' | 'cited' | 'chosen';
+		note: 'redirects' | 'after' | 'before' | 'similar' | null;
+	}
+
+	interface HistoryEntry {
+		outcome: Outcome;
+		/** Both days included. */
+		first: string;
+		last: string;
+	}
+
+	/** Wikitext to be copied, by the wiki's own templates; null for what the wiki has none for. */
+	interface Wikitext {
+		template: string | null;
+		parameters: string | null;
+		dead: string | null;
+	}
+
+	/** A bar of the picture of a history: `x` and `width` out of the width of the whole. */
+	interface Bar {
+		x: number;
+		width: number;
+		outcome: Outcome;
+	}
+
+	interface Index {
+		/** Notes an element; false if it leads nowhere away from the wiki. */
+		add( element: HTMLAnchorElement ): boolean;
+		/**
+		 * Computes normal forms until `performance.now()` has reached the deadline, at least one;
+		 * true when none is left.
+		 */
+		step( deadline: number ): boolean;
+		/** The elements that stand for one of the links. Computes what `step` has left. */
+		find( links: Link[] ): Map<HTMLAnchorElement, Link>;
+		/** How many different URLs were noted. */
+		readonly size: number;
+	}
+
+	/** What this reader wants to see. */
+	interface Preferences {
+		/** Marks of dead, and of doubtful links. */
+		dead: boolean;
+		doubtful: boolean;
+		/** Type and size of files behind links. */
+		files: boolean;
+		/** A line at the references that sums up. */
+		summary: boolean;
+		namespaces: 'content' | 'all';
+		/** Which links have a card. */
+		cards: 'findings' | 'all';
+	}
+}

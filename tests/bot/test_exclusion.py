@@ -1,0 +1,71 @@
+"""What keeps bots off pages and links, and what does not."""
+
+import pytest
+from support.repairs import NOW, URL, known, repaired, settings_of
+
+from weboid.bot.exclusion import excludes
+from weboid.bot.repair import repair
+from weboid.core.wikitext.reader import read_wikitext
+
+_CITE = f"{{{{cite web|url={URL}|title=A}}}}"
+
+
+@pytest.mark.parametrize(
+    ("template", "is_admitted"),
+    [
+        ("{{nobots}}", False),
+        ("{{NOBOTS|}}", False),
+        ("{{nobots|OtherBot}}", True),
+        ("{{nobots|OtherBot, weboidBot}}", False),
+        ("{{nobots|all}}", False),
+        ("{{nobots|deny=OtherBot}}", False),
+        ("{{nobots|allow=WeboidBot}}", True),
+        ("{{bots}}", True),
+        ("{{bots|WeboidBot}}", False),
+        ("{{bots|allow=all}}", True),
+        ("{{bots|allow=none}}", False),
+        ("{{bots|allow=}}", False),
+        ("{{bots|allow=OtherBot}}", False),
+        ("{{Bots | allow = OtherBot , Weboid_Bot}}", False),
+        ("{{Bots | allow = OtherBot , WeboidBot}}", True),
+        ("{{bots|deny=all}}", False),
+        ("{{bots|deny=none}}", True),
+        ("{{bots|deny=OtherBot}}", True),
+        ("{{bots|deny=<!-- sorry -->WeboidBot}}", False),
+        ("{{bots|deny=all|allow=WeboidBot}}", True),
+        ("{{bots|allow=all|deny=WeboidBot}}", False),
+        ("{{bots|optout=all}}", False),
+        ("{{bots|optout=nosource}}", True),
+        ("{{bots|denyscript=weboid_repair}}", False),
+        ("{{bots|allowscript=replace}}", False),
+        ("{{bots|allowscript=weboid_repair}}", True),
+        ("<!-- {{nobots}} -->", True),
+        ("<nowiki>{{nobots}}</nowiki>", True),
+    ],
+)
+def test_a_page_is_kept_from_bots_by_its_templates(template: str, is_admitted: bool) -> None:
+    kept_off = excludes(read_wikitext(template), settings_of(), bot="WeboidBot", script="weboid_repair")
+    assert (kept_off is None) is is_admitted
+    page = repair(f"{template}\n{_CITE}", settings_of(), known(), now=NOW)
+    assert bool(page.changes) is is_admitted
+    assert page.kept_off == kept_off
+
+
+@pytest.mark.parametrize(
+    ("text", "is_left"),
+    [
+        (f"{_CITE}{{{{cbignore}}}}", True),
+        (f"{_CITE} {{{{Cbignore|bot=WeboidBot}}}}", True),
+        (f"{_CITE}{{{{cbignore|bot=medic}}}}", False),
+        (f"{_CITE}{{{{cbignore|bot=all}}}}", True),
+        (f"<ref>{_CITE}</ref>{{{{cbignore}}}}", True),
+        (f"{{{{cite web|url={URL}|title=A{{{{cbignore}}}}}}}}", True),
+        (f"{_CITE}\n{{{{cbignore}}}}", False),
+    ],
+)
+def test_a_link_is_left_alone_by_a_template_that_belongs_to_it(text: str, is_left: bool) -> None:
+    assert (repaired(text) == text) is is_left
+
+
+def test_only_the_link_before_it_is_left_alone() -> None:
+    assert repaired(f"{_CITE} {_CITE}{{{{cbignore}}}}").count("archive-url") == 1

@@ -1,0 +1,120 @@
+"""What holds of every repair, whatever the page and whatever is known of its links."""
+
+import bz2
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lxml import etree
+from support.awkward_wikitext import awkward_page
+from support.repairs import (
+    NOW,
+    URL,
+    WIKIS,
+    known,
+    options_of,
+    random_answers,
+    repaired,
+    settings_of,
+    titles_in,
+    unsound,
+)
+from support.shared import shared
+
+from weboid.bot.answers import KnownLinks
+from weboid.bot.repair import repair
+
+_PAGES = 1_000
+
+
+def check(text: str, wiki: str, dice: random.Random) -> int:
+    """Repairs a page twice; returns how many changes there were."""
+    settings, links = settings_of(wiki, **options_of(dice)), random_answers(text, dice)
+    page = repair(text, settings, links, now=NOW)
+    assert unsound(text, page) == []
+    assert repair(page.text, settings, links, now=NOW).text == page.text
+    if not settings.options.convert_bare_refs and wiki in ("enwiki", "ptwiki"):
+        assert titles_in(page.text) <= titles_in(text)
+    return len(page.changes)
+
+
+def articles(path: Path) -> Iterator[str]:
+    with bz2.open(path) as file:
+        for _, element in etree.iterparse(file, tag="{*}text"):
+            yield element.text or ""
+            element.clear()
+
+
+@pytest.mark.parametrize("share", [0, *(pytest.param(share, marks=pytest.mark.long) for share in (1, 2, 3))])
+def test_awkward_pages_are_repaired_soundly(share: int) -> None:
+    changes = 0
+    for number in range(share * _PAGES, (share + 1) * _PAGES):
+        dice = random.Random(number)
+        changes += check(awkward_page(dice), dice.choice(WIKIS), dice)
+    assert changes > _PAGES / 10
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("export", "wikis", "least"),
+    [("enwiki-2016", ("enwiki",), 600), ("ltgwiki-2017", WIKIS, 100)],
+)
+def test_articles_are_repaired_soundly(export: str, wikis: tuple[str, ...], least: int) -> None:
+    changes = 0
+    for number, text in enumerate(articles(shared(f"articles/{export}.xml.bz2"))):
+        dice = random.Random(f"{export} {number}")
+        changes += check(text, dice.choice(wikis), dice) if "//" in text else 0
+    assert changes > least
+
+
+def test_a_page_of_which_nothing_is_known_is_given_back_as_it_is() -> None:
+    dice = random.Random(17)
+    for _ in range(100):
+        text = awkward_page(dice)
+        assert repair(text, settings_of(), KnownLinks(), now=NOW).text == text
+
+
+def test_of_two_equal_urls_the_one_in_a_comment_stays() -> None:
+    cite = f"{{{{cite web|url={URL}|title=A}}}}"
+    for hidden in (f"<!-- {cite} -->", f"<nowiki>{cite}</nowiki>", f"<code>{cite}</code>", f"<math>{cite}</math>"):
+        after = repaired(f"{hidden} {cite}")
+        assert after.startswith(f"{hidden} {{{{cite web|")
+        assert after.count("archive-url") == 1
+
+
+def test_where_the_wiki_wants_messages_only_the_page_stays_and_the_changes_are_told() -> None:
+    text = f"[{URL} A]"
+    page = repair(text, settings_of(talk="instead"), known(), now=NOW)
+    assert page.text == text
+    assert [change.action.value for change in page.changes] == ["archive-added"]
+
+
+def test_a_wiki_that_has_stopped_bots_is_left_alone() -> None:
+    text = f"[{URL} A]"
+    assert repaired(text, run=False) == text
+
+
+def test_the_changes_say_what_became_what() -> None:
+    page = repair(f"See [{URL} A].", settings_of(), known(archive=None), now=NOW)
+    (change,) = page.changes
+    assert (change.url, change.why, change.before) == (URL, "no-archive", f"[{URL} A]")
+    assert page.text == f"See {change.after}."
+
+
+@pytest.mark.long
+def test_a_page_of_two_megabytes_takes_its_share_of_time() -> None:
+    marked = (
+        f"* [{URL} A] {{{{dead link|bot=X}}}} <ref>{{{{cite web |url={URL} |title=B}}}}</ref>{{{{cbignore|bot=Y}}}}"
+    )
+    part = marked + "\nWords, ''words'' [[and|words]]." * 60 + "\n"
+
+    def seconds(parts: int) -> float:
+        began = time.process_time()
+        assert repaired(part * parts).count("archive-url=") == parts
+        return time.process_time() - began
+
+    small = 200_000 // len(part)
+    least = min(seconds(small) for _ in range(2))
+    assert seconds(10 * small) < 25 * least

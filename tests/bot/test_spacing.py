@@ -1,0 +1,110 @@
+"""Parameters are written in the template's own spacing, and what is not repaired keeps its own."""
+
+import pytest
+from support.repairs import COPY, URL, known, repaired
+
+_LINES = f"archive-url={COPY}", "archive-date=7 May 2012", "url-status=dead"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (f"{{{{cite web|url={URL}|title=A}}}}", "{before}|{0}|{1}|{2}}}}}"),
+        (f"{{{{cite web |url={URL} |title=A }}}}", "{before} |{0} |{1} |{2} }}}}"),
+        (f"{{{{cite web\n|url={URL}\n|title=A\n}}}}", "{before}\n|{0}\n|{1}\n|{2}\n}}}}"),
+        (f"{{{{cite web\r\n|url={URL}\r\n|title=A\r\n}}}}", "{before}\r\n|{0}\r\n|{1}\r\n|{2}\r\n}}}}"),
+        (f"{{{{cite web|\n url={URL}|\n title=A\n}}}}", "{before}|\n {0}|\n {1}|\n {2}\n}}}}"),
+        (f"{{{{cite web|url={URL}|title=A <!-- sic -->}}}}", "{before}|{0}|{1}|{2}}}}}"),
+    ],
+)
+def test_added_parameters_look_like_their_neighbours(before: str, after: str) -> None:
+    kept = before[:-2].rstrip()
+    assert repaired(before) == after.format(*_LINES, before=kept)
+
+
+def test_columns_are_kept() -> None:
+    before = f"{{{{cite web\n | url         = {URL}\n | title       = A\n}}}}"
+    added = f" | archive-url = {COPY}\n | archive-date = 7 May 2012\n | url-status  = dead\n"
+    assert repaired(before) == before[:-2] + added + "}}"
+
+
+def test_empty_parameters_are_filled_where_they_stand() -> None:
+    before = f"{{{{cite web | url = {URL} | archive-url = | title = A | archive-date = }}}}"
+    filled = before.replace("archive-url = ", f"archive-url = {COPY} ")
+    assert repaired(before) == filled.replace("date = ", "date = 7 May 2012 | url-status = dead")
+
+
+def test_a_comment_in_an_empty_parameter_stays() -> None:
+    before = f"{{{{cite web|url={URL}|archive-url=<!-- none -->|title=A}}}}"
+    assert f"|archive-url={COPY}<!-- none -->|title=A" in repaired(before)
+
+
+def test_a_parameter_without_a_name_at_the_end_stays_there() -> None:
+    assert repaired(f"{{{{cite web|url={URL}|title=A|}}}}").endswith("|url-status=dead|}}")
+
+
+def test_an_older_name_gives_way_where_it_stands() -> None:
+    before = f"{{{{cite web |url={URL} |deadurl=no |archiveurl={COPY} |archivedate=2012-05-07 }}}}"
+    assert repaired(before) == before.replace("deadurl=no", "url-status=dead")
+
+
+def test_a_removed_parameter_takes_its_blanks_along() -> None:
+    before = f"{{{{Internetquelle\n |url={URL}\n |titel=A\n |offline=ja\n}}}}"
+    after = repaired(before, "dewiki", links=known("working"), trust_tags=False)
+    assert after == f"{{{{Internetquelle\n |url={URL}\n |titel=A\n}}}}"
+
+
+def test_a_mark_with_a_line_for_itself_takes_the_line_along() -> None:
+    before = f"<ref>{{{{cite web\n|url={URL}\n}}}}\n{{{{dead link|date=May 2015}}}}\n</ref>"
+    assert repaired(before).endswith("|url-status=dead\n}}\n</ref>")
+
+
+@pytest.mark.parametrize("behind", ["x", "/a", "?b"])
+def test_text_behind_a_removed_mark_does_not_join_the_url(behind: str) -> None:
+    before = f"{URL}{{{{dead link|bot=X}}}}{behind}"
+    assert repaired(before, links=known("working")) == f"{URL} {behind}"
+
+
+def test_a_label_with_a_pipe_stays_one_parameter() -> None:
+    assert "|text=A&#124;b|" in repaired(f"[{URL} A|b]", "dewiki")
+
+
+def test_a_label_that_would_end_the_template_leaves_the_link_alone() -> None:
+    before = f"[{URL} A}}}} b]"
+    assert repaired(before, "dewiki") == before
+
+
+def test_a_copy_that_the_template_cannot_name_is_not_written() -> None:
+    copy = {"url": f"https://wayback.archive-it.org/1/20120507093011/{URL}", "stamp": "20120507093011"}
+    before = f"[{URL} A]"
+    assert repaired(before, "dewiki", links=known("dead", copy)) == before
+    assert "archive-it" in repaired(before, links=known("dead", copy))
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        {"url": COPY.replace("2012", "2031"), "stamp": "20310507093011"},
+        {"url": COPY.replace("history", "other"), "stamp": "20120507093011"},
+        {"url": f"https://archive.today/20120507093011/{URL}", "stamp": "20120507093011"},
+        {"url": URL, "stamp": "20120507093011"},
+        {"url": COPY, "stamp": "20120507093011", "verified": False},
+        {"url": "javascript:alert(1)", "stamp": "20120507093011"},
+        {"url": None},
+        17,
+    ],
+)
+def test_a_copy_that_may_not_be_shown_is_no_copy_and_no_none(copy: object) -> None:
+    before = f"{{{{cite web|url={URL}|title=A}}}}"
+    assert repaired(before, links=known("dead", copy)) == before
+
+
+def test_a_raw_copy_is_written_for_readers() -> None:
+    copy = {"url": COPY.replace("https:", "http:").replace("3011/", "3011id_/"), "stamp": "20120507093011"}
+    assert f"|archive-url={COPY}|" in repaired(f"{{{{cite web|url={URL}|title=A}}}}", links=known("dead", copy))
+
+
+def test_a_tag_that_names_the_link_before_it_is_no_link_of_its_own() -> None:
+    after = repaired(f"* [{URL} A] {{{{Toter Link|url={URL}|date=2018-12}}}}", "dewiki")
+    assert after.startswith(f"* {{{{Webarchiv|url={URL}|wayback=20120507093011|text=A|")
+    assert after.count(URL) == 1

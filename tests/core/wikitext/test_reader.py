@@ -1,0 +1,144 @@
+"""Wikitext is read as MediaWiki reads it, by offsets, and in time that grows with its length."""
+
+import random
+import time
+
+import pytest
+from support.awkward_wikitext import awkward_page
+
+from weboid.core.wikitext.nodes import Enclosure
+from weboid.core.wikitext.reader import read_wikitext
+
+_URL = "http://a.example.org/b"
+
+
+def links(text: str) -> list[tuple[str, str | None]]:
+    return [(link.url, link.label) for link in read_wikitext(text).links]
+
+
+def enclosures(text: str) -> list[Enclosure]:
+    return [link.spot.enclosure for link in read_wikitext(text).links]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f"[{_URL} A b]", [(_URL, "A b")]),
+        (f"[{_URL}]", [(_URL, "")]),
+        (f"[{_URL} ''A'' [[B|c]] {{{{d|e}}}}]", [(_URL, "''A'' [[B|c]] {{d|e}}")]),
+        (f"[{_URL}''A'']", [(_URL, "''A''")]),
+        (f"[{_URL} A\nb]", []),
+        ("[//a.example.org/b A]", [("//a.example.org/b", "A")]),
+        (f"[{_URL} [{_URL} A]]", [(_URL, f"[{_URL} A")]),
+        (f"See {_URL}.", [(_URL, None)]),
+        (f"({_URL})", [(_URL, None)]),
+        (f"{_URL}(c)", [(f"{_URL}(c)", None)]),
+        (f"''{_URL}''", [(_URL, None)]),
+        (f"{_URL}&lt;x", [(_URL, None)]),
+        (f"{_URL}&amp;x", [(f"{_URL}&amp;x", None)]),
+        (f"x{_URL}", []),
+        ("http://. ", []),
+        (f"http://web.example/{_URL}", [(f"http://web.example/{_URL}", None)]),
+        (f"{_URL}''''{_URL}", [(_URL, None), (_URL, None)]),
+        (f"<span title='{_URL}'>", []),
+        (f"[[File:A.jpg|link={_URL}]]", []),
+        (f"<!-- {_URL} -->", []),
+        (f"<!-- {_URL}", []),
+        (f"<ref><!-- {_URL}</ref> {_URL}", [(_URL, None)]),
+        (f"<NoWiki>{_URL}</nowiki >", []),
+        (f"<nowiki>{_URL}", [(_URL, None)]),
+        (f"<nowiki/>{_URL}", [(_URL, None)]),
+        (f"<pre>{_URL}</pre><code>{_URL}</code><source>{_URL}</source><math>{_URL}</math>", []),
+        (f"<syntaxhighlight lang='x'>{_URL}</syntaxhighlight><templatedata>{_URL}</templatedata>", []),
+        (f"<gallery>\nA.jpg|[{_URL} c]\n</gallery>", [(_URL, "c")]),
+    ],
+)
+def test_links_are_found_where_readers_see_them(text: str, found: list[tuple[str, str | None]]) -> None:
+    assert links(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "enclosure"),
+    [
+        (_URL, Enclosure.TEXT),
+        (f"[[File:A.jpg|thumb|See [{_URL} b]]]", Enclosure.CAPTION),
+        (f"[[Datei:A.svg|mini|See {_URL} c]]", Enclosure.CAPTION),
+        (f"[[A|{_URL}]]", Enclosure.WIKILINK),
+        (f"[[{_URL} A]]", Enclosure.BROKEN),
+        (f"== {_URL} ==", Enclosure.HEADING),
+        (f"{{{{a|{_URL}}}}}", Enclosure.TEMPLATE),
+        (f"{{{{{{a|{_URL}}}}}}}", Enclosure.TEMPLATE),
+        (f"{{{{a|<ref>{_URL}</ref>}}}}", Enclosure.TEXT),
+        (f"{{{{a|\n{_URL}", Enclosure.BROKEN),
+        (f"[[a {_URL}", Enclosure.BROKEN),
+        (f"[[a\n{_URL}", Enclosure.TEXT),
+        (f"{{{{a}}}} {_URL}", Enclosure.TEXT),
+    ],
+)
+def test_a_link_knows_what_it_stands_in(text: str, enclosure: Enclosure) -> None:
+    assert enclosures(text) == [enclosure]
+
+
+@pytest.mark.parametrize("after", ["{{{id}}}", "|b", "{b", "<!-- c -->d"])
+def test_a_url_that_goes_on_is_not_whole(after: str) -> None:
+    assert [link.is_whole for link in read_wikitext(_URL + after).links] == [False]
+    assert [link.is_whole for link in read_wikitext(f"{_URL} {after}").links] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("{{a|b=c|d}}", [("a", [("b", "c"), ("1", "d")])]),
+        ("{{ a_b <!-- x -->|<!-- y -->c = d <!-- | }} -->}}", [("a b", [("c", "d")])]),
+        ("{{a|b={{c|d=e}}}}", [("a", [("b", "{{c|d=e}}")]), ("c", [("d", "e")])]),
+        ("{{a|[[b|c=d]]|e=f=g}}", [("a", [("1", "[[b|c=d]]"), ("e", "f=g")])]),
+        ("{{{{{a}}}|b}}", [("{{{a}}}", [("1", "b")])]),
+        ("{{{{a}}}}", []),
+        ("{{a|[[b}}", []),
+        ("{{a|<nowiki>}}|</nowiki>b}}", [("a", [("1", "<nowiki>}}|</nowiki>b")])]),
+        ("{{a|<ref>{{b</ref>}}", [("a", [("1", "<ref>{{b</ref>")])]),
+        ("{{a}}}} {{b}}", [("a", []), ("b", [])]),
+        ("{|\n|a\n|}", []),
+    ],
+)
+def test_templates_are_read_as_mediawiki_reads_them(text: str, found: list[tuple[str, list[tuple[str, str]]]]) -> None:
+    wikitext = read_wikitext(text)
+    assert [
+        (template.name, [(each.name, wikitext.value_of(each)) for each in template.parameters])
+        for template in wikitext.templates
+    ] == found
+
+
+def test_offsets_are_those_of_the_text() -> None:
+    for number in range(1_000):
+        text = awkward_page(random.Random(number))
+        wikitext = read_wikitext(text)
+        for link in wikitext.links:
+            assert text[link.start : link.end] == link.url or text[link.start] + text[link.end - 1] == "[]"
+        for template in wikitext.templates:
+            assert text[template.start : template.start + 2] + text[template.end - 2 : template.end] == "{{}}"
+            edges = [template.name_end, *(each.start for each in template.parameters)]
+            assert all(text[edge] == "|" for edge in edges[1:])
+            assert edges == sorted(edges)
+        for reference in wikitext.references:
+            assert text[reference.start : reference.start + 4].lower() == "<ref"
+            assert text[reference.inner_end : reference.inner_end + 2] == "</"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "{{a|", "}}", "[[", "]]", "{{{{{", "<ref>", "<ref><gallery>", "<nowiki>", "<!--", "<a ", "[http://b.c ",
+        "http://b.c''", "http://b.c{{d|e}}", "{{a|b=http://c.d}}", "[[File:a.jpg|", "|", "=", "&lt;", "\n", " ",
+        "{{a|[http://b.c d", "<ref>{{a|</ref>",
+    ],
+)  # fmt: skip
+def test_four_times_the_text_takes_no_more_than_its_share(part: str) -> None:
+    def seconds(characters: int) -> float:
+        text = part * (characters // len(part)) + "}}" * (characters // 20)
+        began = time.process_time()
+        read_wikitext(text)
+        return time.process_time() - began
+
+    least = min(seconds(20_000) for _ in range(3))
+    assert min(seconds(80_000) for _ in range(3)) < max(0.05, least * 10)

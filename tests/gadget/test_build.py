@@ -1,0 +1,285 @@
+"""G-1: the gadget is complete on a wiki, with pages, names, messages and licences; its scripts are ECMAScript 2016."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from weboid.assets import asset
+from weboid.errors import ConfigError
+from weboid.wiki.gadget.build import BuiltGadget, built_gadget, file_of
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+GADGET, MESSAGES = asset("gadget"), asset("i18n")
+PREFIX = "MediaWiki:Gadget-"
+ENTRY = "'use strict';\nconst a = require( './core.js' );\nmodule.exports = { a, b: require( \"./config.json\" ) };\n"
+DEFINITION = (
+    "* weboid[ResourceLoader|package|dependencies=mediawiki.util, mediawiki.api|actions=view]"
+    "|weboid.js|weboid-core.js|weboid.css|weboid-config.json|weboid-messages.json\n"
+)
+_KEY_OR_BEGINNING = re.compile(r"""['"`](weboid-gadget-[a-z0-9-]*)""")
+_MODULE_OF = {
+    r"\bmw\.util\.": "mediawiki.util",
+    r"\bnew mw\.Api\b": "mediawiki.api",
+    r"\bmw\.storage\b": "mediawiki.storage",
+    r"\bmw\.user\.(?!options|tokens)": "mediawiki.user",
+    r"\bmw\.language\b": "mediawiki.language",
+    r"\bmw\.cookie\b": "mediawiki.cookie",
+    r"\bmw\.Title\b": "mediawiki.Title",
+    r"\bmw\.notify\b": "mediawiki.notification",
+}
+"""What of `mw` is not there on every page but comes with a module; `mw.language` itself comes with jqueryMsg too."""
+_WITH = {"mediawiki.jqueryMsg": {"mediawiki.language", "mediawiki.util", "mediawiki.user", "mediawiki.Title"}}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A small gadget and its messages."""
+    for name, text in {
+        "definition.txt": DEFINITION,
+        "weboid.js": ENTRY,
+        "core.js": "module.exports = require( 'mediawiki.util' );\n",
+        "weboid.css": ".weboid-a { color: red; }\n",
+        "config.json": '{"service": "https://service.example", "farm": "WMF"}',
+        "i18n/en.json": '{"@metadata": {}, "weboid-gadget-a": "A", "weboid-b": "", "weboid-gadget-description": "$1!"}',
+        "i18n/de.json": '{"@metadata": {}, "weboid-gadget-a": "Ä\u2028", "weboid-gadget-description": "$1?"}',
+        "i18n/fr.json": '{"@metadata": {}, "weboid-b": "B"}',
+        "i18n/qqq.json": '{"@metadata": {}, "weboid-gadget-a": "what it is"}',
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def gadget() -> BuiltGadget:
+    return built_gadget(GADGET, MESSAGES)
+
+
+def build(folder: Path, **more: str) -> BuiltGadget:
+    return built_gadget(folder, folder / "i18n", **more)
+
+
+def is_es2016(script: str) -> bool:
+    """Whether a parser that knows nothing later than ECMAScript 2016 can read it; skips where there is none."""
+    acorn = REPOSITORY / "node_modules" / ".bin" / "acorn"
+    if not acorn.exists() or not shutil.which("node"):
+        pytest.skip("acorn is not installed: make .venv/gadget.stamp")
+    command = [str(acorn), "--ecma2016", "--silent"]
+    return subprocess.run(command, input=script, text=True, capture_output=True, check=False).returncode == 0
+
+
+def test_scripts_require_each_other_by_the_names_of_their_pages(folder: Path) -> None:
+    pages = build(folder).pages
+    assert pages[f"{PREFIX}weboid.js"] == (
+        "'use strict';\nconst a = require( './weboid-core.js' );\n"
+        'module.exports = { a, b: require( "./weboid-config.json" ) };\n'
+    )
+    assert pages[f"{PREFIX}weboid-core.js"] == "module.exports = require( 'mediawiki.util' );\n"
+
+
+def test_what_is_needed_comes_before_what_needs_it(folder: Path) -> None:
+    assert [title.removeprefix(PREFIX) for title in build(folder).pages] == [
+        "weboid-messages.json",
+        "weboid-config.json",
+        "weboid.css",
+        "weboid-core.js",
+        "weboid.js",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "named"),
+    [
+        ("weboid.js", "require( './cores.js' );", "'./cores.js'"),
+        ("weboid.js", "require( 'mediawiki.storage' );", "mediawiki.storage"),
+        ("weboid.js", "require( name );", "require("),
+        ("weboid.js", "require( `./core.js` );", "require("),
+        ("card.js", "", "card.js"),
+        ("extra.css", "", "extra.css"),
+        ("definition.txt", DEFINITION.replace("|weboid-core.js", ""), "core.js"),
+        ("definition.txt", DEFINITION.replace("|weboid.css", "|weboid-heart.js|weboid.css"), "heart.js"),
+        ("definition.txt", DEFINITION.replace("weboid[", "other["), "definition.txt"),
+        ("definition.txt", DEFINITION * 2, "definition.txt"),
+    ],
+)
+def test_files_that_do_not_fit_together_end_the_build(folder: Path, file: str, text: str, named: str) -> None:
+    build(folder)
+    (folder / file).write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=re.escape(named)):
+        build(folder)
+
+
+def test_messages_are_those_of_the_gadget_in_all_languages_that_have_some(folder: Path) -> None:
+    messages = json.loads(build(folder).pages[f"{PREFIX}weboid-messages.json"])
+    assert messages == {"en": {"weboid-gadget-a": "A"}, "de": {"weboid-gadget-a": "Ä\u2028"}}
+
+
+@pytest.mark.parametrize(("language", "own", "other"), [("en", "!", "/de"), ("de", "?", "/en"), ("ast", "!", "/de")])
+def test_the_description_without_a_code_is_in_the_language_of_the_wiki(
+    folder: Path, language: str, own: str, other: str
+) -> None:
+    descriptions = build(folder, language=language).descriptions
+    assert descriptions.keys() == {f"{PREFIX}weboid", f"{PREFIX}weboid{other}"}
+    assert descriptions[f"{PREFIX}weboid"] == f"https://service.example{own}"
+
+
+def test_messages_can_be_those_of_some_languages_beside_english_and_the_wikis_own(folder: Path) -> None:
+    (folder / "i18n" / "fr.json").write_text('{"weboid-gadget-a": "Â"}', encoding="utf-8")
+
+    def of(language: str, *languages: str) -> set[str]:
+        built = built_gadget(folder, folder / "i18n", language=language, languages=languages)
+        return {*json.loads(built.pages[f"{PREFIX}weboid-messages.json"])}
+
+    assert of("de") == {"en", "de", "fr"}
+    assert of("en", "fr") == {"en", "fr"}
+    assert of("de", "fr", "xx") == {"en", "de", "fr"}
+
+
+def test_service_and_farm_can_be_others(folder: Path) -> None:
+    pages = build(folder, service="http://127.0.0.1:8000/", farm="OSM").pages
+    assert json.loads(pages[f"{PREFIX}weboid-config.json"]) == {"service": "http://127.0.0.1:8000", "farm": "OSM"}
+    assert json.loads(build(folder).pages[f"{PREFIX}weboid-config.json"])["farm"] == "WMF"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"service": "weboid.example"},
+        {"service": "javascript:alert(1)"},
+        {"service": "https://[x"},
+        {"service": "https://a.example/?b"},
+        {"service": "https://a.example/ ] b"},
+        {"farm": "W&M"},
+    ],
+)
+def test_an_unusable_service_or_farm_is_refused(folder: Path, given: dict[str, str]) -> None:
+    with pytest.raises(ConfigError):
+        build(folder, **given)
+
+
+def test_the_user_script_has_all_pages_and_requires_them_as_the_gadget_does(folder: Path) -> None:
+    (folder / "core.js").write_text(
+        "mw.order.push( 'core' );\nmodule.exports = require( 'mediawiki.util' ).there;\n", encoding="utf-8"
+    )
+    (folder / "weboid.js").write_text(
+        "const a = require( './core.js' );\nconst again = require( './core.js' );\n"
+        "mw.order.push( a, again, require( './config.json' ).farm, require( './messages.json' ).de );\n",
+        encoding="utf-8",
+    )
+    script = build(folder).user_script
+    assert script.isprintable() or "\u2028" not in script
+    assert is_es2016(script)
+    around = """
+        const order = [];
+        const mw = { order, util: { addCSS: ( text ) => order.push( text ) }, loader: { using: ( names ) => {
+            order.push( names );
+            return { then: ( run ) => run( ( name ) => ( { there: name } ) ) };
+        } } };
+        %s
+        console.log( JSON.stringify( order ) );
+    """
+    ran = subprocess.run(["node", "-e", around % script], check=True, capture_output=True, text=True)
+    assert json.loads(ran.stdout) == [
+        ["mediawiki.util", "mediawiki.api"],
+        ".weboid-a { color: red; }\n",
+        "core",
+        "mediawiki.util",
+        "mediawiki.util",
+        "WMF",
+        {"weboid-gadget-a": "Ä\u2028"},
+    ]
+
+
+def test_the_gadget_has_a_page_for_each_of_its_files(gadget: BuiltGadget) -> None:
+    files = {file_of(title.removeprefix(PREFIX)) for title in gadget.pages}
+    here = {file.name for file in GADGET.iterdir() if file.suffix in {".js", ".css"}}
+    assert files == here | {"config.json", "messages.json"}
+    assert len(here) > 9
+
+
+def weboid_gadget(*options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "weboid", "gadget", *options]
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+
+
+def test_the_command_writes_each_page_into_a_file_of_its_name(gadget: BuiltGadget, tmp_path: Path) -> None:
+    told = weboid_gadget("--to", str(tmp_path), "--language", "de").stdout
+    files = {file.name: file.read_text(encoding="utf-8") for file in tmp_path.iterdir()}
+    assert files.keys() == {title.removeprefix("MediaWiki:") for title in gadget.pages} | {
+        "Gadget-weboid", "Gadget-weboid_ar", "Gadget-weboid_en",
+        "Gadget-section-weboid", "Gadget-section-weboid_ar", "Gadget-section-weboid_en",
+        "Gadgets-definition.txt", "weboid.user.js",
+    }  # fmt: skip
+    assert files["Gadget-weboid.js"] == gadget.pages[f"{PREFIX}weboid.js"]
+    assert f"{len(files) - 2} pages" in told
+
+
+@pytest.mark.parametrize(
+    "options", [("--user",), ("--dry-run",), ("--default",), ("--deploy", "dewiki", "--user", "--default")]
+)
+def test_options_that_do_not_go_together_are_refused(options: tuple[str, ...]) -> None:
+    ran = weboid_gadget(*options)
+    assert (ran.returncode, "--d" in ran.stderr) == (2, True)
+
+
+def test_the_gadget_and_its_user_script_are_ecmascript_2016(gadget: BuiltGadget) -> None:
+    scripts = {title: text for title, text in gadget.pages.items() if title.endswith(".js")}
+    assert not is_es2016("a?.b")
+    for title, text in scripts.items():
+        assert is_es2016(text), title
+    assert is_es2016(gadget.user_script)
+
+
+def test_no_key_is_without_a_message_and_no_message_unused() -> None:
+    english = json.loads((MESSAGES / "en.json").read_text(encoding="utf-8"))
+    there = {key for key in english if key.startswith("weboid-gadget-")}
+    code = "\n".join(file.read_text(encoding="utf-8") for file in GADGET.glob("*.js"))
+    named = set(_KEY_OR_BEGINNING.findall(code)) | {"weboid-gadget-description", "weboid-gadget-section"}
+    beginnings = tuple(name for name in named if name.endswith("-"))
+    assert {name for name in named if not name.endswith("-")} - there == set()
+    assert {key for key in there if key not in named and not key.startswith(beginnings)} == set()
+    assert [name for name in beginnings if not any(key.startswith(name) for key in there)] == []
+
+
+def test_every_message_is_documented_and_every_language_is_one_of_mediawikis(gadget: BuiltGadget) -> None:
+    messages = json.loads(gadget.pages[f"{PREFIX}weboid-messages.json"])
+    documented = json.loads((MESSAGES / "qqq.json").read_text(encoding="utf-8"))
+    known = json.loads((MESSAGES / "languages" / "languages.json").read_text(encoding="utf-8"))
+    assert messages["en"].keys() <= documented.keys()
+    assert messages.keys() <= known.keys()
+    assert messages.keys() >= {"en", "de", "ar"}
+    for code, words in messages.items():
+        assert words.keys() <= messages["en"].keys(), code
+
+
+def test_the_definition_names_the_modules_of_mediawiki_that_are_used() -> None:
+    code = "\n".join(file.read_text(encoding="utf-8") for file in GADGET.glob("*.js"))
+    definition = (GADGET / "definition.txt").read_text(encoding="utf-8")
+    given = set(re.findall(r"mediawiki\.\w+", definition))
+    brought = {module for one in given for module in _WITH.get(one, set())}
+    used = {module for used_as, module in _MODULE_OF.items() if re.search(used_as, code)}
+    assert used <= given | brought
+    assert given - used <= _WITH.keys()
+
+
+def test_every_file_says_its_licence() -> None:
+    files = [file for file in GADGET.iterdir() if file.suffix in {".js", ".css", ".ts"}]
+    assert {file.name for file in files if "SPDX-License-Identifier: MIT" not in _head(file)} == set()
+    assert (GADGET / "LICENSE").read_text(encoding="utf-8").startswith("MIT License\n")
+
+
+def test_no_registry_is_named_where_packages_are_pinned() -> None:
+    pinned = (GADGET / "package-lock.json").read_text(encoding="utf-8")
+    assert '"integrity"' in pinned
+    assert not re.search(r"registry|\"resolved\"", pinned + (GADGET / "package.json").read_text(encoding="utf-8"))
+
+
+def _head(file: Path) -> str:
+    return file.read_text(encoding="utf-8")[:200]

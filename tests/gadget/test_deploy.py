@@ -1,0 +1,295 @@
+"""G-1: the gadget is saved on a wiki, which then loads it; what stands in the way is said in words."""
+
+import gzip
+import json
+import os
+import sys
+from asyncio import create_subprocess_exec
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+
+import aiohttp
+import pytest
+from support.browser import needs_browser, open_browser
+from support.mediawiki import ADMIN, MediaWiki, make_mediawiki
+from support.ports import free_port
+from support.wikireplay import Exchange, exchange, open_wiki_replay
+
+from weboid.assets import asset
+from weboid.errors import ConfigError, SourceError
+from weboid.wiki.action import ActionApi, ApiPatience
+from weboid.wiki.gadget.build import built_gadget
+from weboid.wiki.gadget.deployment import BotPassword, deploy_gadget, merged_definitions, sign_in
+
+real = pytest.mark.long
+"""For tests with a real MediaWiki."""
+
+_PASSWORD = "harbourlighthousebotpassword7777"
+"""As long as MediaWiki wants those that are not made up by itself."""
+_NAME = "Gadgeteer"
+_OWN_GRANTS = "basic,editpage,createeditmovepage,editmycssjs"
+_GRANTS = f"{_OWN_GRANTS},editinterface,editsiteconfig"
+_LIMIT_KIB = 18
+_PAGES = built_gadget(asset("gadget"), asset("i18n"))
+_ALL = len(_PAGES.pages) + len(_PAGES.descriptions) + 1
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How the command ended and what it said."""
+
+    status: int
+    out: str
+    err: str
+
+
+async def weboid_gadget(wiki: MediaWiki | str, *options: str, user: str, password: str = _PASSWORD) -> Ran:
+    process = await create_subprocess_exec(
+        *(sys.executable, "-m", "weboid", "gadget", "--deploy", wiki if isinstance(wiki, str) else wiki.api, *options),
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            "WEBOID_NET_PERMIT": "127.0.0.0/8",
+            "WEBOID_WIKI_USER": user,
+            "WEBOID_WIKI_PASSWORD": password,
+        },
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    out, err = await process.communicate()
+    assert process.returncode is not None
+    assert password not in out.decode() + err.decode()
+    return Ran(process.returncode, out.decode(), err.decode())
+
+
+@pytest.fixture(scope="module")
+def wiki() -> Iterator[MediaWiki]:
+    """A wiki with an interface administrator who has two bot passwords, one of which may change her own pages only."""
+    try:
+        with make_mediawiki() as made:
+            made.run("createAndPromote", "--custom-groups=interface-admin", _NAME, _PASSWORD)
+            made.run("createBotPassword", "--appid=gadget", f"--grants={_GRANTS}", _NAME, _PASSWORD)
+            made.run("createBotPassword", "--appid=own", f"--grants={_OWN_GRANTS}", _NAME, _PASSWORD)
+            made.start()
+            yield made
+    except LookupError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session:
+        yield session
+
+
+async def raw(client: aiohttp.ClientSession, wiki: MediaWiki, title: str) -> str:
+    async with client.get(f"{wiki.url}/w/index.php", params={"title": title, "action": "raw"}) as response:
+        return await response.text() if response.status == 200 else ""
+
+
+async def load(client: aiohttp.ClientSession, wiki: MediaWiki) -> str:
+    """The gadget as the wiki gives it to browsers."""
+    question = {"modules": "ext.gadget.weboid", "lang": "en", "skin": "vector", "debug": "false"}
+    async with client.get(f"{wiki.url}/w/load.php", params=question) as response:
+        return await response.text()
+
+
+@real
+async def test_it_is_saved_once_and_the_wiki_loads_it_without_an_error(
+    wiki: MediaWiki, client: aiohttp.ClientSession
+) -> None:
+    user = f"{_NAME}@gadget"
+    wiki.save("MediaWiki:Gadgets-definition", "== others ==\n* other[ResourceLoader]|other.js")
+    dry = await weboid_gadget(wiki, "--dry-run", user=user)
+    assert (dry.status, dry.err, dry.out.count("would create MediaWiki:")) == (0, "", _ALL - 1)
+    assert "would change MediaWiki:Gadgets-definition" in dry.out
+    assert await raw(client, wiki, "MediaWiki:Gadget-weboid.js") == ""
+
+    first = await weboid_gadget(wiki, user=user)
+    assert (first.status, first.err, first.out.count("created MediaWiki:")) == (0, "", _ALL - 1)
+    for title, text in _PAGES.pages.items():
+        saved = await raw(client, wiki, title)
+        assert json.loads(saved) == json.loads(text) if title.endswith(".json") else saved == text.rstrip(), title
+    definition = await raw(client, wiki, "MediaWiki:Gadgets-definition")
+    assert definition == f"== others ==\n* other[ResourceLoader]|other.js\n\n== weboid ==\n{_PAGES.definition}"
+
+    again = await weboid_gadget(wiki, user=user)
+    assert (again.status, again.out) == (0, "everything is saved there already\n")
+
+    async with client.get(f"{wiki.url}/wiki/Main_Page") as plain, client.get(f"{plain.url}?withgadget=weboid") as tried:
+        assert ("ext.gadget.weboid" in await plain.text(), "ext.gadget.weboid" in await tried.text()) == (False, True)
+
+    wiki.save("MediaWiki:Gadget-weboid-core.js", "mw.changed = 1;")
+    wiki.save("MediaWiki:Gadget-weboid", "our own words")
+    wiki.save("MediaWiki:Gadgets-definition", definition.replace("actions=view,edit,info", "skins=vector"))
+    repaired = await weboid_gadget(wiki, "--default", user=user)
+    assert repaired.out.splitlines()[:-1] == [
+        "changed MediaWiki:Gadget-weboid-core.js",
+        "changed MediaWiki:Gadgets-definition",
+    ]
+    assert await raw(client, wiki, "MediaWiki:Gadget-weboid") == "our own words"
+    definition = await raw(client, wiki, "MediaWiki:Gadgets-definition")
+    assert "|skins=vector|" in definition
+    assert "|default]" in definition
+
+    module = await load(client, wiki)
+    assert "weboid-core.js" in module
+    assert not [sign for sign in ("Parse error", "Invalid JSON") if sign in module]
+
+
+@real
+async def test_in_one_language_it_is_small_enough_to_be_loaded_with_every_page(
+    wiki: MediaWiki, client: aiohttp.ClientSession
+) -> None:
+    done = await weboid_gadget(wiki, "--languages", "en", user=f"{_NAME}@gadget")
+    assert done.status == 0
+    module = await load(client, wiki)
+    assert "weboid-messages.json" in module
+    assert len(gzip.compress(module.encode())) <= _LIMIT_KIB << 10
+
+
+@real
+async def test_without_rights_on_the_interface_it_becomes_a_script_of_ones_own(
+    wiki: MediaWiki, client: aiohttp.ClientSession
+) -> None:
+    user = f"{_NAME}@own"
+    refused = await weboid_gadget(wiki, user=user)
+    assert refused.status == 2
+    assert "lacks editinterface, editsitecss, editsitejs, editsitejson" in refused.err
+    done = await weboid_gadget(wiki, "--user", user=user)
+    assert (done.status, done.out.splitlines()[0]) == (0, f"created User:{_NAME}/weboid.js")
+    assert await raw(client, wiki, f"User:{_NAME}/weboid.js") == _PAGES.user_script.rstrip()
+    assert (await weboid_gadget(wiki, "--user", user=user)).out == "everything is saved there already\n"
+
+
+@real
+@needs_browser
+async def test_the_user_script_runs_from_its_first_file_to_its_last(wiki: MediaWiki) -> None:
+    await weboid_gadget(wiki, "--user", user=f"{_NAME}@own")
+    script = f"{wiki.url}/w/index.php?title=User:{_NAME}/weboid.js&action=raw&ctype=text/javascript"
+    errors: list[str] = []
+    async with open_browser() as browser:
+        page = await browser.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        await page.goto(f"{wiki.url}/wiki/Main_Page")
+        await page.add_script_tag(url=script)
+        await page.wait_for_function("() => mw.messages.exists( 'weboid-gadget-toolbox' )")
+        styles = await page.evaluate(
+            "[ ...document.querySelectorAll( 'style' ) ].map( ( style ) => style.textContent )"
+        )
+    assert errors == []
+    assert any(".weboid-mark" in style for style in styles)
+
+
+@real
+@pytest.mark.parametrize(
+    ("user", "password", "said"),
+    [
+        (f"{_NAME}@gadget", "w" * 32, "does not let Gadgeteer@gadget in: Failed"),
+        (_NAME, _PASSWORD, "is no bot password's name"),
+        ("", _PASSWORD, "set WEBOID_WIKI_USER and WEBOID_WIKI_PASSWORD"),
+    ],
+)
+async def test_an_account_that_cannot_be_used_is_said(wiki: MediaWiki, user: str, password: str, said: str) -> None:
+    ran = await weboid_gadget(wiki, user=user, password=password)
+    assert (ran.status, ran.out) == (2, "")
+    assert said in ran.err
+
+
+@real
+async def test_a_protected_page_is_named(wiki: MediaWiki) -> None:
+    title = "MediaWiki:Gadget-weboid-config.json"
+    wiki.save(title, "{}")
+    wiki.run("protect", "--user", ADMIN, title)
+    ran = await weboid_gadget(wiki, user=f"{_NAME}@gadget")
+    assert (ran.status, f"{title} was not saved: it is protected" in ran.err) == (2, True)
+
+
+async def test_a_wiki_that_cannot_be_reached_is_named() -> None:
+    api = f"http://127.0.0.1:{free_port()}/w/api.php"
+    ran = await weboid_gadget(api, user=f"{_NAME}@gadget")
+    assert (ran.status, f"{api} cannot be reached" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", "== weboid ==\n* weboid[package|dependencies=c|skins=s]|a.js|b.js"),
+        ("* x[a]|x.js\n", "* x[a]|x.js\n\n== weboid ==\n* weboid[package|dependencies=c|skins=s]|a.js|b.js"),
+        ("* weboid[]|old.js\n* y|y.js", "* weboid[package|dependencies=c]|a.js|b.js\n* y|y.js"),
+        (
+            "== links ==\n** weboid [ default | rights=edit|dependencies=old ] | old.js\n== z ==",
+            "== links ==\n* weboid[package|dependencies=c|default|rights=edit]|a.js|b.js\n== z ==",
+        ),
+        (
+            "* weboid-other[]|x.js",
+            "* weboid-other[]|x.js\n\n== weboid ==\n* weboid[package|dependencies=c|skins=s]|a.js|b.js",
+        ),
+    ],
+)
+def test_a_definition_that_is_there_keeps_its_place_and_the_wikis_own_options(before: str, after: str) -> None:
+    line = "* weboid[package|dependencies=c|skins=s]|a.js|b.js"
+    assert merged_definitions(before, line) == after
+    assert merged_definitions(after, line) == after
+
+
+def test_default_is_added_once() -> None:
+    line = "* weboid[package]|a.js"
+    once = merged_definitions(line, line, is_default=True)
+    assert once == "* weboid[package|default]|a.js"
+    assert merged_definitions(once, line, is_default=True) == once
+
+
+_PATIENCE = ApiPatience(tries=2, timeout_s=5, first_pause_s=0.001)
+_TOKEN = exchange({"meta": "tokens", "type": "login"}, {"query": {"tokens": {"logintoken": "t"}}})
+_LOGIN = {"lgname": "A@b", "lgpassword": "p", "lgtoken": "t"}
+_WHO = {"meta": "userinfo|siteinfo|tokens", "uiprop": "rights", "siprop": "general|extensions", "type": "csrf"} | {
+    "assert": "user"
+}
+_RIGHTS = ["editinterface", "editsitejs", "editsitecss", "editsitejson"]
+
+
+def signed_in(extensions: list[str]) -> list[Exchange]:
+    """What a wiki with these extensions answers to somebody who signs in."""
+    who = {
+        "userinfo": {"name": "A", "rights": _RIGHTS},
+        "tokens": {"csrftoken": "c"},
+        "general": {"lang": "en"},
+        "extensions": [{"name": name} for name in extensions],
+    }
+    return [_TOKEN, exchange(_LOGIN, {"login": {"result": "Success"}}), exchange(_WHO, {"query": who})]
+
+
+async def refusal_of(client: aiohttp.ClientSession, *answers: Exchange) -> str:
+    """Why the gadget is not saved by a wiki that answers so."""
+    async with open_wiki_replay(answers) as replay:
+        with pytest.raises(SourceError) as refused:
+            await try_to_deploy(ActionApi(replay.url, client, "Weboid-test", _PATIENCE))
+        return str(refused.value)
+
+
+async def try_to_deploy(api: ActionApi) -> None:
+    account = await sign_in(api, BotPassword("A@b", "p"))
+    async for edit in deploy_gadget(account, _PAGES, "summary"):
+        raise AssertionError(f"{edit.title} cannot have been saved")
+
+
+async def test_a_wiki_without_the_extension_is_told_from_others(client: aiohttp.ClientSession) -> None:
+    assert "has no extension Gadgets" in await refusal_of(client, *signed_in(["Cite"]))
+
+
+@pytest.mark.parametrize("body", [{"query": {}}, {"query": {"tokens": []}}, {"query": None}, {}])
+async def test_what_no_mediawiki_answers_is_an_error(client: aiohttp.ClientSession, body: object) -> None:
+    assert "as no MediaWiki does" in await refusal_of(client, exchange({"meta": "tokens", "type": "login"}, body))
+
+
+async def test_a_login_that_is_throttled_says_so(client: aiohttp.ClientSession) -> None:
+    throttled = exchange(_LOGIN, {"login": {"result": "Failed", "reason": "Wait 5 minutes"}})
+    assert "A@b in: Failed (Wait 5 minutes)" in await refusal_of(client, _TOKEN, throttled)
+
+
+async def test_a_password_is_sent_by_https_only(client: aiohttp.ClientSession) -> None:
+    api = ActionApi("http://wiki.example/w/api.php", client, "Weboid-test", _PATIENCE)
+    with pytest.raises(ConfigError, match="https"):
+        await sign_in(api, BotPassword("A@b", "p"))

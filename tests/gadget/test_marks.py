@@ -1,0 +1,209 @@
+"""The marks behind links, on a page of our own: what they are, say and do not disturb (G-1, G-5)."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Page
+from support.browser import DESK, PHONE, barriers, needs_browser, open_browser, open_page, overflow_px
+from support.gadget_page import DAY, DEAD, load_page
+
+pytestmark = [needs_browser, pytest.mark.asyncio(loop_scope="module")]
+
+_DOUBTFUL = {**DEAD, "verdict": "doubtful", "summary": "doubtful for one day: The server does not answer."}
+_WORKING = {**DEAD, "verdict": "working", "since": None, "summary": "working", "snapshots": []}
+_FILE = {**_WORKING, "mime": "pdf", "size_kib": 2048}
+_THREE = "<p>See <a href='#1'>one</a>, <a href='#2'>two</a> and <a href='#3'>three</a>.</p>"
+_MARK = "([links, day]) => markAll(links, day)"
+_NAMES = "marks => marks.map(mark => mark.getAttribute('aria-label'))"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def page() -> AsyncIterator[Page]:
+    async with open_browser() as browser, open_page(browser, scripts=True) as page:
+        yield page
+
+
+def preferring(**preferences: Any) -> dict[str, Any]:
+    """A page of somebody who has an account, and these preferences."""
+    return {"config": {"wgUserName": "Reader"}, "options": {"userjs-weboid": json.dumps(preferences)}}
+
+
+async def test_dead_and_doubtful_links_are_marked_and_others_are_not(page: Page) -> None:
+    await load_page(page, _THREE)
+    await page.evaluate(_MARK, [[DEAD, _DOUBTFUL, _WORKING], DAY])
+    assert await page.locator(".weboid-mark").evaluate_all("marks => marks.map(mark => mark.className)") == [
+        "weboid-mark weboid-mark-dead",
+        "weboid-mark weboid-mark-doubtful",
+    ]
+    assert await page.locator("a + .weboid-place > button[type=button]").count() == 2
+
+
+async def test_the_name_of_a_mark_says_verdict_day_and_reason(page: Page) -> None:
+    await load_page(page, _THREE)
+    await page.evaluate(_MARK, [[DEAD, {**_DOUBTFUL, "since": None}], DAY])
+    assert await page.locator(".weboid-mark").evaluate_all(_NAMES) == [
+        "Dead link since May 3, 2026 – dead for 6 months: The server reports that the page does not exist.",
+        "Doubtful link – doubtful for one day: The server does not answer.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "day"), [("de", "3. Mai 2026"), ("simple", "2026-05-03"), ("de-x-_", "2026-05-03")]
+)
+async def test_days_are_written_as_the_language_does_or_in_iso_form(page: Page, language: str, day: str) -> None:
+    await load_page(page, "", config={"wgUserLanguage": language})
+    assert day in await page.evaluate("require( './words.js' ).day( '2026-05-03' )")
+
+
+async def test_marking_twice_marks_once(page: Page) -> None:
+    await load_page(page, _THREE, **preferring(summary=True))
+    for _ in range(2):
+        await page.evaluate(_MARK, [[DEAD, _FILE], DAY])
+        await page.evaluate("link => require( './marks.js' ).summary( document.body, [ link ] )", DEAD)
+    assert [await page.locator(f".weboid-{what}").count() for what in ("mark", "file", "summary")] == [1, 1, 1]
+
+
+async def test_preferences_switch_marks_off_or_put_them_behind_all_links(page: Page) -> None:
+    await load_page(page, _THREE, **preferring(dead=False))
+    await page.evaluate(_MARK, [[DEAD, _DOUBTFUL, _FILE], DAY])
+    assert await page.locator(".weboid-mark-dead").count() == 0
+    assert await page.locator(".weboid-mark-doubtful").count() == 1
+    await load_page(page, _THREE, **preferring(cards="all", files=False))
+    await page.evaluate(_MARK, [[DEAD, _DOUBTFUL, _FILE], DAY])
+    assert await page.locator(".weboid-mark").evaluate_all(_NAMES) == [
+        "Dead link since May 3, 2026 – dead for 6 months: The server reports that the page does not exist.",
+        "Doubtful link since May 3, 2026 – doubtful for one day: The server does not answer.",
+        "Working link – working",
+    ]
+    assert await page.locator(".weboid-file").count() == 0
+
+
+async def test_type_and_size_of_a_file_stand_behind_its_link(page: Page) -> None:
+    files = {
+        ("pdf", 2048): "(\u2068PDF\u2069, 2 MB)",
+        ("pdf", 2300): "(\u2068PDF\u2069, 2.2 MB)",
+        ("msword", 900): "(\u2068Word\u2069, 900 KB)",
+        ("djvu", 51_200): "(\u2068DjVu\u2069, 50 MB)",
+        ("binary", None): "(file)",
+        ("constructor", None): "(CONSTRUCTOR)",
+        ("<b>&", "<i>"): "(<B>&)",
+    }
+    await load_page(page, "<p><a href='#'>Report</a></p>" * len(files))
+    await page.evaluate(_MARK, [[{**_FILE, "mime": mime, "size_kib": kib} for mime, kib in files], DAY])
+    assert await page.locator("a + .weboid-file").all_text_contents() == list(files.values())
+
+
+async def test_a_type_that_the_page_names_itself_is_not_named_again(page: Page) -> None:
+    naming = [
+        "<a href='#'>Report (PDF; 2 MB)</a>",
+        "<a href='#'>Report</a> <span class='cs1-format'>(PDF)</span>",
+        "<a href='#'>Report</a> (pdf)",
+    ]
+    others = [
+        "<a href='#'>Report on pdfs</a>",
+        "<a href='#'>Report</a>, which has nothing to do with the other one: PDF",
+    ]
+    await load_page(page, "".join(f"<p>{text}</p>" for text in naming + others))
+    await page.evaluate(_MARK, [[_FILE] * 5, DAY])
+    named = "links => links.map(link => link.nextElementSibling?.className == 'weboid-file')"
+    assert await page.locator("main a").evaluate_all(named) == [False] * 3 + [True] * 2
+
+
+async def test_marks_change_no_line_height_and_no_text(page: Page) -> None:
+    body = "<p>Some <a href='#1'>first link</a> in the midst of text.<br>And <a href='#2'>a second one</a>.</p>"
+    await load_page(page, body)
+    measure = "() => [document.querySelector('p').offsetHeight, document.querySelector('p').textContent]"
+    before = await page.evaluate(measure)
+    await page.evaluate(_MARK, [[DEAD, _DOUBTFUL], DAY])
+    assert await page.locator(".weboid-mark").count() == 2
+    assert await page.evaluate(measure) == before
+    await page.evaluate("getSelection().selectAllChildren(document.querySelector('p'))")
+    assert await page.evaluate("String(getSelection())") == before[1].replace("text.And", "text.\nAnd")
+
+
+async def test_no_line_begins_with_a_mark(page: Page) -> None:
+    await load_page(page, "<p>Text <a href='#1'>a link 漢字</a>漢字 and more text that fills lines.</p>")
+    await page.evaluate(_MARK, [[DEAD], DAY])
+    apart = """() => {
+        const apart = [];
+        for (let width = 30; width < 200; width++) {
+            document.querySelector('p').style.width = `${width}px`;
+            const lines = document.querySelector('a').getClientRects();
+            const mark = document.querySelector('.weboid-place').getBoundingClientRect();
+            if (mark.top > lines[lines.length - 1].bottom - 5) {
+                apart.push(width);
+            }
+        }
+        return apart;
+    }"""
+    assert await page.evaluate(apart) == []
+
+
+async def test_a_mark_can_be_hit_with_a_finger(page: Page) -> None:
+    await load_page(page, _THREE, width=PHONE)
+    await page.evaluate(_MARK, [[DEAD], DAY])
+    hit = """() => {
+        const { left, right, top, bottom } = document.querySelector('.weboid-mark').getBoundingClientRect();
+        const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+        return [[-11, 0], [11, 0], [0, -11], [0, 11]].map(([across, down]) =>
+            document.elementFromPoint(x + across, y + down).className);
+    }"""
+    assert await page.evaluate(hit) == ["weboid-mark weboid-mark-dead"] * 4
+
+
+async def test_in_print_a_mark_is_a_word(page: Page) -> None:
+    await load_page(page, _THREE, **preferring(cards="all"))
+    await page.evaluate(_MARK, [[DEAD, _DOUBTFUL, _WORKING], DAY])
+    await page.emulate_media(media="print")
+    assert await page.locator(".weboid-mark").evaluate_all(
+        "marks => marks.map(mark => [mark.checkVisibility(), getComputedStyle(mark, '::before').content])"
+    ) == [[True, '"[dead link]"'], [True, '"[doubtful link]"'], [False, '""']]
+
+
+async def test_the_shapes_show_in_the_readers_own_colours_too(page: Page) -> None:
+    await load_page(page, _THREE)
+    await page.evaluate(_MARK, [[DEAD, _DOUBTFUL], DAY])
+    drawn = """marks => marks.map(mark => {
+        const style = getComputedStyle(mark, '::before');
+        return [style.maskImage, style.backgroundColor];
+    })"""
+    (dead, red), (doubtful, yellow) = await page.locator(".weboid-mark").evaluate_all(drawn)
+    assert dead != doubtful
+    assert {shape.partition(",")[0] for shape in (dead, doubtful)} == {'url("data:image/svg+xml'}
+    assert red != yellow
+    await page.emulate_media(forced_colors="active")
+    ground = await page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground not in [color for _, color in await page.locator(".weboid-mark").evaluate_all(drawn)]
+
+
+async def test_a_summary_stands_above_the_references_of_readers_who_want_it(page: Page) -> None:
+    body = f"{_THREE}<div class='mw-references-wrap'><ol class='references'><li>Reference</li></ol></div>"
+    summary = "links => require( './marks.js' ).summary( document.querySelector( 'main' ), links )"
+    await load_page(page, body)
+    await page.evaluate(summary, [DEAD])
+    assert await page.locator(".weboid-summary").count() == 0
+    await load_page(page, body, **preferring(summary=True))
+    await page.evaluate(summary, [_WORKING])
+    assert await page.locator(".weboid-summary").count() == 0
+    await page.evaluate(summary, [DEAD, DEAD, _WORKING])
+    line = page.locator(".weboid-summary:has(+ .mw-references-wrap)")
+    assert await line.inner_text() == "External links of this page: 2 are dead, none is doubtful. Show the list"
+    assert await line.locator("a").get_attribute("href") == (
+        "https://weboid.toolforge.org/externalLinkInfo?pageid=7&dbname=dewiki%40WMF&lang=en"
+    )
+
+
+@pytest.mark.parametrize(("language", "width"), [("en", DESK), ("ar", PHONE)])
+async def test_marked_pages_have_no_barriers(page: Page, language: str, width: int) -> None:
+    body = f"{_THREE}<ol class='references'><li><a href='#4'>four</a></li></ol>"
+    own = preferring(summary=True, cards="all")
+    await load_page(page, body, width=width, language=language, **own)
+    links = [DEAD, _DOUBTFUL, _FILE, {**DEAD, "mime": "zip"}]
+    await page.evaluate(_MARK, [links, DAY])
+    await page.evaluate("links => require( './marks.js' ).summary( document.querySelector( 'main' ), links )", links)
+    assert await page.locator(".weboid-mark").count() == 4
+    assert await barriers(page) == []
+    assert await overflow_px(page) <= 0

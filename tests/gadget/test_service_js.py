@@ -1,0 +1,181 @@
+"""gadget/service.js in a browser: what becomes of answers, good and bad. In a real wiki: tests/whole/test_gadget.py."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Final
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Page
+from support.browser import needs_browser, open_browser, open_page
+from support.gadget_page import DAY, DEAD, load_page
+
+pytestmark = [pytest.mark.long, needs_browser, pytest.mark.asyncio(loop_scope="module")]
+
+_ASK: Final = """async ( answers ) => {
+    const kept = new Map();
+    const warnings = [];
+    const asked = [];
+    mw.storage.session = { get: ( key ) => kept.get( key ), set: ( key, value ) => kept.set( key, value ) };
+    mw.log = { warn: ( line ) => warnings.push( line ) };
+    const fetcher = ( address, options ) => {
+        const { body, status, headers } = answers[ Math.min( asked.length, answers.length - 1 ) ];
+        asked.push( [ address, Object.keys( options ).sort(), options.credentials ] );
+        return status ? Promise.resolve( new Response( body, { status, headers } ) ) :
+            Promise.reject( new TypeError( 'refused' ) );
+    };
+    const { ask } = require( './service.js' );
+    const question = { page: 7, revision: 9, language: 'en', extent: 'notes' };
+    const known = await ask( question, fetcher );
+    const quiet = kept.size ? Math.round( ( Number( [ ...kept.values() ][ 0 ] ) - Date.now() ) / 1000 ) : 0;
+    const count = asked.length;
+    await ask( question, fetcher );
+    return { known, asked: asked.slice( 0, count ), again: asked.length > count, warnings, quiet };
+}"""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def page() -> AsyncIterator[Page]:
+    async with open_browser() as browser, open_page(browser, scripts=True) as page:
+        yield page
+
+
+def _link(name: str, given: str | None = None, **changes: Any) -> dict[str, Any]:
+    return {**DEAD, "normal": f"http://{name}.example/", "given": [given or f"http://{name}.example/"], **changes}
+
+
+def _told(*links: Any, first: int = 0, following: str | None = None, **changes: Any) -> dict[str, Any]:
+    """A part of an answer that begins with the link of that number."""
+    page = {"part": {"from": first, "to": first, "of": 9}, "counts": {"dead": len(links)}, "links": links}
+    return {"version": 2, "day": DAY, "pages": [page], "continue": following, **changes}
+
+
+def _says(body: Any, status: int = 200, **headers: str) -> dict[str, Any]:
+    """An answer of the service; status 0 is none at all."""
+    return {
+        "body": body if isinstance(body, str) else json.dumps(body),
+        "status": status,
+        "headers": {name.replace("_", "-"): value for name, value in headers.items()},
+    }
+
+
+async def _ask(page: Page, *answers: dict[str, Any]) -> dict[str, Any]:
+    """What comes of asking a service that answers so, the last answer for ever."""
+    await load_page(page, "")
+    found: dict[str, Any] = await page.evaluate(_ASK, answers)
+    return found
+
+
+def _names(found: dict[str, Any]) -> Sequence[str]:
+    return [link["normal"] for link in found["known"]["links"]]
+
+
+async def test_a_question_names_page_revision_language_and_extent_and_sends_nothing_else(page: Page) -> None:
+    found = await _ask(page, _says(_told(_link("a"))))
+    ((address, options, credentials),) = found["asked"]
+    assert address.endswith("/api/page?dbname=dewiki%40WMF&pageid=7&revid=9&lang=en&extent=notes")
+    assert (options, credentials) == (["credentials", "redirect", "referrerPolicy", "signal"], "omit")
+    assert found["known"]["day"] == DAY
+    assert found["warnings"] == []
+
+
+async def test_parts_are_joined_and_forms_of_one_link_become_one(page: Page) -> None:
+    found = await _ask(
+        page,
+        _says(_told(_link("a"), _link("b"), following="x&y")),
+        _says(_told(_link("a", "http://a.example"), _link("c"), first=2)),
+    )
+    assert _names(found) == [f"http://{name}.example/" for name in "abc"]
+    assert found["known"]["links"][0]["given"] == ["http://a.example/", "http://a.example"]
+    assert found["known"]["page"]["counts"]["dead"] == 4
+    assert found["asked"][1][0] == f"{found['asked'][0][0]}&continue=x%26y"
+
+
+async def test_links_without_a_normal_form_stay_apart(page: Page) -> None:
+    found = await _ask(page, _says(_told(_link("a", "http://[1", normal=None), _link("a", "http://[2", normal=None))))
+    assert [link["given"] for link in found["known"]["links"]] == [["http://[1"], ["http://[2"]]
+
+
+async def test_what_came_before_a_page_changed_is_dropped(page: Page) -> None:
+    found = await _ask(
+        page,
+        _says(_told(_link("a"), following="1")),
+        _says(_told(_link("b"), following="2")),
+        _says(_told(_link("c"), first=1)),
+    )
+    assert _names(found) == ["http://b.example/", "http://c.example/"]
+    assert found["known"]["page"]["counts"]["dead"] == 2
+
+
+async def test_an_answer_without_an_end_is_left_after_25_parts(page: Page) -> None:
+    found = await _ask(page, _says(_told(_link("a"), first=1, following="on")))
+    assert len(found["asked"]) == 25
+    assert _names(found) == ["http://a.example/"]
+
+
+async def test_a_failing_part_voids_the_whole_answer(page: Page) -> None:
+    found = await _ask(page, _says(_told(_link("a"), following="1")), _says("no", 500))
+    assert found["known"] == {"page": None, "links": [], "day": ""}
+
+
+async def test_a_page_that_is_not_watched_is_no_failure(page: Page) -> None:
+    found = await _ask(page, _says("", 404))
+    assert found["known"] == {"page": None, "links": [], "day": ""}
+    assert (found["warnings"], found["quiet"], found["again"]) == ([], 0, True)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        7,
+        [],
+        "{",
+        _told(version=1),
+        _told(day=None),
+        {**_told(), "continue": 5},
+        _told(pages=[]),
+        _told(pages={"0": {}}),
+        _told(pages=[{"counts": None, "links": []}]),
+        _told(pages=[{"counts": {}, "links": {}}]),
+        _told(pages=[{"counts": {}, "links": [], "part": {"from": "0"}}]),
+        _told(None),
+        _told({**DEAD, "given": 7}),
+        _told({**DEAD, "given": [7]}),
+        *(_told({**DEAD, key: 7}) for key in ("verdict", "summary", "target", "snapshots", "history", "wikitext")),
+        _told(_link("a", history=[None])),
+        _told(_link("a", wikitext=[])),
+    ],
+    ids=str,
+)
+async def test_an_answer_of_another_form_is_none_and_costs_one_line(page: Page, answer: Any) -> None:
+    found = await _ask(page, _says(answer))
+    assert found["known"] == {"page": None, "links": [], "day": ""}
+    assert len(found["asked"]) == 1
+    # A line for each of the two questions: the service is not in trouble, so it is asked again.
+    assert (len(found["warnings"]), found["quiet"], found["again"]) == (2, 0, True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "quiet_s"),
+    [
+        (_says("", 429, Retry_After="100"), 100),
+        (_says("", 503, Retry_After="100"), 100),
+        (_says("", 503, Retry_After="9" * 400), 3600),
+        (_says("", 503, Retry_After="-5"), 300),
+        (_says("", 503, Retry_After="soon"), 300),
+        (_says("", 503, Retry_After="Mon, 23 Nov 2026 20:00:00 GMT"), 300),
+        (_says("", 429), 300),
+        (_says("", 0), 300),
+        (_says("", 500, Retry_After="100"), 0),
+        (_says("", 403), 0),
+    ],
+)
+async def test_a_service_in_trouble_is_left_alone_as_long_as_it_wants(
+    page: Page, answer: dict[str, Any], quiet_s: int
+) -> None:
+    found = await _ask(page, answer)
+    assert abs(found["quiet"] - quiet_s) <= 1
+    assert found["again"] == (quiet_s == 0)
+    assert len(found["warnings"]) == (1 if quiet_s else 2)
+    assert all(line.startswith("Weboid: ") for line in found["warnings"])

@@ -1,0 +1,188 @@
+"""Turns at slots: fair between accounts, bounded in number and time, and nothing is lost when callers go."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from weboid.mechanism.fair_slots import Capacity, FairSlots, Gone, aside
+
+
+async def held(slots: FairSlots, account: str, done: list[str], name: str = "", hold_s: float = 0.0) -> None:
+    turn = await slots.enter(account, lambda: False)
+    try:
+        await asyncio.sleep(hold_s)
+        done.append(name or account)
+    finally:
+        turn.end()
+
+
+async def came(*tasks: asyncio.Task[None]) -> list[str]:
+    """What became of them: "in", or the name of the exception."""
+    ends = await asyncio.gather(*tasks, return_exceptions=True)
+    return [type(end).__name__ if isinstance(end, BaseException) else "in" for end in ends]
+
+
+def begin(slots: FairSlots, account: str, done: list[str], name: str = "", hold_s: float = 0.0) -> asyncio.Task[None]:
+    return asyncio.create_task(held(slots, account, done, name, hold_s))
+
+
+async def let_run() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_no_more_work_at_a_time_than_there_are_slots() -> None:
+    slots, done, most = FairSlots(Capacity(2, places=100, wait_s=30)), list[str](), 0
+
+    async def work() -> None:
+        nonlocal most
+        turn = await slots.enter("a", lambda: False)
+        most = max(most, slots.working)
+        await asyncio.sleep(0.001)
+        turn.end()
+        done.append("a")
+
+    await asyncio.gather(*(asyncio.create_task(work()) for _ in range(50)))
+    assert (len(done), most, slots.working, slots.waiting) == (50, 2, 0, 0)
+
+
+async def test_a_crowd_of_one_account_does_not_make_another_wait() -> None:
+    slots, done = FairSlots(Capacity(1, places=2_000, wait_s=30)), list[str]()
+    crowd = [begin(slots, "crowd", done) for _ in range(1_000)]
+    await let_run()
+    calm = [begin(slots, "calm", done) for _ in range(3)]
+    await asyncio.gather(*crowd, *calm)
+    assert max(place for place, account in enumerate(done) if account == "calm") < 20
+
+
+async def test_each_account_has_its_turns_in_the_order_in_which_it_came() -> None:
+    slots, done = FairSlots(Capacity(1, places=100, wait_s=30)), list[str]()
+    tasks = [begin(slots, name[0], done, name) for name in ("a1", "a2", "a3", "b1", "b2", "c1")]
+    await asyncio.gather(*tasks)
+    assert done == ["a1", "a2", "b1", "c1", "a3", "b2"]
+
+
+async def test_who_waits_too_long_is_refused_and_the_others_are_not() -> None:
+    slots, done = FairSlots(Capacity(1, places=100, wait_s=0.2)), list[str]()
+    holder = begin(slots, "a", done, hold_s=0.5)
+    await let_run()
+    late = [begin(slots, str(number), done) for number in range(20)]
+    assert await came(*late) == ["Full"] * 20
+    assert (await came(holder), slots.waiting, slots.working) == (["in"], 0, 0)
+    assert await came(begin(slots, "b", done)) == ["in"]
+
+
+async def test_a_full_queue_refuses_at_once_but_not_for_the_sake_of_one_accounts_crowd() -> None:
+    slots, done = FairSlots(Capacity(1, places=4, wait_s=30)), list[str]()
+    crowd = [begin(slots, "crowd", done, hold_s=0.01) for _ in range(7)]
+    await let_run()
+    calm = begin(slots, "calm", done)
+    assert sorted(await came(*crowd, calm)) == ["Full"] * 3 + ["in"] * 5
+    assert "calm" in done
+
+
+async def test_who_has_gone_takes_no_slot_and_keeps_no_place() -> None:
+    slots, done, gone = FairSlots(Capacity(1, places=2, wait_s=30)), list[str](), False
+    holder = begin(slots, "a", done, hold_s=0.2)
+    await let_run()
+    leaving = [asyncio.create_task(slots.enter(name, lambda: gone)) for name in "bc"]
+    await let_run()
+    gone = True
+    found = [begin(slots, name, done) for name in "de"]
+    assert await came(holder, *found) == ["in"] * 3
+    for task in leaving:
+        with pytest.raises(Gone):
+            await task
+    assert (slots.waiting, slots.working) == (0, 0)
+
+
+@pytest.mark.parametrize("turns", range(4))
+async def test_who_is_cancelled_leaves_nothing_behind(turns: int) -> None:
+    slots, done = FairSlots(Capacity(1, places=10, wait_s=30)), list[str]()
+    tasks = [begin(slots, "a", done, hold_s=0.01) for _ in range(5)]
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    for task in tasks[:4]:
+        task.cancel()
+    assert (await came(*tasks))[-1] == "in"
+    assert (slots.waiting, slots.working) == (0, 0)
+
+
+async def test_who_steps_aside_lets_others_work_and_comes_back_in_turn() -> None:
+    slots, done = FairSlots(Capacity(1, places=10, wait_s=30, aside=1)), list[str]()
+    answered = asyncio.Event()
+
+    async def slow() -> None:
+        turn = await slots.enter("slow", lambda: False)
+        async with aside():
+            await answered.wait()
+        assert slots.working == 1
+        done.append("slow")
+        turn.end()
+
+    waiting = asyncio.create_task(slow())
+    await let_run()
+    await asyncio.gather(*(begin(slots, "quick", done) for _ in range(3)))
+    answered.set()
+    await waiting
+    assert done == ["quick"] * 3 + ["slow"]
+    assert slots.working == 0
+
+
+async def test_no_more_step_aside_than_may() -> None:
+    slots, done = FairSlots(Capacity(1, places=10, wait_s=0.1, aside=2)), list[str]()
+    answered = asyncio.Event()
+
+    async def slow() -> None:
+        turn = await slots.enter("slow", lambda: False)
+        try:
+            async with aside():
+                await answered.wait()
+        finally:
+            turn.end()
+
+    waiting = [asyncio.create_task(slow()) for _ in range(3)]
+    await let_run()
+    assert await came(begin(slots, "a", done)) == ["Full"]
+    answered.set()
+    assert await came(*waiting) == ["in"] * 3
+    assert await came(begin(slots, "a", done)) == ["in"]
+
+
+@pytest.mark.parametrize("end", [lambda task: task.cancel(), lambda _: None])
+async def test_who_fails_or_is_cancelled_aside_leaves_nothing_behind(
+    end: Callable[[asyncio.Task[None]], object],
+) -> None:
+    slots, done = FairSlots(Capacity(1, places=10, wait_s=30, aside=5)), list[str]()
+
+    async def failing() -> None:
+        turn = await slots.enter("a", lambda: False)
+        try:
+            async with aside():
+                await asyncio.sleep(0.05)
+                raise ValueError
+        finally:
+            turn.end()
+
+    tasks = [asyncio.create_task(failing()) for _ in range(4)]
+    await let_run()
+    for task in tasks:
+        end(task)
+    await came(*tasks)
+    assert (slots.working, slots.waiting) == (0, 0)
+    assert await came(*(begin(slots, "b", done) for _ in range(6))) == ["in"] * 6
+
+
+async def test_nobody_waits_for_a_second_slot() -> None:
+    slots, other = FairSlots(Capacity(1, places=10, wait_s=30)), FairSlots(Capacity(1, places=10, wait_s=30))
+    turn = await slots.enter("a", lambda: False)
+    with pytest.raises(RuntimeError, match="each other"):
+        await other.enter("a", lambda: False)
+    turn.end()
+    (await other.enter("a", lambda: False)).end()
+
+
+async def test_without_a_slot_stepping_aside_is_nothing() -> None:
+    async with aside():
+        pass

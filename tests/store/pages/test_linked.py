@@ -1,0 +1,132 @@
+"""One statement says of a page's links what `find_urls` says of them, and which of them are spam there."""
+
+import random
+from collections import Counter
+
+import pytest
+from psycopg import sql
+from support.observations import FINE, LOST
+from support.records import random_host_record, random_record
+from support.stored import WikiInStore, key, open_wiki
+
+from weboid.assets import asset
+from weboid.core.archive.outcomes import LookupOutcome
+from weboid.core.observe.observation import Observation
+from weboid.core.url.classify import classify
+from weboid.core.url.keys import UrlKey, bucket
+from weboid.core.verdict.link_report import Extent, is_told, keyed_link, keyed_reports
+from weboid.store.archives.wiki_settings import StoredSettings, find_settings, record_settings
+from weboid.store.db.pool import Connection
+from weboid.store.db.rows import Columns, host_record_columns, record_columns
+from weboid.store.pages.linked import find_linked
+from weboid.store.pages.spam import list_spam_links, record_spam_links
+from weboid.store.people.replacement import lease_replacements, record_checked, record_replacement
+from weboid.store.people.report import record_domain_report, record_report
+from weboid.store.urls.url import find_urls
+
+LOST_URLS = [f"http://{host}.demo/lost/{number}" for host in ("a", "www.b", "c") for number in range(3)]
+FINE_URLS = [f"https://d{number}.demo/" for number in range(5)]
+COPY = "https://web.archive.org/web/20160102030405/http://a.demo/lost/0"
+URLS = [*LOST_URLS, *FINE_URLS, COPY]
+UNKNOWN = "http://unknown.demo/"
+
+
+def answer(url: str, day: int) -> Observation:
+    return LOST if "lost" in url else FINE
+
+
+async def people_say(wiki: WikiInStore) -> None:
+    async with wiki.pool.connection() as conn:
+        await record_report(conn, await wiki.known(LOST_URLS[0]), 123, "7", "Ann")
+        await record_domain_report(conn, "b.demo", 121, "7", "Ann")
+        for target, archive in (("http://e.demo/", 0), ("https://archive.today/x", 1), ("https://archive.demo/y", 2)):
+            await record_replacement(
+                conn, key(LOST_URLS[0]), archive=archive, target=target, day=121, subject="7", name="Ann"
+            )
+        for leased in await lease_replacements(conn, 121, limit=5):
+            await record_checked(conn, leased, asked=121, due=150, strikes=0, works=True)
+        # Half of a domain's URLs are reported; and something of a "domain" that is only the end of others.
+        await conn.execute("INSERT INTO domain_report VALUES (%s, 'c.demo', 122, NULL, NULL)", (bucket("c.demo"),))
+        for host in ("a.demo", "b.demo"):
+            await conn.execute("INSERT INTO domain_report VALUES (%s, 'demo', 119, '7', 'Ann')", (bucket(host),))
+            await conn.execute("INSERT INTO domain_report VALUES (%s, 'mo', 119, NULL, NULL)", (bucket(host),))
+
+
+async def copies_are_kept(wiki: WikiInStore) -> None:
+    async with wiki.pool.connection() as conn:
+        for url in (*LOST_URLS[1:4], FINE_URLS[0]):
+            await conn.execute(
+                "INSERT INTO snapshot"
+                " (bucket, host_key, url_key, archive, stamp, origin, due, asked, wanted, note, address) VALUES"
+                " (%s, %s, %s, 1, 20160102030405, 1, 200, 120, 99, 2, NULL),"
+                " (%s, %s, %s, 2, 20170102030405, 0, 200, NULL, NULL, 0, 'https://archive.today/x')",
+                (*key(url), *key(url)),
+            )
+        for url in LOST_URLS[2:]:
+            await conn.execute(
+                "INSERT INTO lookup (bucket, host_key, url_key, archive, outcome, asked, due, passed)"
+                " VALUES (%s, %s, %s, 1, %s, 118, 140, %s)",
+                (*key(url), LookupOutcome.NONE.number, '{"a": "é"}'),
+            )
+
+
+async def require_same(wiki: WikiInStore, urls: list[str]) -> None:
+    links = [keyed_link(classify(url, None)) for url in urls]
+    keys = [key(url) for url in urls]
+    async with wiki.pool.connection() as conn:
+        linked = await find_linked(conn, keys, wiki.wiki.wiki, [1, 2])
+        known = await find_urls(conn, keys)
+        assert linked.spam == await list_spam_links(conn, wiki.wiki.wiki, [1, 2])
+        assert linked.settings == (await find_settings(conn, wiki.wiki.wiki) if urls else None)
+    assert linked.urls.keys() == known.keys()
+    assert keyed_reports(links, linked.urls) == keyed_reports(links, known)
+    spam: set[UrlKey] = set(linked.spam.get(1, ()))
+    for extent in (Extent.DEAD, Extent.FINDINGS, Extent.NOTES):
+        whole = keyed_reports(links, known, spam=spam)
+        lean = keyed_reports(links, linked.urls, spam=spam, extent=extent)
+        assert [link for link in lean if is_told(link, extent)] == [link for link in whole if is_told(link, extent)]
+        assert Counter(link.finding.verdict for link in lean) == Counter(link.finding.verdict for link in whole)
+
+
+async def test_it_says_what_the_separate_statements_say(database: str) -> None:
+    async with open_wiki(database, {1: URLS}) as wiki:
+        for day in range(100, 120):
+            await wiki.round(day, answer)
+        await require_same(wiki, [*URLS, UNKNOWN])
+        await people_say(wiki)
+        await copies_are_kept(wiki)
+        async with wiki.pool.connection() as conn:
+            await conn.execute("UPDATE cited_copy SET due = 140")
+            one, other = {key(UNKNOWN): UNKNOWN, key(FINE_URLS[0]): "HTTPS://d0.demo"}, {key(UNKNOWN): UNKNOWN.upper()}
+            spam = {1: one, 2: other}
+            await record_spam_links(conn, wiki.wiki.wiki, spam)
+            text = (asset("wikis") / "dewiki.json").read_text(encoding="utf-8")
+            await record_settings(conn, StoredSettings(wiki.wiki.wiki, 120, text))
+        await require_same(wiki, [UNKNOWN, *URLS])
+        await require_same(wiki, [UNKNOWN])
+        await require_same(wiki, [])
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_it_says_the_same_of_whatever_records_there_are(database: str, seed: int) -> None:
+    chance = random.Random(seed)
+    async with open_wiki(database, {1: URLS}) as wiki, wiki.pool.connection() as conn:
+        for url in LOST_URLS + FINE_URLS:
+            record, host = random_record(chance), random_host_record(chance)
+            if chance.random() < 0.9:
+                await write(conn, "url", record_columns([record]), key(url))
+            await write(conn, "host", host_record_columns([host]), key(url))
+        await conn.commit()
+        await require_same(wiki, [*URLS, UNKNOWN])
+
+
+async def write(conn: Connection, table: str, columns: Columns, at: UrlKey) -> None:
+    own_key = f"{table}_key"
+    values = sql.SQL(", ").join(
+        sql.SQL("{} = {}").format(sql.Identifier(name), sql.Placeholder(name)) for name in columns
+    )
+    query = sql.SQL("UPDATE {} SET {} WHERE {} = %(key)s").format(
+        sql.Identifier(table), values, sql.Identifier(own_key)
+    )
+    row = {name: value for name, [value] in columns.items()}
+    await conn.execute(query, {**row, "key": getattr(at, own_key)})

@@ -1,0 +1,318 @@
+"""The gadget in a real wiki: MediaWiki with the gadget's pages, a running Weboid whose store knows what has become of
+the links, and Chromium in which an article is read.
+
+One law: a page that was opened here tells at its end whatever went wrong in it: errors of scripts, lines on the
+console, what its Content Security Policy refused, and requests to anybody but the wiki and Weboid.
+"""
+
+import asyncio
+import zlib
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+from urllib.parse import urlencode
+
+from playwright.async_api import Browser, BrowserContext, Error, Page, Request, Route
+from support.browser import DESK
+from support.matching import Meeting, Parser
+from support.mediawiki import PASSWORD, MediaWiki
+from support.observations import FINE, LOST, WALL
+from support.webservice import record_weeks
+
+from weboid.assets import asset
+from weboid.core.observe.observation import Observation
+from weboid.core.record.reasons import Reason
+from weboid.core.record.status import Status
+from weboid.core.url.keys import UrlKey
+from weboid.store.db.pool import open_pool
+from weboid.store.urls.url import find_urls
+from weboid.wiki.gadget.build import BuiltGadget, built_gadget
+
+Skin = Literal["vector-2022", "vector", "minerva", "monobook", "timeless"]
+SKINS: Final[Sequence[Skin]] = ("vector-2022", "vector", "minerva", "monobook", "timeless")
+FARM: Final = "wmflabs"
+SETTINGS: Final = """
+$wgVectorNightMode["logged_out"] = $wgMinervaNightMode["base"] = $wgMinervaNightMode["loggedin"] = true;
+$wgDefaultUserOptions["uselivepreview"] = 1;
+$wgHooks["ArticleParserOptions"][] = static function ( $article, $options ) {
+    if ( $article->getContext()->getRequest()->getBool( "useparsoid" ) ) { $options->setUseParsoid(); }
+};
+$wgHooks["BeforePageDisplay"][] = static function ( $out ) {
+    $policy = $out->getRequest()->getRawVal( "contentpolicy" );
+    if ( $policy !== null ) { $out->getRequest()->response()->header( "Content-Security-Policy: $policy" ); }
+};
+"""
+"""Night mode and live previews for everybody; by request Parsoid's pages, as the extension ParserMigration gives them,
+and a policy."""
+
+_OWN: Final = "default-src 'self' data: blob:; style-src 'self' data: blob: 'unsafe-inline'; object-src 'none'"
+_SCRIPTS: Final = "script-src 'self' blob: 'unsafe-eval' 'unsafe-inline'"
+_DEPRECATED: Final = "warning: This page is using the deprecated ResourceLoader module"
+_VERDICTS_AT_ONCE: Final = 1_000
+_LIMIT_S: Final = 30.0
+_NODES: Final = """() => [ ...document.querySelectorAll( '#mw-content-text .mw-parser-output a[href]' ) ]
+.map( ( link ) => {
+    const next = link.nextSibling;
+    const isPlace = next instanceof HTMLElement && next.matches( '.weboid-place' );
+    const mark = isPlace ? next.querySelector( ':scope > .weboid-mark:only-child' ) : null;
+    return [ link.getAttribute( 'href' ), mark && /weboid-mark-([a-z]+)/.exec( mark.className )[ 1 ] ];
+} )"""
+_CONTENT: Final = """() => [ ...document.querySelectorAll( '#mw-content-text .mw-parser-output' ) ]
+    .map( ( root ) => root.innerHTML ).join( '' )"""
+_READY: Final = "() => window.mw && mw.hook"
+_SETTLED: Final = """() => document.readyState === 'complete' && window.mw && mw.loader
+    && [ 'ready', 'registered', null ].includes( mw.loader.getState( 'ext.gadget.weboid' ) )"""
+_MARKED: Final = "() => new Promise( ( resolve ) => mw.hook( 'weboid.marked' ).add( () => resolve() ) )"
+_IDLE: Final = "() => new Promise( ( resolve ) => mw.requestIdleCallback( () => setTimeout( resolve, 50 ) ) )"
+
+Answer = Callable[[str], Observation]
+
+
+def policies(weboid: str) -> dict[str, str]:
+    """Wikimedia's Content Security Policy as it is today, and as it is announced: no scripts from outside any more."""
+    return {
+        "today": f"{_OWN}; {_SCRIPTS} {weboid}; connect-src 'self' {weboid}",
+        "announced": f"{_OWN}; {_SCRIPTS}; connect-src 'self' {weboid}",
+    }
+
+
+def answer_by_chance(url: str) -> Observation:
+    """Of ten URLs four are gone, two behind a wall, one is moved, one a document, two fine; the same in every run."""
+    match zlib.crc32(url.encode()) % 10:
+        case 0 | 1 | 2 | 3:
+            return LOST
+        case 4 | 5:
+            return WALL
+        case 6:
+            return Observation(Status.MOVED_PERMANENTLY, Reason.MOVED, target="http://3sat.de/moved")
+        case 7:
+            return Observation(Status.FINE, Reason.OK, mime="pdf", size_kib=2_048)
+    return FINE
+
+
+async def record_answers(database: str, answer: Answer = answer_by_chance) -> None:
+    """Fills the store with what some weeks of checks find if each watched URL answers so."""
+    async with open_pool(database, size=2, part="test") as pool, pool.connection() as conn:
+        rows = await (await conn.execute(b"SELECT bucket, host_key, url_key FROM url")).fetchall()
+        keys = sorted(UrlKey(*row) for row in rows)
+        for begin in range(0, len(keys), _VERDICTS_AT_ONCE):
+            known = await find_urls(conn, keys[begin : begin + _VERDICTS_AT_ONCE])
+            await record_weeks(conn, [str(url.url) for url in known.values()], answer)
+
+
+@dataclass
+class View:
+    """A page in the browser, and what it did."""
+
+    page: Page
+    wiki: str
+    weboid: str
+    console: list[str] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
+
+    def note(self) -> None:
+        """Begins to note what the page does."""
+        self.page.on("console", lambda message: self.console.append(f"{message.type}: {message.text}"))
+        self.page.on("pageerror", lambda error: self.console.append(f"error: {error.message}"))
+        self.page.on("request", lambda request: self.requests.append(request))
+
+    @property
+    def asked(self) -> list[str]:
+        """The addresses at Weboid that were requested."""
+        return [request.url for request in self.requests if request.url.startswith(self.weboid)]
+
+    @property
+    def elsewhere(self) -> list[str]:
+        """The addresses that were requested of anybody else."""
+        known = (self.weboid, self.wiki, "data:", "blob:")
+        return [request.url for request in self.requests if not request.url.startswith(known)]
+
+    @property
+    def complaints(self) -> list[str]:
+        """Lines of the console that speak of something wrong, but for what MediaWiki's skins are warned of."""
+        wrong = [line for line in self.console if line.startswith(("error", "warning"))]
+        return [line for line in wrong if not line.startswith(_DEPRECATED)]
+
+    async def marked(self) -> None:
+        """Waits until the gadget has marked the links of the content."""
+        await self.page.wait_for_function(_READY)
+        async with asyncio.timeout(_LIMIT_S):
+            await self.page.evaluate(_MARKED)
+
+    async def marks(self) -> list[tuple[str, str]]:
+        """What is marked: the href of each link in the content with a mark right behind it, and the mark's kind."""
+        return [(href, kind) for href, kind in await self.page.evaluate(_NODES) if kind is not None]
+
+    async def content(self) -> str:
+        """The HTML of the content as it is at the moment."""
+        rendered: str = await self.page.evaluate(_CONTENT)
+        return rendered
+
+    async def idle(self) -> None:
+        """Waits until the gadget, if it has nothing to ask or is not loaded here, has come to an end."""
+        await self.page.wait_for_function(_SETTLED)
+        async with asyncio.timeout(_LIMIT_S):
+            for _ in range(5):
+                await self.page.evaluate(_IDLE)
+
+
+@dataclass
+class GadgetWiki:
+    """A wiki that has the gadget, Weboid beside it, and a browser. `pages` are the ids of its articles by title."""
+
+    meeting: Meeting
+    browser: Browser
+    pages: Mapping[str, int]
+
+    @asynccontextmanager
+    async def context(
+        self, *, width: int = DESK, height: int = 900, night: bool = False, user: str | None = None, **options: Any
+    ) -> AsyncIterator[BrowserContext]:
+        """A session of somebody who reads the wiki; of `user` if somebody is to sign in. `options` are Playwright's."""
+        context = await self.browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if night else "light", **options
+        )
+        context.set_default_timeout(_LIMIT_S * 1000)
+        try:
+            if night:
+                name = f"{self.meeting.wiki.dbname}mwclientpreferences"
+                await context.add_cookies(
+                    [{"name": name, "value": "skin-theme-clientpref-night", "url": self.meeting.wiki.url}]
+                )
+            if user:
+                await self._sign_in(context, user)
+            yield context
+        finally:
+            await context.close()
+
+    @asynccontextmanager
+    async def view(
+        self,
+        title: str,
+        *,
+        skin: Skin = "vector-2022",
+        parser: Parser = "legacy",
+        language: str | None = None,
+        policy: str | None = None,
+        query: Mapping[str, str | int] | None = None,
+        context: BrowserContext | None = None,
+        **reader: Any,
+    ) -> AsyncIterator[View]:
+        """A page of the wiki in the browser; `query` are more parameters of its address, `reader` is for `context`.
+
+        In a context of its own unless one is given.
+        """
+        parameters: dict[str, str | int] = {"title": title, "useskin": skin}
+        if parser == "parsoid":
+            parameters["useparsoid"] = 1
+        if language:
+            parameters["uselang"] = language
+        if policy:
+            parameters["contentpolicy"] = policy
+        if skin == "minerva" and reader.get("night"):
+            # Only MobileFrontend lets it heed the cookie.
+            parameters["minervanightmode"] = "night"
+        parameters |= query or {}
+        if context is None:
+            async with self.context(**reader) as own, self.view_at(own, parameters) as view:
+                yield view
+        else:
+            async with self.view_at(context, parameters) as view:
+                yield view
+
+    @asynccontextmanager
+    async def view_at(self, context: BrowserContext, parameters: Mapping[str, str | int]) -> AsyncIterator[View]:
+        """The page at index.php with these parameters."""
+        wiki = self.meeting.wiki.url
+        page = await context.new_page()
+        view = View(page, wiki, self.meeting.weboid)
+        view.note()
+        try:
+            await page.goto(f"{wiki}/w/index.php?{urlencode(parameters)}", wait_until="domcontentloaded")
+            yield view
+        finally:
+            await page.close()
+
+    async def _sign_in(self, context: BrowserContext, user: str) -> None:
+        """Signs a user in, by the wiki's API."""
+        api = self.meeting.wiki.api
+        told = await context.request.get(f"{api}?action=query&meta=tokens&type=login&format=json")
+        token = (await told.json())["query"]["tokens"]["logintoken"]
+        form = {
+            "action": "clientlogin",
+            "loginreturnurl": self.meeting.wiki.url,
+            "logintoken": token,
+            "username": user,
+            "password": PASSWORD,
+            "format": "json",
+        }
+        done = await (await context.request.post(api, form=form)).json()
+        assert done["clientlogin"]["status"] == "PASS", done
+
+
+async def findings(meeting: Meeting, rendered: str, page: int) -> list[tuple[str, str]]:
+    """What is to be marked in the HTML of a page by the rule of docs/api.md: href and verdict, in the page's order."""
+    told = await meeting.by_python(rendered, (await meeting.links(page))[page])
+    return [(node.href, link["verdict"]) for node, link in told if link and link["verdict"] in {"dead", "doubtful"}]
+
+
+@dataclass
+class StandIn:
+    """A server in Weboid's place that answers every request with the same bytes, after a pause, and hangs up.
+
+    `seen` are the heads of the requests that came.
+    """
+
+    answer: bytes = b""
+    pause_s: float = 0.0
+    url: str = ""
+    seen: list[str] = field(default_factory=list)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answers one request."""
+        try:
+            self.seen.append((await reader.readuntil(b"\r\n\r\n")).decode())
+            await asyncio.sleep(self.pause_s)
+            writer.write(self.answer)
+            await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    def says(self, body: str, status: str = "200 OK", *headers: str, more: int = 0) -> None:
+        """Lets it answer with this body; `more` is by how much the answer claims to be longer than it is."""
+        head = [f"HTTP/1.1 {status}", "Access-Control-Allow-Origin: *", "Access-Control-Expose-Headers: Retry-After"]
+        length = len(body.encode()) + more
+        lines = [*head, "Content-Type: application/json", "Connection: close", f"Content-Length: {length}", *headers]
+        self.answer = "\r\n".join([*lines, "", body]).encode()
+
+
+@asynccontextmanager
+async def open_stand_in(context: BrowserContext, weboid: str) -> AsyncIterator[StandIn]:
+    """In this context the gadget takes another server for Weboid."""
+    stand_in = StandIn()
+    server = await asyncio.start_server(stand_in.serve, "127.0.0.1", 0)
+    stand_in.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+    async def redirect(route: Route) -> None:
+        with suppress(Error):  # what is still loading when the test has seen enough
+            response = await route.fetch()
+            body = (await response.text()).replace(weboid, stand_in.url)
+            await route.fulfill(response=response, body=body)
+
+    await context.route("**/load.php?*", redirect)
+    async with server:
+        yield stand_in
+
+
+def install_gadget(wiki: MediaWiki, weboid: str) -> BuiltGadget:
+    """Saves the gadget's pages on a wiki, for a Weboid at that address; every reader has it."""
+    gadget = built_gadget(asset("gadget"), asset("i18n"), service=weboid, farm=FARM)
+    wiki.save_pages(gadget.pages)
+    # Last, and as an edit: what is known of gadgets is kept by the wiki until then.
+    wiki.save(
+        "MediaWiki:Gadgets-definition", gadget.definition.replace("ResourceLoader|", "ResourceLoader|default|", 1)
+    )
+    return gadget

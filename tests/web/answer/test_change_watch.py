@@ -1,0 +1,325 @@
+"""Kept answers are dropped when what they tell changes, in all processes, and by nothing else (W-10, O-8)."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+import aiohttp
+import pytest
+from support.observations import FINE, LOST
+from support.signedin import People, open_people
+from support.stored import WikiInStore, key, open_wiki
+from support.webservice import DEAD, TODAY, open_service
+
+from weboid.archive.visits.suggestions import JudgedSuggestion, SuggestionFate, record_judged
+from weboid.core.url.hosts import registrable_domain
+from weboid.core.verdict.change_of import Change
+from weboid.core.verdict.verdict import Verdict
+from weboid.store.db.pool import open_pool
+from weboid.store.people.audit import Action, record_audit
+from weboid.store.people.replacement import find_replacements
+from weboid.store.urls.check import record_changes
+from weboid.web.answer import change_watch
+from weboid.web.answer.change_watch import ChangeWatch
+from weboid.web.app import make_app
+from weboid.web.http.cache import AnswerCache
+from weboid.web.http.server import open_site
+
+ONE, OTHER, THIRD = "http://one.demo/a", "http://one.demo/b", "http://sub.other.demo/"
+API = "/api/page?dbname=testwiki@wmflabs&pageid=1&revid=7"
+
+
+@dataclass
+class Follower:
+    """A process: what it keeps, and what follows the store."""
+
+    kept: AnswerCache
+    watch: ChangeWatch
+
+    def keep(self, *urls: str) -> None:
+        """Keeps an answer about each URL."""
+        for url in urls or (ONE, OTHER, THIRD):
+            self.kept.keep(url, b"x", "tag", [key(url)], self.kept.position)
+
+    @property
+    def found(self) -> list[str]:
+        """The URLs whose answers are still kept."""
+        return [url for url in (ONE, OTHER, THIRD) if self.kept.find(url)]
+
+
+@pytest.fixture
+async def wiki(database: str) -> AsyncIterator[WikiInStore]:
+    async with open_wiki(database, {1: [ONE, OTHER, THIRD]}) as wiki:
+        yield wiki
+
+
+async def follower(wiki: WikiInStore) -> Follower:
+    kept = AnswerCache()
+    watch = ChangeWatch(wiki.pool, kept)
+    await watch.follow()
+    return Follower(kept, watch)
+
+
+def change(url: str) -> Change:
+    return Change(key(url), 101, Verdict.WORKING, Verdict.DEAD, None, 101)
+
+
+class Deed(NamedTuple):
+    """What the audit log says."""
+
+    action: Action
+    about: str
+    detail: str = ""
+
+
+async def round_on_a_dead_page(wiki: WikiInStore) -> None:
+    for day in range(101, 112):
+        await wiki.round(day, lambda url, _: LOST if url == ONE else FINE)
+
+
+DEEDS: list[tuple[Deed, list[str]]] = [
+    (Deed(Action.REPORT, ONE), [OTHER, THIRD]),
+    (Deed(Action.REPORT, ONE, "one.demo"), [THIRD]),
+    (Deed(Action.REMOVE_REPORT, ONE), [OTHER, THIRD]),
+    (Deed(Action.REPORT_DOMAIN, registrable_domain("one.demo")), [THIRD]),
+    (Deed(Action.REMOVE_DOMAIN_REPORT, registrable_domain("sub.other.demo")), [ONE, OTHER]),
+    (Deed(Action.REPLACE, OTHER, ONE), [ONE, THIRD]),
+    (Deed(Action.REMOVE_REPLACEMENT, OTHER), [ONE, THIRD]),
+    (Deed(Action.DROP_REPLACEMENT, OTHER), [ONE, THIRD]),
+    (Deed(Action.CHECK_REPLACEMENT, OTHER), [ONE, THIRD]),
+    (Deed(Action.CHECK, THIRD), [ONE, OTHER]),
+    (Deed(Action.LIFT, THIRD), [ONE, OTHER]),
+    (Deed(Action.UNLIFT, THIRD), [ONE, OTHER]),
+    (Deed(Action.BLOCK, "8"), [ONE, OTHER, THIRD]),
+    (Deed(Action.UNBLOCK, "8"), [ONE, OTHER, THIRD]),
+    (Deed(Action.UNDO, "8"), []),
+    (Deed(Action.DROP_REPLACEMENT, ""), []),
+]
+"""What somebody does, and which answers stay."""
+
+
+async def test_what_people_do_drops_what_it_changes_in_every_process(wiki: WikiInStore) -> None:
+    followers = [await follower(wiki), await follower(wiki)]
+    for deed, stays in DEEDS:
+        for each in followers:
+            each.keep()
+        async with wiki.pool.connection() as conn:
+            await record_audit(conn, deed.action, "7", "Anna", deed.about, deed.detail)
+        for each in followers:
+            await each.watch.follow()
+            assert each.found == stays, deed
+
+
+async def test_every_action_of_people_is_followed_or_drops_everything() -> None:
+    known = change_watch._OF_URLS | change_watch._OF_DOMAINS | change_watch._OF_PEOPLE
+    assert set(Action) - known == {Action.UNDO}
+
+
+async def test_a_round_that_finds_a_link_dead_drops_the_answers_about_it(wiki: WikiInStore) -> None:
+    process = await follower(wiki)
+    process.keep()
+    await round_on_a_dead_page(wiki)
+    await process.watch.follow()
+    # The others worked for the first time, which is a change as well.
+    assert process.found == []
+    process.keep()
+    await wiki.round(112, lambda url, _: FINE)
+    await process.watch.follow()
+    assert process.found == [OTHER, THIRD]
+
+
+async def test_changes_that_are_committed_out_of_order_are_all_seen(wiki: WikiInStore) -> None:
+    process = await follower(wiki)
+    async with wiki.pool.connection() as late:
+        await record_changes(late, [change(ONE)])
+        async with wiki.pool.connection() as early:
+            await record_changes(early, [change(OTHER)])
+        for _ in range(3):
+            process.keep()
+            await process.watch.follow()
+            assert process.found == [ONE, THIRD]
+    await process.watch.follow()
+    assert process.found == [THIRD]
+    for _ in range(2):
+        process.keep()
+        await process.watch.follow()
+    assert process.found == [ONE, OTHER, THIRD]
+
+
+async def test_a_process_that_starts_while_others_write_keeps_nothing_wrong(wiki: WikiInStore) -> None:
+    async with wiki.pool.connection() as late:
+        await record_changes(late, [change(ONE)])
+        process = await follower(wiki)
+        process.keep()
+    await process.watch.follow()
+    assert ONE not in process.found
+    process.keep()
+    await process.watch.follow()
+    assert process.found == [ONE, OTHER, THIRD]
+
+
+async def test_many_writers_at_once_lose_no_change(wiki: WikiInStore) -> None:
+    process = await follower(wiki)
+    urls = [f"http://many.demo/{number}" for number in range(40)]
+    for number, url in enumerate(urls):
+        process.kept.keep(number, b"x", "tag", [key(url)], process.kept.position)
+    writing = asyncio.Event()
+
+    async def write(numbers: range) -> None:
+        for number in numbers:
+            async with wiki.pool.connection() as conn:
+                await record_changes(conn, [change(urls[number])])
+                await asyncio.sleep(0.005 * (number * 7 % 5))
+
+    async def look() -> None:
+        while not writing.is_set():
+            await process.watch.follow()
+
+    looking = asyncio.create_task(look())
+    await asyncio.gather(write(range(20)), write(range(20, 40)))
+    writing.set()
+    await looking
+    await process.watch.follow()
+    assert not [number for number in range(40) if process.kept.find(number)]
+
+
+async def test_an_answer_that_was_made_of_what_has_changed_meanwhile_is_not_kept(wiki: WikiInStore) -> None:
+    process = await follower(wiki)
+    before = process.kept.position
+    async with wiki.pool.connection() as conn:
+        await record_changes(conn, [change(ONE)])
+    await process.watch.follow()
+    for url in (ONE, OTHER):
+        process.kept.keep(url, b"old", "tag", [key(url)], before)
+    assert process.found == [OTHER]
+    process.keep(ONE)
+    assert process.found == [ONE, OTHER]
+
+
+async def test_more_changes_than_can_be_read_drop_everything(
+    wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(change_watch, "_MOST", 3)
+    process = await follower(wiki)
+    process.keep()
+    async with wiki.pool.connection() as conn:
+        await record_changes(conn, [change(f"http://many.demo/{number}") for number in range(4)])
+    await process.watch.follow()
+    assert process.found == []
+    process.keep()
+    await process.watch.follow()
+    assert process.found == [ONE, OTHER, THIRD]
+
+
+async def test_another_store_in_its_place_drops_everything(wiki: WikiInStore) -> None:
+    async with wiki.pool.connection() as conn:
+        await record_changes(conn, [change(ONE)])
+    process = await follower(wiki)
+    process.keep()
+    async with wiki.pool.connection() as conn:
+        await conn.execute("TRUNCATE change RESTART IDENTITY")
+    await process.watch.follow()
+    assert process.found == []
+    process.keep()
+    async with wiki.pool.connection() as conn:
+        await record_changes(conn, [change(OTHER)])
+    await process.watch.follow()
+    assert process.found == [ONE, THIRD]
+
+
+async def test_while_the_store_is_away_nothing_is_dropped_and_two_lines_are_logged(
+    database: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(change_watch, "_PAUSE_S", 0.02)
+    monkeypatch.setattr(change_watch, "_IDLE_S", 0.02)
+    kept = AnswerCache()
+    async with open_pool(database, size=1, part="test", timeout_s=0.05) as pool, ChangeWatch(pool, kept).open():
+        kept.keep(ONE, b"x", "tag", [key(ONE)], kept.position)
+        with caplog.at_level(logging.WARNING, logger="weboid"):
+            async with pool.connection():
+                await asyncio.sleep(0.4)
+            assert kept.find(ONE) is not None
+            await _until(lambda: len(_lines(caplog)) == 2)
+    assert "changes cannot be followed" in _lines(caplog)[0]
+    assert "it is over" in _lines(caplog)[1]
+
+
+def _lines(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.name == change_watch.__name__]
+
+
+async def _until(is_so: Callable[[], bool], limit_s: float = 10.0) -> None:
+    async with asyncio.timeout(limit_s):
+        while not is_so():
+            await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def another(people: People) -> AsyncIterator[str]:
+    """The URL of a second process of the same service."""
+    site = people.site
+    app = make_app(site.config, site.wiki.pool, today=lambda: TODAY, sources=lambda _: site.source)
+    async with open_site(app, "127.0.0.1", 0) as url:
+        yield url
+
+
+async def test_a_report_a_removal_and_a_replacement_are_told_within_seconds_by_all_processes(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(change_watch, "_PAUSE_S", 0.05)
+    monkeypatch.setattr(change_watch, "_IDLE_S", 0.05)
+    async with open_people(database, tmp_path) as people, another(people) as second, aiohttp.ClientSession() as client:
+        urls = [people.site.url, second]
+
+        async def told(url: str, name: str) -> object:
+            async with client.get(f"{url}{API}") as response:
+                links = json.loads(await response.text())["pages"][0]["links"]
+                assert response.headers["Cache-Control"] == "public, max-age=600"
+            return next(link[name] for link in links if link["normal"] == DEAD)
+
+        async def becomes(name: str, is_so: Callable[[object], bool]) -> None:
+            async with asyncio.timeout(10):
+                while not all([is_so(await told(url, name)) for url in urls]):
+                    await asyncio.sleep(0.02)
+
+        assert [await told(url, "reported") for url in urls] == [None, None]
+        anna, page = await people.browser("Anna"), f"/report?url={quote(DEAD, safe='')}&lang=en"
+        assert (await anna.send_form(page, "/report", extent="url")).status == 303
+        await becomes("reported", lambda day: day is not None)
+        await people.later()
+        assert (await anna.send_form(page, "/report/remove", extent="url")).status == 303
+        await becomes("reported", lambda day: day is None)
+
+        page = f"/replacement?url={quote(DEAD, safe='')}&lang=en"
+        assert (await anna.send_form(page, "/replacement", target="http://fine.demo/new")).status == 303
+        await becomes("replacement", lambda target: target is None)
+        async with people.site.wiki.pool.connection() as conn:
+            (suggestion,) = await find_replacements(conn, key(DEAD))
+        works = JudgedSuggestion(SuggestionFate.WORKS, TODAY + 28, 0)
+        await record_judged(people.site.wiki.pool, suggestion, works, "ok", TODAY)
+        await becomes("replacement", lambda target: target == "http://fine.demo/new")
+
+
+async def test_a_link_that_dies_is_told_soon_although_the_answer_had_only_dead_ones(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(change_watch, "_PAUSE_S", 0.05)
+    monkeypatch.setattr(change_watch, "_IDLE_S", 0.05)
+    async with open_service(database, tmp_path) as site:
+
+        async def dead() -> int:
+            _, body, _ = await site.fetch("/api/page?dbname=testwiki@wmflabs&pageid=2&revid=7")
+            return len(json.loads(body)["pages"][0]["links"])
+
+        assert await dead() == 0
+        for day in range(TODAY, TODAY + 60, 3):
+            await site.wiki.round(day, lambda url, _: LOST)
+        async with asyncio.timeout(10):
+            while await dead() == 0:
+                await asyncio.sleep(0.02)

@@ -1,0 +1,66 @@
+"""The examples of docs/api.md do what they say."""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.webservice import Site
+
+from weboid.core.url.link_kind import InterwikiLink
+from weboid.wiki.source import PageLinks
+
+_DOC = (Path(__file__).parents[3] / "docs" / "api.md").read_text(encoding="utf-8")
+GIVEN = "http://fine.demo/a(b)"
+SISTER = "https://sister.demo/wiki/A_b"
+HTML = """
+<a name="top"></a> <a href="#x">here</a> <a href="/wiki/B">own</a> <a href="https://wiki.demo/wiki/C">own, in full</a>
+<a class="external" href="http://fine.demo/a(b)">as given</a>
+<a class="external" href="http://fine.demo/a%28b%29">by its normal form</a>
+<a class="external" href="//fine.demo/c">https</a>
+<a class="extiw" href="https://sister.demo/wiki/A%20b#part" title="sister:A b#part">interwiki</a>
+<a href="mailto:a@b.demo">a mail address</a> <a href="http://fine.demo/other">added by a script</a>
+"""
+
+
+def examples(language: str, word: str) -> list[str]:
+    """The fenced examples of that language that contain a word."""
+    return [text for text in re.findall(rf"```{language}\n(.*?)```", _DOC, re.DOTALL) if word in text]
+
+
+async def test_the_example_in_python_finds_the_link_of_each_element(site: Site) -> None:
+    links = tuple(sorted([GIVEN, "https://fine.demo/c", "mailto:a@b.demo", SISTER]))
+    site.source.found[1] = PageLinks(1, 0, "Page 1", 9, None, links, (InterwikiLink(SISTER, "sister", "A b"),))
+    status, body, _ = await site.fetch("/api/page?dbname=testwiki@wmflabs&pageid=1&all=1")
+    assert status == 200
+    (example,) = examples("python", "def match_links")
+    space: dict[str, Any] = {}
+    exec(compile(example, "docs/api.md", "exec"), space)
+    match_links: Callable[..., list[tuple[dict[str, str], dict[str, Any] | None]]] = space["match_links"]
+    told = json.loads(body)["pages"][0]["links"]
+    found = await asyncio.to_thread(match_links, HTML, told, site.url, "testwiki@wmflabs", "wiki.demo")
+    assert [(anchor["href"], None if link is None else link["given"]) for anchor, link in found] == [
+        (GIVEN, [GIVEN]),
+        ("http://fine.demo/a%28b%29", [GIVEN]),
+        ("//fine.demo/c", ["https://fine.demo/c"]),
+        ("https://sister.demo/wiki/A%20b#part", [SISTER]),
+        ("mailto:a@b.demo", ["mailto:a@b.demo"]),
+        ("http://fine.demo/other", None),
+    ]
+
+
+def test_there_is_one_such_example_in_each_language() -> None:
+    assert len(examples("js", "async function matchLinks")) == len(examples("python", "def match_links")) == 1
+
+
+@pytest.mark.parametrize("command", re.findall(r"^.*\bcurl '.*", _DOC, re.MULTILINE))
+async def test_the_examples_with_curl_are_answered(site: Site, command: str) -> None:
+    here = command.replace("https://…", site.url).replace("dewiki@WMF", "testwiki@wmflabs")
+    process = await asyncio.create_subprocess_shell(
+        f"{here} --silent --fail --noproxy '*'", stdout=asyncio.subprocess.PIPE
+    )
+    out, _ = await process.communicate()
+    assert (process.returncode, bool(out)) == (0, True), command

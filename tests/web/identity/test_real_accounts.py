@@ -1,0 +1,65 @@
+"""What a real MediaWiki says of accounts is understood: free, blocked, blocked in part, unknown, hidden."""
+
+from collections.abc import Iterator
+
+import aiohttp
+import pytest
+from support.mediawiki import MediaWiki, make_mediawiki
+
+from weboid.config import PeopleConfig
+from weboid.web.identity.confirmation import Confirmations
+from weboid.web.identity.member import Member
+
+pytestmark = pytest.mark.long
+
+_ACCOUNTS = """
+$services = MediaWiki\\MediaWikiServices::getInstance();
+$users = $services->getUserFactory();
+$blocks = $services->getBlockUserFactory();
+$admin = MediaWiki\\User\\User::newSystemUser( "Maintenance script", [ "steal" => true ] );
+$make = [
+    "Free" => null,
+    "Blocked" => [ [], [] ],
+    "Partly" => [ [ "isPartial" => true ], [ new MediaWiki\\Block\\Restriction\\PageRestriction( 0, 1 ) ] ],
+    "Hidden" => [ [ "isHideUser" => true ], [] ],
+    "Ärztin d'Été" => null,
+];
+foreach ( $make as $name => $block ) {
+    $user = $users->newFromName( $name );
+    $user->addToDatabase();
+    if ( $block ) {
+        $made = $blocks->newBlockUser( $user, $admin, "infinity", "Spam", $block[0], $block[1] )->placeBlockUnsafe();
+        if ( !$made->isOK() ) { echo $made; }
+    }
+    echo $name, "=", $user->getId(), "\\n";
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def wiki() -> Iterator[MediaWiki]:
+    """A running wiki with accounts."""
+    try:
+        with make_mediawiki() as wiki:
+            wiki.start(workers=1)
+            yield wiki
+    except LookupError as error:
+        pytest.skip(str(error))
+
+
+async def test_accounts_of_a_real_wiki_are_what_they_are(wiki: MediaWiki) -> None:
+    told = wiki.run("eval", text=" ".join(_ACCOUNTS.split("\n")) + "\n")
+    ids = dict(line.partition("=")[::2] for line in told.splitlines() if line.count("=") == 1)
+    assert len(ids) == 5, told
+    async with aiohttp.ClientSession() as client:
+        known = Confirmations(PeopleConfig(f"{wiki.rest}/oauth2"), client, "Weboid test")
+
+        async def found(name: str, subject: str = "") -> Member | None:
+            return (await known.newest(Member(subject or ids[name], name, 100, False), 0, 1_800_000_000)).member
+
+        for name, blocked in (("Free", False), ("Blocked", True), ("Partly", False), ("Ärztin d'Été", False)):
+            assert await found(name) == Member(ids[name], name, 0, blocked), name
+        assert await found("Hidden") is None
+        assert await found("Nobody by this name", "1") is None
+        assert await found("Free", ids["Blocked"]) is None
+        await known.close()

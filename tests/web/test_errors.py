@@ -1,0 +1,22 @@
+"""What is logged while requests fail."""
+
+import logging
+
+import pytest
+from support.webservice import Site
+
+REQUESTS = 40
+
+
+async def test_a_database_that_is_away_costs_a_line_and_not_one_a_request(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    await site.wiki.pool.close()
+    caplog.clear()
+    paths = [f"/lists/dead?dbname=testwiki@wmflabs&after={number}.0" for number in range(REQUESTS // 2)]
+    paths += ["/api/page?dbname=testwiki@wmflabs&pageid=2"] * (REQUESTS // 2)
+    statuses = [(await site.fetch(path))[0] for path in paths]
+    assert set(statuses) == {503}
+    told = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert len(told) == len({line.partition(":")[0] for line in told}) < 6
+    assert [line for line in told if line.startswith("requests fail for want of the database: ")]

@@ -1,0 +1,387 @@
+"""How the gadget looks and behaves to readers, in all skins of a real wiki: to eyes, fingers, keys and screen readers.
+
+With ``WEBOID_TEST_SCREENSHOTS`` all combinations are visited and pictures of them kept.
+"""
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from itertools import product
+from typing import Any, Final, NamedTuple
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Locator, Page, expect
+from support.awkward_articles import dot
+from support.browser import DESK, PHONE, add_axe, barriers, keep_shot, needs_browser, open_browser, overflow_px
+from support.gadget import SETTINGS, SKINS, GadgetWiki, Skin, View, install_gadget
+from support.gadget_article import ARTICLE, BARE, DAY, DEAD, FIRST_DAY, MOVED, PDF, REPORTED, TITLE, record_stories
+from support.matching import WIKI, make_wiki, open_meeting
+from support.mediawiki import ADMIN, MediaWiki
+from support.oauthprovider import environ_at
+from support.signedin import EDITORS
+
+from weboid.demo.littleprovider import open_littleprovider
+
+pytestmark = [pytest.mark.long, needs_browser, pytest.mark.asyncio(loop_scope="module")]
+
+
+class Look(NamedTuple):
+    """Under which circumstances somebody reads."""
+
+    skin: Skin
+    width: int
+    language: str
+    night: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.skin}-{self.width}-{self.language}-{'night' if self.night else 'day'}"
+
+
+_NIGHTLY: Final = ("vector-2022", "minerva")
+"""The skins that have a night mode."""
+_ALL: Final = [
+    Look(skin, width, language, night)
+    for skin, width, language, night in product(SKINS, (DESK, PHONE), ("en", "de", "ar"), (False, True))
+    if skin in _NIGHTLY or not night
+]
+_SOME: Final = [
+    Look("vector-2022", DESK, "en"),
+    Look("vector-2022", PHONE, "de", night=True),
+    Look("vector", DESK, "ar"),
+    Look("minerva", PHONE, "ar", night=True),
+    Look("monobook", DESK, "de"),
+    Look("timeless", PHONE, "en"),
+]
+_LOOKS: Final = _ALL if os.environ.get("WEBOID_TEST_SCREENSHOTS") else _SOME
+_PREFERRING: Final = "localStorage.setItem( 'weboid-preferences', JSON.stringify( %s ) )"
+_HEIGHTS: Final = """() => {
+    const content = document.querySelector( '#mw-content-text .mw-parser-output' );
+    const height = ( shown ) => {
+        for ( const each of content.querySelectorAll( '.weboid-place, .weboid-file' ) ) {
+            each.style.display = shown ? '' : 'none';
+        }
+        return content.getBoundingClientRect().height;
+    };
+    content.style.whiteSpace = 'nowrap';
+    return [ height( true ), height( false ), height( true ) ];
+}"""
+_SELECTED: Final = """() => {
+    getSelection().selectAllChildren( document.querySelector( '#mw-content-text .mw-parser-output' ) );
+    const text = getSelection().toString();
+    getSelection().removeAllRanges();
+    return text;
+}"""
+_SPACED: Final = """
+* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important; }
+p { margin-bottom: 2em !important; }
+"""
+"""What readers may set (WCAG 1.4.12)."""
+_OUTSIDE: Final = """() => {
+    const card = document.querySelector( '.weboid-card' );
+    const { left, right } = card.getBoundingClientRect();
+    return [ ...card.querySelectorAll( '*' ) ].filter( ( each ) => {
+        const box = each.getBoundingClientRect();
+        return box.left < left || box.right > right;
+    } ).map( ( each ) => each.outerHTML.slice( 0, 160 ) );
+}"""
+"""Parts of the card that are not within it from side to side."""
+_SMALL: Final = """marks => marks.map( ( mark ) => mark.getBoundingClientRect() )
+    .filter( ( { width, height } ) => width < 24 || height < 24 ).length"""
+_MOST_TABS: Final = 80
+
+
+@pytest.fixture(scope="module")
+def wiki() -> Iterator[MediaWiki]:
+    """A running wiki with the article."""
+    try:
+        with make_wiki(settings=SETTINGS) as wiki:
+            wiki.import_images({"Dot.png": dot()})
+            wiki.save_pages({TITLE: ARTICLE})
+            wiki.start()
+            yield wiki
+    except LookupError as error:
+        pytest.skip(str(error))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def gadget(
+    wiki: MediaWiki, module_database: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[GadgetWiki]:
+    """The gadget on that wiki, and Weboid, at which people can sign in."""
+    folder = tmp_path_factory.mktemp("looks")
+    async with (
+        open_littleprovider(EDITORS) as provider,
+        open_meeting(
+            wiki, module_database, folder, first_day=FIRST_DAY, day=DAY, environ=environ_at(provider)
+        ) as meeting,
+        open_browser() as browser,
+    ):
+        provider.addresses.add(f"{meeting.weboid}/account/back")
+        await record_stories(module_database)
+        await asyncio.to_thread(install_gadget, wiki, meeting.weboid)
+        yield GadgetWiki(meeting, browser, {title: page for page, title in (await meeting.pages()).items()})
+
+
+@asynccontextmanager
+async def article(gadget: GadgetWiki, **reader: Any) -> AsyncIterator[View]:
+    """The article, marked; at the end nothing must have gone wrong in it."""
+    async with gadget.view(TITLE, **reader) as view:
+        await view.marked()
+        yield view
+        assert view.complaints + view.elsewhere == []
+
+
+def mark_of(page: Page, url: str) -> Locator:
+    """The mark behind the first link that leads there."""
+    return page.locator(f'#mw-content-text a[href="{url}"] + .weboid-place > .weboid-mark').first
+
+
+async def opened(page: Page, url: str) -> Locator:
+    """The card of the first link that leads there, opened by keyboard."""
+    await mark_of(page, url).focus()
+    await page.keyboard.press("Enter")
+    card = page.get_by_role("dialog")
+    await expect(card).to_be_visible()
+    await expect(card).to_be_focused()
+    return card
+
+
+async def barriers_but_size(page: Page) -> set[str]:
+    """What axe-core complains of, but for the size of targets that a line of text constrains (WCAG 2.5.8): a cell of a
+    table with nothing but a link and its mark is no such line for it. How large marks are is asserted by itself.
+    """
+    return {line for line in await barriers(page) if not line.startswith("target-size:")}
+
+
+async def tab_until(page: Page, wanted: Locator, key: str = "Tab") -> None:
+    """Presses the key until the focus is there."""
+    for _ in range(_MOST_TABS):
+        await page.keyboard.press(key)
+        if await wanted.evaluate("wanted => wanted === document.activeElement"):
+            return
+    await expect(wanted).to_be_focused()
+
+
+async def assert_within_window(page: Page, element: Locator) -> None:
+    """All of it can be seen, if need be by scrolling in it."""
+    box = await element.bounding_box()
+    window = page.viewport_size
+    assert box
+    assert window
+    assert box["x"] >= 0
+    assert box["y"] >= 0
+    assert box["x"] + box["width"] <= window["width"]
+    assert box["y"] + box["height"] <= window["height"]
+
+
+@pytest.mark.parametrize("look", _LOOKS, ids=str)
+async def test_no_skin_has_barriers_overflow_or_higher_lines_by_the_gadget(gadget: GadgetWiki, look: Look) -> None:
+    reader: dict[str, Any] = {"skin": look.skin, "language": look.language, "night": look.night}
+    async with gadget.context(width=look.width, night=look.night) as context:
+        await add_axe(context)
+        await context.add_init_script(_PREFERRING % '{ "summary": true }')
+        async with gadget.view(TITLE, context=context, query={"safemode": 1}, **reader) as bare:
+            await bare.page.wait_for_load_state()
+            page_s_own = await barriers_but_size(bare.page)
+            overflow = await overflow_px(bare.page)
+        async with article(gadget, context=context, **reader) as view:
+            page = view.page
+            await keep_shot(page, f"gadget-{look}-page")
+            await expect(page.locator(".weboid-summary")).to_be_visible()
+            assert await page.locator(".weboid-mark").evaluate_all(_SMALL) == 0
+            card = await opened(page, DEAD)
+            await page.wait_for_timeout(200)
+            await keep_shot(page, f"gadget-{look}-card")
+            assert await barriers_but_size(page) - page_s_own == set()
+            assert await overflow_px(page) <= overflow
+            assert await page.evaluate(_OUTSIDE) == []
+            await assert_within_window(page, card)
+            await card.locator(".weboid-settings-button").press("Enter")
+            settings = page.locator("dialog")
+            await expect(settings).to_be_visible()
+            await keep_shot(page, f"gadget-{look}-settings")
+            assert await barriers_but_size(page) - page_s_own == set()
+            await assert_within_window(page, settings)
+            await page.keyboard.press("Escape")
+            higher, plain, again = await page.evaluate(_HEIGHTS)
+            assert higher == plain == again
+
+
+async def test_by_keyboard_alone_a_reader_gets_from_a_mark_to_the_report(gadget: GadgetWiki) -> None:
+    async with gadget.context() as context, article(gadget, context=context) as view:
+        page = view.page
+        link, mark = page.locator(f'li a[href="{DEAD}"]').first, page.locator("li .weboid-mark-dead").first
+        await link.focus()
+        await page.keyboard.press("Tab")
+        await expect(mark).to_be_focused()
+        await page.keyboard.press("Shift+Tab")
+        await expect(link).to_be_focused()
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Space")
+        card = page.get_by_role("dialog")
+        await expect(card).to_be_focused()
+        stops = await card.locator("a, button").count()
+        for _ in range(stops):
+            await page.keyboard.press("Tab")
+            assert await page.evaluate("document.activeElement.matches( '.weboid-card :focus-visible' )")
+        await page.keyboard.press("Escape")
+        await expect(card).to_have_count(0)
+        await expect(mark).to_be_focused()
+
+        await page.keyboard.press("Enter")
+        report = card.get_by_role("link", name="Report that it works, or check it now")
+        await tab_until(page, report)
+        async with context.expect_page() as opening:
+            await page.keyboard.press("Enter")
+        form = await opening.value
+        await form.wait_for_load_state()
+        assert await form.evaluate("opener") is None
+        await expect(form.get_by_label("Address (URL)")).to_have_value(DEAD)
+        await expect(form.get_by_label("Pages of this wiki and its farm")).to_have_value(WIKI)
+        await form.get_by_role("button", name="Look up").press("Enter")
+
+        await form.get_by_role("link", name="Sign in").last.press("Enter")
+        await form.wait_for_url("**/account?**")
+        await form.get_by_role("button", name="Sign in", exact=True).press("Enter")
+        await form.wait_for_url("**/authorize?**")
+        await form.get_by_role("button", name="I am Anna, and agree", exact=True).press("Enter")
+        await form.wait_for_url("**/report?**")
+        await expect(form.locator("main")).to_contain_text(DEAD)
+        await form.get_by_role("button", name="Report", exact=True).press("Enter")
+        await expect(form.get_by_role("status")).to_be_visible()
+        await form.close()
+
+        # The wiki's page is as it was left.
+        await expect(card).to_be_visible()
+
+
+async def test_the_settings_keep_the_focus_and_hold_from_the_next_page_on(gadget: GadgetWiki) -> None:
+    async with gadget.context() as context, article(gadget, context=context) as view:
+        page = view.page
+        mark = mark_of(page, DEAD)
+        await (await opened(page, DEAD)).get_by_role("button", name="Settings").press("Enter")
+        settings = page.get_by_role("dialog", name="Settings for dead links")
+        await expect(settings).to_contain_text("This applies to pages that you open from now on.")
+        for _ in range(2 * await settings.locator("input, button").count()):
+            await page.keyboard.press("Tab")
+            # After the last one the browser's own buttons have their turn, never the page's.
+            assert await page.evaluate(
+                "document.activeElement === document.body || !!document.activeElement.closest( 'dialog' )"
+            )
+        await page.keyboard.press("Escape")
+        await expect(settings).to_have_count(0)
+        await expect(mark).to_be_focused()
+
+        await (await opened(page, DEAD)).get_by_role("button", name="Settings").press("Enter")
+        await settings.get_by_label("Mark doubtful links").press("Space")
+        await settings.get_by_label("all external links").press("Space")
+        await settings.get_by_role("button", name="Save").press("Enter")
+        await expect(settings).to_have_count(0)
+        async with article(gadget, context=context) as later:
+            await expect(later.page.locator(".weboid-mark-doubtful")).to_have_count(0)
+            await expect(later.page.locator(".weboid-mark-other").first).to_be_visible()
+            assert await later.page.locator(".weboid-mark-dead").count() > 0
+
+
+async def test_a_finger_opens_a_card_that_leaves_its_link_in_sight(gadget: GadgetWiki) -> None:
+    async with article(gadget, width=PHONE, has_touch=True, is_mobile=True, skin="minerva") as view:
+        page = view.page
+        card = page.get_by_role("dialog")
+        for url in (REPORTED, DEAD, MOVED):
+            mark = mark_of(page, url)
+            await mark.tap()
+            await expect(card).to_be_visible()
+            places = [await each.bounding_box() for each in (mark, card)]
+            assert places[0]
+            assert places[1]
+            assert places[0]["y"] + places[0]["height"] <= places[1]["y"]
+            await card.get_by_role("button", name="Close").tap()
+            await expect(card).to_have_count(0)
+
+
+async def test_a_resting_pointer_opens_a_card_and_may_move_into_it(gadget: GadgetWiki) -> None:
+    async with article(gadget) as view:
+        page = view.page
+        link, card = page.locator(f'li a[href="{DEAD}"]').first, page.get_by_role("dialog")
+        await link.hover()
+        assert await card.count() == 0, "not at once"
+        await expect(card).to_be_visible()
+        assert await page.evaluate("document.activeElement === document.body"), "the focus is left alone"
+        await card.hover()
+        await page.wait_for_timeout(700)
+        await expect(card).to_be_visible()
+        await page.mouse.move(1, 1)
+        await expect(card).to_have_count(0)
+
+
+async def test_screen_readers_are_told_of_marks_cards_and_what_was_copied(gadget: GadgetWiki) -> None:
+    async with (
+        gadget.context(user=ADMIN, permissions=["clipboard-read", "clipboard-write"]) as context,
+        article(gadget, context=context) as view,
+    ):
+        page = view.page
+        name = "Dead link since Mar 30, 2026 – dead for 8 months: The server reports that the page does not exist."
+        assert await page.locator("li", has_text="first in a list").aria_snapshot() == (
+            "- listitem:\n"
+            '  - link "A dead link":\n'
+            f"    - /url: {DEAD}\n"
+            f"  - 'button \"{name}\"'\n"
+            "  - text: first in a list"
+        )
+        card = await opened(page, DEAD)
+        snapshot = await card.aria_snapshot()
+        assert re.match(
+            r'- dialog "Dead link since Mar 30, 2026":\n  - heading "Dead link since[^"]*" \[level=2\]', snapshot
+        )
+        assert re.search(r'img "[^"]*: working; [^"]*not working; [^"]*working; [^"]*not working"', snapshot)
+        for name in ("Close", "Copy the template", "Copy the parameters", "Settings"):
+            assert f'- button "{name}"' in snapshot
+        status = card.get_by_role("status")
+        await expect(status).to_be_empty()
+        await card.get_by_role("button", name="Copy the template").press("Enter")
+        await expect(status).to_have_text("Copied.")
+        assert (await page.evaluate("navigator.clipboard.readText()")).startswith("{{webarchive|url=")
+
+
+async def test_copied_and_printed_text_is_the_articles(gadget: GadgetWiki) -> None:
+    async with gadget.context() as context:
+        async with gadget.view(TITLE, context=context, query={"safemode": 1}) as bare:
+            text = await bare.page.evaluate(_SELECTED)
+        async with article(gadget, context=context) as view:
+            page = view.page
+            await page.locator(".weboid-file").evaluate_all("files => files.forEach( ( file ) => file.remove() )")
+            assert await page.evaluate(_SELECTED) == text
+            await opened(page, DEAD)
+            await page.emulate_media(media="print")
+            await expect(page.get_by_role("dialog")).to_be_hidden()
+            printed = "mark => getComputedStyle( mark, '::before' ).content"
+            assert await mark_of(page, BARE).evaluate(printed) in {'"[dead link]"', "attr(data-weboid-print)"}
+            await keep_shot(page, "gadget-print")
+
+
+async def test_readers_own_spacing_colours_and_zoom_leave_the_card_usable(gadget: GadgetWiki) -> None:
+    # A window of 1280 by 1024 pixels at 400 %.
+    async with article(gadget, width=320, height=256, forced_colors="active", reduced_motion="reduce") as view:
+        page = view.page
+        await page.add_style_tag(content=_SPACED)
+        card = await opened(page, DEAD)
+        await keep_shot(page, "gadget-zoom")
+        assert await page.evaluate(_OUTSIDE) == []
+        assert await overflow_px(page) <= 0
+        await assert_within_window(page, card)
+        assert await card.evaluate("card => getComputedStyle( card ).animationName") == "none"
+        painted = "mark => getComputedStyle( mark, '::before' ).backgroundColor"
+        assert await mark_of(page, DEAD).evaluate(painted) not in {"rgba(0, 0, 0, 0)", "rgb(255, 255, 255)"}
+        settings = card.locator(".weboid-settings-button")
+        await tab_until(page, settings)
+        await assert_within_window(page, settings)
+
+
+async def test_a_file_is_named_in_the_readers_language_and_direction(gadget: GadgetWiki) -> None:
+    async with article(gadget, language="ar") as view:
+        file = view.page.locator(f'a[href="{PDF}"] + .weboid-file').first
+        await expect(file).to_have_attribute("dir", "rtl")
+        await expect(file).to_have_attribute("lang", "ar")

@@ -1,0 +1,135 @@
+"""What an archived copy in a page is worth: good, deprecated, no copy at all, or one of another page (B-4).
+
+Only addresses are read; whether a copy still plays is known from answers.
+"""
+
+import re
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Final
+
+from weboid.bot.answers import KnownCopy, KnownLinks, key_of
+from weboid.core.url.archives import Standing, is_archive_host, snapshot_of
+from weboid.core.url.hosts import InvalidUrl
+from weboid.core.url.spellings import merged
+from weboid.core.url.urls import Url, parse
+from weboid.core.verdict.verdict import Verdict
+
+_WAYBACK: Final = "wayback"
+_INNER: Final = re.compile(r"(?<=[/=*])(?:https?|ftp)(?::|%3A)(?:/|%2F)", re.IGNORECASE)
+_NO_COPY: Final = re.compile(r"/(?:save(?:/_embed)?|web(?:/\*)?)/", re.IGNORECASE)
+"""The Wayback Machine's forms for saving and for listing, which are no copies."""
+_RAW_FLAG: Final = re.compile(r"(?<=/)(\d{14})(?:id|if|im|js|cs|mp|oe|fw)_(?=/)")
+_HTTP: Final = re.compile(r"http:(?=//)", re.IGNORECASE)
+
+
+class CopyStanding(Enum):
+    """What a copy that stands in a page is worth."""
+
+    ABSENT = "absent"
+    GOOD = "good"
+    DEPRECATED = "deprecated"
+    """At a service that is gone, or to which nobody may be sent (A-2)."""
+    INVALID = "invalid"
+    """No copy: an address for saving or listing, an ordinary address, or a copy that is dead itself."""
+    FOREIGN = "foreign"
+    """Of another page."""
+
+
+def standing_of(address: str, url: str, answers: KnownLinks) -> CopyStanding:
+    """What the copy at `address` is worth for the link `url`, both as written in the page."""
+    snapshot = snapshot_of(address)
+    if snapshot is None:
+        return _standing_of_unknown(address, url)
+    if snapshot.archive.standing is not Standing.OFFERED:
+        return CopyStanding.DEPRECATED
+    if snapshot.archive.name == _WAYBACK and snapshot.taken is None:
+        return CopyStanding.INVALID
+    if snapshot.original is not None and not is_same(snapshot.original, url):
+        return CopyStanding.FOREIGN
+    known = answers.of(address)
+    return CopyStanding.INVALID if known is not None and known.verdict is Verdict.DEAD else CopyStanding.GOOD
+
+
+def is_same(original: Url, url: str) -> bool:
+    """Whether an archived URL may be the page of a link, generously: what is called another page is one for certain."""
+    key = key_of(url)
+    return key is None or merged(original) == merged(parse(key))
+
+
+def is_same_link(one: str, other: str) -> bool:
+    """Whether two links, both as written, may be the same page, as generously."""
+    key = key_of(one)
+    return key is None or is_same(parse(key), other)
+
+
+def original_in(address: str) -> str | None:
+    """The link in the address of a copy, spelled as there; None if `address` is no copy's or does not contain it.
+
+    Copies are known by their services; addresses for saving and listing count, too.
+    """
+    snapshot = snapshot_of(address)
+    if snapshot is None and not _is_no_copy(address):
+        return None
+    inner = _INNER.search(address, 8)
+    if inner is not None and "%" not in inner[0]:
+        spelled = address[inner.start() :]
+        if snapshot is None or snapshot.original is None or key_of(spelled) == str(snapshot.original):
+            return spelled if key_of(spelled) else None
+    return str(snapshot.original) if snapshot is not None and snapshot.original is not None else None
+
+
+def copy_at(address: str) -> KnownCopy | None:
+    """The copy at an address in a page, with its moment; None if the address does not say that."""
+    snapshot = snapshot_of(address)
+    return None if snapshot is None or snapshot.taken is None else KnownCopy(address, snapshot.taken)
+
+
+def wayback_copy(stamp: str, url: str) -> KnownCopy | None:
+    """The copy of a URL in the Wayback Machine, of a moment of 14 digits; None for fewer."""
+    return copy_at(f"https://web.archive.org/web/{stamp}/{url}") if re.fullmatch(r"[0-9]{14}", stamp) else None
+
+
+def for_readers(address: str) -> str:
+    """The address as it is written: by https at the Wayback Machine, and never raw."""
+    if not is_wayback(address):
+        return address
+    return _RAW_FLAG.sub(r"\1", _HTTP.sub("https:", address, count=1) if address[:5].lower() == "http:" else address, 1)
+
+
+def is_fit(copy: KnownCopy, url: str, now: datetime) -> bool:
+    """Whether a known copy may be written for a link."""
+    snapshot = snapshot_of(copy.address)
+    if snapshot is None:
+        # An archive that only the caller knows; that of the link itself would be no copy.
+        return key_of(copy.address) is not None and key_of(copy.address) != key_of(url)
+    is_other = snapshot.original is not None and not is_same(snapshot.original, url)
+    return snapshot.archive.is_offered and not is_other and copy.taken.astimezone(UTC) <= now
+
+
+def _standing_of_unknown(address: str, url: str) -> CopyStanding:
+    """Of an address that no known archive has."""
+    if _is_no_copy(address):
+        return CopyStanding.INVALID
+    key, own = key_of(address), key_of(url)
+    if key is None or key == own:
+        return CopyStanding.INVALID
+    if own is not None and is_archive_host(parse(key).host):
+        return CopyStanding.GOOD  # a document in an archive's own collections
+    has_inner = _INNER.search(address, 8) is not None
+    return CopyStanding.GOOD if has_inner else CopyStanding.INVALID
+
+
+def _is_no_copy(address: str) -> bool:
+    try:
+        form = parse(address)
+    except (InvalidUrl, ValueError):
+        return False
+    is_wayback = form.host.endswith("archive.org") and is_archive_host(form.host)
+    return is_wayback and _NO_COPY.match(form.path) is not None
+
+
+def is_wayback(address: str) -> bool:
+    """Whether an address is that of a copy in the Wayback Machine."""
+    snapshot = snapshot_of(address)
+    return snapshot is not None and snapshot.archive.name == _WAYBACK

@@ -1,0 +1,172 @@
+"""What is done with a link: the table of docs/bots.md, and nothing else (B-3 … B-5).
+
+How it is written belongs to ``rewriting``.
+One law: nothing is done in doubt. Only *dead* is dead, only *none* is none.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from weboid.bot.answers import FROZEN, PERMADEAD, PERMALIVE, SUBSCRIPTION, LinkAnswer
+from weboid.bot.archived import CopyStanding
+from weboid.core.archive.copies import CopyState
+from weboid.core.verdict.verdict import Verdict
+from weboid.core.wikitext.settings import Options
+
+
+class Tagged(Enum):
+    """Who has tagged a link as dead beside it; a person counts more than a bot."""
+
+    NOBODY = "nobody"
+    BOT = "bot"
+    PERSON = "person"
+
+
+class Stated(Enum):
+    """What a citation says of its link by its parameter."""
+
+    NOTHING = "nothing"
+    DEAD = "dead"
+    DEAD_BY_BOT = "dead by bot"
+    LIVE = "live"
+    KEPT = "kept"
+    """Something that bots leave alone, such as *usurped*."""
+
+
+class RepairAction(Enum):
+    """What is done with a link; the value is the stable word of journals and summaries."""
+
+    NOTHING = "nothing"
+    ADD_COPY = "archive-added"
+    REPLACE_COPY = "archive-replaced"
+    ADD_LIVING_COPY = "living-archive-added"
+    STATE_DEAD = "stated-dead"
+    TAG = "tagged"
+    UNTAG = "untagged"
+    REVIVE = "revived"
+    CONVERT = "converted"
+    TIDY = "tidied"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkState:
+    """What the page says of a link, as far as it matters.
+
+    `copy` is what the copy is worth that the link has. `is_movable`: it stands beside a citation, or in the place of
+    its URL, and belongs into its parameters; `is_obsolete`: it stands in a template that is to be replaced.
+    `is_untidy`: it could be written better. `can_state`: there is a parameter that says whether the link is dead;
+    `says_dead_silently`: with a copy it does so without that parameter; `tags_by_stating`: without a copy that is all
+    the tag there is.
+    """
+
+    copy: CopyStanding = CopyStanding.ABSENT
+    tagged: Tagged = Tagged.NOBODY
+    stated: Stated = Stated.NOTHING
+    is_paid: bool = False
+    is_movable: bool = False
+    is_obsolete: bool = False
+    is_untidy: bool = False
+    is_citation: bool = False
+    can_state: bool = False
+    says_dead_silently: bool = False
+    tags_by_stating: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is done, and the stable word why; `counts_as_dead` = the citation is to say so, too."""
+
+    action: RepairAction
+    why: str
+    counts_as_dead: bool = True
+
+
+class _Belief(Enum):
+    DEAD = 1
+    ALIVE = 2
+    OPEN = 3
+
+
+_SAYS_DEAD = frozenset({Stated.DEAD, Stated.DEAD_BY_BOT})
+_BAD = frozenset({CopyStanding.DEPRECATED, CopyStanding.INVALID, CopyStanding.FOREIGN})
+
+
+def decide(state: LinkState, answer: LinkAnswer, options: Options) -> Decision:
+    """What is done with a link of which `answer` is known."""
+    if FROZEN in answer.flags:
+        return _nothing("frozen")
+    if answer.verdict in (Verdict.SPAM, Verdict.INVALID):
+        return _nothing(answer.verdict.word)
+    belief, why = _belief(state, answer, options)
+    has_better = answer.copies is CopyState.FOUND
+    if state.copy in _BAD:
+        may_replace = options.replace_deprecated_archives or state.copy is not CopyStanding.DEPRECATED
+        if has_better and may_replace and not state.is_obsolete:
+            return Decision(RepairAction.REPLACE_COPY, f"archive-{state.copy.value}", belief is _Belief.DEAD)
+        return _nothing(f"archive-{state.copy.value}")
+    match belief:
+        case _Belief.DEAD:
+            return _of_dead(state, answer, options, why)
+        case _Belief.ALIVE:
+            return _of_living(state, options, has_better, why)
+        case _Belief.OPEN:
+            return _nothing(why)
+
+
+def _belief(state: LinkState, answer: LinkAnswer, options: Options) -> tuple[_Belief, str]:
+    """Whether the link counts as dead, and why."""
+    is_tagged = state.tagged is Tagged.PERSON or state.stated is Stated.DEAD
+    is_dead_by_hand = options.trust_tags and is_tagged
+    if PERMADEAD in answer.flags:
+        return _Belief.DEAD, PERMADEAD
+    if PERMALIVE in answer.flags:
+        return (_Belief.DEAD, "tagged-by-hand") if is_dead_by_hand else (_Belief.ALIVE, PERMALIVE)
+    if SUBSCRIPTION in answer.flags or state.is_paid:
+        return (_Belief.DEAD, "tagged-by-hand") if is_dead_by_hand else (_Belief.OPEN, SUBSCRIPTION)
+    match answer.verdict:
+        case Verdict.DEAD:
+            return _Belief.DEAD, Verdict.DEAD.word
+        case Verdict.WORKING:
+            return _Belief.ALIVE, Verdict.WORKING.word
+    return _Belief.OPEN, answer.verdict.word
+
+
+def _of_dead(state: LinkState, answer: LinkAnswer, options: Options, why: str) -> Decision:
+    if state.copy is CopyStanding.GOOD:
+        if state.is_movable:
+            return Decision(RepairAction.ADD_COPY, "archive-alongside")
+        if state.is_obsolete:
+            is_wanted = options.convert_obsolete_archive_templates
+            return Decision(RepairAction.CONVERT, "obsolete-template") if is_wanted else _nothing("obsolete-template")
+        silent = state.stated is Stated.NOTHING and not state.says_dead_silently
+        if state.can_state and (silent or state.stated is Stated.LIVE):
+            return Decision(RepairAction.STATE_DEAD, why)
+        if state.tagged is Tagged.BOT or (state.tagged is Tagged.PERSON and not options.trust_tags):
+            return Decision(RepairAction.UNTAG, "archived")
+        if state.is_untidy and options.cosmetic_only_edits:
+            return Decision(RepairAction.TIDY, "cosmetic")
+        return _nothing("archived")
+    if answer.copies is CopyState.FOUND:
+        return Decision(RepairAction.ADD_COPY, why)
+    if answer.copies is not CopyState.NONE:
+        return _nothing(f"archive-{answer.copies.value}")
+    is_stated = state.can_state and state.stated in _SAYS_DEAD
+    if state.tagged is not Tagged.NOBODY or state.stated is Stated.KEPT or (is_stated and state.tags_by_stating):
+        return _nothing("tagged")
+    return _nothing("no-archive") if options.only_with_archive else Decision(RepairAction.TAG, "no-archive")
+
+
+def _of_living(state: LinkState, options: Options, has_copy: bool, why: str) -> Decision:
+    if options.revive:
+        is_by_bot = state.tagged is Tagged.BOT or state.stated is Stated.DEAD_BY_BOT
+        is_by_hand = state.tagged is Tagged.PERSON or state.stated is Stated.DEAD
+        if is_by_bot or (is_by_hand and not options.trust_tags):
+            return Decision(RepairAction.REVIVE, why)
+    is_free = state.tagged is Tagged.NOBODY and state.stated in (Stated.NOTHING, Stated.LIVE)
+    if options.living_archives and state.is_citation and state.copy is CopyStanding.ABSENT and has_copy and is_free:
+        return Decision(RepairAction.ADD_LIVING_COPY, why)
+    return _nothing(why)
+
+
+def _nothing(why: str) -> Decision:
+    return Decision(RepairAction.NOTHING, why)

@@ -1,0 +1,67 @@
+"""What keeps bots off a page or a link: ``{{bots}}``, ``{{nobots}}``, ``{{cbignore}}`` (B-2).
+
+One law: in doubt the page is left alone.
+"""
+
+from collections.abc import Collection
+from typing import Final
+
+from weboid.core.wikitext.citations import name_key, name_keys
+from weboid.core.wikitext.nodes import TemplateNode, Wikitext
+from weboid.core.wikitext.settings import WikiSettings
+
+_BOTS: Final = "bots"
+_ALL: Final = "all"
+
+
+def excludes(wikitext: Wikitext, settings: WikiSettings, *, bot: str, script: str) -> str | None:
+    """The template that keeps this bot, or this script, off the page, as written; None if none does."""
+    names = name_keys(settings.exclusion)
+    for template in wikitext.templates:
+        if name_key(template.name) in names and not _admits(wikitext, template, bot, script):
+            return wikitext.text[template.start : template.end]
+    return None
+
+
+def is_ignored(wikitext: Wikitext, template: TemplateNode, bot: str) -> bool:
+    """Whether a template such as ``{{cbignore}}`` means this bot: it may name others by ``bot=``."""
+    named = [each for each in template.parameters if each.name.casefold() == "bot"]
+    names = _names(wikitext.value_of(named[-1])) if named else set()
+    return not names or bool(names & {_ALL, _bot_key(bot)})
+
+
+def _admits(wikitext: Wikitext, template: TemplateNode, bot: str, script: str) -> bool:
+    given = {each.name.casefold(): _names(wikitext.value_of(each)) for each in template.parameters}
+    us = {_ALL, _bot_key(bot)}
+    unnamed: set[str] = set()
+    for parameter in template.parameters:
+        if parameter.equals is None:
+            unnamed |= given.pop(parameter.name, set())
+    if name_key(template.name) != _BOTS:
+        # {{nobots}} keeps off all, or those that it names; whatever else is written there cannot admit others.
+        return bool(_explicit(given, bot)) if given else bool(unnamed) and not unnamed & us
+    if unnamed:
+        return False
+    return _explicit(given, bot) or _by_lists(given, us, {_ALL, _bot_key(script)})
+
+
+def _explicit(given: dict[str, set[str]], bot: str) -> bool:
+    """Whether this very bot is admitted by name, which counts more than what is said of all."""
+    own = _bot_key(bot)
+    return own in given.get("allow", set()) and own not in given.get("deny", set()) | given.get("optout", set())
+
+
+def _by_lists(given: dict[str, set[str]], us: Collection[str], scripts: Collection[str]) -> bool:
+    denied = given.get("deny", set()) | given.get("optout", set())
+    if not denied.isdisjoint(us) or not given.get("denyscript", set()).isdisjoint(scripts):
+        return False
+    is_allowed = "allow" not in given or not given["allow"].isdisjoint(us)
+    return is_allowed and ("allowscript" not in given or not given["allowscript"].isdisjoint(scripts))
+
+
+def _names(value: str) -> set[str]:
+    return {key for name in value.split(",") if (key := _bot_key(name))}
+
+
+def _bot_key(name: str) -> str:
+    return " ".join(name.replace("_", " ").split()).casefold()

@@ -1,0 +1,275 @@
+"""The links of a page that may be repaired, each with the marks that belong to it (B-2).
+
+A mark (a dead tag, an archive template, a paywall mark, ``{{cbignore}}``) belongs to the last link before it on its
+line, or in its reference; directly after ``</ref>``, to the only link of that reference.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+
+from weboid.bot.archived import is_same, is_same_link, original_in, wayback_copy
+from weboid.bot.exclusion import is_ignored
+from weboid.core.url.archives import snapshot_of
+from weboid.core.wikitext.citations import Citation, citations_of, name_key, name_keys, written
+from weboid.core.wikitext.nodes import Enclosure, LinkNode, NodeSpot, ParameterNode, Reference, TemplateNode, Wikitext
+from weboid.core.wikitext.settings import ObsoleteTemplate, WikiSettings
+
+_DEPRECATED: Final = {
+    "archiveis": "archive.today",
+    "archivetoday": "archive.today",
+    "webcite": "www.webcitation.org",
+    "webciteid": "www.webcitation.org",
+}
+"""Parameters of archive templates, letters only, for services to which nobody may be sent (A-2)."""
+_EDITABLE: Final = frozenset({Enclosure.TEXT, Enclosure.CAPTION})
+
+
+class LinkForm(Enum):
+    """How a link is written."""
+
+    CITATION = "citation"
+    BRACKETED = "bracketed"
+    BARE = "bare"
+    DEAD_TAG = "dead tag"
+    """A dead tag that stands in the link's place."""
+    COPY = "copy"
+    """An archive template that stands in the link's place, or alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveMark:
+    """An archive template: the address of its copy, the link that this is of, and what to call the copy's settings.
+
+    `address` is None if the template does not say which copy, `url` None if it does not say of which link.
+    """
+
+    template: TemplateNode
+    address: str | None
+    url: str | None
+    obsolete: ObsoleteTemplate | None = None
+    renamed: ParameterNode | None = None
+    """The parameter that names the copy of a service that is deprecated, in the place of the settings' own."""
+
+
+@dataclass(slots=True)
+class RepairableLink:
+    """One link; `url` as written, without the archive's address around it if it is written as a copy."""
+
+    kind: LinkForm
+    start: int
+    end: int
+    url: str
+    spot: NodeSpot
+    citation: Citation | None = None
+    node: LinkNode | None = None
+    template: TemplateNode | None = None
+    wrapped: str | None = None
+    """The address of the copy, where that stands in the place of the URL."""
+    dead_tags: list[TemplateNode] = field(default_factory=list)
+    archives: list[ArchiveMark] = field(default_factory=list)
+    is_paid: bool = False
+    is_ignored: bool = False
+
+
+def page_links(wikitext: Wikitext, settings: WikiSettings, bot: str) -> list[RepairableLink]:
+    """The links of a page that may be repaired, in the order of the text."""
+    return _Gathering(wikitext, settings, bot).links()
+
+
+class _Gathering:
+    def __init__(self, wikitext: Wikitext, settings: WikiSettings, bot: str) -> None:
+        self._wikitext = wikitext
+        self._settings = settings
+        self._bot = bot
+        self._dead = name_keys(settings.dead_tag.names)
+        self._archive = name_keys(settings.archive_template.names)
+        self._obsolete = {name_key(name): what for name, what in settings.archive_template.obsolete.items()}
+        self._ignore = name_keys(settings.ignore)
+        self._paid = name_keys(settings.paywall_tags)
+        self._cited = {each.template.start: each for each in citations_of(wikitext, settings)}
+        self._link_starts = [each.start for each in wikitext.links]
+        self._template_starts = {each.start: each for each in wikitext.templates}
+        self._references = {each.end: each for each in wikitext.references}
+        self._found: list[RepairableLink] = []
+        self._last: dict[int, RepairableLink | None] = {}
+        self._in_reference: dict[int, list[RepairableLink | None]] = {}
+        """What is in each reference, by where that ends."""
+
+    def links(self) -> list[RepairableLink]:
+        nodes: list[LinkNode | TemplateNode] = [*self._wikitext.links, *self._wikitext.templates]
+        for node in sorted(nodes, key=lambda each: each.start):
+            if isinstance(node, LinkNode):
+                self._take(node.spot, self._plain_link(node))
+            else:
+                self._template(node)
+        return self._found
+
+    def _take(self, spot: NodeSpot, link: RepairableLink | None) -> None:
+        """The next link, None for one that is left alone: marks that follow are its own all the same."""
+        self._last[spot.home] = link
+        if spot.reference is not None:
+            self._in_reference.setdefault(spot.reference.end, []).append(link)
+        if link is not None:
+            self._found.append(link)
+
+    def _plain_link(self, node: LinkNode) -> RepairableLink | None:
+        glued = self._template_starts.get(node.url_end)
+        is_whole = node.is_whole and (glued is None or (node.label is None and self._is_mark(glued)))
+        if not is_whole or node.spot.enclosure not in _EDITABLE:
+            return None
+        kind = LinkForm.BARE if node.label is None else LinkForm.BRACKETED
+        original = original_in(node.url)
+        return RepairableLink(
+            kind, node.start, node.end, original or node.url, node.spot, node=node, wrapped=original and node.url
+        )
+
+    def _template(self, node: TemplateNode) -> None:
+        key, spot = name_key(node.name), node.spot
+        if (citation := self._cited.get(node.start)) is not None:
+            self._take(spot, self._cited_link(citation))
+        elif key in self._dead:
+            self._dead_tag(node)
+        elif key in self._archive or key in self._obsolete:
+            self._archive_template(node, self._obsolete.get(key))
+        elif key in self._ignore:
+            if is_ignored(self._wikitext, node, self._bot):
+                for link in (*self._around(node), self._owner(node)):
+                    if link is not None:
+                        link.is_ignored = True
+        elif key in self._paid:
+            if (link := self._owner(node)) is not None:
+                link.is_paid = True
+        elif self._has_links(node):
+            self._take(spot, None)
+
+    def _cited_link(self, citation: Citation) -> RepairableLink | None:
+        url, template = citation.url.value, citation.template
+        original = original_in(url)
+        return RepairableLink(
+            LinkForm.CITATION,
+            template.start,
+            template.end,
+            original or url,
+            template.spot,
+            citation=citation,
+            template=template,
+            wrapped=original and url,
+            is_paid=citation.is_paid,
+        )
+
+    def _dead_tag(self, node: TemplateNode) -> None:
+        url = _value(self._wikitext, node, self._settings.dead_tag.url)
+        owner = self._owner(node)
+        if not url or (owner is not None and is_same_link(url, owner.url)):
+            if owner is not None:
+                owner.dead_tags.append(node)
+            return
+        is_editable = node.spot.enclosure in _EDITABLE
+        link = RepairableLink(LinkForm.DEAD_TAG, node.start, node.end, url, node.spot, template=node)
+        self._take(node.spot, link if is_editable else None)
+
+    def _archive_template(self, node: TemplateNode, obsolete: ObsoleteTemplate | None) -> None:
+        mark = _archive_mark(self._wikitext, node, self._settings, obsolete)
+        owner = self._owner(node)
+        if owner is not None and self._belongs(mark, owner):
+            owner.archives.append(mark)
+            return
+        link = None
+        if mark.url is not None and node.spot.enclosure in _EDITABLE:
+            link = RepairableLink(
+                LinkForm.COPY, node.start, node.end, mark.url, node.spot, template=node, archives=[mark]
+            )
+        self._take(node.spot, link)
+
+    def _belongs(self, mark: ArchiveMark, owner: RepairableLink) -> bool:
+        """Whether an archive template is about the link before it, and not one of its own."""
+        names_link = mark.obsolete is not None or "archive_url" not in pattern_parameters(
+            self._settings.archive_template.write
+        )
+        if names_link and mark.url is not None:
+            return is_same_link(mark.url, owner.url)
+        gap = self._wikitext.text[owner.end : mark.template.start]
+        tagged = "".join(self._wikitext.text[tag.start : tag.end] for tag in owner.dead_tags)
+        if gap.strip() in ("", tagged):
+            return True
+        snapshot = None if mark.address is None else snapshot_of(mark.address)
+        return snapshot is not None and snapshot.original is not None and is_same(snapshot.original, owner.url)
+
+    def _owner(self, mark: TemplateNode) -> RepairableLink | None:
+        """The link to which a mark belongs."""
+        reference = self._reference_before(mark.start)
+        if reference is not None:
+            inside = self._in_reference.get(reference.end, [])
+            return inside[0] if len(inside) == 1 else None
+        last = self._last.get(mark.spot.home)
+        if last is None or (last.spot.last_line != mark.spot.line and mark.spot.reference is None):
+            return None
+        return last
+
+    def _reference_before(self, start: int) -> Reference | None:
+        """The reference that ends before `start`, with nothing but blanks between."""
+        text = self._wikitext.text
+        while start > 0 and text[start - 1] in " \t":
+            start -= 1
+        return self._references.get(start)
+
+    def _around(self, node: TemplateNode) -> Iterator[RepairableLink]:
+        """The citation in which a mark stands."""
+        for link in reversed(self._found):
+            if link.start < node.start:
+                if link.end >= node.end:
+                    yield link
+                return
+
+    def _has_links(self, node: TemplateNode) -> bool:
+        at = bisect_left(self._link_starts, node.start)
+        return at < len(self._link_starts) and self._link_starts[at] < node.end
+
+    def _is_mark(self, template: TemplateNode) -> bool:
+        key = name_key(template.name)
+        return key in self._dead | self._archive | self._ignore | self._paid or key in self._obsolete
+
+
+def _archive_mark(
+    wikitext: Wikitext, node: TemplateNode, settings: WikiSettings, obsolete: ObsoleteTemplate | None
+) -> ArchiveMark:
+    """What an archive template says, by the names of the parameters in the wiki's own pattern."""
+    names = pattern_parameters(settings.archive_template.write)
+    if obsolete is None and "archive_url" in names:
+        address = _value(wikitext, node, (names["archive_url"],))
+        return ArchiveMark(node, address or None, original_in(address))
+    if obsolete is not None:
+        url, stamp = _value(wikitext, node, obsolete.url), _value(wikitext, node, obsolete.stamp)
+    else:
+        url = _value(wikitext, node, (names["url"], *settings.archive_template.url))
+        stamp = _value(wikitext, node, (names["stamp"],))
+    copy = wayback_copy(stamp, url)
+    if copy is None and obsolete is None and not stamp:
+        for parameter in node.parameters:
+            service = _DEPRECATED.get(re.sub(r"[^a-z]", "", parameter.name.casefold()))
+            if service is not None and (name := wikitext.value_of(parameter)):
+                return ArchiveMark(node, f"https://{service}/{name}", url or None, renamed=parameter)
+    return ArchiveMark(node, copy.address if copy else None, url or None, obsolete)
+
+
+def _value(wikitext: Wikitext, node: TemplateNode, names: tuple[str, ...]) -> str:
+    found = written(wikitext, node, names)
+    return "" if found is None else found.value
+
+
+def pattern_parameters(pattern: str) -> dict[str, str]:
+    """The names of a pattern's parameters, by the placeholder that each one's value contains."""
+    names: dict[str, str] = {}
+    place = 0
+    for parameter in pattern[2:-2].split("|")[1:]:
+        key, equals, value = parameter.partition("=")
+        if not equals:
+            place += 1
+            key, value = str(place), parameter
+        for part in value.split("{")[1:]:
+            names.setdefault(part.partition("}")[0], key.strip())
+    return names

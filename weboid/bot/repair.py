@@ -1,0 +1,175 @@
+"""Repairs one page: (wikitext, the wiki's settings, answers) → (wikitext, changes with reasons) (B-4, B-5).
+
+One law: outside what it repairs the text stays byte for byte; a repaired page has nothing left to repair; a page of
+which nothing is known is given back as it is.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from weboid.bot.answers import KnownLinks, LinkAnswer
+from weboid.bot.archived import CopyStanding, copy_at, for_readers, is_fit, standing_of
+from weboid.bot.decisions import LinkState, RepairAction, decide
+from weboid.bot.exclusion import excludes
+from weboid.bot.page_links import RepairableLink, page_links
+from weboid.bot.parameters import TextEdit
+from weboid.bot.rewriting import Writing, edits_for, stated_by, tagged_by
+from weboid.core.archive.copies import CopyState
+from weboid.core.wikitext.reader import read_wikitext
+from weboid.core.wikitext.settings import WikiSettings
+
+BOT: Final = "WeboidBot"
+SCRIPT: Final = "weboid_repair"
+_MOST_PASSES: Final = 4
+"""What one repair makes possible (a revived link gets its living copy) is done in the same edit."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkChange:
+    """One repair: the link as written, what was done and the stable word why, and what became what."""
+
+    url: str
+    action: RepairAction
+    why: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class RepairedPage:
+    """The text after the repair, and what was done; `kept_off` is the template that keeps the bot off the page.
+
+    Where the wiki wants a message instead of the edit, `text` is unchanged and `changes` are what could be done.
+    """
+
+    text: str
+    changes: tuple[LinkChange, ...] = ()
+    kept_off: str | None = None
+
+
+def repair(
+    text: str, settings: WikiSettings, answers: KnownLinks, *, now: datetime, bot: str = BOT, script: str = SCRIPT
+) -> RepairedPage:
+    """The repaired page; `now` in UTC, `bot` the name by which pages admit or exclude it."""
+    if not answers.by_url or not settings.options.run:
+        return RepairedPage(text)
+    wikitext = read_wikitext(text)
+    if kept_off := excludes(wikitext, settings, bot=bot, script=script):
+        return RepairedPage(text, kept_off=kept_off)
+    changes: list[LinkChange] = []
+    repaired = text
+    for _ in range(_MOST_PASSES):
+        edits, done = _one_pass(
+            Writing(wikitext, settings, frozenset(each.name for each in wikitext.templates), now, bot), answers
+        )
+        if not edits:
+            break
+        repaired = _applied(repaired, edits)
+        changes += done
+        wikitext = read_wikitext(repaired)
+    is_edited = settings.options.talk != "instead"
+    return RepairedPage(repaired if is_edited else text, tuple(changes))
+
+
+def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], list[LinkChange]]:
+    edits: list[TextEdit] = []
+    changes = []
+    only_references = writing.settings.options.scope == "references"
+    for link in page_links(writing.wikitext, writing.settings, writing.bot):
+        answer = answers.of(link.url)
+        if answer is None or link.is_ignored or (only_references and link.spot.reference is None):
+            continue
+        answer = _fitting(answer, link, writing)
+        state = _state_of(writing, link, answers)
+        decision = decide(state, answer, writing.settings.options)
+        if decision.action is RepairAction.NOTHING:
+            continue
+        own = edits_for(writing, link, state, answer, decision)
+        if own:
+            edits += own
+            start, end = min(each.start for each in own), max(each.end for each in own)
+            before = writing.text_of(min(start, link.start), max(end, link.end))
+            shifted = [TextEdit(e.start - min(start, link.start), e.end - min(start, link.start), e.text) for e in own]
+            changes.append(LinkChange(link.url, decision.action, decision.why, before, _applied(before, shifted)))
+    return edits, changes
+
+
+def _fitting(answer: LinkAnswer, link: RepairableLink, writing: Writing) -> LinkAnswer:
+    """The answer without a copy that may not be written for this link."""
+    if answer.copy is None or is_fit(answer.copy, link.url, writing.now):
+        return answer
+    return LinkAnswer(answer.verdict, answer.flags, CopyState.UNKNOWN)
+
+
+def _state_of(writing: Writing, link: RepairableLink, answers: KnownLinks) -> LinkState:
+    tagged = tagged_by(writing, link)
+    if link.citation is not None:
+        return _state_of_citation(writing, link, answers)
+    marks = link.archives
+    copy = CopyStanding.ABSENT
+    if link.wrapped is not None:
+        copy = standing_of(link.wrapped, link.url, answers)
+    elif marks:
+        copy = _standing_of_mark(link, answers)
+    return LinkState(
+        copy=copy,
+        tagged=tagged,
+        is_paid=link.is_paid,
+        is_obsolete=bool(marks) and marks[0].obsolete is not None and link.wrapped is None,
+    )
+
+
+def _standing_of_mark(link: RepairableLink, answers: KnownLinks) -> CopyStanding:
+    address = link.archives[0].address
+    if address is None:
+        # It names its copy in a way that the settings do not know: some copy it is.
+        return CopyStanding.GOOD
+    return standing_of(address, link.url, answers)
+
+
+def _state_of_citation(writing: Writing, link: RepairableLink, answers: KnownLinks) -> LinkState:
+    citation, settings = link.citation, writing.settings
+    assert citation is not None, "the caller has looked"
+    status = settings.cite.status
+    archive_url = citation.archive_url.value if citation.archive_url is not None else ""
+    has_stamp = citation.archive_stamp is not None and bool(citation.archive_stamp.value)
+    copy, is_movable, is_obsolete = CopyStanding.ABSENT, False, False
+    if archive_url:
+        copy = standing_of(archive_url, link.url, answers)
+    elif has_stamp:
+        copy = CopyStanding.GOOD
+    elif link.wrapped is not None:
+        copy = standing_of(link.wrapped, link.url, answers)
+    elif link.archives:
+        copy = _standing_of_mark(link, answers)
+    if link.wrapped is not None:
+        is_movable = standing_of(link.wrapped, link.url, answers) is CopyStanding.GOOD
+    elif link.archives and not archive_url and not has_stamp:
+        address = link.archives[0].address
+        is_movable = len(link.archives) == 1 and address is not None and copy_at(address) is not None
+    is_dated = has_stamp or (citation.archive_date is not None and bool(citation.archive_date.value))
+    return LinkState(
+        copy=copy,
+        tagged=tagged_by(writing, link),
+        stated=stated_by(writing.wikitext, settings, citation),
+        is_paid=link.is_paid,
+        is_movable=is_movable,
+        is_obsolete=is_obsolete,
+        is_untidy=bool(archive_url) and (for_readers(archive_url) != archive_url or not is_dated),
+        is_citation=True,
+        can_state=status is not None,
+        says_dead_silently=status is not None and status.default_with_archive == status.dead,
+        tags_by_stating=settings.dead_tag.place == "swallow",
+    )
+
+
+def _applied(text: str, edits: Iterable[TextEdit]) -> str:
+    """The text with all edits; of edits that overlap (blanks that two of them take out) the later begins later."""
+    parts, place = [], 0
+    for edit in sorted(edits, key=lambda each: (each.start, each.end)):
+        start = max(edit.start, place)
+        parts += [text[place:start], edit.text]
+        place = max(edit.end, place)
+    return "".join([*parts, text[place:]])

@@ -1,0 +1,49 @@
+"""In which way a page links to a URL: as an external link, or by an interwiki prefix (L-1)."""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class LinkKind(StrEnum):
+    """The ways in which a page of a wiki links out of it."""
+
+    EXTERNAL = "external"
+    INTERWIKI = "interwiki"
+
+
+class InterwikiLink(NamedTuple):
+    """An interwiki link of a page: the `url` that it leads to, its prefix, and its title with spaces.
+
+    `is_external`: the page has an external link to that URL as well.
+    """
+
+    url: str
+    prefix: str
+    title: str
+    is_external: bool = False
+
+
+class LinkOrigin(NamedTuple):
+    """How a page links to a URL: its kind, and prefix and title where there is an interwiki link.
+
+    A page that links to a URL both ways has the kind EXTERNAL, with prefix and title.
+    """
+
+    kind: LinkKind
+    interwiki: tuple[str, str] | None = None
+
+
+EXTERNAL = LinkOrigin(LinkKind.EXTERNAL)
+
+
+def origin_of(given: Iterable[str], interwiki: Mapping[str, InterwikiLink]) -> LinkOrigin:
+    """The origin of a link that a page has in these forms; `interwiki` are the page's interwiki links, by URL."""
+    if not interwiki:
+        return EXTERNAL
+    links = [interwiki.get(form) for form in given]
+    first = next((link for link in links if link is not None), None)
+    if first is None:
+        return EXTERNAL
+    is_external = any(link is None or link.is_external for link in links)
+    return LinkOrigin(LinkKind.EXTERNAL if is_external else LinkKind.INTERWIKI, (first.prefix, first.title))

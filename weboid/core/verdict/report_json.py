@@ -1,0 +1,143 @@
+"""Reports as dictionaries, for JSON, JavaScript, XML and ``weboid show`` (W-1, W-8).
+
+``docs/api.md`` describes them.
+One law: `link_as_json` is the only dictionary form of a link.
+"""
+
+from functools import cache, lru_cache
+from typing import Any, Final
+
+from weboid.core.archive.addresses import stamp_of
+from weboid.core.archive.copies import copies_as_json
+from weboid.core.record.days import iso
+from weboid.core.record.history import Entry
+from weboid.core.record.reasons import status_outcome
+from weboid.core.record.status import Status, http_code
+from weboid.core.url.archives import Snapshot
+from weboid.core.url.link_kind import LinkOrigin
+from weboid.core.verdict.grounds import Grounds
+from weboid.core.verdict.link_report import LinkReport, PageReport
+from weboid.core.verdict.verdict import Verdict
+
+VERSION: Final = 2
+"""The version of all documents for machines: they grow by new keys only; whoever changes or drops one counts it up."""
+
+
+def link_as_json(link: LinkReport) -> dict[str, Any]:
+    """The one dictionary form of a link: days as ISO dates, unknown things None (U-2, U-4)."""
+    finding, record, claims = link.finding, link.record, link.claims
+    return {
+        "normal": link.normal,
+        "host_unicode": link.host_unicode,
+        "given": list(link.given),
+        **_origin_as_json(link.origin),
+        "class": link.kind.value,
+        "verdict": finding.verdict.word,
+        "reason": finding.reason.word if finding.reason else link.invalid and link.invalid.value,
+        "since": _iso(finding.since),
+        **_status_as_json(link.status),
+        "http": link.http,
+        "checked": _iso(record.checked),
+        "next_check": _iso(link.due),
+        "strikes": record.streak.strikes,
+        "evidence": None if link.grounds is None else _grounds_as_json(link.grounds),
+        "target": record.target,
+        "mime": record.mime,
+        "size_kib": record.size_kib,
+        "suspicious": link.suspicious,
+        "reported": _iso(claims.reported),
+        "assumed": _iso(claims.assumed),
+        "replacement": claims.replacement,
+        "archives": _addresses(link),
+        **copies_as_json(link.copies),
+        "copy_of": None if (copy := link.cited_copy) is None else _copy_as_json(copy),
+        "history": [_entry_as_json(entry) for entry in record.history],
+    }
+
+
+def _origin_as_json(origin: LinkOrigin | None) -> dict[str, Any]:
+    if origin is None:
+        return {"kind": None, "interwiki": None}
+    if origin.interwiki is None:
+        return {"kind": origin.kind.value, "interwiki": None}
+    prefix, title = origin.interwiki
+    return {"kind": origin.kind.value, "interwiki": {"prefix": prefix, "title": title}}
+
+
+def _addresses(link: LinkReport) -> list[str]:
+    """The addresses of all copies, those that people chose first."""
+    if link.copies is None:
+        return list(link.claims.archives)
+    return [snapshot.address for snapshot in link.copies.snapshots]
+
+
+def _copy_as_json(copy: Snapshot) -> dict[str, Any]:
+    """What the address of a copy says: ``weboid normalize --json`` gives the same."""
+    return {
+        "service": copy.archive.name,
+        "original": None if copy.original is None else str(copy.original),
+        "stamp": None if copy.taken is None else f"{stamp_of(copy.taken):014}",
+    }
+
+
+def page_as_json(page: PageReport) -> dict[str, Any]:
+    """The dictionary form of a page but for its links; `counts` is over all of them, by verdict."""
+    counts = {verdict.word: 0 for verdict in Verdict}
+    for link in page.links:
+        counts[link.finding.verdict.word] += 1
+    return {
+        "wiki": str(page.wiki),
+        "id": page.page,
+        "namespace": page.namespace,
+        "title": page.title,
+        "prefixed_title": page.prefixed_title,
+        "revision": page.revision,
+        "live": page.live,
+        "read": iso(page.read),
+        "part": None if (part := page.part) is None else {"from": part.first, "to": part.end, "of": part.total},
+        "counts": counts,
+    }
+
+
+def state_word(status: Status) -> str:
+    """The stable word of a status, e.g. ``dns-gone``: also where HTTP has no code for it."""
+    return status.name.lower().replace("_", "-")
+
+
+@cache
+def _status_as_json(status: Status) -> dict[str, Any]:
+    """The status byte (U-4), the HTTP code that represents its group, None where HTTP has none, and its word.
+
+    To be copied: it is the same for all.
+    """
+    return {"status": int(status), "http": http_code(status), "state": state_word(status)}
+
+
+def _grounds_as_json(grounds: Grounds) -> dict[str, Any]:
+    streak = grounds.streak
+    return {
+        "strikes": streak.strikes,
+        "missing": grounds.missing,
+        "since": _iso(streak.since),
+        "until": _iso(streak.until),
+        "days": grounds.days,
+        "needs_days": grounds.needs_days,
+        "weekdays": streak.evidence.weekdays,
+        "hours": streak.evidence.hours,
+        "of_host": grounds.of_host,
+    }
+
+
+@lru_cache(8_192)
+def _entry_as_json(entry: Entry) -> dict[str, Any]:
+    """Not to be changed: it is the same for all."""
+    return {
+        **_status_as_json(entry.status),
+        "outcome": status_outcome(entry.status).value,
+        "first": iso(entry.first),
+        "last": iso(entry.last),
+    }
+
+
+def _iso(day: int | None) -> str | None:
+    return None if day is None else iso(day)

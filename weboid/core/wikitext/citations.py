@@ -1,0 +1,91 @@
+"""What authors wrote in citations: the link, its archived copy, what they say of both, when they saw it (B-2).
+
+Which templates and parameters these are is the wiki's matter (``settings``); nothing here is judged or changed.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from weboid.core.wikitext.nodes import ParameterNode, TemplateNode, Wikitext
+from weboid.core.wikitext.settings import CiteSettings, WikiSettings, template_key
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A parameter that is there, and its value without comments; an empty one is there, too."""
+
+    parameter: ParameterNode
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A citation with a link. `url` has a value; of the others each may be empty, or None if it is not there.
+
+    `statuses` are the parameters that say whether the link is dead, the present name first. `is_paid` = the author says
+    that the document costs something or takes an account.
+    """
+
+    template: TemplateNode
+    url: Written
+    title: Written | None
+    access_date: Written | None
+    archive_url: Written | None
+    archive_date: Written | None
+    archive_stamp: Written | None
+    statuses: tuple[Written, ...]
+    is_paid: bool
+
+
+def citations_of(wikitext: Wikitext, settings: WikiSettings) -> Iterator[Citation]:
+    """The citations of a text, in its order."""
+    names = name_keys(settings.cite.names)
+    for template in wikitext.templates:
+        if name_key(template.name) in names:
+            citation = _citation(wikitext, template, settings.cite)
+            if citation is not None:
+                yield citation
+
+
+def name_key(name: str) -> str:
+    """The same for all spellings of a template's name. Case does not count: nobody has two that differ in it."""
+    key = template_key(name).casefold()
+    return key.removeprefix("template:").lstrip()
+
+
+def name_keys(names: Iterable[str]) -> frozenset[str]:
+    """The keys of several names."""
+    return frozenset(map(name_key, names))
+
+
+def written(wikitext: Wikitext, template: TemplateNode, names: Iterable[str]) -> Written | None:
+    """The parameter of these names that counts: the first with a value, else the first that is there.
+
+    Of a name that is given twice MediaWiki takes the last.
+    """
+    given = {parameter.name: parameter for parameter in template.parameters}
+    found = [Written(given[name], wikitext.value_of(given[name])) for name in names if name in given]
+    return next((each for each in found if each.value), found[0] if found else None)
+
+
+def _citation(wikitext: Wikitext, template: TemplateNode, cite: CiteSettings) -> Citation | None:
+    def get(names: Iterable[str]) -> Written | None:
+        return written(wikitext, template, names)
+
+    url = get(cite.url)
+    if url is None or not url.value:
+        return None
+    status = cite.status
+    said = [] if status is None else [get((name,)) for name in (status.param, *status.legacy)]
+    paywalls = ((get((name,)), marks) for name, marks in cite.paywall.items())
+    return Citation(
+        template,
+        url,
+        get(cite.title),
+        get(cite.access_date),
+        get(cite.archive_url),
+        get(cite.archive_date),
+        get(cite.archive_stamp),
+        tuple(each for each in said if each is not None),
+        any(found is not None and found.value.casefold() in marks for found, marks in paywalls),
+    )

@@ -1,0 +1,111 @@
+"""What a wikitext is made of, by offsets into the very text: templates, external links, references.
+
+Who makes them is ``reader``; what a wiki's templates mean is in ``settings`` and ``citations``.
+One law: every offset is one of the text as it was given, so that whoever edits leaves all else byte for byte.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+
+
+class Enclosure(Enum):
+    """What a node stands in, of all that is around it the strongest; a reference begins anew."""
+
+    TEXT = "text"
+    CAPTION = "caption"
+    """Of a file."""
+    HEADING = "heading"
+    WIKILINK = "wikilink"
+    TEMPLATE = "template"
+    """A parameter of a template, a parser function, or the default of a template's own parameter."""
+    BROKEN = "broken"
+    """Behind braces or brackets that nothing closes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One ``<ref>``: `start` and `end` of all, `inner_start` and `inner_end` of what is between its tags."""
+
+    start: int
+    inner_start: int
+    inner_end: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSpot:
+    """Where a node stands. `home` is the same for all nodes of one text, one parameter, one reference; `line` counts
+    the lines in it, up to the node's beginning and up to its end."""
+
+    home: int
+    line: int
+    last_line: int
+    enclosure: Enclosure
+    reference: Reference | None
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterNode:
+    """A parameter from its ``|`` at `start` to `end`, which is the next ``|`` or the template's end.
+
+    `name` is without blanks and comments; of a parameter without ``=`` its number, and `equals` is None.
+    """
+
+    name: str
+    start: int
+    equals: int | None
+    end: int
+
+    @property
+    def value_start(self) -> int:
+        """Where the value begins, with the blanks before it."""
+        return (self.start if self.equals is None else self.equals) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateNode:
+    """``{{name|…}}`` from `start` to `end`; `name` is without blanks and comments, `name_end` the first ``|`` or the
+    closing braces."""
+
+    name: str
+    start: int
+    name_end: int
+    end: int
+    parameters: tuple[ParameterNode, ...]
+    spot: NodeSpot
+
+
+@dataclass(frozen=True, slots=True)
+class LinkNode:
+    """``[url label]``, or a bare URL, from `start` to `end`.
+
+    `url` is as written, up to `url_end`; `label` is None for a bare URL and empty for ``[url]``. Unless `is_whole`,
+    MediaWiki takes more for the URL; it does so with what a template directly at `url_end` gives, too.
+    """
+
+    start: int
+    end: int
+    url: str
+    url_end: int
+    label: str | None
+    is_whole: bool
+    spot: NodeSpot
+
+
+@dataclass(frozen=True, slots=True)
+class Wikitext:
+    """A text and its nodes, each kind in the order of the text. What is commented out, shown as it is (``<nowiki>``) or
+    no wikitext at all (``<math>``) has none."""
+
+    text: str
+    templates: tuple[TemplateNode, ...]
+    links: tuple[LinkNode, ...]
+    references: tuple[Reference, ...]
+
+    def value_of(self, parameter: ParameterNode) -> str:
+        """The value without comments and the blanks around it."""
+        return COMMENT.sub("", self.text[parameter.value_start : parameter.end]).strip()

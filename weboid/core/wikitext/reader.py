@@ -1,0 +1,343 @@
+"""Reads wikitext into nodes, by the rules of MediaWiki's preprocessor and of its parser of external links (B-2).
+
+It is one pass with a stack and without backtracking, so that its time grows with the text whatever that holds. It knows
+no templates: what they would be replaced by is not seen.
+One law: reading never raises, and gives no node of what readers of the page cannot see as wikitext.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Final, NamedTuple
+
+from weboid.core.wikitext.nodes import (
+    COMMENT,
+    Enclosure,
+    LinkNode,
+    NodeSpot,
+    ParameterNode,
+    Reference,
+    TemplateNode,
+    Wikitext,
+)
+
+_OPAQUE: Final = (
+    "nowiki|pre|code|syntaxhighlight|source|math|chem|ce|templatedata|includeonly|score|timeline|graph|mapframe|maplink|"
+    "hiero|inputbox|categorytree|imagemap|templatestyles|languages|rss|quiz|phonos|html|htmlform|css|script|style"
+)
+"""Tags of which the inside is no wikitext, or is shown as it is, or is not shown on the page itself."""
+_WIKITEXT: Final = "ref|references|gallery|poem|indicator|section|tabber"
+"""Extension tags with wikitext inside; MediaWiki reads it apart from what is around."""
+
+_CLOSING: Final = re.compile(rf"</({_OPAQUE}|{_WIKITEXT})\s*>", re.IGNORECASE)
+_IS_OPAQUE: Final = frozenset(_OPAQUE.split("|"))
+_IS_WIKITEXT: Final = frozenset(_WIKITEXT.split("|"))
+
+_SCHEME: Final = r"(?:https?|ftps?|sftp)://"
+_URL_CHARACTERS: Final = r"[^\]\[<>\"|{}\x00-\x20\x7f\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufffd]"
+_TOKEN: Final = re.compile(
+    rf"<!--|</?(?P<tag>[A-Za-z][A-Za-z0-9]*)(?=[\s/>])|\{{\{{+|\}}\}}\}}?|\[+|\]\]?|[|=\n]|(?P<scheme>(?<!\w){_SCHEME})",
+    re.IGNORECASE,
+)
+_TAG_REST: Final = re.compile(r"[^<>]*>")
+_END_OF_URL: Final = r"''|&(?:lt|gt|nbsp|#0*(?:60|62|160)|#x0*(?:3c|3e|a0));"
+"""What ends a URL besides blanks and brackets: quotes of italics, and entities of what it cannot contain."""
+_ADDRESS: Final = re.compile(rf"(?:{_SCHEME}|//)(?:(?!{_END_OF_URL}){_URL_CHARACTERS})+", re.IGNORECASE)
+_FILE: Final = re.compile(
+    r"[^\[\]{}|\n:]+:[^\[\]{}|\n]+\."
+    r"(?:jpe?g|png|gif|svg|tiff?|webp|xcf|pdf|djvu?|og[gav]|opus|webm|mp[34g]|mpeg|wav|flac|midi?|stl)\s*\|",
+    re.IGNORECASE,
+)
+"""The beginning of a link to a file; namespaces have other names on every wiki, files have the same extensions."""
+_OPTION: Final = re.compile(r"\|\s*[^\W\d_][\w -]*=\s*\Z")
+"""``|link=`` before a URL, in links to files, galleries and tables."""
+_LONGEST_OPTION: Final = 40
+_ADDED: Final = re.compile(rf"\{{\{{\{{|\{{(?!\{{)|\}}(?!\}})|\|(?![|}}])|<!--.*?-->{_URL_CHARACTERS}", re.DOTALL)
+"""What makes a URL longer than it looks."""
+_LONGEST_ADDED: Final = 2_000
+_STRENGTH: Final = (
+    Enclosure.TEXT,
+    Enclosure.CAPTION,
+    Enclosure.HEADING,
+    Enclosure.WIKILINK,
+    Enclosure.TEMPLATE,
+    Enclosure.BROKEN,
+)
+
+
+def read_wikitext(text: str) -> Wikitext:
+    """The nodes of a text."""
+    return _Reader(text).read()
+
+
+@dataclass(eq=False, slots=True)
+class _Piece:
+    """What has been opened: braces, or brackets of a wikilink; without `parent` a text of its own."""
+
+    start: int
+    opening: str
+    size: int
+    """How many braces or brackets are open."""
+    home: int
+    line: int
+    parent: "_Piece | None"
+    parts: list[tuple[int, int | None]]
+    """Where each part begins (at the braces, then at each ``|``), and its first ``=``."""
+    link: tuple[int, str, int, int] | None = None
+    """An open ``[url``: start, URL, end of the URL, line."""
+    closed: Enclosure | None = None
+    """What it turned out to be; None = nothing closed it."""
+    summed: tuple[Enclosure, int] | None = None
+    """Of all that is around what it holds: the strongest, and the last line on which a wikilink was left open."""
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A text that is read apart: the page, or what is between an extension's tags."""
+
+    top: _Piece
+    end: int
+    after: int
+    """Where the reading goes on behind it."""
+    line_start: int
+    reference: Reference | None
+    line: int = 0
+
+
+class _Place(NamedTuple):
+    """Where a node was seen; its enclosure is known when all is read."""
+
+    piece: _Piece
+    home: int
+    line: int
+    last_line: int
+    in_heading: bool
+    reference: Reference | None
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._homes = count()
+        self._closings: dict[str, list[tuple[int, int]]] = {}
+        for found in _CLOSING.finditer(text):
+            self._closings.setdefault(found[1].lower(), []).append(found.span())
+        self._covered = 0
+        """Up to here, addresses are no links of their own: they stand in a tag or in another address."""
+        self._templates: list[tuple[int, int, list[tuple[int, int | None]], _Place]] = []
+        self._links: list[tuple[int, int, str, int, str | None, _Place]] = []
+        self._references: list[Reference] = []
+        self._frames: list[_Frame] = []
+
+    def read(self) -> Wikitext:
+        text = self._text
+        self._open_frame(0, len(text), len(text), None)
+        place = 0
+        while self._frames:
+            frame = self._frames[-1]
+            token = _TOKEN.search(text, place, frame.end)
+            if token is None:
+                place = frame.after
+                self._frames.pop()
+            else:
+                place = self._taken(frame, token)
+        templates = [self._template(*each) for each in self._templates]
+        links = [self._link(*each) for each in self._links]
+        return Wikitext(
+            text,
+            tuple(sorted(templates, key=lambda node: node.start)),
+            tuple(sorted(links, key=lambda node: node.start)),
+            tuple(self._references),
+        )
+
+    def _open_frame(self, start: int, end: int, after: int, reference: Reference | None) -> None:
+        base = _Piece(start, "", 0, next(self._homes), 0, None, [], closed=Enclosure.TEXT)
+        self._frames.append(_Frame(base, end, after, start, reference))
+
+    def _taken(self, frame: _Frame, token: re.Match[str]) -> int:
+        """Takes one token; returns where to go on."""
+        word, start = token[0], token.start()
+        match word[0]:
+            case "<":
+                return self._comment(frame, start) if word == "<!--" else self._tag(frame, token)
+            case "{":
+                return self._open(frame, start, len(word), "{")
+            case "}":
+                return self._close_braces(frame, start, len(word))
+            case "[":
+                return self._open_bracket(frame, start, len(word))
+            case "]":
+                return self._close_bracket(frame, start, len(word))
+            case "|":
+                self._pipe(frame, start)
+            case "=":
+                self._equals(frame, start)
+            case "\n":
+                frame.line += 1
+                frame.line_start = token.end()
+                frame.top.link = None
+            case _:
+                self._bare_url(frame, start)
+        return token.end()
+
+    def _comment(self, frame: _Frame, start: int) -> int:
+        end = self._text.find("-->", start + 4, frame.end)
+        return frame.end if end < 0 else end + 3
+
+    def _tag(self, frame: _Frame, token: re.Match[str]) -> int:
+        start, name = token.start(), token["tag"].lower()
+        rest = _TAG_REST.match(self._text, token.end(), frame.end)
+        if rest is None:
+            return token.end()
+        if self._text[start + 1] == "/" or not (name in _IS_OPAQUE or name in _IS_WIKITEXT):
+            # Braces and pipes count in tags, too, as MediaWiki's preprocessor does not know these.
+            self._covered = rest.end()
+            return token.end()
+        closing = None if rest[0].endswith("/>") else self._closing_of(name, rest.end(), frame.end)
+        if closing is None:
+            return rest.end()
+        if name in _IS_OPAQUE:
+            return closing[1]
+        reference = frame.reference
+        if name == "ref":
+            reference = Reference(start, rest.end(), closing[0], closing[1])
+            self._references.append(reference)
+        self._open_frame(rest.end(), closing[0], closing[1], reference)
+        return rest.end()
+
+    def _closing_of(self, name: str, start: int, end: int) -> tuple[int, int] | None:
+        closings = self._closings.get(name, [])
+        at = bisect_left(closings, (start, start))
+        return closings[at] if at < len(closings) and closings[at][1] <= end else None
+
+    def _open(self, frame: _Frame, start: int, size: int, opening: str) -> int:
+        end = start + size
+        frame.top = _Piece(start, opening, size, next(self._homes), frame.line, frame.top, [(end, None)])
+        return end
+
+    def _close_braces(self, frame: _Frame, start: int, length: int) -> int:
+        piece = frame.top
+        if piece.opening != "{":
+            return start + length
+        matched = min(length, piece.size, 3)
+        piece.closed = Enclosure.TEMPLATE
+        opened = piece.start + piece.size - matched
+        frame.top = self._left_over(piece, piece.size - matched)
+        if matched == 2:
+            place = self._place(frame, piece.line)
+            self._templates.append((opened, start + 2, piece.parts, place))
+        return start + matched
+
+    def _left_over(self, piece: _Piece, size: int) -> _Piece:
+        """What is on top once a piece is closed: the `size` braces that are still open may be closed later."""
+        assert piece.parent is not None, "a text of its own is not closed by braces"
+        if size < 2:
+            return piece.parent
+        parts: list[tuple[int, int | None]] = [(piece.start + size, None)]
+        piece.parent = _Piece(piece.start, "{", size, next(self._homes), piece.line, piece.parent, parts)
+        return piece.parent
+
+    def _open_bracket(self, frame: _Frame, start: int, size: int) -> int:
+        if size >= 2:
+            return self._open(frame, start, size, "[")
+        address = None if frame.top.link else _ADDRESS.match(self._text, start + 1, frame.end)
+        if address is not None:
+            frame.top.link = (start, address[0], address.end(), frame.line)
+            self._covered = max(self._covered, address.end())
+        return start + 1
+
+    def _close_bracket(self, frame: _Frame, start: int, size: int) -> int:
+        piece = frame.top
+        if piece.link is not None:
+            opened, url, url_end, line = piece.link
+            piece.link = None
+            place = self._place(frame, line)
+            self._links.append((opened, start + 1, url, url_end, self._text[url_end:start].strip(), place))
+            return start + 1
+        if piece.opening != "[" or size < 2 or piece.parent is None:
+            return start + size
+        inner = piece.parts[0][0]
+        if _ADDRESS.match(self._text, inner):
+            piece.closed = Enclosure.BROKEN
+        else:
+            piece.closed = Enclosure.CAPTION if _FILE.match(self._text, inner, start) else Enclosure.WIKILINK
+        frame.top = piece.parent
+        return start + 2
+
+    def _pipe(self, frame: _Frame, start: int) -> None:
+        piece = frame.top
+        if piece.parent is not None:
+            piece.link = None
+            piece.home = next(self._homes)
+            piece.parts.append((start, None))
+
+    def _equals(self, frame: _Frame, start: int) -> None:
+        piece = frame.top
+        if piece.opening == "{" and len(piece.parts) > 1 and piece.parts[-1][1] is None:
+            piece.parts[-1] = (piece.parts[-1][0], start)
+
+    def _bare_url(self, frame: _Frame, start: int) -> None:
+        text = self._text
+        address = _ADDRESS.match(text, start, frame.end)
+        if address is None or frame.top.link or start < self._covered:
+            return
+        self._covered = address.end()
+        if _OPTION.search(text[max(0, start - _LONGEST_OPTION) : start]):
+            return
+        # As in MediaWiki: a sentence's end is no part of the URL, nor is a bracket that opens before it.
+        url = address[0].rstrip(",;.:!?" if "(" in address[0] else ",;.:!?)")
+        if len(url) > text.index("//", start) + 2 - start:
+            self._links.append((start, start + len(url), url, address.end(), None, self._place(frame, frame.line)))
+
+    def _place(self, frame: _Frame, line: int) -> _Place:
+        in_heading = self._text.startswith("=", frame.line_start)
+        return _Place(frame.top, frame.top.home, line, frame.line, in_heading, frame.reference)
+
+    def _spot(self, place: _Place) -> NodeSpot:
+        enclosure, open_line = _summed(place.piece)
+        if open_line == place.line:
+            enclosure = Enclosure.BROKEN
+        elif place.in_heading:
+            enclosure = max(enclosure, Enclosure.HEADING, key=_STRENGTH.index)
+        return NodeSpot(place.home, place.line, place.last_line, enclosure, place.reference)
+
+    def _link(self, start: int, end: int, url: str, url_end: int, label: str | None, place: _Place) -> LinkNode:
+        added = _ADDED.match(self._text, url_end, url_end + _LONGEST_ADDED)
+        in_table = label is None and added is not None and added[0] == "|" and place.piece.opening != ""
+        return LinkNode(start, end, url, url_end, label, added is None or in_table, self._spot(place))
+
+    def _template(self, start: int, end: int, parts: list[tuple[int, int | None]], place: _Place) -> TemplateNode:
+        ends = [begin for begin, _ in parts[1:]] + [end - 2]
+        name = _plain(self._text[parts[0][0] : ends[0]])
+        return TemplateNode(name, start, ends[0], end, tuple(self._parameters(parts[1:], ends[1:])), self._spot(place))
+
+    def _parameters(self, parts: list[tuple[int, int | None]], ends: list[int]) -> Iterator[ParameterNode]:
+        unnamed = count(1)
+        for (start, equals), end in zip(parts, ends, strict=True):
+            name = str(next(unnamed)) if equals is None else _plain(self._text[start + 1 : equals])
+            yield ParameterNode(name, start, equals, end)
+
+
+def _plain(text: str) -> str:
+    """A name without comments, in one line."""
+    return " ".join(COMMENT.sub("", text).replace("_", " ").split())
+
+
+def _summed(piece: _Piece) -> tuple[Enclosure, int]:
+    """What is around whatever the piece holds; each piece is looked at once."""
+    path = []
+    above: _Piece | None = piece
+    while above is not None and above.summed is None:
+        path.append(above)
+        above = above.parent
+    known = (Enclosure.TEXT, -1) if above is None or above.summed is None else above.summed
+    for each in reversed(path):
+        enclosure, line = known
+        if each.closed is None and each.opening == "[":
+            line = max(line, each.line)
+        else:
+            enclosure = max(enclosure, each.closed or Enclosure.BROKEN, key=_STRENGTH.index)
+        each.summed = known = (enclosure, line)
+    return known

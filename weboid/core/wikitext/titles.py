@@ -1,0 +1,93 @@
+"""Titles of pages with the names of their namespaces, by the rules of MediaWiki (MediaWikiTitleCodec).
+
+One law: a title is only split where its wiki, or every MediaWiki, knows the name before the colon.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+MAIN: Final = 0
+
+CANONICAL: Final = {
+    1: "Talk",
+    2: "User",
+    3: "User talk",
+    4: "Project",
+    5: "Project talk",
+    6: "File",
+    7: "File talk",
+    8: "MediaWiki",
+    9: "MediaWiki talk",
+    10: "Template",
+    11: "Template talk",
+    12: "Help",
+    13: "Help talk",
+    14: "Category",
+    15: "Category talk",
+    828: "Module",
+    829: "Module talk",
+}
+"""The English names that every wiki understands, in addition to its own."""
+
+_BLANKS: Final = re.compile(r"[\s_]+")
+_INVISIBLE: Final = re.compile("[\u200e\u200f\u202a-\u202e]")
+"""Direction marks, which MediaWiki removes from titles."""
+
+
+class Namespace(NamedTuple):
+    """One name of a namespace, with spaces; the main one is ''. Of each namespace one name is no alias: it is shown.
+
+    `is_cased`: the case of a title's first letter counts; in others titles begin with a capital letter.
+    """
+
+    number: int
+    name: str
+    is_alias: bool = False
+    is_cased: bool = False
+
+
+class PageSpot(NamedTuple):
+    """Where a page is: its namespace, and its title with spaces and without prefix."""
+
+    namespace: int
+    title: str
+
+
+class NamespaceNames:
+    """The names of one wiki's namespaces, on top of those that every wiki has."""
+
+    def __init__(self, listed: Iterable[Namespace] = ()) -> None:
+        own = list(listed)
+        self._shown = {**CANONICAL, MAIN: "", **{each.number: each.name for each in own if not each.is_alias}}
+        self._cased = frozenset(each.number for each in own if each.is_cased)
+        self._numbers = {name.casefold(): number for number, name in CANONICAL.items()}
+        self._numbers |= {each.name.casefold(): each.number for each in own if each.name}
+        self.is_known = bool(own)
+
+    def knows(self, number: int) -> bool:
+        """Whether the wiki has said how it names this namespace, or nobody needs to ask: the main one has no name."""
+        return number == MAIN or (self.is_known and number in self._shown)
+
+    def prefixed(self, namespace: int, title: str) -> str:
+        """The title with its namespace's prefix; with the number where nobody knows a name of it."""
+        if namespace == MAIN:
+            return title
+        return f"{self._shown.get(namespace, namespace)}:{title}"
+
+    def spots(self, text: str) -> list[PageSpot]:
+        """Where the page of that title may be, the likelier place first; none for what cannot be a title."""
+        text = _BLANKS.sub(" ", _INVISIBLE.sub("", text.partition("#")[0])).strip().removeprefix(":").lstrip()
+        prefix, colon, rest = text.partition(":")
+        number = self._numbers.get(prefix.strip().casefold(), MAIN) if colon else MAIN
+        title = (rest if number != MAIN else text).strip()
+        if not title:
+            return []
+        forms = [title] if number in self._cased else dict.fromkeys((title, capitalized(title)))
+        return [PageSpot(number, form) for form in forms]
+
+
+def capitalized(title: str) -> str:
+    """The title with a capital letter first, where that is one letter."""
+    first = title[:1].upper()
+    return first + title[1:] if len(first) == 1 else title

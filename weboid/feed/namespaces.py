@@ -1,0 +1,25 @@
+"""Reads how a wiki names its namespaces and keeps it, for titles with their prefix while the wiki does not answer."""
+
+import logging
+
+from weboid.errors import SourceError
+from weboid.store.db.pool import Pool
+from weboid.store.pages.wiki import StoredWiki, record_namespaces
+from weboid.wiki.source import WikiSource
+
+log = logging.getLogger(__name__)
+
+
+async def refresh_namespaces(pool: Pool, source: WikiSource, wiki: StoredWiki) -> None:
+    """Records the names as they are now; if the wiki does not tell them, those that are known stay. Raises StoreError.
+
+    Pages can be read without: a wiki that keeps its names to itself is no reason not to.
+    """
+    try:
+        names = await source.find_namespaces()
+    except SourceError as error:
+        log.warning("how %s names its namespaces could not be read: %s", wiki.dbname, error)
+        return
+    if names:
+        async with pool.connection() as conn:
+            await record_namespaces(conn, wiki.wiki, names)

@@ -1,0 +1,46 @@
+"""Long computations in slices, with the event loop in between, so that nobody waits for the whole of one.
+
+A computation is a generator that yields wherever it may be interrupted, and returns its result.
+One law: whoever runs it, the result is the same; only `in_slices` lets others run meanwhile.
+"""
+
+import asyncio
+from collections.abc import Generator, Iterator, Sequence
+from time import monotonic
+from typing import Final, TypeVar
+
+SLICE_S: Final = 0.0025
+"""After so many seconds the loop has its turn."""
+
+Result = TypeVar("Result")
+Value = TypeVar("Value")
+Steps = Generator[None, None, Result]
+
+
+async def in_slices(steps: Steps[Result]) -> Result:
+    """The result of a computation, whose steps should take far less than a slice each."""
+    until_s = monotonic() + SLICE_S
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        if monotonic() >= until_s:
+            await asyncio.sleep(0)
+            until_s = monotonic() + SLICE_S
+
+
+def at_once(steps: Steps[Result]) -> Result:
+    """The same result without letting anybody else run."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+
+
+def batches(values: Sequence[Value], size: int) -> Iterator[Sequence[Value]]:
+    """The values in order, so many at a time."""
+    return (values[start : start + size] for start in range(0, len(values), size))

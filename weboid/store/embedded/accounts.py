@@ -1,0 +1,157 @@
+"""The account under which the embedded server runs, and those that are around it.
+
+One law: an account that other services share is given no new data: what may stop or read one service shall not reach
+another.
+"""
+
+import grp
+import logging
+import os
+import pwd
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+from weboid.errors import StoreError
+
+log = logging.getLogger(__name__)
+
+_SERVER_ACCOUNTS: Final = ("weboid", "postgres")
+_SHARED: Final = "nobody"
+_OWN_UIDS: Final = range(60_578, 61_184)
+"""User and group ids that nothing assigns: https://systemd.io/UIDS-GIDS calls them unused."""
+_PROCESSES: Final = Path("/proc")
+
+
+@dataclass(frozen=True, slots=True)
+class SystemAccount:
+    """The system account that owns the database's files and runs its server."""
+
+    uid: int
+    gid: int
+    name: str
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the server runs under another account than this program (which is root then)."""
+        return self.uid != os.geteuid()
+
+    def run(
+        self, command: list[str | Path], *, cwd: Path = Path("/"), env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a command to its end as this account, with its status and output; raises OSError if it cannot start.
+
+        The environment is empty but for ``env``: a stray PGPORT or LC_MESSAGES must not change what the programs do.
+        """
+        return subprocess.run(
+            command,
+            cwd=cwd,
+            env={"LC_ALL": "C", "PATH": os.defpath, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            user=self.uid if self.foreign else None,
+            group=self.gid if self.foreign else None,
+            extra_groups=[] if self.foreign else None,
+        )
+
+
+def server_account(cluster: Path) -> SystemAccount:
+    """The account for the server of a data folder: this program's own, or, for root, the owner of existing data, else
+    ``weboid`` or ``postgres``, else a number of its own, without a name. Raises StoreError if root finds none."""
+    if (uid := os.geteuid()) != 0:
+        return SystemAccount(uid, os.getegid(), name_of(uid) or str(uid))
+    if cluster.exists() and (owner := cluster.stat()).st_uid != 0:
+        return SystemAccount(owner.st_uid, owner.st_gid, name_of(owner.st_uid) or str(owner.st_uid))
+    for name in _SERVER_ACCOUNTS:
+        with suppress(KeyError):
+            entry = pwd.getpwnam(name)
+            return SystemAccount(entry.pw_uid, entry.pw_gid, name)
+    return _own_account(cluster) or _shared_account()
+
+
+def maker_of(account: SystemAccount) -> SystemAccount:
+    """The account that can run initdb for a server's account: initdb refuses one without a name, the server does not.
+
+    For such an account it is another one's user id with the group id of the server's account: the kernel keeps
+    processes of that user and of any other group from looking into it.
+    """
+    if not account.foreign or name_of(account.uid) is not None:
+        return account
+    with suppress(KeyError):
+        return SystemAccount(pwd.getpwnam(_SHARED).pw_uid, account.gid, _SHARED)
+    for entry in pwd.getpwall():
+        if entry.pw_uid != 0:
+            return SystemAccount(entry.pw_uid, account.gid, entry.pw_name)
+    raise StoreError(
+        "PostgreSQL refuses to run as root and there is no other user: "
+        "add a user weboid, run weboid as an ordinary user, or set WEBOID_DATABASE"
+    )
+
+
+def name_of(uid: int) -> str | None:
+    """The name of a user id; containers often run under a number without one."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return None
+
+
+def _own_account(cluster: Path) -> SystemAccount | None:
+    """A number that nobody has, the same one again for the same data folder; None if there is none (in a container
+    that maps few numbers)."""
+    wanted = int.from_bytes(blake2b(os.fsencode(cluster), digest_size=8).digest())
+    running = set(_running())
+    for step in range(len(_OWN_UIDS)):
+        number = _OWN_UIDS[(wanted + step) % len(_OWN_UIDS)]
+        if number not in running and _is_mapped(number) and not _has_name(number):
+            return SystemAccount(number, number, str(number))
+    return None
+
+
+def _shared_account() -> SystemAccount:
+    with suppress(KeyError):
+        entry = pwd.getpwnam(_SHARED)
+        if _is_mapped(entry.pw_uid) and _is_mapped(entry.pw_gid):
+            log.warning("the database runs as %s, as other services may: better add a user weboid, begin anew", _SHARED)
+            return SystemAccount(entry.pw_uid, entry.pw_gid, _SHARED)
+    raise StoreError(
+        "PostgreSQL refuses to run as root and there is no user weboid or postgres: "
+        "add one of them, run weboid as an ordinary user, or set WEBOID_DATABASE"
+    )
+
+
+def _has_name(number: int) -> bool:
+    """Whether a user or a group is known by the number."""
+    with suppress(KeyError):
+        return bool(grp.getgrgid(number))
+    return name_of(number) is not None
+
+
+def _running() -> Iterator[int]:
+    """The user ids of all processes, as far as they can be seen."""
+    if _PROCESSES.exists():
+        for process in _PROCESSES.iterdir():
+            if process.name.isdigit():
+                with suppress(OSError):
+                    yield process.stat().st_uid
+
+
+def _is_mapped(number: int) -> bool:
+    """Whether this user namespace has the number, as user id and as group id."""
+    for which in ("uid_map", "gid_map"):
+        try:
+            ranges = (_PROCESSES / "self" / which).read_text().splitlines()
+        except FileNotFoundError:  # macOS
+            continue
+        spans = [[int(part) for part in line.split()] for line in ranges]
+        if not any(first <= number < first + count for first, _, count in spans):
+            return False
+    return True

@@ -1,0 +1,48 @@
+"""Few answers about many links are made at the same time: each of them takes megabytes, and time from all others.
+
+One law: an answer about few links never waits here.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
+from typing import Final
+
+from weboid.mechanism.fair_slots import aside
+from weboid.web.request.problem import Problem
+
+MANY_LINKS: Final = 500
+"""An answer about more waits for others that are as large."""
+_AT_ONCE: Final = 2
+_MOST_WAITING: Final = 16
+"""Each of them has read its pages already."""
+_RETRY_S: Final = 3
+
+
+class LargeAnswers:
+    """The slots for large answers in one process."""
+
+    def __init__(self) -> None:
+        self._free = asyncio.Semaphore(_AT_ONCE)
+        self._waiting = 0
+
+    @asynccontextmanager
+    async def slot(self, links: int) -> AsyncIterator[None]:
+        """Waits for a slot and holds it until the block ends; raises Problem 503 if too many wait already."""
+        if links <= MANY_LINKS:
+            yield
+            return
+        if self._free.locked() and self._waiting >= _MOST_WAITING:
+            raise Problem(503, "busy", retry_s=_RETRY_S)
+        has_slot = False
+        try:
+            self._waiting += 1
+            try:
+                async with aside() if self._free.locked() else nullcontext():
+                    has_slot = await self._free.acquire()
+            finally:
+                self._waiting -= 1
+            yield
+        finally:
+            if has_slot:
+                self._free.release()

@@ -1,0 +1,166 @@
+"""Reads pages live as far as an answer needs them, and keeps large readings until the answers that go on (W-10).
+
+One law: a read takes at most `MOST_READ` links; a page with more is not read live, and no other page suffers for it.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from weboid.errors import TooManyLinks
+from weboid.mechanism.bounded import BoundedMap
+from weboid.store.pages.wiki import StoredWiki
+from weboid.web.answer.live_pages import LiveReader
+from weboid.web.request.parameters import BEGIN, PageQuery
+from weboid.wiki.source import PageLinks
+
+MOST_READ: Final = 50_000
+"""Links of one read."""
+_LONGEST_S: Final = 5.0
+"""Pages that are read one by one are read for so long, and the last one to its end."""
+
+_KEPT_S: Final = 60.0
+_MOST_BYTES: Final = 32 << 20
+_LINK_BYTES: Final = 80
+_PAGE_BYTES: Final = 400
+"""What a link and a page take in memory in addition to their characters, roughly."""
+_MOST_LARGE: Final = 1_000
+
+Name = int | str
+"""What names a page in a query: its id, or a title."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPages:
+    """The pages that were found by the first `read` of the names that were wanted.
+
+    `refused`: the one page that was read has more links than may be read.
+    """
+
+    pages: Mapping[Name, PageLinks]
+    read: int
+    refused: bool = False
+
+
+class _Kept(NamedTuple):
+    read_s: float
+    page: PageLinks | None
+    """None = there is no such page."""
+
+
+_Found = dict[Name, PageLinks | None]
+
+
+class Readings:
+    """Reads pages for answers that may have to go on."""
+
+    def __init__(self, live: LiveReader) -> None:
+        self._live = live
+        self._kept: BoundedMap[tuple[int, Name], _Kept] = BoundedMap(_MOST_BYTES, weigh=_bytes_of)
+        self._large: BoundedMap[tuple[int, tuple[Name, ...]], float] = BoundedMap(_MOST_LARGE)
+        """Pages that have too many links, together or alone, and until when that is believed."""
+
+    async def read(self, wiki: StoredWiki, query: PageQuery, wanted: int) -> ReadPages | None:
+        """The pages of a query from its bookmark on, at least so many that they have `wanted` links there, else all.
+
+        None if the wiki does not answer in time.
+        """
+        self._tidy()
+        names = query.names[query.begin.index :]
+        begun = {} if query.begin == BEGIN else self._begun(wiki, names)
+        offset = query.begin.offset
+        if len(begun) == len(names) or _links_of(begun, offset) >= wanted:
+            return _reading(begun)
+        if not self._is_large(wiki, query.names):
+            try:
+                found = await self._read(wiki, names)
+            except TooManyLinks:
+                self._note_large(wiki, query.names)
+            else:
+                if found is not None and _links_of(found, offset) > wanted:
+                    self._keep(wiki, found)
+                return None if found is None else _reading(found)
+        return await self._read_singly(wiki, names, begun, wanted, offset)
+
+    def earlier(self, wiki: StoredWiki, query: PageQuery) -> set[int]:
+        """The ids of pages before the bookmark, as far as they are remembered: two titles may lead to one page."""
+        kept = (self._kept.get((wiki.wiki, name)) for name in query.names[: query.begin.index])
+        return {found.page.page for found in kept if found is not None and found.page is not None}
+
+    async def _read_singly(
+        self, wiki: StoredWiki, names: Sequence[Name], begun: _Found, wanted: int, offset: int
+    ) -> ReadPages | None:
+        """The same for pages that have too many links together: one after the other."""
+        found, until_s = dict(begun), self._now_s() + _LONGEST_S
+        for name in names[len(begun) :]:
+            if _links_of(found, offset) >= wanted or (found and self._now_s() > until_s):
+                break
+            one, is_large = None, self._is_large(wiki, (name,))
+            if not is_large:
+                try:
+                    one = await self._read(wiki, (name,))
+                except TooManyLinks:
+                    is_large = True
+                    self._note_large(wiki, (name,))
+            if one is None:
+                if found:
+                    break
+                return ReadPages({}, 1, refused=True) if is_large else None
+            found |= one
+            self._keep(wiki, one)
+        return _reading(found)
+
+    async def _read(self, wiki: StoredWiki, names: Sequence[Name]) -> _Found | None:
+        ids = tuple(name for name in names if isinstance(name, int))
+        titles = tuple(name for name in names if isinstance(name, str))
+        read = await self._live.find_pages(wiki, ids, titles, MOST_READ)
+        if read is None:
+            return None
+        pages = {page.page: page for page in read.pages}
+        return {name: pages.get(name if isinstance(name, int) else read.titles.get(name, 0)) for name in names}
+
+    def _begun(self, wiki: StoredWiki, names: Sequence[Name]) -> _Found:
+        """The first of these pages, as far as they were read for the part before."""
+        begun: _Found = {}
+        for name in names:
+            if (kept := self._kept.use((wiki.wiki, name))) is None:
+                break
+            begun[name] = kept.page
+        return begun
+
+    def _keep(self, wiki: StoredWiki, found: _Found) -> None:
+        now_s = self._now_s()
+        for name, page in found.items():
+            self._kept[wiki.wiki, name] = _Kept(now_s, page)
+
+    def _tidy(self) -> None:
+        oldest_s = self._now_s() - _KEPT_S
+        for name, kept in self._kept.items():
+            if kept.read_s < oldest_s:
+                self._kept.take(name)
+
+    def _is_large(self, wiki: StoredWiki, names: tuple[Name, ...]) -> bool:
+        return (self._large.get((wiki.wiki, names)) or 0.0) > self._now_s()
+
+    def _note_large(self, wiki: StoredWiki, names: tuple[Name, ...]) -> None:
+        self._large[wiki.wiki, names] = self._now_s() + _KEPT_S
+
+    def _now_s(self) -> float:
+        return asyncio.get_running_loop().time()
+
+
+def _reading(found: _Found) -> ReadPages:
+    return ReadPages({name: page for name, page in found.items() if page is not None}, len(found))
+
+
+def _links_of(found: _Found, offset: int) -> int:
+    """How many links there are from that one of the first page on; a page that does not have it begins anew."""
+    counts = [0 if page is None else len(page.urls) for page in found.values()]
+    return sum(counts) - (offset if counts and offset < counts[0] else 0)
+
+
+def _bytes_of(kept: _Kept) -> int:
+    if kept.page is None:
+        return _PAGE_BYTES
+    return _PAGE_BYTES + sum(map(len, kept.page.urls)) + _LINK_BYTES * (len(kept.page.urls) + len(kept.page.interwiki))

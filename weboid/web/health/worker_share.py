@@ -1,0 +1,102 @@
+"""What the workers of one service share for ``/metrics``: a folder in which each keeps its own figures.
+
+Starting and ending workers is the business of ``cli/workers``; what is counted is in ``web/health/metrics``.
+One law: a worker that is started again goes on counting where its predecessor was killed, so no counter ever falls and
+the folder does not grow.
+"""
+
+import os
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from prometheus_client import CollectorRegistry, values
+from prometheus_client.core import Metric
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
+
+FOLDER_VARIABLE: Final = "PROMETHEUS_MULTIPROC_DIR"
+"""The folder must be in the environment of a worker when it starts: prometheus_client takes it from there."""
+
+_TRIES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerShare:
+    """One worker's place in the folder. `number` counts from 1 and is that of its successor, too."""
+
+    folder: Path
+    number: int
+
+    def take(self, pid: int) -> None:
+        """Makes this process count there; to be called once, before anything is counted."""
+        values.ValueClass = values.MultiProcessValue(lambda: self.number)
+        self._pid_file.write_text(str(pid))
+
+    def give_up(self) -> None:
+        """To be called by whoever started the worker when it has ended, before another one takes its place."""
+        self._pid_file.unlink(missing_ok=True)
+        mark_process_dead(self.number, str(self.folder))
+
+    def leave(self) -> bool:
+        """To be called by a worker that ends without its parent; returns whether no other one counts there any more.
+
+        Until then the folder must stay: what another worker counts for the first time makes a file there.
+        """
+        self._pid_file.unlink(missing_ok=True)
+        return not any(map(_is_running, _pids(self.folder).values()))
+
+    @property
+    def _pid_file(self) -> Path:
+        return self.folder / f"{self.number}.pid"
+
+
+class WorkersCollector(Collector):
+    """The figures of all workers: what they counted is added up, what is known of their processes is told of each."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._counted = MultiProcessCollector(CollectorRegistry(), str(folder))
+
+    def collect(self) -> Iterator[Metric]:
+        """The metric families, each with its samples."""
+        yield from self._read()
+        families: dict[str, Metric] = {}
+        for number, pid in sorted(_pids(self._folder).items()):
+            for found in ProcessCollector(pid=partial(int, pid), registry=None).collect():
+                family = families.setdefault(found.name, Metric(found.name, found.documentation, found.type))
+                for sample in found.samples:
+                    family.add_sample(sample.name, {**sample.labels, "worker": str(number)}, sample.value)
+        yield from families.values()
+
+    def _read(self) -> list[Metric]:
+        """Reads the files; one that a worker is just making is read again."""
+        for _ in range(_TRIES - 1):
+            try:
+                return list(self._counted.collect())
+            except (OSError, RuntimeError, struct.error):
+                continue
+        return list(self._counted.collect())
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _pids(folder: Path) -> dict[int, int]:
+    """The process of each worker that runs, by the worker's number."""
+    found = {}
+    for file in folder.glob("*.pid"):
+        try:
+            found[int(file.stem)] = int(file.read_text())
+        except (FileNotFoundError, ValueError):
+            continue  # It has just ended, or just begun.
+    return found

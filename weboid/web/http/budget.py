@@ -1,0 +1,184 @@
+"""What callers may spend, by the accounts in the store and by what this process has bought of them (W-9).
+
+One law: never more units are spent than were earned. They are bought from the store before they are spent, some at a
+time, and what is not spent goes back; only what an answer turned out to cost in addition is paid afterwards.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final
+
+from aiohttp import web
+
+from weboid.errors import StoreError
+from weboid.mechanism.background import in_background
+from weboid.mechanism.bounded import BoundedMap
+from weboid.store.db.pool import Connection, Pool
+from weboid.store.people.throttle import Rate, delete_past, find_day_key, give_back, key_of, pay, spend
+
+log = logging.getLogger(__name__)
+
+MOST_AT_ONCE: Final = 2
+"""Purchases under way, each with a connection to the database of its own."""
+
+_MOST_KEYS: Final = 10_000
+"""Accounts that are remembered here as over the limit, and as many that have units here, or debts."""
+_CREDIT_S: Final = 60.0
+_TIDYING_S: Final = 60.0
+_TIDIED: Final = 1_000
+_SHARE: Final = 20
+"""At most this part of a burst is bought at once: so little can lie unused in each of several processes."""
+_LONGEST_S: Final = 1.0
+
+
+@dataclass(slots=True)
+class _Here:
+    """Units of an account in this process, below 0 its debts; they go back to the store after `until_s`."""
+
+    units: int = 0
+    until_s: float = 0.0
+
+
+class Budget:
+    """The accounts of one process."""
+
+    def __init__(self, pool: Pool, rate: Rate, today: Callable[[], int]) -> None:
+        self._pool = pool
+        self._rate = rate
+        self._today = today
+        self._day_key: tuple[int, bytes] = (-1, b"")
+        self._buying = asyncio.Semaphore(MOST_AT_ONCE)
+        self._bought: dict[bytes, asyncio.Event] = {}
+        """By key for which units are being bought: set when that has ended."""
+        self.over: BoundedMap[bytes, float] = BoundedMap(_MOST_KEYS)
+        """By key that was refused: the moment at which its account is empty, from which on a cost must be earned."""
+        self.here: BoundedMap[bytes, _Here] = BoundedMap(_MOST_KEYS)
+
+    async def key(self, who: bytes) -> bytes:
+        """The key of an account for today; raises StoreError, TimeoutError."""
+        day = self._today()
+        if self._day_key[0] != day:
+            async with asyncio.timeout(2 * _LONGEST_S), self._buying:
+                if self._day_key[0] != day:
+                    async with self._pool.connection(_LONGEST_S) as conn:
+                        self._day_key = day, await find_day_key(conn, day)
+        return key_of(self._day_key[1], who)
+
+    async def spend(self, key: bytes, cost: int) -> float:
+        """Spends units and returns 0; or spends nothing and returns the seconds to wait.
+
+        Raises StoreError, and TimeoutError if too many others buy units at this moment.
+        """
+        cost = min(cost, self._rate.burst)
+        if self._spend_here(key, cost):
+            return 0.0
+        async with asyncio.timeout(_LONGEST_S) as limit:
+            while not (wait_s := self._known_wait(key, cost)):
+                # One buys for all: most of those who wait for that need no statement of their own.
+                if (bought := self._bought.get(key)) is None:
+                    return await self._buy_alone(key, cost, limit)
+                await bought.wait()
+                if self._spend_here(key, cost):
+                    return 0.0
+        return wait_s
+
+    async def _buy_alone(self, key: bytes, cost: int, limit: asyncio.Timeout) -> float:
+        """Buys units while nobody else buys for this account; the limit is for the wait until that can begin."""
+        bought = self._bought[key] = asyncio.Event()
+        try:
+            async with self._buying:
+                limit.reschedule(None)
+                return await self._buy(key, cost)
+        finally:
+            del self._bought[key]
+            bought.set()
+
+    def give_back(self, key: bytes, cost: int) -> None:
+        """Gives back units that were spent for a free answer: the next request with this key may need no query."""
+        self._add(key, min(cost, self._rate.burst))
+
+    def charge(self, key: bytes, cost: int) -> None:
+        """Takes units for what an answer turned out to cost, also if there are none: they are debts then."""
+        self._add(key, -cost)
+
+    def _add(self, key: bytes, units: int) -> None:
+        here = self.here.get(key) or _Here()
+        here.units += units
+        here.until_s = monotonic() + _CREDIT_S
+        self.here[key] = here
+
+    def _spend_here(self, key: bytes, cost: int) -> bool:
+        here = self.here.use(key)
+        if here is None or here.units < cost or monotonic() >= here.until_s:
+            return False
+        here.units -= cost
+        return True
+
+    async def _buy(self, key: bytes, cost: int) -> float:
+        """Buys units for this request and those that follow; pays debts first."""
+        if (here := self.here.get(key)) is not None and here.units < 0:
+            debt, here.units = -here.units, 0
+            try:
+                # A transaction of its own, as `spend` must not be in one.
+                async with self._pool.connection(_LONGEST_S) as conn:
+                    await pay(conn, key, debt, self._rate)
+            except BaseException:
+                here.units -= debt
+                raise
+        async with self._pool.connection(_LONGEST_S) as conn:
+            some = max(cost, self._rate.burst // _SHARE)
+            if some > cost and await spend(conn, key, some, self._rate) is None:
+                self._add(key, some - cost)
+                return 0.0
+            refused_s = await spend(conn, key, cost, self._rate)
+        if refused_s is None:
+            return 0.0
+        self.over[key] = monotonic() + refused_s - self._worth_s(cost)
+        return max(refused_s, self._rate.unit_s / 1000)
+
+    def _known_wait(self, key: bytes, cost: int) -> float:
+        """Seconds to wait at least: other processes can only empty the account further than is known here."""
+        over = self.over.get(key)
+        return 0.0 if over is None else max(0.0, over + self._worth_s(cost) - monotonic())
+
+    def _worth_s(self, cost: int) -> float:
+        return min(cost, self._rate.burst) * self._rate.unit_s
+
+    async def tidying(self, _: web.Application) -> AsyncIterator[None]:
+        """Tidies while the application runs, and brings back to the store what is here at its end."""
+        async with in_background(self._tidy()):
+            yield
+        try:
+            await self._settle(monotonic() + _CREDIT_S)
+        except StoreError as error:
+            log.debug("units could not be given back: %s", error)
+
+    async def _tidy(self) -> None:
+        """Once a minute: settles, and deletes from the store keys of past days and accounts without effect."""
+        while True:
+            await asyncio.sleep(_TIDYING_S)
+            try:
+                await self._settle(monotonic())
+                async with self._pool.connection() as conn:
+                    await delete_past(conn, self._today(), limit=_TIDIED)
+            except StoreError as error:
+                log.warning("old limits could not be deleted: %s", error)
+
+    async def _settle(self, until_s: float) -> None:
+        """Gives the store back what has not been spent until then, and pays debts."""
+        for key, here in self.here.items():
+            if here.until_s > until_s and here.units >= 0:
+                continue
+            self.here.take(key)
+            if here.units != 0:
+                async with self._pool.connection() as conn:
+                    await self._settle_one(conn, key, here.units)
+
+    async def _settle_one(self, conn: Connection, key: bytes, units: int) -> None:
+        if units < 0:
+            await pay(conn, key, -units, self._rate)
+        else:
+            await give_back(conn, key, units, self._rate)

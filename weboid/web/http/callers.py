@@ -1,0 +1,99 @@
+"""Who sends a request, as far as limits and fair turns go: the account of its address range, person or program (W-9).
+
+One law: an account is known by nothing that a caller could simply say of itself.
+"""
+
+from collections.abc import Collection, Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Final
+
+from aiohttp import hdrs, web
+
+from weboid.config import Network
+from weboid.web.request.route import Lane, lane_of
+
+_ACCOUNT: Final = web.RequestKey("account", bytes)
+_MOST_HOPS: Final = 16
+_NOBODY: Final = b"-"
+_INNER: Final[tuple[Network, ...]] = (
+    *map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8")),
+    IPv4Network("169.254.0.0/16"),
+    *map(IPv6Network, ("::1/128", "fc00::/7", "fe80::/10")),
+)
+"""Addresses inside of networks: of a platform's own proxy, if that passes on no address of callers."""
+
+Address = IPv4Address | IPv6Address
+
+
+def note_account(
+    request: web.Request, proxies: Collection[Network], *, client: str | None, person: str | None
+) -> bytes:
+    """Notes and returns the account of a request. `client` is the trusted one that sent it, `person` who has signed in.
+
+    That of a trusted client is its own. Else it is the address range's; where that is an inner one, it may be all of
+    the world's, and so has an account for each person and, for all others, one for each lane.
+    """
+    address = caller_address(request.remote or "", request.headers.getall(hdrs.X_FORWARDED_FOR, []), proxies)
+    if client is not None:
+        account = b"client " + client.encode()
+    elif address is not None and not any(address in network for network in _INNER):
+        account = range_of(address)
+    elif person is not None:
+        account = b"person " + person.encode("utf-8", "replace")
+    else:
+        account = range_of(address) + b" " + _class_of(request).encode()
+    request[_ACCOUNT] = account
+    return account
+
+
+def account_of(request: web.Request) -> bytes:
+    """The account that was noted for a request."""
+    account: bytes = request.get(_ACCOUNT, _NOBODY)
+    return account
+
+
+def caller_address(peer: str, forwarded: Sequence[str], proxies: Collection[Network]) -> Address | None:
+    """The caller's address; the proxy's if that does not say it, None if there is none.
+
+    `forwarded` are the headers ``X-Forwarded-For``. They are read from the right: what a configured proxy has added is
+    believed, and nothing to the left of the first sender that is not such a proxy, or of what is not an address.
+    """
+    address = _address(peer)
+    senders = ",".join(forwarded).rsplit(",", _MOST_HOPS)[-_MOST_HOPS:] if forwarded else []
+    while address is not None and senders and any(address in network for network in proxies):
+        before = _address(senders.pop().strip())
+        if before is None:
+            break
+        address = before
+    return address
+
+
+def range_of(address: Address | None) -> bytes:
+    """The range of an address: /24 of IPv4, /48 of IPv6."""
+    if address is None:
+        return _NOBODY
+    if isinstance(address, IPv4Address):
+        return f"{IPv4Address(int(address) >> 8 << 8)}/24".encode()
+    return f"{IPv6Address(int(address) >> 80 << 80)}/48".encode()
+
+
+def _class_of(request: web.Request) -> str:
+    """The lane whose turns a request takes. What takes none counts as people's, so that it costs no pages."""
+    lane = lane_of(request)
+    word: str = (Lane.PEOPLE if lane is Lane.NONE else lane).value
+    return word
+
+
+def _address(text: str) -> Address | None:
+    """The address in a text, with or without a port; an IPv4-mapped IPv6 address is taken as IPv4."""
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    if isinstance(address, IPv6Address):
+        return address.ipv4_mapped or IPv6Address(int(address))
+    return address

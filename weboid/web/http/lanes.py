@@ -1,0 +1,126 @@
+"""Lanes: kinds of work that take turns of their own, so that no kind takes what the others need (O-8, W-9).
+
+Which route is in which lane says ``web/request/route``; how turns are taken, ``mechanism/fair_slots``.
+One law: a request enters at most one lane and waits there a bounded time; who would have to wait longer is refused.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+from weboid.mechanism.disturbance import Disturbance
+from weboid.mechanism.fair_slots import Capacity, FairSlots, Full, Gone, HeldSlot
+from weboid.web.http.budget import MOST_AT_ONCE
+from weboid.web.http.callers import account_of
+from weboid.web.http.refusals import Refusals
+from weboid.web.request.fields import Bodies
+from weboid.web.request.problem import Problem
+from weboid.web.request.route import Lane, lane_of, route_of
+from weboid.web.request.work import FREE
+
+log = logging.getLogger(__name__)
+
+CAPACITIES: Final = {
+    Lane.PAGES: Capacity(slots=2, aside=400, places=4_000, wait_s=1.0),
+    Lane.SEARCH: Capacity(slots=2, places=8, wait_s=5.0, aside=8),
+    Lane.LISTS: Capacity(slots=2, places=32, wait_s=2.0, aside=14),
+    Lane.DATA: Capacity(slots=1, places=16, wait_s=5.0, aside=15),
+    Lane.BULK: Capacity(slots=1, places=8, wait_s=5.0, aside=4),
+    Lane.PEOPLE: Capacity(slots=3, places=32, wait_s=5.0, aside=29),
+}
+"""More slots for pages would not answer more: their work is the processor's, and each one slows all others down."""
+
+CONNECTIONS: Final = sum(each.slots for each in CAPACITIES.values()) + MOST_AT_ONCE + 5
+"""To the database, of one process: one for each slot, those that limits need, and some for all that takes no turn."""
+
+_CALM_S: Final = 10.0
+"""Shedding is over once nobody has been refused for so long."""
+
+
+def _ignored(lane: str) -> None:
+    pass
+
+
+class Lanes:
+    """The lanes of one process; `shed` is told the lane of each refusal."""
+
+    def __init__(self, refusals: Refusals, shed: Callable[[str], None] = _ignored) -> None:
+        self._refusals = refusals
+        self.slots: Final = {lane: FairSlots(capacity) for lane, capacity in CAPACITIES.items()}
+        self._shed = shed
+        self._bodies = Bodies()
+        self._full = {
+            lane: Disturbance(log, f"too many requests wait for {lane.value}, some are refused", calm_s=_CALM_S)
+            for lane in CAPACITIES
+        }
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait in all lanes."""
+        return sum(slots.waiting for slots in self.slots.values())
+
+    @asynccontextmanager
+    async def turn(self, request: web.Request, lane: Lane) -> AsyncIterator[None]:
+        """Holds a slot of the lane until the block ends; raises Problem 503 if there is none in time.
+
+        The middleware does so for all lanes but `Lane.PAGES`, into which a handler goes once it has work to do. While
+        others take their time (a wiki, a slow client), the slot is given back: `weboid.mechanism.fair_slots.aside`.
+        """
+        turn = await self._entered(request, lane)
+        try:
+            yield
+        finally:
+            turn.end()
+
+    @property
+    def middleware(self) -> Middleware:
+        """The middleware to install, inside of the limits. Who sends a form slowly takes nobody's place meanwhile."""
+
+        @web.middleware
+        async def in_turn(request: web.Request, handler: Handler) -> web.StreamResponse:
+            if route_of(request) is not None:
+                await self._bodies.receive(request)
+            lane = lane_of(request)
+            if lane in (Lane.NONE, Lane.PAGES):
+                return await handler(request)
+            async with self.turn(request, lane):
+                return await handler(request)
+
+        return in_turn
+
+    async def _entered(self, request: web.Request, lane: Lane) -> HeldSlot:
+        def is_gone() -> bool:
+            return request.transport is None or request.transport.is_closing()
+
+        begun_s = asyncio.get_running_loop().time()
+        try:
+            return await self.slots[lane].enter(account_of(request), is_gone)
+        except Full:
+            pass
+        except Gone:
+            request[FREE] = True
+            raise ConnectionResetError("the caller has gone") from None
+        request[FREE] = True
+        self._shed(lane.value)
+        self._full[lane].met()
+        self._full[lane].passed()
+        await self._refusals.hold(begun_s)
+        raise Problem(503, "busy", retry_s=self._refusals.retry_s)
+
+
+_LANES = web.AppKey("lanes", Lanes)
+
+
+def lanes_of(request: web.Request) -> Lanes:
+    """The lanes of the application that has got the request."""
+    return request.config_dict[_LANES]
+
+
+def add_lanes(app: web.Application, lanes: Lanes) -> None:
+    """Lets `lanes_of` find them."""
+    app[_LANES] = lanes

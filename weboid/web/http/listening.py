@@ -1,0 +1,108 @@
+"""Sockets that listen, and accepting connections from them: some in one turn of the loop, none where there is no room.
+
+What is done with a connection is in ``web/http/server``.
+One law: a connection for which there is no room waits in the system, and is not refused here.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+from socket import socket
+from typing import Any, Final
+
+from weboid.errors import WeboidError
+
+log = logging.getLogger(__name__)
+
+_BACKLOG: Final = 4_096
+"""Connections that the system holds for us until they are accepted; it may hold fewer."""
+_AT_ONCE: Final = 32
+"""Connections accepted in one turn of the loop: a crowd that comes must not hold up who is there, but those who wait to
+be accepted wait in one line, so that it has to be short."""
+_PAUSE_S: Final = 0.2
+"""Until the next try to accept, when there is no room or no open file left."""
+
+
+async def open_listeners(host: str, port: int) -> list[socket]:
+    """Sockets that listen, also for other processes to accept from; raises WeboidError if the port is taken."""
+    try:
+        # The server has looked for the addresses and takes none of the connections.
+        server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port, start_serving=False)
+        listeners = [socket(fileno=os.dup(each.fileno())) for each in server.sockets]
+        server.close()
+        for each in listeners:
+            each.setblocking(False)
+            each.listen(_BACKLOG)
+    except OSError as error:
+        raise _not_listening(host, port, error) from None
+    return listeners
+
+
+def _not_listening(host: str, port: int, error: OSError) -> WeboidError:
+    reason = error.strerror or error
+    return WeboidError(f"cannot listen on {host}:{port} ({reason}); set WEBOID_WEB_PORT to another port")
+
+
+def url_of(listener: socket) -> str:
+    """The URL of a listening socket."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class Acceptor:
+    """Accepts connections at a listening socket, some at a time, until it is closed.
+
+    `has_room` says whether one more fits beside so many that are being opened; `enter` makes its protocol.
+    """
+
+    def __init__(
+        self, listener: socket, has_room: Callable[[int], bool], enter: Callable[[], asyncio.Protocol]
+    ) -> None:
+        self.listener: Final = listener
+        self._has_room = has_room
+        self._enter = enter
+        self._loop = asyncio.get_running_loop()
+        self._opening: set[asyncio.Task[Any]] = set()
+        self._pause: asyncio.TimerHandle | None = None
+        listener.setblocking(False)
+        self._go_on()
+
+    async def close(self) -> None:
+        """Accepts no more; what has been accepted is kept."""
+        if self._pause is not None:
+            self._pause.cancel()
+        self._loop.remove_reader(self.listener.fileno())
+        await asyncio.gather(*self._opening, return_exceptions=True)
+        self.listener.close()
+
+    def _go_on(self) -> None:
+        self._pause = None
+        self._loop.add_reader(self.listener.fileno(), self._accept)
+
+    def _rest(self) -> None:
+        """Accepts nothing for a while; the system holds who comes."""
+        self._loop.remove_reader(self.listener.fileno())
+        self._pause = self._loop.call_later(_PAUSE_S, self._go_on)
+
+    def _accept(self) -> None:
+        for _ in range(_AT_ONCE):
+            if not self._has_room(len(self._opening)):
+                return self._rest()
+            try:
+                accepted, _ = self.listener.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return None  # another process has accepted it, or it has gone
+            except OSError as error:
+                log.error("no connection can be accepted: %s", error.strerror or error)
+                return self._rest()
+            accepted.setblocking(False)
+            opening = self._loop.create_task(self._loop.connect_accepted_socket(self._enter, accepted))
+            self._opening.add(opening)
+            opening.add_done_callback(self._opened)
+        return None
+
+    def _opened(self, opening: asyncio.Task[Any]) -> None:
+        self._opening.discard(opening)
+        if not opening.cancelled():
+            opening.exception()  # the caller has gone already

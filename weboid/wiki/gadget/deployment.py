@@ -1,0 +1,235 @@
+"""Saving the gadget on a wiki by its Action API, signed in with a bot password (G-1).
+
+One law: only what differs is saved, and nothing is when a right is missing; an interrupted deployment is repeated.
+"""
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlsplit
+
+from weboid.errors import ConfigError, SourceError
+from weboid.wiki.action import ActionApi, ApiRefusal
+from weboid.wiki.gadget.build import NAME, BuiltGadget
+
+DEFINITIONS: Final = "MediaWiki:Gadgets-definition"
+
+_TITLES_A_QUERY: Final = 50
+_SITE_RIGHTS: Final = {".js": "editsitejs", ".css": "editsitecss", ".json": "editsitejson"}
+_OWN_SCRIPT_RIGHT: Final = "editmyuserjs"
+_OURS: Final = ("ResourceLoader", "package", "dependencies")
+"""Options of the definition that belong to the code; a wiki may decide on all others."""
+_DEFINED: Final = re.compile(rf"^\*+ *{NAME} *\[(?P<options>[^\]\n]*)\].*$", re.MULTILINE)
+_REFUSALS: Final = {
+    "articleexists": "somebody has just created it; run this again",
+    "blocked": "the account is blocked",
+    "cascadeprotected": "it is protected, and the account may not edit it",
+    "editconflict": "somebody has just edited it; run this again",
+    "protectedpage": "it is protected, and the account may not edit it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BotPassword:
+    """What MediaWiki's Special:BotPasswords gives: a name with ``@`` in it, and a password for it."""
+
+    name: str
+    password: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PageEdit:
+    """An edit that was made, or would be: the full title of the page, and whether it is new."""
+
+    title: str
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A page as it is: empty, with revision 0, where there is none."""
+
+    text: str = ""
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WikiAccount:
+    """A signed-in account: its name and rights, as far as the bot password grants them, and what its wiki is like."""
+
+    api: ActionApi
+    name: str
+    rights: frozenset[str]
+    token: str = field(repr=False)
+    language: str
+    has_gadgets: bool
+
+    async def fetch_pages(self, titles: list[str]) -> dict[str, _Page]:
+        """The newest revisions of these pages; raises SourceError."""
+        found = dict.fromkeys(titles, _Page())
+        for start in range(0, len(titles), _TITLES_A_QUERY):
+            question = {
+                "prop": "revisions",
+                "titles": "|".join(titles[start : start + _TITLES_A_QUERY]),
+                "rvprop": "ids|content",
+                "rvslots": "main",
+            }
+            answer = await self.api.fetch_answer(question)
+            with _well_formed(self.api):
+                asked = {entry["to"]: entry["from"] for entry in answer["query"].get("normalized", ())}
+                for page in answer["query"]["pages"]:
+                    if revisions := page.get("revisions"):
+                        title = asked.get(page["title"], page["title"])
+                        found[title] = _Page(str(revisions[0]["slots"]["main"]["content"]), int(revisions[0]["revid"]))
+        return found
+
+    async def send_page(self, title: str, text: str, before: _Page, summary: str) -> None:
+        """Saves a page unless somebody else has meanwhile; raises SourceError that says why it cannot be."""
+        base = {"baserevid": str(before.revision)} if before.revision else {"createonly": "1"}
+        edit = {
+            "action": "edit", "title": title, "text": text, "summary": summary, "token": self.token, "assert": "user",
+            "watchlist": "nochange", **base,
+        }  # fmt: skip
+        try:
+            answer = await self.api.fetch_answer(edit, is_change=True)
+        except ApiRefusal as refusal:
+            raise SourceError(f"{title} was not saved: {_REFUSALS.get(refusal.code, refusal)}") from refusal
+        match answer:
+            case {"edit": {"result": "Success"}}:
+                return
+        # What an extension has against it: a CAPTCHA, a filter.
+        raise SourceError(f"{title} was not saved: {json.dumps(answer)[:300]}")
+
+
+async def sign_in(api: ActionApi, password: BotPassword) -> WikiAccount:
+    """Signs in; raises ConfigError for a password that cannot be used here, and SourceError."""
+    address = urlsplit(api.url)
+    if address.scheme != "https" and address.hostname not in {"127.0.0.1", "::1", "localhost"}:
+        raise ConfigError(f"{api.url}: a password is sent by https only")
+    if "@" not in password.name:
+        raise ConfigError(f"{password.name!r} is no bot password's name, such as Name@weboid: see Special:BotPasswords")
+    answer = await api.fetch_answer({"meta": "tokens", "type": "login"})
+    with _well_formed(api):
+        token = str(answer["query"]["tokens"]["logintoken"])
+    login = {"action": "login", "lgname": password.name, "lgpassword": password.password, "lgtoken": token}
+    answer = await api.fetch_answer(login, is_change=True)
+    with _well_formed(api):
+        result, reason = answer["login"]["result"], answer["login"].get("reason", "no reason is given")
+    if result != "Success":
+        raise SourceError(f"{api.url} does not let {password.name} in: {result} ({str(reason)[:300]})")
+    question = {
+        "meta": "userinfo|siteinfo|tokens", "uiprop": "rights", "siprop": "general|extensions", "type": "csrf",
+        "assert": "user",
+    }  # fmt: skip
+    answer = await api.fetch_answer(question)
+    with _well_formed(api):
+        query = answer["query"]
+        return WikiAccount(
+            api,
+            str(query["userinfo"]["name"]),
+            frozenset(map(str, query["userinfo"]["rights"])),
+            str(query["tokens"]["csrftoken"]),
+            str(query["general"]["lang"]),
+            any(extension.get("name") == "Gadgets" for extension in query["extensions"]),
+        )
+
+
+async def deploy_gadget(
+    account: WikiAccount, gadget: BuiltGadget, summary: str, *, is_default: bool = False, is_dry: bool = False
+) -> AsyncIterator[PageEdit]:
+    """Saves the pages that differ, the definition last, and yields each; with `is_dry` nothing is saved.
+
+    Descriptions that are there stay, since a wiki may word them. `is_default` switches the gadget on for all readers.
+    Raises SourceError, at once where a right is missing.
+    """
+    if not account.has_gadgets:
+        raise SourceError(f"{account.api.url} has no extension Gadgets; --user installs the gadget as a user script")
+    wanted = {"editinterface", *(right for end, right in _SITE_RIGHTS.items() if _has(gadget.pages, end))}
+    if missing := sorted(wanted - account.rights):
+        raise SourceError(
+            f"{account.name} lacks {', '.join(missing)}: only interface administrators install gadgets, and the bot "
+            "password needs the grants for the MediaWiki namespace and for sitewide CSS, JSON and JavaScript; "
+            "--user installs it for this account alone"
+        )
+    before = await account.fetch_pages([*gadget.pages, *gadget.descriptions, DEFINITIONS])
+    described = {title: text for title, text in gadget.descriptions.items() if not before[title].revision}
+    definitions = merged_definitions(before[DEFINITIONS].text, gadget.definition, is_default=is_default)
+    pages = {**gadget.pages, **described, DEFINITIONS: definitions}
+    async for edit in _send_changed(account, pages, before, summary, is_dry):
+        yield edit
+
+
+async def deploy_user_script(
+    account: WikiAccount, gadget: BuiltGadget, summary: str, *, is_dry: bool = False
+) -> AsyncIterator[PageEdit]:
+    """Saves the user script beside the account's own, if it differs, and yields it; with `is_dry` nothing is saved."""
+    if _OWN_SCRIPT_RIGHT not in account.rights:
+        raise SourceError(f"{account.name} lacks {_OWN_SCRIPT_RIGHT}: the bot password needs the grant for own scripts")
+    pages = {f"User:{account.name}/{NAME}.js": gadget.user_script}
+    async for edit in _send_changed(account, pages, await account.fetch_pages([*pages]), summary, is_dry):
+        yield edit
+
+
+def merged_definitions(text: str, line: str, *, is_default: bool = False) -> str:
+    """The wiki's definitions with ours: in place of the one that is there, else in a section of its own at the end.
+
+    Of a line that is there all options stay but those that belong to the code: whether and where the gadget runs is the
+    wiki's decision.
+    """
+    ours = _DEFINED.fullmatch(line)
+    assert ours
+    present = _DEFINED.search(text)
+    options = _options(ours["options"])
+    if present:
+        kept = [option for option in _options(present["options"]) if _key(option) not in _OURS]
+        options = [option for option in options if _key(option) in _OURS] + kept
+    if is_default and "default" not in options:
+        options.append("default")
+    merged = line.replace(ours["options"], "|".join(options))
+    if present:
+        return text[: present.start()] + merged + text[present.end() :]
+    return f"{text.rstrip()}\n\n== {NAME} ==\n{merged}".lstrip()
+
+
+async def _send_changed(
+    account: WikiAccount, pages: Mapping[str, str], before: Mapping[str, _Page], summary: str, is_dry: bool
+) -> AsyncIterator[PageEdit]:
+    for title, text in pages.items():
+        if not _is_same(title, before[title].text, text):
+            if not is_dry:
+                await account.send_page(title, text, before[title], summary)
+            yield PageEdit(title, is_new=not before[title].revision)
+
+
+@contextmanager
+def _well_formed(api: ActionApi) -> Iterator[None]:
+    """Raises SourceError if the answer that is read in the block is not formed as MediaWiki forms it."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise SourceError(f"{api.url} answered as no MediaWiki does; is it the address of an api.php?") from error
+
+
+def _is_same(title: str, before: str, after: str) -> bool:
+    """Whether saving would change nothing: MediaWiki cuts spaces off at the end, and writes JSON in its own way."""
+    if title.endswith(".json"):
+        try:
+            return bool(json.loads(before) == json.loads(after))
+        except (ValueError, RecursionError):
+            return False
+    return before.rstrip() == after.rstrip()
+
+
+def _has(pages: Mapping[str, str], end: str) -> bool:
+    return any(title.endswith(end) for title in pages)
+
+
+def _options(text: str) -> list[str]:
+    return [option.strip() for option in text.split("|") if option.strip()]
+
+
+def _key(option: str) -> str:
+    return option.partition("=")[0].strip()
