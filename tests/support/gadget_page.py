@@ -108,6 +108,8 @@ async def load_page(
 
 def _html(body: str, language: str, colors: Colors) -> str:
     style = (GADGET / "weboid.css").read_text(encoding="utf-8")
+    # The browser asks for a page's icon at any time, also between two pages, when nothing answers for the address.
+    icon = '<link rel="icon" href="data:,">'
     tokens = (_TOKENS / "theme-wikimedia-ui-root.css").read_text(encoding="utf-8")
     if colors == "dark":
         tokens += (_TOKENS / "theme-wikimedia-ui-mode-dark.css").read_text(encoding="utf-8")
@@ -119,6 +121,6 @@ def _html(body: str, language: str, colors: Colors) -> str:
     direction = "rtl" if language == "ar" else "ltr"
     return (
         f'<!DOCTYPE html><html lang="{language}" dir="{direction}"><meta charset="utf-8"><title>Page</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{tokens}{skin}{style}</style>'
+        f'{icon}<meta name="viewport" content="width=device-width"><style>{tokens}{skin}{style}</style>'
         f"<main><h1>Page</h1>{body}</main></html>"
     )
