@@ -137,8 +137,10 @@ def test_the_same_files_give_the_same_archive_with_the_rights_of_programs(checko
 
 def test_an_installed_program_publishes_all_but_tests_and_benchmarks(tmp_path: Path) -> None:
     settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
-    included = settings["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
-    shutil.copytree(PACKAGE, tmp_path / "weboid", ignore=shutil.ignore_patterns("__pycache__"))
+    wheel = settings["tool"]["hatch"]["build"]["targets"]["wheel"]
+    included = wheel["force-include"]
+    for package in wheel["packages"]:
+        shutil.copytree(REPOSITORY / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     for name, place in included.items():
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         copy = shutil.copytree if (REPOSITORY / name).is_dir() else shutil.copy

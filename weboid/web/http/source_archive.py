@@ -25,7 +25,9 @@ SHIPPED: Final = (
     "benchmarks", "docs", "jobs.yaml", "pyproject.toml", "requirements-dev.txt", "requirements-openapi.txt",
     "requirements-pywb.txt", "requirements.txt", "service.template", "tests", "toolforge", "tools",
 )  # fmt: skip
-"""What the repository has at its top in addition to the package and its assets. A wheel has no tests and benchmarks."""
+"""What the repository has at its top in addition to packages and assets. A wheel has no tests and benchmarks."""
+_SCRIPTS: Final = "weboid_scripts"
+"""The package beside this one, in a checkout as well as installed."""
 STAMP: Final = "COMMIT"
 """The file at the top of the archive that names the commit, as the archive has no git history."""
 
@@ -54,7 +56,8 @@ def source_files(package: Path) -> dict[str, Path]:
     tops |= {name: beside / name for name in SHIPPED}
     apart = () if is_checkout else (package / INSIDE, *(package / name for name in ASSETS))
     found = {name: file for top, path in tops.items() for name, file in _files(top, path, ())}
-    return dict(sorted((found | dict(_files(package.name, package, apart))).items()))
+    packages = (_files(package.name, package, apart), _files(_SCRIPTS, package.parent / _SCRIPTS, ()))
+    return dict(sorted((found | {name: file for each in packages for name, file in each}).items()))
 
 
 def commit_of(package: Path) -> str | None:
