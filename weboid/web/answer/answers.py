@@ -208,13 +208,7 @@ class Answers:
         urls: dict[UrlKey, KnownUrl] = {}
         for some in batches(sorted({key for page in taken.pages for key in page.keys}), _AT_ONCE):
             urls |= await find_urls(conn, some)
-        links = {
-            page.page: [
-                *(_stored_link(urls[key]) for key in page.keys if key in urls),
-                *(keyed_link(classify(url, None)) for url in page.spam.values()),
-            ]
-            for page in taken.pages
-        }
+        links = await in_slices(_stored_links(taken, urls))
         spam = {page.page: page.spam for page in taken.pages}
         settings = await find_settings(conn, taken.wiki.wiki)
         return LookedUp(taken, names, links, urls, spam, settings, None)
@@ -286,6 +280,20 @@ def _keyed(url: str, farm: Farm) -> KeyedLink:
 @lru_cache(_LINKS_KEPT)
 def _kept_link(url: str, farm: Farm) -> KeyedLink:
     return keyed_link(classify(url, farm))
+
+
+def _stored_links(taken: Taken, urls: Mapping[UrlKey, KnownUrl]) -> Steps[dict[int, list[KeyedLink]]]:
+    """The links of stored pages, those that are watched and those that are spam."""
+    links: dict[int, list[KeyedLink]] = {}
+    for page in taken.pages:
+        keyed = links[page.page] = []
+        for keys in batches(page.keys, _STEP):
+            keyed += [_stored_link(urls[key]) for key in keys if key in urls]
+            yield
+        for some in batches(list(page.spam.values()), _STEP):
+            keyed += [keyed_link(classify(url, None)) for url in some]
+            yield
+    return links
 
 
 def _stored_link(url: KnownUrl) -> KeyedLink:

@@ -38,6 +38,7 @@ def payload_steps(
     for page in answer.pages:
         shown = yield from _page(page, answer, extent, (verdicts, copied), say)
         pages.append(shown)
+        yield
     return {
         "version": VERSION,
         "generator": f"Weboid {__version__}",

@@ -66,6 +66,11 @@ class Taken:
         return sum(page.part.end - page.part.first for page in self.pages)
 
     @property
+    def names(self) -> int:
+        """How many names of the query were looked at for it."""
+        return len(self.pages) + len(self.missing)
+
+    @property
     def is_empty(self) -> bool:
         """Whether the query names no page that exists."""
         return not self.pages and self.next is None and self.begin == BEGIN
@@ -153,7 +158,9 @@ class Taker:
 
     async def take(self, query: PageQuery, wiki: StoredWiki, farm: Farm, day: int) -> Taken:
         """What one answer to a query is about; raises StoreError."""
-        reading = await self._readings.read(wiki, query, Cutter(query.begin).left)
+        reading = None
+        if not query.is_for_store:
+            reading = await self._readings.read(wiki, query, Cutter(query.begin).left)
         if reading is None:
             taking = await self._take_stored(query, wiki, len(query.names))
         elif reading.refused:
