@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any, Final
 
 from weboid import __version__
-from weboid.core.record.policy import Policy
+from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.url.classify import Classified, UrlClass, classify
 from weboid.core.url.farms import Farm
 from weboid.core.url.keys import UrlKey, key_of
@@ -79,6 +79,8 @@ class PageAnswer:
     next: Bookmark | None = None
     settings: WikiSettings | None = None
     """Those of the wiki, None where it has none."""
+    policy: Policy = DEFAULT
+    """By which the verdicts were found."""
 
     def cited_on(self, day: int) -> "PageAnswer":
         """The same with the distances of copies to a citation on that day."""
@@ -181,7 +183,10 @@ class Answers:
         """The answer that is made of what was found."""
         taken = found.taken
         pages = [await in_slices(self._report(found, page, extent)) for page in taken.pages]
-        return PageAnswer(taken.wiki, tuple(pages), taken.missing, taken.day, taken.titles, taken.next, found.settings)
+        return PageAnswer(
+            *(taken.wiki, tuple(pages), taken.missing, taken.day, taken.titles, taken.next, found.settings),
+            policy=self.policy,
+        )
 
     async def _look_up(self, taken: Taken, links: dict[int, list[KeyedLink]]) -> LookedUp:
         live = [page for page in taken.pages if page.is_live]

@@ -10,7 +10,7 @@ from weboid import __version__
 from weboid.core.record.days import iso
 from weboid.core.verdict.link_report import Extent, LinkReport, PageReport, has_copy, is_told
 from weboid.core.verdict.offered_wikitext import offered_wikitext, wikitext_as_json
-from weboid.core.verdict.report_json import VERSION, link_as_json, page_as_json
+from weboid.core.verdict.report_json import VERSION, link_as_json, page_as_json, policy_as_json
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.mechanism.slices import Steps
@@ -47,6 +47,7 @@ def payload_steps(
         "day": iso(answer.day),
         "extent": extent.value,
         "verdicts": [verdict.word for verdict in sorted(verdicts, key=lambda verdict: verdict.value)],
+        "policy": policy_as_json(answer.policy),
         "pages": pages,
         "titles": _titles(answer),
         "missing": list(answer.missing),
