@@ -46,7 +46,7 @@ def payload_steps(
         "lang": say.language.code,
         "day": iso(answer.day),
         "extent": extent.value,
-        "verdicts": [verdict.word for verdict in sorted(verdicts, key=lambda verdict: verdict.value)],
+        "verdicts": words_of(verdicts),
         "policy": policy_as_json(answer.policy),
         "pages": pages,
         "titles": _titles(answer),
@@ -59,6 +59,11 @@ def problem_payload(problem: Problem, say: Messages) -> dict[str, Any]:
     """The payload of a problem: its key, and what is wrong in words."""
     text = say.text(problem.key, *problem.parameters)
     return {"version": VERSION, "error": {"key": problem.key, "text": text}}
+
+
+def words_of(verdicts: Collection[Verdict]) -> list[str]:
+    """Their words, in the order of the verdicts."""
+    return [verdict.word for verdict in sorted(verdicts, key=lambda verdict: verdict.value)]
 
 
 def fits(link: LinkReport, verdicts: Collection[Verdict], copied: bool | None = None) -> bool:

@@ -176,11 +176,11 @@ def wants_all(given: Parameters) -> bool:
     raise Problem(400, "all")
 
 
-def verdicts_of(given: Parameters) -> frozenset[Verdict]:
-    """The verdicts by which links are filtered (W-4); none = there is no such filter. Raises Problem."""
-    words = given["verdict"].split("|") if "verdict" in given else []
+def verdicts_of(given: Parameters, name: str = "verdict") -> frozenset[Verdict]:
+    """The verdicts in a parameter, by which links are filtered (W-4); none = there is no such filter. Raises Problem."""
+    words = given[name].split("|") if name in given else []
     if not _VERDICTS.keys() >= set(words):
-        raise Problem(400, "verdicts")
+        raise Problem(400, "verdicts", name)
     return frozenset(_VERDICTS[word] for word in words)
 
 

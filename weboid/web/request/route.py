@@ -249,7 +249,7 @@ ROUTES: Final = (
         form_lane=Lane.SEARCH,
     ),
     # Lists, which read many rows.
-    _api("changes", "/changes", *_SCOPE, "since", "format", cost=4, lane=Lane.LISTS),
+    _api("changes", "/changes", *_SCOPE, "since", "to", "format", cost=4, lane=Lane.LISTS),
     _api("dead-feed", "/feeds/dead", *_SCOPE, formats=_FEED, cost=4, lane=Lane.LISTS),
     _api(
         "dead-links",
