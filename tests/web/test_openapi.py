@@ -109,7 +109,7 @@ async def test_what_is_there_is_described_and_what_is_described_is_there(site: S
 
 async def test_every_address_that_is_described_answers_head_but_the_one_that_does_something(site: Site) -> None:
     routes = routes_of(site)
-    assert [path for path in description()["paths"] if "HEAD" not in routes[path]] == ["/api/ping"]
+    assert [path for path in description()["paths"] if "HEAD" not in routes[path]] == ["/api/reverts", "/api/ping"]
 
 
 async def test_the_description_names_the_service_and_can_be_kept(site: Site) -> None:

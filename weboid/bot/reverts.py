@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from weboid.core.verdict.revert_reason import RevertReason
 from weboid.core.wikitext.settings import WikiSettings
 
 
@@ -53,21 +54,6 @@ class RevertVerdict(StrEnum):
     """The link is neither as before nor as repaired."""
     GONE = "gone"
     """The page has no such link any more, or none that a bot may repair."""
-
-
-class RevertReason(StrEnum):
-    """Probably why; the value is the stable word of ``POST /api/reverts``."""
-
-    VANDALISM_REVERT = "vandalism-revert"
-    """Others were meant: the page was restored to a state from before the one that we had edited."""
-    WHOLE_PAGE = "whole-page"
-    """The page was restored to the very text that we had edited."""
-    LINK_WORKS = "link-works"
-    WRONG_COPY = "wrong-copy"
-    STYLE = "style"
-    """What we wrote stands there in another form."""
-    LINK_REMOVED = "link-removed"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ LIMIT %(limit)s
 
 -- name: list_pages
 -- The wikis of pages, with the addresses of their API, and the titles as far as the pages are watched.
-SELECT given.wiki, given.page, wiki.dbname || '@' || farm.name, wiki.api, page.namespace, page.title
+SELECT given.wiki, given.page, wiki.dbname || '@' || farm.name, wiki.api, page.title
 FROM unnest(%(wiki)s::integer[], %(page)s::integer[]) AS given (wiki, page)
 JOIN wiki ON wiki.wiki = given.wiki
 JOIN farm ON farm.farm = wiki.farm

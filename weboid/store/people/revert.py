@@ -62,11 +62,11 @@ class Revert:
 
 
 class RevertedPage(NamedTuple):
-    """The page of a revert: its wiki by name, the address of that wiki's API, and its title where it is watched."""
+    """The page of a revert: its wiki by name, the address of that wiki's API; and its title without its namespace, None
+    where the page is not watched."""
 
     wiki: str
     api: str | None
-    namespace: int | None
     title: str | None
 
 
