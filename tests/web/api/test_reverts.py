@@ -1,6 +1,8 @@
 """B-6: operators of bots state that repairs were undone; the link is frozen on that wiki, and answers tell it."""
 
+import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from hashlib import sha256
 from pathlib import Path
@@ -198,3 +200,21 @@ async def test_the_longest_url_fits_into_the_form_and_xml_tells_the_same(site: S
         assert (response.status, response.content_type) == (200, "application/xml")
         (revert,) = etree.fromstring(await response.read()).iter("revert")
     assert dict(revert.attrib) == {name: str(value) for name, value in told.items()}
+
+
+async def test_the_example_in_the_documents_does_it(site: Site) -> None:
+    text = (Path(__file__).parents[3] / "docs" / "api.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^curl .*/api/reverts.*", text, re.MULTILINE)
+    for written, here in (
+        ("https://…", site.url),
+        ("dewiki@WMF", "testwiki@wmflabs"),
+        ("http://example.net/gone", DEAD),
+        ("$WEBOID_TOKEN", "known"),
+    ):
+        assert written in command
+        command = command.replace(written, here)
+    process = await asyncio.create_subprocess_shell(
+        f"{command} --silent --fail --noproxy '*'", stdout=asyncio.subprocess.PIPE
+    )
+    out, _ = await process.communicate()
+    assert json.loads(out)["revert"]["normal"] == DEAD
