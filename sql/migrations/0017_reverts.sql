@@ -13,6 +13,6 @@ CREATE TABLE revert (
     reverter text NOT NULL,
     client text NOT NULL,
     reviewer text,
-    UNIQUE (bucket, host_key, url_key, wiki, revision)
+    UNIQUE (host_key, url_key, bucket, wiki, revision)
 );
 CREATE INDEX revert_state ON revert (state, revert DESC) WHERE state < 2;

@@ -6,7 +6,7 @@ INSERT INTO revert (bucket, host_key, url_key, wiki, page, revision, day, why, r
 SELECT %(bucket)s, %(host_key)s, %(url_key)s, %(wiki)s, %(page)s, %(revision)s, %(day)s, %(why)s, %(reverter)s, %(client)s
 WHERE EXISTS (SELECT FROM link WHERE link.bucket = %(bucket)s AND link.host_key = %(host_key)s
     AND link.url_key = %(url_key)s AND link.wiki = %(wiki)s)
-ON CONFLICT (bucket, host_key, url_key, wiki, revision) DO NOTHING
+ON CONFLICT (host_key, url_key, bucket, wiki, revision) DO NOTHING
 RETURNING revert, bucket, host_key, url_key, wiki, page, revision, day, state, why, reverter, client, reviewer
 
 -- name: find_revert
