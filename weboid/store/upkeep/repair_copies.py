@@ -24,7 +24,7 @@ WITH_URL_SQL: Final = statements("archives/with_url")
 
 
 async def repair_copies(conn: Connection, breaches: Sequence[Breach], day: int) -> None:
-    """Deletes rows that no URL has, also reverts, and needless places in the queue; takes cited copies out of rounds."""
+    """Deletes rows that no URL has, reverts too, and needless places in the queue; takes cited copies out of rounds."""
     if gone := _keys(breaches, Invariant.COPY):
         await delete_copies(conn, gone)
         await delete_with_urls(conn, gone)
