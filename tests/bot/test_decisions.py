@@ -70,6 +70,8 @@ ROWS = (
     Row("D10", _ARCHIVED + _BY_HAND, "="),
     Row("D11", _ARCHIVED, "=", archive={"url": COPY.replace("2012", "2020"), "stamp": "20200507093011"}),
     Row("D11", _ARCHIVED.replace("https://web", "http://web"), "="),
+    Row("D11", f"{_BRACKETED} ([{COPY} archived])", "="),
+    Row("D11", f"{_BRACKETED} ([{COPY} Archiv])", "=", wiki="dewiki"),
     Row("D11", _ARCHIVED.replace("https://web", "http://web"), _ARCHIVED, options={"cosmetic_only_edits": True}),
     Row("D12", _CITE, _ARCHIVED),
     Row("D12", _BRACKETED, f"{_BRACKETED} {_WEBARCHIVE}"),

@@ -71,6 +71,8 @@ class RepairableLink:
     """The address of the copy, where that stands in the place of the URL."""
     dead_tags: list[TemplateNode] = field(default_factory=list)
     archives: list[ArchiveMark] = field(default_factory=list)
+    copy_behind: str | None = None
+    """The address of a copy of it that is the next link, such as ``([https://web.archive.org/… archived])``."""
     is_paid: bool = False
     is_ignored: bool = False
 
@@ -91,7 +93,7 @@ class RepairableLink:
             return None if copy is None else copy.address
         if self.wrapped is not None:
             return self.wrapped
-        return self.archives[0].address if self.archives else None
+        return self.archives[0].address if self.archives else self.copy_behind
 
 
 def page_links(wikitext: Wikitext, settings: WikiSettings, bot: str) -> list[RepairableLink]:
@@ -142,6 +144,10 @@ class _Gathering:
             return None
         kind = LinkForm.BARE if node.label is None else LinkForm.BRACKETED
         original = original_in(node.url)
+        last = self._last_before(node.spot)
+        is_plain = last is not None and last.node is not None and last.wrapped is None
+        if is_plain and last is not None and original is not None and is_same_link(original, last.url):
+            last.copy_behind = node.url
         return RepairableLink(
             kind, node.start, node.end, original or node.url, node.spot, node=node, wrapped=original and node.url
         )
@@ -224,10 +230,12 @@ class _Gathering:
         if reference is not None:
             inside = self._in_reference.get(reference.end, [])
             return inside[0] if len(inside) == 1 else None
-        last = self._last.get(mark.spot.home)
-        if last is None or (last.spot.last_line != mark.spot.line and mark.spot.reference is None):
-            return None
-        return last
+        return self._last_before(mark.spot)
+
+    def _last_before(self, spot: NodeSpot) -> RepairableLink | None:
+        """The last link before a node on its line, or in its reference."""
+        last = self._last.get(spot.home)
+        return None if last is None or (last.spot.last_line != spot.line and spot.reference is None) else last
 
     def _reference_before(self, start: int) -> Reference | None:
         """The reference that ends before `start`, with nothing but blanks between."""

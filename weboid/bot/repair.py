@@ -126,6 +126,8 @@ def _state_of(writing: Writing, link: RepairableLink, answers: KnownLinks) -> Li
         copy = standing_of(link.wrapped, link.url, answers)
     elif marks:
         copy = _standing_of_mark(link, answers)
+    elif link.copy_behind is not None:
+        copy = CopyStanding.GOOD  # what that is worth is decided where it stands
     return LinkState(
         copy=copy,
         tagged=tagged,
