@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from support.repairs import COPY, FOUND, URL, known, repaired
+from support.repairs import COPY, FOUND, NOW, URL, known, repaired, settings_of
+
+from weboid.bot.repair import repair
 
 _DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "bots.md"
 _ROW = re.compile(r"^\| (D\d+) \|", re.MULTILINE)
@@ -123,3 +125,17 @@ def test_what_was_repaired_is_not_repaired_again(row: Row) -> None:
 
 def test_every_row_of_the_table_has_a_test() -> None:
     assert set(_ROW.findall(_DOCUMENT.read_text(encoding="utf-8"))) == {row.row for row in ROWS}
+
+
+@pytest.mark.parametrize(
+    ("flag", "verdict", "after"),
+    [("permadead", "working", _ARCHIVED), ("permalive", "dead", _CITE), ("subscription", "dead", _CITE)],
+)
+@pytest.mark.parametrize("entry", ["example.org", "http://www.town.example.org/hist"])
+def test_what_the_wiki_says_of_a_link_counts_without_an_answer_that_says_it(
+    flag: str, verdict: str, after: str, entry: str
+) -> None:
+    settings = settings_of(links={flag: [entry]})
+    assert repair(_CITE, settings, known(verdict), now=NOW).text == after
+    other = settings_of(links={flag: ["example.net", "http://www.town.example.org/other"]})
+    assert repair(_CITE, other, known(verdict), now=NOW).text == repaired(_CITE, links=known(verdict)) != after
