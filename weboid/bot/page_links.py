@@ -204,7 +204,9 @@ class _Gathering:
         mark = _archive_mark(self._wikitext, node, self._settings, obsolete)
         owner = self._owner(node)
         if owner is not None and self._belongs(mark, owner):
-            owner.archives.append(mark)
+            # The first that says which copy it means comes first.
+            is_first = mark.address is not None and all(each.address is None for each in owner.archives)
+            owner.archives.insert(0 if is_first else len(owner.archives), mark)
             return
         link = None
         if mark.url is not None and node.spot.enclosure in _EDITABLE:
