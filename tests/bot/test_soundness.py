@@ -90,9 +90,15 @@ _CHAPTER = "http://www.town.example.org/chapter.html"
 
 def test_a_copy_of_another_address_in_the_citation_stays() -> None:
     copy = COPY.replace(URL, _CHAPTER)
-    before = f"{{{{cite book|url={URL}|chapter-url={_CHAPTER}|archive-url={copy}|archive-date=7 May 2012}}}}"
+    before = f"{{{{cite book|url={URL}|map-url={_CHAPTER}|archive-url={copy}|archive-date=7 May 2012}}}}"
     assert repaired(before) == before
-    assert repaired(before.replace(f"|chapter-url={_CHAPTER}", "")) != before
+    assert repaired(before.replace(f"|map-url={_CHAPTER}", "")) != before
+
+
+def test_a_citation_with_the_address_of_a_chapter_gets_no_copy() -> None:
+    before = f"{{{{cite book|url={URL}|title=A|chapter-url={_CHAPTER}}}}}"
+    assert repaired(before) == before
+    assert repaired(before.replace(_CHAPTER, "")) != before
 
 
 @pytest.mark.parametrize(

@@ -176,6 +176,8 @@ class _Gathering:
 
     def _cited_link(self, citation: Citation) -> RepairableLink | None:
         url, template = citation.url.value, citation.template
+        if citation.part_url is not None and citation.part_url.value:
+            return None
         original = original_in(url)
         return RepairableLink(
             LinkForm.CITATION,
