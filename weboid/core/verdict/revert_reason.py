@@ -10,9 +10,9 @@ class RevertReason(StrEnum):
     """Probably why; the value is the stable word."""
 
     VANDALISM_REVERT = "vandalism-revert"
-    """Others were meant: the page was restored to a state from before the one that we had edited."""
+    """Others were meant: the page was restored to what it had been before the text that we edited."""
     WHOLE_PAGE = "whole-page"
-    """The page was restored to the very text that we had edited."""
+    """All of our edit was undone, without a word why."""
     LINK_WORKS = "link-works"
     WRONG_COPY = "wrong-copy"
     STYLE = "style"
