@@ -92,7 +92,7 @@ def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], li
         if answer is None or link.is_ignored or (only_references and link.spot.reference is None):
             continue
         answer = _fitting(_flagged(answer, link.url, writing.settings), link, writing)
-        state = _state_of(writing, link, answers)
+        state = state_of(writing, link, answers)
         decision = decide(state, answer, writing.settings.options)
         if decision.action is RepairAction.NOTHING:
             continue
@@ -132,7 +132,8 @@ def _wanted_day(link: RepairableLink, writing: Writing) -> date | None:
     return there.taken.date() if there else None
 
 
-def _state_of(writing: Writing, link: RepairableLink, answers: KnownLinks) -> LinkState:
+def state_of(writing: Writing, link: RepairableLink, answers: KnownLinks) -> LinkState:
+    """What the page says of a link."""
     tagged = tagged_by(writing, link)
     if link.citation is not None:
         return _state_of_citation(writing, link, answers)
