@@ -108,3 +108,18 @@ def test_a_tag_that_names_the_link_before_it_is_no_link_of_its_own() -> None:
     after = repaired(f"* [{URL} A] {{{{Toter Link|url={URL}|date=2018-12}}}}", "dewiki")
     assert after.startswith(f"* {{{{Webarchiv|url={URL}|wayback=20120507093011|text=A|")
     assert after.count(URL) == 1
+
+
+@pytest.mark.parametrize("scheme", ["http:", ""])
+def test_a_copy_gets_https_alongside(scheme: str) -> None:
+    before = f"{{{{cite web|url={URL}|archive-url={COPY.replace('https:', scheme)}|archive-date=x|url-status=live}}}}"
+    after = f"{{{{cite web|url={URL}|archive-url={COPY}|archive-date=x|url-status=dead}}}}"
+    assert repaired(before) == after
+
+
+def test_a_tag_that_spells_the_link_otherwise_stays_as_no_url_is_lost() -> None:
+    tag = f"{{{{Toter Link|url={URL.replace('http:', 'https:')}#a|date=2018-12}}}}"
+    for link in (f"[{URL} A]", f"{{{{Internetquelle |url={URL} |titel=A}}}}"):
+        after = repaired(f"* {link} {tag}", "dewiki")
+        assert "20120507093011" in after
+        assert after.endswith(f" {tag}")

@@ -4,11 +4,12 @@ Only addresses are read; whether a copy still plays is known from answers.
 """
 
 import re
-from datetime import UTC, datetime
+from collections.abc import Iterable
+from datetime import UTC, date, datetime
 from enum import Enum
 from typing import Final
 
-from weboid.bot.answers import KnownCopy, KnownLinks, key_of
+from weboid.bot.answers import KnownCopy, KnownLinks, form_of, key_of
 from weboid.core.url.archives import Standing, is_archive_host, snapshot_of
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.spellings import merged
@@ -17,10 +18,13 @@ from weboid.core.verdict.verdict import Verdict
 
 _WAYBACK: Final = "wayback"
 _INNER: Final = re.compile(r"(?<=[/=*])(?:https?|ftp)(?::|%3A)(?:/|%2F)", re.IGNORECASE)
-_NO_COPY: Final = re.compile(r"/(?:save(?:/_embed)?|web(?:/\*)?)/", re.IGNORECASE)
-"""The Wayback Machine's forms for saving and for listing, which are no copies."""
+_NO_COPY: Final = re.compile(r"/(?:save(?:/_embed)?|web)/|/wayback/available\b", re.IGNORECASE)
+"""The Wayback Machine's forms for saving, for copies without a moment, and for questions, which are no copies."""
+_LISTING: Final = re.compile(r"/(?:web/)?[0-9]*\*/", re.IGNORECASE)
 _RAW_FLAG: Final = re.compile(r"(?<=/)(\d{14})(?:id|if|im|js|cs|mp|oe|fw)_(?=/)")
-_HTTP: Final = re.compile(r"http:(?=//)", re.IGNORECASE)
+_NOT_SECURE: Final = re.compile(r"(?:http:)?(?=//)", re.IGNORECASE)
+_SLASHES: Final = re.compile("/+")
+"""Servers take several for one."""
 
 
 class CopyStanding(Enum):
@@ -41,6 +45,8 @@ def standing_of(address: str, url: str, answers: KnownLinks) -> CopyStanding:
     snapshot = snapshot_of(address)
     if snapshot is None:
         return _standing_of_unknown(address, url)
+    if is_wayback(address) and _LISTING.match(parse(address).path):
+        return CopyStanding.INVALID
     if snapshot.archive.standing is not Standing.OFFERED:
         return CopyStanding.DEPRECATED
     if snapshot.archive.name == _WAYBACK and snapshot.taken is None:
@@ -53,14 +59,14 @@ def standing_of(address: str, url: str, answers: KnownLinks) -> CopyStanding:
 
 def is_same(original: Url, url: str) -> bool:
     """Whether an archived URL may be the page of a link, generously: what is called another page is one for certain."""
-    key = key_of(url)
-    return key is None or merged(original) == merged(parse(key))
+    form = form_of(url)
+    return form is None or _SLASHES.sub("/", merged(original)) == _SLASHES.sub("/", merged(form))
 
 
 def is_same_link(one: str, other: str) -> bool:
     """Whether two links, both as written, may be the same page, as generously."""
-    key = key_of(one)
-    return key is None or is_same(parse(key), other)
+    form = form_of(one)
+    return form is None or is_same(form, other)
 
 
 def original_in(address: str) -> str | None:
@@ -94,7 +100,8 @@ def for_readers(address: str) -> str:
     """The address as it is written: by https at the Wayback Machine, and never raw."""
     if not is_wayback(address):
         return address
-    return _RAW_FLAG.sub(r"\1", _HTTP.sub("https:", address, count=1) if address[:5].lower() == "http:" else address, 1)
+    insecure = _NOT_SECURE.match(address)
+    return _RAW_FLAG.sub(r"\1", address if insecure is None else f"https:{address[insecure.end() :]}", 1)
 
 
 def is_fit(copy: KnownCopy, url: str, now: datetime) -> bool:
@@ -105,6 +112,15 @@ def is_fit(copy: KnownCopy, url: str, now: datetime) -> bool:
         return key_of(copy.address) is not None and key_of(copy.address) != key_of(url)
     is_other = snapshot.original is not None and not is_same(snapshot.original, url)
     return snapshot.archive.is_offered and not is_other and copy.taken.astimezone(UTC) <= now
+
+
+def chosen_copy(copies: Iterable[KnownCopy], url: str, wanted: date | None, now: datetime) -> KnownCopy | None:
+    """The copy to write for a link: one that somebody chose, else the nearest to the day `wanted`, else the first."""
+    fit = [copy for copy in copies if is_fit(copy, url, now)]
+    suggested = [copy for copy in fit if copy.is_suggested]
+    if suggested or wanted is None:
+        return next(iter(suggested or fit), None)
+    return min(fit, key=lambda copy: abs(copy.taken.astimezone(UTC).date() - wanted), default=None)
 
 
 def _standing_of_unknown(address: str, url: str) -> CopyStanding:

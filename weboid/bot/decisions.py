@@ -1,6 +1,6 @@
 """What is done with a link: the table of docs/bots.md, and nothing else (B-3 … B-5).
 
-How it is written belongs to ``rewriting``.
+How it is written belongs to ``edits``.
 One law: nothing is done in doubt. Only *dead* is dead, only *none* is none.
 """
 
