@@ -281,10 +281,15 @@ def _archive_mark(
     copy = wayback_copy(stamp, url)
     if copy is None and obsolete is None and not stamp:
         for parameter in node.parameters:
-            service = _DEPRECATED.get(re.sub(r"[^a-z]", "", parameter.name.casefold()))
+            service = deprecated_service(parameter)
             if service is not None and (name := wikitext.value_of(parameter)):
                 return ArchiveMark(node, f"https://{service}/{name}", url or None, renamed=parameter)
     return ArchiveMark(node, copy.address if copy else None, url or None, obsolete)
+
+
+def deprecated_service(parameter: ParameterNode) -> str | None:
+    """The host of the service that is deprecated, whose copy a parameter of an archive template names."""
+    return _DEPRECATED.get(re.sub(r"[^a-z]", "", parameter.name.casefold()))
 
 
 def _value(wikitext: Wikitext, node: TemplateNode, names: tuple[str, ...]) -> str:
