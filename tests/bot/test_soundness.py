@@ -11,6 +11,7 @@ from lxml import etree
 from support.awkward_wikitext import awkward_page
 from support.repairs import (
     COPY,
+    FOUND,
     NOW,
     URL,
     WIKIS,
@@ -107,6 +108,14 @@ def test_a_citation_with_the_address_of_a_chapter_gets_no_copy() -> None:
 def test_a_copy_of_another_spelling_of_the_address_stays(spelling: str) -> None:
     before = f"{{{{cite web|url={URL}|archive-url={COPY.replace(URL, spelling)}|archive-date=7 May 2012}}}}"
     assert repaired(before) == before
+
+
+@pytest.mark.parametrize("archive", [FOUND, None])
+def test_no_template_is_put_behind_a_brace_that_would_make_it_a_parameter(archive: object) -> None:
+    for before in (f"-{{[{URL} A]}}-", f"-{{{URL} A}}-", f"{{[{URL} A]}} B"):
+        assert repaired(before, "dewiki", links=known("dead", archive)) == before
+    named = f"-{{zh-hans:[{URL} A]}}-"
+    assert repaired(named, "dewiki", links=known("dead", archive)) != named
 
 
 def test_of_several_archive_templates_the_one_counts_that_names_its_copy() -> None:

@@ -187,9 +187,16 @@ def _is_dead(link: RepairableLink, wikitext: Wikitext, settings: WikiSettings, c
 
 
 def _form(link: RepairableLink) -> str:
-    """How the link and its marks are written, roughly."""
-    marks = ("copy-in-place",) * (link.wrapped is not None) + ("copy-beside",) * bool(link.archives)
-    return " ".join((link.kind.value, *marks, *("tagged",) * bool(link.dead_tags)))
+    """How the link and its marks are written, roughly; of a citation whether its copy has a date, too."""
+    dated = None if link.citation is None else link.citation.archive_date
+    marks = {
+        "in place": link.wrapped is not None,
+        "beside": bool(link.archives),
+        "obsolete": any(mark.obsolete is not None for mark in link.archives),
+        "dated": dated is not None and bool(dated.value),
+        "tagged": bool(link.dead_tags),
+    }
+    return " ".join((link.kind.value, link.copy_address or "", *(mark for mark, is_so in marks.items() if is_so)))
 
 
 # What the wiki says.
@@ -222,7 +229,7 @@ def _finding(entry: EditedLink, counts: _Counts, revert: _Revert) -> RevertFindi
     made, new = after - before, now - after
     if not now or (not new and made and not made & now):
         return RevertFinding(RevertVerdict.GONE, RevertReason.LINK_REMOVED, revert.user)
-    if not new or made <= now:
+    if not new or all(now[seen] >= after[seen] for seen in made):
         return RevertFinding(RevertVerdict.KEPT)
     if (before - after) & new:
         why = _why_reverted(entry, before, revert)
