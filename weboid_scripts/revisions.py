@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, Final
 
 import pywikibot
-from pywikibot.exceptions import Error
+from pywikibot.exceptions import APIError, Error
 from requests.exceptions import RequestException
 
 from weboid.errors import WeboidError
@@ -24,6 +24,10 @@ _FACTS: Final = "ids|user|comment|tags|sha1|timestamp"
 
 class WikiSilent(WeboidError):
     """The wiki does not say what was asked; so nothing is known, and nothing may be concluded."""
+
+
+class RevisionLost(WikiSilent):
+    """The wiki answers, but not for this revision, such as one whose page was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,8 @@ class RevisionReader:
                 answer = self._site.simple_request(
                     action="query", prop="revisions", formatversion=2, **{**question, **going_on}
                 ).submit()
+            except APIError as error:
+                raise RevisionLost(f"{self._site} refuses to tell its revisions: {error}") from error
             except (Error, RequestException) as error:
                 raise WikiSilent(f"{self._site} does not tell its revisions: {error}") from error
             query = answer.get("query") if isinstance(answer, dict) else None
