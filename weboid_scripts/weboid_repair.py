@@ -149,7 +149,7 @@ def _pages(
 ) -> Iterator[KnownPage]:
     """The pages to repair, with what is known of them."""
     if not options.is_dead:
-        return batches.pages(_parts(options.factory.getCombinedGenerator()))
+        return batches.pages(_parts(iter(options.factory.getCombinedGenerator())))
     keeps_place = not config.simulate and not options.factory.limit
     dead = DeadPages(site, client, journal, dbname, keeps_place=keeps_place)
     pages = batches.pages(_filtered(options.factory, batch) for batch in dead.batches())
