@@ -43,6 +43,7 @@ stopped the bot.
 
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from copy import copy
 from datetime import UTC, datetime
 from itertools import chain, islice
@@ -110,11 +111,14 @@ def _run(site: Any, words: list[str]) -> None:
     is_simulated = bool(config.simulate)
     if not is_simulated:
         site.login()
-    with Journal(Path(config.datafilepath(FILE_NAME))) as journal:
+    path = Path(config.datafilepath(FILE_NAME))
+    with ExitStack() as stack:
+        # A simulation reads from the journal where to go on, and makes none.
+        journal = None if is_simulated and not path.is_file() else stack.enter_context(Journal(path))
         _bot(site, options, dbname, journal, is_simulated=is_simulated).run()
 
 
-def _bot(site: Any, options: RepairOptions, dbname: str, journal: Journal, *, is_simulated: bool) -> RepairBot:
+def _bot(site: Any, options: RepairOptions, dbname: str, journal: Journal | None, *, is_simulated: bool) -> RepairBot:
     account = str(site.username())
     client = options.common.client(site)
     bots: list[RepairBot] = []
@@ -145,7 +149,7 @@ def _bot(site: Any, options: RepairOptions, dbname: str, journal: Journal, *, is
 
 
 def _pages(
-    batches: PageBatches, site: Any, client: WeboidClient, options: RepairOptions, dbname: str, journal: Journal
+    batches: PageBatches, site: Any, client: WeboidClient, options: RepairOptions, dbname: str, journal: Journal | None
 ) -> Iterator[KnownPage]:
     """The pages to repair, with what is known of them."""
     if not options.is_dead:
