@@ -214,8 +214,13 @@ class Config:
     wikis: tuple[WikiConfig, ...] = ()
 
 
-def load_config(file: Path | None, environ: Mapping[str, str] | None = None, *, data: Path | None = None) -> Config:
-    """The configuration by a file (or none) and the environment; `data` overrides both. Raises ConfigError."""
+def load_config(
+    file: Path | None, environ: Mapping[str, str] | None = None, *, data: Path | None = None, contact: str = ""
+) -> Config:
+    """The configuration by a file (or none) and the environment; `data` overrides both. Raises ConfigError.
+
+    `contact` holds where neither of them has one.
+    """
     environ = os.environ if environ is None else environ
     given = _toml(file)
     known = {"database", "data", "contact", *_SECTIONS, "archive", "farm", "wiki"}
@@ -223,7 +228,7 @@ def load_config(file: Path | None, environ: Mapping[str, str] | None = None, *, 
         raise ConfigError(f"{file}: unknown key {min(unknown)!r}; known are {', '.join(sorted(known))}")
     farms = (*BUILT_IN, *_farms(_table(given, "farm")))
     top = {name: environ.get(f"WEBOID_{name.upper()}") or given.get(name, "") for name in ("database", "contact")}
-    contact = _text(top["contact"])
+    contact = _text(top["contact"] or contact)
     if not contact.isprintable():
         raise ConfigError("contact: it goes into a header, so it must be printable and on one line")
     folder = data or environ.get("WEBOID_DATA") or given.get("data")

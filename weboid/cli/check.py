@@ -7,8 +7,9 @@ from contextlib import aclosing
 
 import click
 
+from weboid.checking.spot_checks import SpotCheck
 from weboid.cli.arguments import urls_of
-from weboid.cli.checking import EXIT_NO_NETWORK, CheckLine, checked, quick_option
+from weboid.cli.checking import EXIT_NO_NETWORK, checked, json_line, quick_option
 from weboid.cli.console import check_table
 from weboid.cli.escape import plain
 from weboid.cli.runtime import run_async
@@ -40,11 +41,11 @@ def command(config: Config, urls: tuple[str, ...], as_json: bool, quick: bool, f
     sys.exit(run_async(main()))
 
 
-async def show(lines: AsyncIterator[CheckLine], *, as_json: bool) -> int:
+async def show(lines: AsyncIterator[SpotCheck], *, as_json: bool) -> int:
     """Prints all results; returns the exit status, after a word on standard error if nothing can be said."""
     why = None
 
-    async def noted() -> AsyncIterator[CheckLine]:
+    async def noted() -> AsyncIterator[SpotCheck]:
         nonlocal why
         async for line in lines:
             why = why or line.no_network
@@ -57,8 +58,8 @@ async def show(lines: AsyncIterator[CheckLine], *, as_json: bool) -> int:
     return EXIT_NO_NETWORK
 
 
-async def print_json(lines: AsyncIterator[CheckLine]) -> None:
+async def print_json(lines: AsyncIterator[SpotCheck]) -> None:
     """Prints each result as one line of JSON, as soon as it is available."""
     async for line in lines:
-        sys.stdout.write(json.dumps(line.as_json()) + "\n")
+        sys.stdout.write(json.dumps(json_line(line)) + "\n")
         sys.stdout.flush()

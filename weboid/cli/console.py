@@ -11,7 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 from rich.text import Text
 
-from weboid.cli.checking import NO_NETWORK, CheckLine
+from weboid.checking.spot_checks import SpotCheck
+from weboid.cli.checking import NO_NETWORK
 from weboid.cli.escape import host_line, plain
 
 _STYLES: Final = {
@@ -41,7 +42,7 @@ def bar(console: Console) -> Progress:
     )
 
 
-async def check_table(lines: AsyncIterator[CheckLine]) -> None:
+async def check_table(lines: AsyncIterator[SpotCheck]) -> None:
     """Prints the table of ``weboid check``, with a progress bar until all results are available."""
     errors = Console(stderr=True, soft_wrap=True)
     table = Table(box=None, pad_edge=False)
@@ -56,7 +57,7 @@ async def check_table(lines: AsyncIterator[CheckLine]) -> None:
     Console().print(table)
 
 
-def _check_row(line: CheckLine) -> tuple[Text, ...]:
+def _check_row(line: SpotCheck) -> tuple[Text, ...]:
     answer, seen, link = line.answer, line.seen, line.link
     url = Text(plain(link.url or link.given)).append(host_line(link.url), style="dim")
     if answer and answer.hops:
@@ -70,14 +71,14 @@ def _check_row(line: CheckLine) -> tuple[Text, ...]:
     )
 
 
-def _reason(line: CheckLine) -> str:
+def _reason(line: SpotCheck) -> str:
     """The reason of a line without a fault of ours."""
     if line.seen:
         return line.seen.reason.word
     return NO_NETWORK if line.no_network else line.link.reason or ""
 
 
-def _why(line: CheckLine) -> str:
+def _why(line: SpotCheck) -> str:
     """The strongest signal in a word, unless it is the code, which has a column of its own."""
     word = plain(line.signals[0]).partition(":")[0] if line.signals else ""
     return f" ({word})" if word not in ("", "code") else ""

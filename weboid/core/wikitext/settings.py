@@ -14,6 +14,8 @@ from typing import Annotated, Any, Final, Literal
 from babel import Locale, UnknownLocaleError
 from babel.dates import parse_pattern
 
+from weboid.core.url.urls import Url
+from weboid.core.wikitext.link_lists import LinkLists
 from weboid.core.wikitext.shape import Form, Misfit, read, schema
 from weboid.errors import WeboidError
 
@@ -191,6 +193,7 @@ class WikiSettings:
     ignore: tuple[TemplateName, ...] = ()
     paywall_tags: tuple[TemplateName, ...] = ()
     exclusion: tuple[TemplateName, ...] = ()
+    links: LinkLists = field(default_factory=LinkLists)
     options: Options = Options()
 
 
@@ -208,6 +211,11 @@ def parse_settings(text: str, *, wiki: str | None = None) -> WikiSettings:
 def settings_schema() -> dict[str, Any]:
     """The JSON Schema of the page."""
     return schema(WikiSettings, "The settings of a wiki for Weboid")
+
+
+def flags_of(url: Url, settings: WikiSettings | None) -> frozenset[str]:
+    """What the wiki itself says of a link: words of ``core/wikitext/link_lists``. None = it has no settings."""
+    return frozenset() if settings is None else settings.links.flags_of(url)
 
 
 def template_key(name: str) -> str:
@@ -243,6 +251,7 @@ def _contradictions(settings: WikiSettings, wiki: str | None) -> list[str]:
     patterns = [dead.write, archive.write, *(_values(settings.cite))]
     if settings.month is None and any("month" in placeholders(pattern) for pattern in patterns):
         faults.append("month: is missing, but {month} is used")
+    faults += [f"links.{fault}" for fault in settings.links.contradictions()]
     needed = ("names", "url", "archive_url", "archive_date")
     return faults + [f"cite.{name}: must not be empty" for name in needed if not getattr(settings.cite, name)]
 

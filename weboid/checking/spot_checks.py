@@ -1,0 +1,137 @@
+"""Checks given URLs once, without a store: for ``weboid check``, ``weboid page`` and the bot scripts.
+
+In which order URLs are checked, and how many at a time, is the caller's matter; pauses are kept here.
+"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from weboid.checking.checker import Checker
+from weboid.checking.connectivity import Connectivity
+from weboid.checking.face_memory import FaceMemory
+from weboid.checking.online import Online
+from weboid.checking.turns import LocalTurns, NotAsked, Turns
+from weboid.config import CrawlConfig, NetConfig, load_config
+from weboid.core.observe.check_request import CheckRequest
+from weboid.core.observe.content import signals_of
+from weboid.core.observe.observation import Observation, RawResponse
+from weboid.core.url.classify import Classified, UrlClass
+from weboid.core.url.hosts import registrable_domain
+from weboid.net.outbound import Outbound, open_session
+
+
+@dataclass(frozen=True, slots=True)
+class SpotCheck:
+    """One URL with its class and, if it was checked, the result; `signals` spoke against its working."""
+
+    link: Classified
+    answer: RawResponse | None = None
+    seen: Observation | None = None
+    error: str | None = None
+    signals: tuple[str, ...] = ()
+    no_network: str | None = None
+    """Why nothing can be said of any link: our own connection is down (C-16)."""
+
+
+class SpotChecks:
+    """Makes checks; failures are believed only while somebody answers (C-16)."""
+
+    def __init__(self, checker: Checker, connectivity: Connectivity) -> None:
+        self._checker = checker
+        self._connectivity = connectivity
+
+    async def check(self, link: Classified, *, quick: bool = False) -> SpotCheck:
+        """The check of a link; only watched ones are requested. `quick`: only headers, where HEAD is believed (C-1)."""
+        if link.kind is not UrlClass.WATCHED or link.url is None:
+            return SpotCheck(link)
+        if self._connectivity.is_down:
+            return SpotCheck(link, no_network=self._connectivity.told)
+        made = SpotCheck(link)
+
+        async def ask(question: CheckRequest) -> Observation:
+            nonlocal made
+            try:
+                found = await self._checker.check(question)
+            except NotAsked:
+                why = "not checked: its host must not be contacted now, or has too many checks waiting"
+                made = SpotCheck(link, error=why)
+                raise
+            except Exception as error:
+                # A fault of ours: it is reported, and nothing is concluded about the link.
+                made = SpotCheck(link, error=f"could not be checked: {type(error).__name__}")
+                raise
+            signals = found.signals or (signals_of(found.answer, found.seen.reason) if found.answer else ())
+            made = SpotCheck(link, found.answer, found.seen, signals=signals)
+            return found.seen
+
+        question = CheckRequest(str(link.url), thorough=True, looks=not quick)
+        seen = await self._connectivity.check(question, ask)
+        if seen is None and self._connectivity.is_down:
+            return SpotCheck(link, no_network=self._connectivity.told)
+        return made
+
+
+class DomainTurns:
+    """Turns at registrable domains: the pause is kept between two requests to any of a domain's hosts (B-3)."""
+
+    def __init__(self, delay_s: float) -> None:
+        self._turns = LocalTurns(delay_s)
+
+    async def turn(self, host: str) -> None:
+        """Returns when a request may go to the host's domain; raises NotAsked if the wait is too long."""
+        await self._turns.turn(registrable_domain(host))
+
+    async def rest(self, host: str, seconds: float) -> None:
+        """Sends no requests to the host's domain for so many seconds (Retry-After)."""
+        await self._turns.rest(registrable_domain(host), seconds)
+
+    def slow(self, host: str, delay_s: float) -> None:
+        """Sets a longer delay between requests to this host's domain (robots.txt)."""
+        self._turns.slow(registrable_domain(host), delay_s)
+
+    def delay_of(self, host: str) -> float:
+        """The seconds between two requests to a host's domain."""
+        return self._turns.delay_of(registrable_domain(host))
+
+
+@asynccontextmanager
+async def open_spot_checks(
+    net: NetConfig, crawl: CrawlConfig, turns: Turns, online: Callable[[Checker, Outbound], Online]
+) -> AsyncIterator[SpotChecks]:
+    """Checks over a session of their own; `online` makes the witnesses of our own connection."""
+    async with open_session(net) as session:
+        checker = Checker(session, turns, crawl, faces=FaceMemory())
+        # Whatever is open may still answer: nothing is decided before all of it has failed.
+        connectivity = Connectivity(checker.ask, online(checker, session), suspects=net.connections + 1)
+        await connectivity.look()
+        try:
+            yield SpotChecks(checker, connectivity)
+        finally:
+            await connectivity.close()
+
+
+@asynccontextmanager
+async def open_domain_checks(*, connections: int, contact: str, apis: Sequence[str]) -> AsyncIterator[SpotChecks]:
+    """Checks with a pause between two requests to one registrable domain (B-3), for programs without a configuration.
+
+    Pauses, permitted networks, name servers and the like are those of the environment (``WEBOID_NET_…``,
+    ``WEBOID_CRAWL_…``) or the defaults; of `connections` and the configured ones the fewer. `contact` goes into the
+    User-Agent unless the environment has one. `apis` are those of the wikis whose links are checked, as witnesses that
+    we are online. Raises ConfigError.
+    """
+    config = load_config(None, contact=contact)
+    net = replace(config.net, connections=min(connections, config.net.connections))
+
+    def online(checker: Checker, session: Outbound) -> Online:
+        return Online(
+            checker.fetch,
+            session.look_up,
+            canaries=config.crawl.canaries,
+            apis=apis,
+            http_port=config.net.web_ports[0],
+        )
+
+    turns = DomainTurns(config.crawl.delay)
+    async with open_spot_checks(net, config.crawl, turns, online) as checks:
+        yield checks
