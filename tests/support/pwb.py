@@ -138,7 +138,14 @@ class Person:
 
     def parsed(self, title: str) -> dict[str, Any]:
         """A page as rendered: `text` (HTML), `categories` (hidden ones, too), `externallinks`, `parsewarnings`."""
-        told = self.ask(action="parse", page=title, prop="text|categories|externallinks|parsewarnings")["parse"]
+        return self._rendered(page=title)
+
+    def rendered(self, text: str) -> dict[str, Any]:
+        """The same of a text that is not saved."""
+        return self._rendered(text=text, title="Unsaved", contentmodel="wikitext", disablelimitreport=1)
+
+    def _rendered(self, **what: str | int) -> dict[str, Any]:
+        told = self.ask(action="parse", prop="text|categories|externallinks|parsewarnings", **what)["parse"]
         return {**told, "categories": sorted(each["category"] for each in told["categories"])}
 
 

@@ -1,4 +1,4 @@
-"""The story that tests of the repair bot begin with: pages of a real wiki were fed, their links died, copies were found.
+"""The story with which tests of the repair bot begin: pages of a real wiki were fed, links died, copies were found.
 
 A real MediaWiki, a real PostgreSQL and a real web archive; Weboid's own commands; days pass by the tests' clock. At its
 end a real webservice answers, and nothing has been repaired yet.
@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from support.commands import Place, open_web_place
 from support.ports import free_port
 from support.pwb import BotWiki
 from support.pywb import RealArchive
-from support.wiki_templates import DBNAME, SETTINGS_PAGE, TEMPLATES, wiki_settings
+from support.wiki_templates import DBNAME, save_templates
 
 from weboid.demo.life import Life, Spell
 from weboid.demo.world import Behaviour, Code, Host, Page, World
@@ -31,11 +31,12 @@ TOKEN: Final = "a-token-of-the-operator-of-the-bot"
 
 _FEED_DAY, _LAST_DAY, _STEP = 106, 145, 5
 """Rounds on every fifth day are enough to prove a death, and spare time."""
+_LIVES: Final[Life[Behaviour]] = (Spell(0, Page()),)
 _DIES: Final[Life[Behaviour]] = (Spell(0, Page(title="The article")), Spell(108, Code(404)))
 _WORLD: Final = World(
     {
-        "site.demo": Host(paths={"/fine": (Spell(0, Page()),), **dict.fromkeys(("/copied", "/lost", "/blocked"), _DIES)}),
-        "offer.demo": Host(paths={"/copied": _DIES, "/": (Spell(0, Page()),)}),
+        "site.demo": Host(paths={"/fine": _LIVES, **dict.fromkeys(("/copied", "/lost", "/blocked"), _DIES)}),
+        "offer.demo": Host(paths={"/copied": _DIES, "/": _LIVES}),
     }
 )
 _TEXT: Final = "".join(f"<p>On day {day} the ferry sailed {day % 5} times, as the tide allowed.\n" for day in range(60))
@@ -105,9 +106,9 @@ async def open_repair_story(
         for url in (COPIED, BLOCKED, SPAM):
             archive.add(story.located(url), datetime.strptime(f"{STAMP}Z", "%Y%m%d%H%M%S%z"), body=_GOOD)
         archive.block(story.located(BLOCKED))
-        wiki_pages = {**TEMPLATES, SETTINGS_PAGE: wiki_settings(), **pages}
-        for title, text in wiki_pages.items():
-            bot_wiki.admin.save(title, story.filled(text) if title in pages else text)
+        save_templates(bot_wiki.admin)
+        for title, text in pages.items():
+            bot_wiki.admin.save(title, story.filled(text))
         await story.command("feed", "pass", "--day", str(_FEED_DAY))
         await _let_die(story)
         await _serve(story)

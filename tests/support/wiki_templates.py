@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+from support.pwb import Person
+
 SETTINGS_PAGE: Final = "MediaWiki:Weboid.json"
 DBNAME: Final = "testwiki@wmflabs"
 DEAD_CATEGORY: Final = "All_articles_with_dead_external_links"
@@ -47,6 +49,12 @@ def wiki_settings(**options: Any) -> str:
     shipped = json.loads((_HERE.parents[1] / "wikis" / "enwiki.json").read_text(encoding="utf-8"))
     settings = {**shipped, "dbname": DBNAME, "options": {**shipped.get("options", {}), **options}}
     return json.dumps(settings, indent=1)
+
+
+def save_templates(admin: Person) -> None:
+    """Saves templates and settings page in a wiki."""
+    for title, text in {**TEMPLATES, SETTINGS_PAGE: wiki_settings()}.items():
+        admin.save(title, text)
 
 
 def complaints(categories: list[str]) -> set[str]:
