@@ -5,6 +5,7 @@ end a real webservice answers, and nothing has been repaired yet.
 """
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -22,10 +23,16 @@ from support.wiki_templates import DBNAME, save_templates
 from weboid.demo.life import Life, Spell
 from weboid.demo.world import Behaviour, Code, Host, Page, World
 
-FINE, COPIED, LOST, BLOCKED = (f"http://site.demo/{path}" for path in ("fine", "copied", "lost", "blocked"))
-"""A working link; and dead ones: with a copy, with certainly none, and with one that its archive does not show."""
-SPAM: Final = "http://offer.demo/copied"
-"""Dead, with a copy; its host comes onto the wiki's spam blacklist when somebody puts it there."""
+URLS: Final = {
+    "FINE": "http://site.demo/fine",
+    "COPIED": "http://site.demo/copied",
+    "MISTAKEN": "http://site.demo/mistaken",
+    "LOST": "http://site.demo/lost",
+    "BLOCKED": "http://site.demo/blocked",
+    "SPAM": "http://offer.demo/copied",
+}
+"""A working link; and dead ones: two with a copy, one with certainly none, one with a copy that its archive does not
+show, and one with a copy whose host comes onto the wiki's spam blacklist when somebody puts it there."""
 STAMP: Final = "20170330100000"
 TOKEN: Final = "a-token-of-the-operator-of-the-bot"
 
@@ -33,9 +40,10 @@ _FEED_DAY, _LAST_DAY, _STEP = 106, 145, 5
 """Rounds on every fifth day are enough to prove a death, and spare time."""
 _LIVES: Final[Life[Behaviour]] = (Spell(0, Page()),)
 _DIES: Final[Life[Behaviour]] = (Spell(0, Page(title="The article")), Spell(108, Code(404)))
+_GONE: Final = ("/copied", "/mistaken", "/lost", "/blocked")
 _WORLD: Final = World(
     {
-        "site.demo": Host(paths={"/fine": _LIVES, **dict.fromkeys(("/copied", "/lost", "/blocked"), _DIES)}),
+        "site.demo": Host(paths={"/fine": _LIVES, **dict.fromkeys(_GONE, _DIES)}),
         "offer.demo": Host(paths={"/copied": _DIES, "/": _LIVES}),
     }
 )
@@ -54,19 +62,19 @@ class RepairStory:
     service: str
     day: int
 
-    def located(self, url: str) -> str:
-        """A URL of the story as the wiki's pages have it."""
+    def located(self, name: str) -> str:
+        """A URL of the story, by its name in `URLS`, as the wiki's pages have it."""
         assert self.place.web
-        return self.place.web.located(url)
+        return self.place.web.located(URLS[name])
 
-    def copy_of(self, url: str) -> str:
+    def copy_of(self, name: str) -> str:
         """The address of its copy for readers."""
-        return f"https://web.archive.org/web/{STAMP}/{self.located(url)}"
+        return f"https://web.archive.org/web/{STAMP}/{self.located(name)}"
 
     def filled(self, text: str) -> str:
         """A text with the story's URLs in the place of their names in braces, such as ``{COPIED}``."""
-        for name, url in (("FINE", FINE), ("COPIED", COPIED), ("LOST", LOST), ("BLOCKED", BLOCKED), ("SPAM", SPAM)):
-            text = text.replace(f"{{{name}}}", self.located(url)).replace(f"{{{name} COPY}}", self.copy_of(url))
+        for name in URLS:
+            text = text.replace(f"{{{name}}}", self.located(name))
         return text
 
     async def command(self, *call: str) -> str:
@@ -97,15 +105,16 @@ async def open_repair_story(
         place.watch(DBNAME, bot_wiki.wiki.api)
         place.environ |= {
             "WEBOID_DATABASE": database,
+            "WEBOID_WEB_TOKENS": f"bot:{hashlib.sha256(TOKEN.encode()).hexdigest()}",
             "WEBOID_ARCHIVE_SERVICES": "wayback",
             "WEBOID_ARCHIVE_WAYBACK_BASE": archive.url,
             "WEBOID_ARCHIVE_WAYBACK_DIALECT": "pywb",
             "WEBOID_ARCHIVE_WAYBACK_PER_MINUTE": "0",
             "WEBOID_ARCHIVE_WAYBACK_REPLAY_PER_MINUTE": "0",
         }
-        for url in (COPIED, BLOCKED, SPAM):
-            archive.add(story.located(url), datetime.strptime(f"{STAMP}Z", "%Y%m%d%H%M%S%z"), body=_GOOD)
-        archive.block(story.located(BLOCKED))
+        for name in ("COPIED", "MISTAKEN", "BLOCKED", "SPAM"):
+            archive.add(story.located(name), datetime.strptime(f"{STAMP}Z", "%Y%m%d%H%M%S%z"), body=_GOOD)
+        archive.block(story.located("BLOCKED"))
         save_templates(bot_wiki.admin)
         for title, text in pages.items():
             bot_wiki.admin.save(title, story.filled(text))
@@ -121,7 +130,7 @@ async def _let_die(story: RepairStory) -> None:
         story.place.day = story.day = day
         await story.command("crawl", "--once", "--day", str(day))
         await story.command("archive", "--once", "--day", str(day))
-        if day > 120 and (await story.shown(story.located(COPIED)))[0]["verdict"] == "dead":
+        if day > 120 and (await story.shown(story.located("COPIED")))[0]["verdict"] == "dead":
             return
     raise AssertionError("they never died")
 

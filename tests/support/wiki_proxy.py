@@ -30,10 +30,10 @@ class WikiProxy:
     asked: list[Question] = field(default_factory=list)
     before: Callable[[Question], bytes | None] = lambda question: None
 
-    def edits(self, title: str = "") -> list[Question]:
-        """The questions so far that were to save a page, or the one of this title."""
+    def edits(self, page: int | None = None) -> list[Question]:
+        """The questions so far that were to save a page, or the one with this number."""
         saves = [question for question in self.asked if question.get("action") == "edit"]
-        return [question for question in saves if question.get("title") == title] if title else saves
+        return saves if page is None else [question for question in saves if question.get("pageid") == str(page)]
 
 
 @contextmanager
