@@ -12,7 +12,7 @@ from support.wiki_templates import COPY_CATEGORY, DEAD_CATEGORY, PERMANENT_CATEG
 
 pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
-RUN_PAGE = f"User:{BOT}/run"
+RUN_PAGE = f"User:{BOT}/Run"
 HARBOUR = """'''Harbour''' is old.<ref>{{Cite web|url={COPIED}|title=The ferry|access-date=17 April 2017}}</ref>
 It was painted.<ref>[{COPIED} The painting]</ref>
 The list was lost.<ref>{{Cite web |url={LOST} |title=The list}}</ref>
