@@ -13,17 +13,13 @@ import pywikibot
 from pywikibot.exceptions import APIError, Error
 from requests.exceptions import RequestException
 
-from weboid.errors import WeboidError
+from weboid_scripts.wiki_query import WikiSilent as WikiSilent
 
 AT_ONCE: Final = 50
 """Revisions or pages in one request, the most that the API gives everybody."""
 _MOST_LATER: Final = 5_000
 _MOST_PARTS: Final = 200
 _FACTS: Final = "ids|user|comment|tags|sha1|timestamp"
-
-
-class WikiSilent(WeboidError):
-    """The wiki does not say what was asked; so nothing is known, and nothing may be concluded."""
 
 
 class RevisionLost(WikiSilent):
