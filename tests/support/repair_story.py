@@ -18,7 +18,7 @@ from support.commands import Place, open_web_place
 from support.ports import free_port
 from support.pwb import BotWiki
 from support.pywb import RealArchive
-from support.wiki_templates import DBNAME, save_templates
+from support.wiki_templates import save_templates, settings_page
 
 from weboid.demo.life import Life, Spell
 from weboid.demo.world import Behaviour, Code, Host, Page, World
@@ -29,10 +29,9 @@ URLS: Final = {
     "MISTAKEN": "http://site.demo/mistaken",
     "LOST": "http://site.demo/lost",
     "BLOCKED": "http://site.demo/blocked",
-    "SPAM": "http://offer.demo/copied",
 }
-"""A working link; and dead ones: two with a copy, one with certainly none, one with a copy that its archive does not
-show, and one with a copy whose host comes onto the wiki's spam blacklist when somebody puts it there."""
+"""A working link; and dead ones: two with a copy, one with certainly none, one with a copy that nobody may see."""
+DBNAME: Final = "testwiki@wmflabs"
 STAMP: Final = "20170330100000"
 TOKEN: Final = "a-token-of-the-operator-of-the-bot"
 
@@ -41,12 +40,7 @@ _FEED_DAY, _LAST_DAY, _STEP = 106, 145, 5
 _LIVES: Final[Life[Behaviour]] = (Spell(0, Page()),)
 _DIES: Final[Life[Behaviour]] = (Spell(0, Page(title="The article")), Spell(108, Code(404)))
 _GONE: Final = ("/copied", "/mistaken", "/lost", "/blocked")
-_WORLD: Final = World(
-    {
-        "site.demo": Host(paths={"/fine": _LIVES, **dict.fromkeys(_GONE, _DIES)}),
-        "offer.demo": Host(paths={"/copied": _DIES, "/": _LIVES}),
-    }
-)
+_WORLD: Final = World({"site.demo": Host(paths={"/fine": _LIVES, **dict.fromkeys(_GONE, _DIES)})})
 _TEXT: Final = "".join(f"<p>On day {day} the ferry sailed {day % 5} times, as the tide allowed.\n" for day in range(60))
 _GOOD: Final = f"<!doctype html><html lang=en><title>The article</title>{_TEXT}</html>".encode()
 _WAIT_S: Final = 30.0
@@ -84,15 +78,8 @@ class RepairStory:
         return ran.out
 
     async def shown(self, what: str) -> list[dict[str, Any]]:
-        """What ``weboid show`` has of a URL."""
+        """What ``weboid show`` has of a URL, or of the links of a page (``WIKI:TITLE``)."""
         return (await self.place.run("show", "--json", what)).lines()
-
-    async def answer(self, title: str) -> dict[str, Any]:
-        """What the webservice has of a page."""
-        question = {"dbname": DBNAME, "title": title, "all": "1"}
-        async with aiohttp.ClientSession() as client, client.get(f"{self.service}/api/page", params=question) as answer:
-            told: dict[str, Any] = await answer.json()
-            return told
 
 
 @asynccontextmanager
@@ -101,6 +88,7 @@ async def open_repair_story(
 ) -> AsyncIterator[RepairStory]:
     """The story of a wiki with these pages, text (see `RepairStory.filled`) by title, until the block ends."""
     async with open_web_place(folder, _WORLD) as place:
+        save_templates(bot_wiki.admin)
         story = RepairStory(place, bot_wiki, archive, f"http://127.0.0.1:{free_port()}", _FEED_DAY)
         place.watch(DBNAME, bot_wiki.wiki.api)
         place.environ |= {
@@ -112,16 +100,16 @@ async def open_repair_story(
             "WEBOID_ARCHIVE_WAYBACK_PER_MINUTE": "0",
             "WEBOID_ARCHIVE_WAYBACK_REPLAY_PER_MINUTE": "0",
         }
-        for name in ("COPIED", "MISTAKEN", "BLOCKED", "SPAM"):
+        for name in ("COPIED", "MISTAKEN", "BLOCKED"):
             archive.add(story.located(name), datetime.strptime(f"{STAMP}Z", "%Y%m%d%H%M%S%z"), body=_GOOD)
         archive.block(story.located("BLOCKED"))
-        save_templates(bot_wiki.admin)
         for title, text in pages.items():
             bot_wiki.admin.save(title, story.filled(text))
         await story.command("feed", "pass", "--day", str(_FEED_DAY))
         await _let_die(story)
         await _serve(story)
-        yield story
+        with settings_page(bot_wiki.admin, DBNAME):
+            yield story
 
 
 async def _let_die(story: RepairStory) -> None:
