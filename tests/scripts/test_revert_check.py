@@ -15,7 +15,8 @@ from weboid.bot.reverts import EditedLink
 from weboid_scripts.journal import Edit, Journal, NotedRevert
 from weboid_scripts.revert_check import COUNTED, REVERTED, UNKNOWN, RevertCheck, note_reverts, too_many_reverts
 from weboid_scripts.revert_search import ExaminedEdit, RevertSearch
-from weboid_scripts.revisions import RevisionReader, WikiSilent
+from weboid_scripts.revisions import RevisionReader
+from weboid_scripts.wiki_query import WikiSilent
 
 WIKI = "enwiki@WMF"
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
