@@ -40,7 +40,7 @@ from pywikibot.exceptions import Error
 from weboid.errors import WeboidError
 from weboid_scripts.client import WeboidClient
 from weboid_scripts.journal import FILE_NAME, Edit, Journal, NotedRevert
-from weboid_scripts.options import read_common
+from weboid_scripts.options import OptionRefused, read_common
 from weboid_scripts.revert_check import note_reverts, too_many_reverts
 from weboid_scripts.revert_listing import printable, table_of
 from weboid_scripts.revert_options import RevertOptions, read_revert_options
@@ -58,6 +58,8 @@ def main(*arguments: str) -> None:
     try:
         common, others = read_common(pywikibot.handle_args(arguments))
         options = read_revert_options(others)
+        if config.simulate and (options.is_resuming or options.release is not None):
+            raise OptionRefused("-resume and -release: change the journal alone. Give them without -simulate.")
         site = pywikibot.Site()
         with Journal(Path(config.datafilepath(FILE_NAME))) as journal:
             wiki = common.dbname(site)
