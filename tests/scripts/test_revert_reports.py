@@ -65,7 +65,7 @@ def test_only_probable_false_positives_whose_reverter_is_known_are_reported(
 ) -> None:
     _note(journal, "http://c.example.org/", 200, is_wrong=False)
     _note(journal, "http://c.example.org/", 201, reverter="")
-    assert _report(journal, service).new == 2
+    assert _report(journal, service) == Reported(new=2)
     assert {each["revision"] for each in service.reverts} == {100, 101}
 
 
