@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final
 
-from weboid.bot.answers import KnownLinks, LinkAnswer
+from weboid.bot.answers import KnownLinks, LinkAnswer, form_of
 from weboid.bot.archived import CopyStanding, chosen_copy, copy_at, for_readers, standing_of
 from weboid.bot.decisions import LinkState, RepairAction, decide
 from weboid.bot.exclusion import excludes
@@ -19,7 +19,7 @@ from weboid.bot.rewriting import Writing, edits_for, stated_by, tagged_by
 from weboid.core.archive.copies import CopyState
 from weboid.core.wikitext.dates import day_in
 from weboid.core.wikitext.reader import read_wikitext
-from weboid.core.wikitext.settings import WikiSettings
+from weboid.core.wikitext.settings import WikiSettings, flags_of
 
 BOT: Final = "WeboidBot"
 SCRIPT: Final = "weboid_repair"
@@ -82,7 +82,7 @@ def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], li
         answer = answers.of(link.url)
         if answer is None or link.is_ignored or (only_references and link.spot.reference is None):
             continue
-        answer = _fitting(answer, link, writing)
+        answer = _fitting(_flagged(answer, link.url, writing.settings), link, writing)
         state = _state_of(writing, link, answers)
         decision = decide(state, answer, writing.settings.options)
         if decision.action is RepairAction.NOTHING:
@@ -95,6 +95,13 @@ def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], li
             shifted = [TextEdit(e.start - min(start, link.start), e.end - min(start, link.start), e.text) for e in own]
             changes.append(LinkChange(link.url, decision.action, decision.why, before, _applied(before, shifted)))
     return edits, changes
+
+
+def _flagged(answer: LinkAnswer, url: str, settings: WikiSettings) -> LinkAnswer:
+    """The answer with what the wiki itself says of the link, which answers of others lack."""
+    form = form_of(url)
+    own = frozenset[str]() if form is None else flags_of(form, settings)
+    return replace(answer, flags=answer.flags | own) if own else answer
 
 
 def _fitting(answer: LinkAnswer, link: RepairableLink, writing: Writing) -> LinkAnswer:
@@ -126,6 +133,8 @@ def _state_of(writing: Writing, link: RepairableLink, answers: KnownLinks) -> Li
         copy = standing_of(link.wrapped, link.url, answers)
     elif marks:
         copy = _standing_of_mark(link, answers)
+    elif link.copy_behind is not None:
+        copy = CopyStanding.GOOD  # what that is worth is decided where it stands
     return LinkState(
         copy=copy,
         tagged=tagged,
