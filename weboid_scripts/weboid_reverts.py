@@ -32,10 +32,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pywikibot
 from pywikibot import config
-from pywikibot.exceptions import Error
 
 from weboid.errors import WeboidError
 from weboid_scripts.client import WeboidClient
@@ -46,6 +46,7 @@ from weboid_scripts.revert_listing import printable, table_of
 from weboid_scripts.revert_options import RevertOptions, read_revert_options
 from weboid_scripts.revert_reports import report_reverts
 from weboid_scripts.revert_search import RevertSearch
+from weboid_scripts.starting import run_script
 from weboid_scripts.wiki_settings import read_settings
 
 _SURELY_OVER = timedelta(days=1)
@@ -54,28 +55,27 @@ _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def main(*arguments: str) -> None:
-    """Runs the script; ends it with status 2 and a sentence if something keeps it from its work."""
-    try:
-        common, others = read_common(pywikibot.handle_args(arguments))
-        options = read_revert_options(others)
-        if config.simulate and (options.is_resuming or options.release is not None):
-            raise OptionRefused("-resume and -release: change the journal alone. Give them without -simulate.")
-        site = pywikibot.Site()
-        with Journal(Path(config.datafilepath(FILE_NAME))) as journal:
-            wiki = common.dbname(site)
-            if options.is_resuming:
-                journal.count_anew(wiki)
-                pywikibot.info(f"Reverts of edits that were made on {wiki} until now do not count any more.")
-            elif options.release is not None:
-                _release(journal, wiki, options.release)
-            else:
-                settings = read_settings(site, common, wiki).settings
-                search = RevertSearch(site, journal, settings, str(site.username() or ""))
-                _look_at_edits(journal, search, wiki, options)
-                _report(journal, common.client(site), wiki)
-    except (WeboidError, Error) as error:
-        pywikibot.error(printable(str(error)))
-        sys.exit(2)
+    """Runs the script with these arguments, or those of the command line; exits with its status."""
+    sys.exit(run_script(_run, arguments))
+
+
+def _run(site: Any, words: list[str]) -> None:
+    common, others = read_common(words)
+    options = read_revert_options(others)
+    if config.simulate and (options.is_resuming or options.release is not None):
+        raise OptionRefused("-resume and -release: change the journal alone. Give them without -simulate.")
+    wiki = common.dbname(site)
+    with Journal(Path(config.datafilepath(FILE_NAME))) as journal:
+        if options.is_resuming:
+            journal.count_anew(wiki)
+            pywikibot.info(f"Reverts of edits that were made on {wiki} until now do not count any more.")
+        elif options.release is not None:
+            _release(journal, wiki, options.release)
+        else:
+            settings = read_settings(site, common, wiki).settings
+            search = RevertSearch(site, journal, settings, str(site.username() or ""))
+            _look_at_edits(journal, search, wiki, options)
+            _report(journal, common.client(site), wiki)
 
 
 def _now() -> datetime:

@@ -4,13 +4,14 @@ They are our own and small; what matters is that their categories are right: a r
 """
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from support.pwb import Person
 
 SETTINGS_PAGE: Final = "MediaWiki:Weboid.json"
-DBNAME: Final = "testwiki@wmflabs"
 DEAD_CATEGORY: Final = "All_articles_with_dead_external_links"
 PERMANENT_CATEGORY: Final = "All_articles_with_permanently_dead_external_links"
 COPY_CATEGORY: Final = "Webarchive_template_wayback_links"
@@ -44,17 +45,25 @@ TEMPLATES: Final = {
 """Text by full title."""
 
 
-def wiki_settings(**options: Any) -> str:
-    """The settings page of the test wiki: those of the English Wikipedia, with these `options`."""
+def wiki_settings(dbname: str, **options: Any) -> str:
+    """Settings for the test wiki under this name: those of the English Wikipedia, with these `options`."""
     shipped = json.loads((_HERE.parents[1] / "wikis" / "enwiki.json").read_text(encoding="utf-8"))
-    settings = {**shipped, "dbname": DBNAME, "options": {**shipped.get("options", {}), **options}}
+    settings = {**shipped, "dbname": dbname, "options": {**shipped.get("options", {}), **options}}
     return json.dumps(settings, indent=1)
 
 
 def save_templates(admin: Person) -> None:
-    """Saves templates and settings page in a wiki."""
-    for title, text in {**TEMPLATES, SETTINGS_PAGE: wiki_settings()}.items():
+    """Saves the templates in a wiki."""
+    for title, text in TEMPLATES.items():
         admin.save(title, text)
+
+
+@contextmanager
+def settings_page(admin: Person, dbname: str, **options: Any) -> Iterator[None]:
+    """A wiki with a settings page, until the block ends."""
+    admin.save(SETTINGS_PAGE, wiki_settings(dbname, **options))
+    yield
+    admin.do("delete", title=SETTINGS_PAGE)
 
 
 def complaints(categories: list[str]) -> set[str]:

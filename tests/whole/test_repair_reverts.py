@@ -175,7 +175,8 @@ def test_what_was_released_and_counting_anew(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("-days:0",), ("-limit:many",), ("-release:5",), ("-what",), ("-resume", "-release:5"), ("-resume", "-simulate")]
+    "words",
+    [("-days:0",), ("-limit:x",), ("-release:5",), ("-what",), ("-resume", "-release:5"), ("-resume", "-simulate")],
 )
 def test_what_cannot_be_done_is_one_sentence(bench: Bench, words: tuple[str, ...]) -> None:
     ran = bench.operator.pwb("weboid_reverts", "-settings:settings.json", *words)
