@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from pywikibot.exceptions import Error
+from pywikibot.exceptions import APIError, Error
 from requests.exceptions import RequestException
 
 from weboid.errors import WeboidError
@@ -14,10 +14,20 @@ class WikiSilent(WeboidError):
     """The wiki does not answer, or with something that is no answer."""
 
 
+class WikiRefuses(WikiSilent):
+    """The wiki answers with an error; `code` is the API's own word for it."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.code: Final = code
+
+
 def ask(site: Any, **question: str | int | bool | None) -> dict[str, Any]:
     """The whole answer to an ``action=query``, tried again by pywikibot's rules. Raises WikiSilent."""
     try:
         answer = site.simple_request(action="query", formatversion=2, **question).submit()
+    except APIError as error:
+        raise WikiRefuses(error.code, f"{site} refuses to answer: {brief(error)}. Start again later.") from None
     except (Error, RequestException, OSError) as error:
         raise WikiSilent(f"{site} does not answer: {brief(error)}. Start again later; nothing is done twice.") from None
     if not isinstance(answer, dict):
