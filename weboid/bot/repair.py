@@ -82,7 +82,7 @@ def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], li
         if answer is None or link.is_ignored or (only_references and link.spot.reference is None):
             continue
         answer = _fitting(answer, link, writing)
-        state = _state_of(writing, link, answers)
+        state = state_of(writing, link, answers)
         decision = decide(state, answer, writing.settings.options)
         if decision.action is RepairAction.NOTHING:
             continue
@@ -103,7 +103,8 @@ def _fitting(answer: LinkAnswer, link: RepairableLink, writing: Writing) -> Link
     return LinkAnswer(answer.verdict, answer.flags, CopyState.UNKNOWN)
 
 
-def _state_of(writing: Writing, link: RepairableLink, answers: KnownLinks) -> LinkState:
+def state_of(writing: Writing, link: RepairableLink, answers: KnownLinks) -> LinkState:
+    """What the page says of a link."""
     tagged = tagged_by(writing, link)
     if link.citation is not None:
         return _state_of_citation(writing, link, answers)

@@ -1,0 +1,161 @@
+"""Reports of dead links on talk pages: written once, updated, and removed again when all is well (B-7). Pure.
+
+A report is one section, ended by a comment with a digest of the bot's name and of all the section's text. So what the
+bot wrote, and nobody has changed since, is known without any memory. A section that somebody has changed or answered
+belongs to people from then on.
+One law: whatever URLs and titles are, a report is a section with a list of links, and nothing else.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from hashlib import sha256
+from typing import Final, NamedTuple
+from unicodedata import normalize
+
+from weboid.bot.answers import key_of
+from weboid.core.wikitext.reader import read_wikitext
+from weboid.core.wikitext.templates import text_value, url_value
+
+_MARK: Final = re.compile(r"<!-- weboid-weblinks ([0-9a-f]{32}) -->")
+_NEXT_SECTION: Final = re.compile(r"^(?:<!--.*?-->)*={1,2}[^=\n].*=[ \t]*(?:<!--.*?-->[ \t]*)*$", re.MULTILINE)
+_GAP: Final = "\n\n"
+
+
+class TalkAction(Enum):
+    """What becomes of a talk page; the value is the stable word of messages."""
+
+    NOTHING = "nothing"
+    WRITE = "written"
+    UPDATE = "updated"
+    REMOVE = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class TalkWords:
+    """The words of a report in the wiki's language: the heading, what is said before the list, and after it."""
+
+    caption: str
+    before: str
+    after: str
+    since: str
+    """With ``{day}``."""
+    archived: str
+    """The label of the link to the archived copy."""
+
+
+@dataclass(frozen=True, slots=True)
+class TalkEntry:
+    """A dead link: its URL as in the page, since when in the wiki's form of dates, why as a sentence, a copy's address.
+
+    All but the URL may be empty.
+    """
+
+    url: str
+    since: str = ""
+    why: str = ""
+    copy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TalkEdit:
+    """The new text of a talk page, and what was done."""
+
+    text: str
+    action: TalkAction
+    links: int = 0
+
+
+class _Section(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+def talk_edit(talk: str, entries: Iterable[TalkEntry], words: TalkWords, *, bot: str, signature: str) -> TalkEdit:
+    """The talk page with a report of these links, or without any if there are none.
+
+    `signature` is what the wiki makes of ``~~~~``. Links that others have on the talk page already are not reported
+    again. A report whose links and copies are still the same stays as it is.
+    """
+    own = next(_own_sections(talk, bot), None)
+    elsewhere = _without(talk, own) if own else talk
+    listed = _links_in(own.text) if own else frozenset()
+    known = _links_in(elsewhere) - listed
+    wanted = list({key_of(entry.url): entry for entry in entries if key_of(entry.url) not in known}.values())
+    if not wanted:
+        return TalkEdit(elsewhere, TalkAction.REMOVE) if own else TalkEdit(talk, TalkAction.NOTHING)
+    if own is None and _is_open(talk):
+        return TalkEdit(talk, TalkAction.NOTHING)
+    section = _section(wanted, words, _free_caption(elsewhere, words.caption), bot, signature)
+    if own is None:
+        return TalkEdit(f"{talk}{_GAP}{section}" if talk else section, TalkAction.WRITE, len(wanted))
+    if _links_in(section) == listed:
+        return TalkEdit(talk, TalkAction.NOTHING, len(wanted))
+    return TalkEdit(talk[: own.start] + section + talk[own.end :], TalkAction.UPDATE, len(wanted))
+
+
+def has_report(talk: str, bot: str) -> bool:
+    """Whether there is a report of this bot that nobody has changed or answered."""
+    return next(_own_sections(talk, bot), None) is not None
+
+
+def _section(entries: Collection[TalkEntry], words: TalkWords, caption: str, bot: str, signature: str) -> str:
+    lines = [f"== {caption} ==", words.before, "", *(_line(entry, words) for entry in entries), ""]
+    text = normalize("NFC", "\n".join([*lines, f"{words.after} {' '.join(signature.split())}".strip()]))
+    return f"{text}<!-- weboid-weblinks {_digest(text, bot)} -->"
+
+
+def _line(entry: TalkEntry, words: TalkWords) -> str:
+    url, label = url_value(entry.url), text_value(entry.url) or ""
+    line = f"* [{url} {label}]" if url else f"* {label}"
+    if since := text_value(entry.since):
+        line += f" – {words.since.replace('{day}', since)}"
+    if why := text_value(entry.why):
+        line += f" – {why}"
+    if copy := url_value(entry.copy):
+        line += f" – [{copy} {words.archived}]"
+    return line
+
+
+def _digest(text: str, bot: str) -> str:
+    return sha256(f"{bot}\n{text}".encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _own_sections(talk: str, bot: str) -> Iterator[_Section]:
+    """The sections that this bot wrote and nobody has changed or answered."""
+    for mark in _MARK.finditer(talk):
+        start = 0 if talk.startswith("==") else -1
+        start = max(start, talk.rfind("\n==", 0, mark.start()) + 1) if "\n==" in talk[: mark.start()] else start
+        if start < 0 or _digest(talk[start : mark.start()], bot) != mark[1]:
+            continue
+        following = _NEXT_SECTION.search(talk, mark.end())
+        if not talk[mark.end() : following.start() if following else len(talk)].strip():
+            yield _Section(start, mark.end(), talk[start : mark.start()])
+
+
+def _without(talk: str, section: _Section) -> str:
+    """The talk page as if the section had never been written."""
+    before, after = talk[: section.start], talk[section.end :]
+    return before.removesuffix(_GAP) + after if before else after.lstrip("\n")
+
+
+def _links_in(text: str) -> frozenset[str]:
+    """The normal forms of all links."""
+    return frozenset(filter(None, (key_of(node.url) for node in read_wikitext(text).links)))
+
+
+def _free_caption(talk: str, caption: str) -> str:
+    """The heading, with a number if there is one of that name already, as an anchor has to lead to one place."""
+    number, free = 1, caption
+    while re.search(rf"^=+[ \t]*{re.escape(free)}[ \t]*=+", talk, re.MULTILINE):
+        number += 1
+        free = f"{caption} {number}"
+    return free
+
+
+def _is_open(talk: str) -> bool:
+    """Whether something at the end of the page would swallow what is written behind it, such as an open comment."""
+    probe = "http://weboid.invalid/"
+    return probe not in {node.url for node in read_wikitext(f"{talk}{_GAP}== x ==\n* [{probe} x]").links}
