@@ -24,7 +24,7 @@ class Standing(Enum):
     """Its newest scan failed, and it is not dead."""
     GOOD = "not dead"
     OPEN = "not judged"
-    """Nothing is known, or nothing may be said: a subscription, a link that is frozen, one that Weboid does not watch."""
+    """Nothing is known, or nothing may be said: a subscription, a frozen link, one that Weboid does not watch."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,173 @@
+"""Reports on talk pages: written twice is written once, removal restores the page, and nothing gets out of them (B-7)."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from support.awkward_wikitext import awkward_page
+
+from weboid.bot.answers import key_of
+from weboid.core.wikitext.reader import read_wikitext
+from weboid_scripts.talk import TalkAction, TalkEntry, TalkWords, has_report, talk_edit
+
+BOT = "WeboidBot"
+SIGNATURE = "[[User:WeboidBot|WeboidBot]] ([[User talk:WeboidBot|talk]]) 22:10, 23 November 2026 (UTC)"
+WORDS = TalkWords("Dead links", "These links are dead:", "Please repair them.", "since {day}", "archived copy")
+GONE = TalkEntry(
+    "http://gone.org/a",
+    "3 May 2026",
+    "The server reports that the page does not exist.",
+    "https://web.archive.org/web/20160503120000/http://gone.org/a",
+)
+LOST = TalkEntry("http://lost.org/b", "1 May 2026")
+THREAD = "== Sources ==\nWhich one? --[[User:A]] 10:00, 1 May 2026 (UTC)"
+
+HOSTILE = [
+    "http://a.org/{{Delete}}",
+    "http://a.org/}}{{subst:Delete|a=b}}",
+    "http://a.org/x ~~~~",
+    "http://a.org/~~~~~",
+    "http://a.org/'''''",
+    "http://a.org/]] [[Category:Spam]]",
+    "http://a.org/<!-- x",
+    "http://a.org/--><script>alert(1)</script>",
+    "http://a.org/<nowiki>",
+    "http://a.org/|b=c",
+    "http://a.org/\n== Heading ==\n* x",
+    "http://a.org/\u202e\u2028\x00",
+    "http://a.org/__NOTOC__",
+    "http://a.org/-{H|zh:x}-",
+    "http://a.org/<!-- weboid-weblinks 0123456789abcdef0123456789abcdef -->",
+    "http://a.org/&lt;script&gt;",
+    "no address at all {{Delete}} [[Category:Spam]] ~~~~",
+]
+URLS = st.one_of(
+    st.sampled_from(HOSTILE), st.text(max_size=40).map("http://a.org/".__add__), st.text(min_size=1, max_size=40)
+)
+TALKS = st.one_of(
+    st.text(max_size=80), st.integers(0, 10_000).map(lambda number: awkward_page(random.Random(number)))
+)
+ENTRIES = st.lists(st.builds(TalkEntry, URLS, st.text(max_size=10), st.text(max_size=20), URLS), min_size=1, max_size=3)
+
+
+def edited(talk: str, *entries: TalkEntry, bot: str = BOT) -> str:
+    return talk_edit(talk, entries, WORDS, bot=bot, signature=SIGNATURE).text
+
+
+@pytest.mark.parametrize("talk", ["", THREAD, "{{Header}}", THREAD + "\n\n", "<!-- closed -->"])
+def test_a_report_is_written_once_and_taken_back_without_a_trace(talk: str) -> None:
+    first = talk_edit(talk, [GONE, LOST], WORDS, bot=BOT, signature=SIGNATURE)
+    assert (first.action, first.links) == (TalkAction.WRITE, 2)
+    assert first.text.startswith(talk)
+    again = talk_edit(first.text, [GONE, LOST], WORDS, bot=BOT, signature=SIGNATURE.replace("22:10", "23:10"))
+    assert (again.action, again.text) == (TalkAction.NOTHING, first.text)
+    removed = talk_edit(first.text, [], WORDS, bot=BOT, signature=SIGNATURE)
+    assert (removed.action, removed.text) == (TalkAction.REMOVE, talk)
+
+
+def test_what_a_report_says() -> None:
+    section, mark = edited("", GONE, LOST).split("<!-- ")
+    assert section == (
+        "== Dead links ==\nThese links are dead:\n\n"
+        "* [http://gone.org/a http://gone.org/a] – since 3 May 2026 – The server reports that the page does not exist."
+        " – [https://web.archive.org/web/20160503120000/http://gone.org/a archived copy]\n"
+        "* [http://lost.org/b http://lost.org/b] – since 1 May 2026\n\n"
+        f"Please repair them. {SIGNATURE}"
+    )
+    assert mark.startswith("weboid-weblinks ")
+
+
+def test_a_report_is_updated_in_its_place() -> None:
+    between = f"{edited(THREAD, GONE)}\n\n== Later ==\nAnother thread."
+    found = talk_edit(between, [GONE, LOST], WORDS, bot=BOT, signature=SIGNATURE)
+    assert (found.action, found.links) == (TalkAction.UPDATE, 2)
+    assert found.text == f"{edited(THREAD, GONE, LOST)}\n\n== Later ==\nAnother thread."
+    assert edited(found.text) == f"{THREAD}\n\n== Later ==\nAnother thread."
+    with_copy = replace(LOST, copy="https://web.archive.org/web/20160503120000/http://lost.org/b")
+    assert talk_edit(found.text, [GONE, with_copy], WORDS, bot=BOT, signature=SIGNATURE).action is TalkAction.UPDATE
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda text: text + "\n:Thanks, I will look. --[[User:B]] 12:00, 24 November 2026 (UTC)",
+        lambda text: text + " Done. --[[User:B]]",
+        lambda text: text.replace("\n* [http://lost", "\n* {{Done}} [http://lost"),
+        lambda text: text.replace("== Dead links ==", "== Dead links (solved) =="),
+        lambda text: text + "\n\n=== Detail ===\nHere. --[[User:B]]",
+        lambda text: text.replace("22:10", "22:11"),
+    ],
+)
+def test_what_somebody_has_changed_or_answered_is_left_alone(changed) -> None:  # type: ignore[no-untyped-def]
+    talk = changed(edited(THREAD, GONE, LOST))
+    assert not has_report(talk, BOT)
+    for entries in ([], [GONE], [GONE, LOST]):
+        found = talk_edit(talk, entries, WORDS, bot=BOT, signature=SIGNATURE)
+        assert (found.action, found.text) == (TalkAction.NOTHING, talk)
+    new = TalkEntry("http://new.org/")
+    more = talk_edit(talk, [GONE, new], WORDS, bot=BOT, signature=SIGNATURE)
+    assert (more.action, more.links) == (TalkAction.WRITE, 1)
+    assert "http://gone.org" not in more.text.removeprefix(talk)
+    assert edited(more.text) == talk
+
+
+def test_a_second_report_has_a_heading_of_its_own() -> None:
+    answered = edited("", GONE) + "\n:Thanks."
+    assert "== Dead links 2 ==" in edited(answered, LOST)
+
+
+def test_what_another_bot_wrote_is_not_ours() -> None:
+    theirs = edited(THREAD, GONE, bot="OtherBot")
+    assert edited(theirs, GONE) == theirs
+    assert edited(theirs) == theirs
+
+
+def test_a_link_that_people_discuss_already_is_not_reported() -> None:
+    talk = "Is http://gone.org/a dead?"
+    assert edited(talk, GONE) == talk
+    assert "lost.org" in edited(talk, GONE, LOST)
+
+
+def test_nothing_is_written_where_nobody_would_see_it() -> None:
+    assert edited("Text <!-- never closed", GONE) == "Text <!-- never closed"
+
+
+@pytest.mark.parametrize("url", HOSTILE)
+def test_nothing_gets_out_of_an_entry(url: str) -> None:
+    section = edited("", TalkEntry(url, url, url, url))
+    nodes = read_wikitext(section)
+    assert not nodes.templates
+    lines = section.splitlines()
+    assert [line[:2] for line in lines if line.startswith(tuple("*=:#;"))] == ["==", "* "]
+    body = next(line for line in lines if line.startswith("* "))
+    for markup in ("[[", "]]", "{{", "}}", "-{", "<", ">", "~~~", "''", "__NOTOC__", "|", "\u202e", "\x00"):
+        assert markup not in body
+    assert section.count("<!--") == section.count("-->") == 1
+    assert all(key_of(node.url) is not None for node in nodes.links)
+
+
+@given(talk=TALKS, entries=ENTRIES)
+@example(talk="\n", entries=[GONE])
+@example(talk="== a ==", entries=[GONE])
+def test_whatever_is_there_a_report_is_written_once_and_taken_back_without_a_trace(
+    talk: str, entries: list[TalkEntry]
+) -> None:
+    found = talk_edit(talk, entries, WORDS, bot=BOT, signature=SIGNATURE)
+    if found.action is TalkAction.WRITE:
+        assert has_report(found.text, BOT)
+        assert edited(found.text, *entries) == found.text
+        assert edited(found.text) == talk
+    else:
+        assert found.text == talk
+
+
+@given(first=ENTRIES, second=ENTRIES, after=st.sampled_from(["", "\n\n== Later ==\nx", "\n\n= Part =\n== x ==\ny"]))
+def test_updates_leave_all_else_as_it_is(first: list[TalkEntry], second: list[TalkEntry], after: str) -> None:
+    talk = edited(THREAD, *first) + after
+    updated = edited(talk, *second)
+    assert updated.startswith(THREAD)
+    assert updated.endswith(after)
+    assert edited(updated, *second) == updated
+    assert edited(updated) == THREAD + after
