@@ -73,22 +73,33 @@ class _Section(NamedTuple):
     text: str
 
 
-def talk_edit(talk: str, entries: Iterable[TalkEntry], words: TalkWords, *, bot: str, signature: str) -> TalkEdit:
+def talk_edit(
+    talk: str,
+    entries: Iterable[TalkEntry],
+    words: TalkWords,
+    *,
+    bot: str,
+    signature: str,
+    open_urls: Collection[str] = (),
+) -> TalkEdit:
     """The talk page with a report of these links, or without any if there are none.
 
     `signature` is what the wiki makes of ``~~~~``. Links that others have on the talk page already are not reported
-    again. A report whose links and copies are still the same stays as it is.
+    again. Of `open_urls` it is not known whether they still are dead: what is reported of them stays as it is. A report
+    whose links and copies are still the same stays as it is, too.
     """
     own = next(_own_sections(talk, bot), None)
     elsewhere = _without(talk, own) if own else talk
+    lines = _lines_by_link(own.text) if own else {}
     listed = _links_in(own.text) if own else frozenset()
     known = _links_in(elsewhere) - listed
-    wanted = list({key_of(entry.url): entry for entry in entries if key_of(entry.url) not in known}.values())
+    wanted = {key: lines[key] for key in map(_key, open_urls) if key in lines}
+    wanted |= {_key(entry.url): _line(entry, words) for entry in entries if _key(entry.url) not in known}
     if not wanted:
         return TalkEdit(elsewhere, TalkAction.REMOVE) if own else TalkEdit(talk, TalkAction.NOTHING)
     if own is None and _is_open(talk):
         return TalkEdit(talk, TalkAction.NOTHING)
-    section = _section(wanted, words, _free_caption(elsewhere, words.caption), bot, signature)
+    section = _section(wanted.values(), words, _free_caption(elsewhere, words.caption), bot, signature)
     if own is None:
         return TalkEdit(f"{talk}{_GAP}{section}" if talk else section, TalkAction.WRITE, len(wanted))
     if _links_in(section) == listed:
@@ -101,9 +112,14 @@ def has_report(talk: str, bot: str) -> bool:
     return next(_own_sections(talk, bot), None) is not None
 
 
-def _section(entries: Collection[TalkEntry], words: TalkWords, caption: str, bot: str, signature: str) -> str:
-    lines = [f"== {caption} ==", words.before, "", *(_line(entry, words) for entry in entries), ""]
-    text = normalize("NFC", "\n".join([*lines, f"{words.after} {' '.join(signature.split())}".strip()]))
+def _key(url: str) -> str:
+    """The normal form; a text that has none stands for itself."""
+    return key_of(url) or url
+
+
+def _section(lines: Iterable[str], words: TalkWords, caption: str, bot: str, signature: str) -> str:
+    parts = [f"== {caption} ==", words.before, "", *lines, ""]
+    text = normalize("NFC", "\n".join([*parts, f"{words.after} {' '.join(signature.split())}".strip()]))
     return f"{text}<!-- weboid-weblinks {_digest(text, bot)} -->"
 
 
@@ -139,6 +155,15 @@ def _without(talk: str, section: _Section) -> str:
     """The talk page as if the section had never been written."""
     before, after = talk[: section.start], talk[section.end :]
     return before.removesuffix(_GAP) + after if before else after.lstrip("\n")
+
+
+def _lines_by_link(section: str) -> dict[str, str]:
+    """The entries of a section by the normal form of their link."""
+    lines: dict[str, str] = {}
+    for line in section.split("\n"):
+        if line.startswith("* ") and (nodes := read_wikitext(line).links):
+            lines.setdefault(_key(nodes[0].url), line)
+    return lines
 
 
 def _links_in(text: str) -> frozenset[str]:

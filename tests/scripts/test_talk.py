@@ -1,4 +1,4 @@
-"""Reports on talk pages: written twice is written once, removal restores the page, and nothing gets out of them (B-7)."""
+"""Reports on talk pages: written twice is written once, taken back without a trace, and nothing gets out (B-7)."""
 
 import random
 from dataclasses import replace
@@ -46,9 +46,7 @@ HOSTILE = [
 URLS = st.one_of(
     st.sampled_from(HOSTILE), st.text(max_size=40).map("http://a.org/".__add__), st.text(min_size=1, max_size=40)
 )
-TALKS = st.one_of(
-    st.text(max_size=80), st.integers(0, 10_000).map(lambda number: awkward_page(random.Random(number)))
-)
+TALKS = st.one_of(st.text(max_size=80), st.integers(0, 10_000).map(lambda number: awkward_page(random.Random(number))))
 ENTRIES = st.lists(st.builds(TalkEntry, URLS, st.text(max_size=10), st.text(max_size=20), URLS), min_size=1, max_size=3)
 
 
@@ -171,3 +169,18 @@ def test_updates_leave_all_else_as_it_is(first: list[TalkEntry], second: list[Ta
     assert updated.endswith(after)
     assert edited(updated, *second) == updated
     assert edited(updated) == THREAD + after
+
+
+def test_what_is_reported_stays_while_nobody_knows_better() -> None:
+    talk = edited(THREAD, GONE, LOST)
+
+    def with_open(*urls: str, entries: tuple[TalkEntry, ...] = ()) -> TalkAction:
+        found = talk_edit(talk, entries, WORDS, bot=BOT, signature=SIGNATURE, open_urls=urls)
+        assert found.text == {TalkAction.NOTHING: talk, TalkAction.UPDATE: edited(THREAD, GONE)}[found.action]
+        return found.action
+
+    assert with_open(GONE.url, LOST.url) is TalkAction.NOTHING
+    assert with_open(GONE.url) is TalkAction.UPDATE
+    assert with_open(LOST.url, entries=(GONE,)) is TalkAction.NOTHING
+    unknown = talk_edit(THREAD, [], WORDS, bot=BOT, signature=SIGNATURE, open_urls=[GONE.url])
+    assert (unknown.action, unknown.text) == (TalkAction.NOTHING, THREAD)

@@ -1,0 +1,148 @@
+"""Keeps the reports of dead links on the talk pages of a wiki up to date (B-7); their text is made by ``talk``."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+import pywikibot
+from pywikibot import i18n
+from pywikibot.exceptions import Error
+
+from weboid.assets import asset
+from weboid.core.record.reasons import BY_WORD
+from weboid.core.wikitext.settings import WikiSettings
+from weboid.core.wikitext.templates import date_text
+from weboid_scripts.dead_links import Judgement, Standing
+from weboid_scripts.link_lines import shown
+from weboid_scripts.talk import TalkAction, TalkEntry, TalkWords, has_report, talk_edit
+
+_AT_ONCE: Final = 50
+"""Talk pages in one request."""
+_WIKITEXT: Final = "wikitext"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPage:
+    """A page by its title, with what was made of its links."""
+
+    title: str
+    links: tuple[Judgement, ...]
+
+
+class TalkPages:
+    """The talk pages of a wiki. `before_edit` raises if the bot is to stop; `account` is the bot's name there."""
+
+    def __init__(self, site: Any, *, account: str, before_edit: Callable[[], None]) -> None:
+        self._site = site
+        self._account = account
+        self._before_edit = before_edit
+        self._words = _words(site)
+        self._signature: str | None = None
+
+    def report(self, pages: Iterable[JudgedPage], settings: WikiSettings) -> list[TalkAction]:
+        """Brings the reports of these pages up to date; what was done, of each that was saved."""
+        talks = []
+        for judged in pages:
+            page = pywikibot.Page(self._site, judged.title)
+            talk = None if page.isTalkPage() else page.toggleTalkPage()
+            if talk is not None:
+                talks.append((talk, judged))
+        for _ in self._site.preloadpages([talk for talk, _ in talks], groupsize=_AT_ONCE):
+            pass  # What is read goes into the pages themselves.
+        done = [self._report(talk, judged, settings) for talk, judged in talks]
+        return [action for action in done if action is not TalkAction.NOTHING]
+
+    def _report(self, talk: Any, judged: JudgedPage, settings: WikiSettings) -> TalkAction:
+        entries = [_entry(link, settings) for link in judged.links if is_reported(link)]
+        if talk.exists():
+            if talk.isRedirectPage() or talk.content_model != _WIKITEXT:
+                return TalkAction.NOTHING
+            text = talk.text
+            if not entries and not has_report(text, self._account):
+                return TalkAction.NOTHING
+        elif not entries:
+            return TalkAction.NOTHING
+        else:
+            text = ""
+        edit = talk_edit(
+            text,
+            entries,
+            self._words,
+            bot=self._account,
+            signature=self._signed(),
+            open_urls=[link.link.url for link in judged.links if _is_open(link)],
+        )
+        if edit.action is TalkAction.NOTHING:
+            return edit.action
+        self._before_edit()
+        return edit.action if self._save(talk, edit.text, edit.action, edit.links) else TalkAction.NOTHING
+
+    def _save(self, talk: Any, text: str, action: TalkAction, count: int) -> bool:
+        pywikibot.info(
+            f"<<lightaqua>>** Report of dead links on {shown(talk.title(as_link=True))}: {action.value}<<default>>"
+        )
+        summary = i18n.twtranslate(self._site, f"weboid-talk-summary-{action.value}", {"count": count})
+        talk.text = text
+        try:
+            talk.save(summary, minor=False, bot=True, asynchronous=False, createonly=not talk.exists())
+        except Error as error:
+            # Of one page: protected, a blacklisted link, an edit in between, {{nobots}}. The next run tries again.
+            pywikibot.error(f"{shown(talk.title())} was not saved: {shown(str(error))}")
+            return False
+        return True
+
+    def _signed(self) -> str:
+        """What the wiki makes of the bot's signature, so that the text that is saved is known beforehand."""
+        if self._signature is None:
+            request = self._site.simple_request(
+                action="parse", text="--~~~~", onlypst=1, contentmodel=_WIKITEXT, title="API", formatversion=2
+            )
+            self._signature = str(request.submit()["parse"]["text"])
+        return self._signature
+
+
+def is_reported(found: Judgement) -> bool:
+    """Whether a link belongs into a report: it is dead, and the page has no copy of it yet."""
+    return found.standing is Standing.DEAD and not found.link.has_copy
+
+
+def _is_open(found: Judgement) -> bool:
+    """Whether a link that was reported may still be dead."""
+    return found.standing is not Standing.GOOD and not found.link.has_copy
+
+
+def _entry(found: Judgement, settings: WikiSettings) -> TalkEntry:
+    return TalkEntry(
+        found.link.url,
+        date_text(settings, found.since) if found.since is not None else "",
+        reason_sentence(found.why, settings.lang),
+        found.copies[0] if found.copies else "",
+    )
+
+
+def reason_sentence(why: str, language: str) -> str:
+    """What Weboid says of a reason to people, in that language if it is translated, else in English."""
+    if why not in BY_WORD:
+        return ""
+    key = f"weboid-reason-{why}"
+    return next(
+        (text for code in (language, language.partition("-")[0], "en") if (text := _messages(code).get(key))), ""
+    )
+
+
+@lru_cache(8)
+def _messages(language: str) -> dict[str, str]:
+    file = asset("i18n") / f"{language}.json"
+    if not file.is_file():
+        return {}
+    given = json.loads(file.read_text(encoding="utf-8"))
+    return {key: text for key, text in given.items() if isinstance(text, str)}
+
+
+def _words(site: Any) -> TalkWords:
+    def word(name: str, **values: str) -> str:
+        return str(i18n.twtranslate(site, f"weboid-talk-{name}", values or None))
+
+    return TalkWords(word("caption"), word("before"), word("after"), word("since", day="{day}"), word("archived"))
