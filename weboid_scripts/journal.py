@@ -1,7 +1,8 @@
 """What the scripts did on wikis, and what became of it: edits with their links, reverts, skips, and where to go on.
 
-One law: nothing that was noted is forgotten, whoever is killed. Wikis are named by their dbname, links by their normal
-form, edits by a number of this journal. Moments are in UTC; naive ones are read so. One file serves all wikis (B-6).
+One law: nothing that was noted is forgotten, whoever is killed. Wikis are named as for the service (``dewiki@WMF``),
+links by their normal form, edits by a number of this journal. Moments are in UTC; naive ones are read so. One file
+serves all wikis (B-6).
 """
 
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from weboid.bot.reverts import EditedLink
 from weboid_scripts.journal_file import JournalFile
 
 FILE_NAME: Final = "weboid-journal.sqlite3"
@@ -69,16 +71,6 @@ _TABLES: Final = (
         counted_after INTEGER NOT NULL DEFAULT 0
     ) WITHOUT ROWID""",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class EditedLink:
-    """One repair: the link as written before, its normal form, what was done and the stable word why."""
-
-    url: str
-    normal: str
-    action: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +172,10 @@ class Journal:
         """An edit that was noted beforehand has not been saved; one with a revision stays."""
         self.file.write("DELETE FROM edits WHERE number = ? AND revision IS NULL", (number,))
 
+    def edit_of_revision(self, wiki: str, revision: int) -> Edit | None:
+        """The edit that made this revision; None if it is none of ours."""
+        return next(iter(self._edits("wiki = ? AND revision = ?", (wiki, revision))), None)
+
     def unfinished_edits(self, wiki: str) -> list[Edit]:
         """Edits of which it is not known whether they were saved, as after a crash."""
         return self._edits("wiki = ? AND revision IS NULL ORDER BY number LIMIT ?", (wiki, _PART))
@@ -279,6 +275,25 @@ class Journal:
             (edit,),
         )
         return [_revert(*row) for row in found]
+
+    def reverts_to_report(self, wiki: str, asked_before: datetime) -> list[tuple[Edit, NotedRevert]]:
+        """Probable false positives that the service must be told of, the oldest first, 500 at most.
+
+        Also those that it kept open when it was last asked, if that was before that moment: it may have decided.
+        """
+        found = self.file.rows(
+            "SELECT edit, normal FROM reverts JOIN edits ON number = edit WHERE wiki = ? AND is_false_positive"
+            " AND released IS NULL AND reverter <> '' AND (sent IS NULL OR (state = 'open' AND sent < ?))"
+            " ORDER BY sent IS NOT NULL, edit LIMIT ?",
+            (wiki, _seconds(asked_before), _PART),
+        )
+        return [
+            (edit, revert)
+            for number, normal in found
+            for edit in self._edits("number = ?", (number,))
+            for revert in self.reverts_of(number)
+            if revert.normal == normal
+        ]
 
     def reverts_among(self, wiki: str, last: int = 200) -> RevertShare:
         """How many of the last saved edits were reverted, whole or in part; a page restored past us does not count."""

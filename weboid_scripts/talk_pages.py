@@ -1,23 +1,29 @@
 """Keeps the reports of dead links on the talk pages of a wiki up to date (B-7); their text is made by ``talk``."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 import pywikibot
 from pywikibot import i18n
-from pywikibot.exceptions import Error
 
 from weboid.assets import asset
+from weboid.bot.exclusion import excludes
 from weboid.core.record.reasons import BY_WORD
+from weboid.core.wikitext.reader import read_wikitext
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.core.wikitext.templates import date_text
+from weboid_scripts.batches import ReadPage
 from weboid_scripts.dead_links import Judgement, Standing
 from weboid_scripts.link_lines import shown
-from weboid_scripts.talk import TalkAction, TalkEntry, TalkWords, has_report, talk_edit
+from weboid_scripts.run_page import RunPage
+from weboid_scripts.saving import NotSaved, Saver
+from weboid_scripts.talk import TalkAction, TalkEdit, TalkEntry, TalkWords, has_report, talk_edit
 
+SCRIPT: Final = "weboid_weblinks"
+"""The name by which pages exclude this script."""
 _AT_ONCE: Final = 50
 """Talk pages in one request."""
 _WIKITEXT: Final = "wikitext"
@@ -32,12 +38,13 @@ class JudgedPage:
 
 
 class TalkPages:
-    """The talk pages of a wiki. `before_edit` raises if the bot is to stop; `account` is the bot's name there."""
+    """The talk pages of a wiki; `account` is the bot's name there. With `saver` None nothing is saved, only told."""
 
-    def __init__(self, site: Any, *, account: str, before_edit: Callable[[], None]) -> None:
+    def __init__(self, site: Any, *, account: str, saver: Saver | None, run_page: RunPage) -> None:
         self._site = site
         self._account = account
-        self._before_edit = before_edit
+        self._saver = saver
+        self._run_page = run_page
         self._words = _words(site)
         self._signature: str | None = None
 
@@ -56,40 +63,38 @@ class TalkPages:
 
     def _report(self, talk: Any, judged: JudgedPage, settings: WikiSettings) -> TalkAction:
         entries = [_entry(link, settings) for link in judged.links if is_reported(link)]
+        read = ReadPage(0, talk.title(), 0, "")
         if talk.exists():
             if talk.isRedirectPage() or talk.content_model != _WIKITEXT:
                 return TalkAction.NOTHING
-            text = talk.text
-            if not entries and not has_report(text, self._account):
-                return TalkAction.NOTHING
-        elif not entries:
+            read = ReadPage(talk.pageid, talk.title(), talk.latest_revision_id, talk.text)
+        if not entries and not has_report(read.text, self._account):
             return TalkAction.NOTHING
-        else:
-            text = ""
+        if excludes(read_wikitext(read.text), settings, bot=self._account, script=SCRIPT):
+            return TalkAction.NOTHING
         edit = talk_edit(
-            text,
+            read.text,
             entries,
             self._words,
             bot=self._account,
             signature=self._signed(),
             open_urls=[link.link.url for link in judged.links if _is_open(link)],
         )
-        if edit.action is TalkAction.NOTHING:
-            return edit.action
-        self._before_edit()
-        return edit.action if self._save(talk, edit.text, edit.action, edit.links) else TalkAction.NOTHING
+        is_done = edit.action is not TalkAction.NOTHING and self._save(read, edit)
+        return edit.action if is_done else TalkAction.NOTHING
 
-    def _save(self, talk: Any, text: str, action: TalkAction, count: int) -> bool:
-        pywikibot.info(
-            f"<<lightaqua>>** Report of dead links on {shown(talk.title(as_link=True))}: {action.value}<<default>>"
-        )
-        summary = i18n.twtranslate(self._site, f"weboid-talk-summary-{action.value}", {"count": count})
-        talk.text = text
-        try:
-            talk.save(summary, minor=False, bot=True, asynchronous=False, createonly=not talk.exists())
-        except Error as error:
-            # Of one page: protected, a blacklisted link, an edit in between, {{nobots}}. The next run tries again.
-            pywikibot.error(f"{shown(talk.title())} was not saved: {shown(str(error))}")
+    def _save(self, read: ReadPage, edit: TalkEdit) -> bool:
+        """Whether the page was saved, or would have been. Raises RunStopped, WikiSilent."""
+        title = shown(read.title)
+        pywikibot.info(f"<<lightaqua>>** Report of dead links on [[{title}]]: {edit.action.value}<<default>>")
+        if self._saver is None:
+            pywikibot.showDiff(read.text, edit.text)
+            return True
+        self._run_page.before_edit()
+        summary = str(i18n.twtranslate(self._site, f"weboid-talk-summary-{edit.action.value}", {"count": edit.links}))
+        # Of one page: protected, a blacklisted link, an edit in between. The next run tries again.
+        if isinstance(result := self._saver.save(read, edit.text, summary), NotSaved):
+            pywikibot.warning(f"[[{title}]] was not saved ({result.why}): {shown(result.said)}")
             return False
         return True
 

@@ -12,7 +12,7 @@ from itertools import chain, islice
 from typing import Any, Final
 
 import pywikibot
-from pywikibot import pagegenerators
+from pywikibot import config, pagegenerators
 
 from weboid.core.url.farms import BUILT_IN
 from weboid.core.wikitext.settings import WikiSettings
@@ -22,6 +22,7 @@ from weboid_scripts.link_lines import Counts, link_line
 from weboid_scripts.links_found import FoundLink, links_found
 from weboid_scripts.options import SETTINGS_PAGE
 from weboid_scripts.run_page import RunPage
+from weboid_scripts.saving import Saver
 from weboid_scripts.scan_memory import Scan, ScanMemory
 from weboid_scripts.scanning import Scanner, open_scanner
 from weboid_scripts.talk_pages import JudgedPage, TalkPages
@@ -61,7 +62,7 @@ class WeblinksRun:
         self._connections = connections
         self._now = now
         self._dbname = options.common.dbname(site)
-        self._account = site.username()
+        self._account = str(site.username())
         self._client = None if options.rule.by_scans else options.common.client(site)
         # Of a farm of somebody's own only its domains are not known here.
         self._farm = next((farm for farm in BUILT_IN if farm.name == options.common.farm), None)
@@ -165,7 +166,10 @@ class WeblinksRun:
     def _talk_pages(self) -> TalkPages:
         """The talk pages; the bot logs in only when it may have to write."""
         if self._talk is None:
-            self._site.login()
-            run_page = RunPage(self._site, self._options.run_page or f"User:{self._account}/run", self._account)
-            self._talk = TalkPages(self._site, account=self._account, before_edit=run_page.before_edit)
+            saver = None
+            if not config.simulate:
+                self._site.login()
+                saver = Saver(self._site, self._account)
+            run_page = RunPage(self._site, self._options.run_page or f"User:{self._account}/Run", self._account)
+            self._talk = TalkPages(self._site, account=self._account, saver=saver, run_page=run_page)
         return self._talk

@@ -1,6 +1,4 @@
-#!/usr/bin/env python3
-"""
-Lists the dead external links of pages, as weblinkchecker does, and reports them on talk pages if that is wanted.
+"""Lists the dead external links of pages, as weblinkchecker does, and reports them on talk pages if that is wanted.
 
 Which links are dead is Weboid's verdict, which rests on checks over weeks. No page itself is changed.
 
@@ -39,7 +37,7 @@ What is done:
 
 -journal:FILE     The file that remembers scans; otherwise weboid-journal.sqlite3 in pywikibot's folder.
 
--runpage:TITLE    The page whose text stops the bot unless it is "run"; otherwise User:NAME/run.
+-runpage:TITLE    The page whose text stops the bot unless it is "run"; otherwise User:NAME/Run.
 
 -service:URL      Weboid; otherwise $WEBOID_SERVICE, or https://weboid.toolforge.org
 
@@ -54,75 +52,92 @@ Examples:
     pwb weboid_weblinks -start:! -ns:0
     pwb weboid_weblinks -cat:Physics -talk
     pwb weboid_weblinks -repeat -scan -three-in-nine-days -ignore:500
+
+Exit status: 0 done, 2 something must be corrected first, 3 somebody has stopped the bot.
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
+from typing import Any, Final
 
 import pywikibot
-from pywikibot import config, pagegenerators
-from pywikibot.bot import suggest_help
-from pywikibot.exceptions import Error
+from pywikibot import config, i18n
+from pywikibot.bot import handle_args
+from pywikibot.exceptions import Error, NoUsernameError
+from pywikibot.pagegenerators import GeneratorFactory, XMLDumpPageGenerator, parameterHelp
+from requests.exceptions import RequestException
 
 from weboid.errors import WeboidError
+from weboid_scripts.journal import FILE_NAME
 from weboid_scripts.journal_file import JournalFile
-from weboid_scripts.link_lines import shown
+from weboid_scripts.options import OptionRefused
+from weboid_scripts.run_page import RunStopped
 from weboid_scripts.scan_memory import ScanMemory
 from weboid_scripts.weblinks_options import WeblinksOptions, read_options
 from weboid_scripts.weblinks_run import WeblinksRun
+from weboid_scripts.wiki_query import brief, require_wiki
 
-docuReplacements = {"&params;": pagegenerators.parameterHelp}  # noqa: N816 (pywikibot's name)
+docuReplacements: Final = {"&params;": parameterHelp}  # noqa: N816 (pywikibot's name for what goes into the help)
+_TO_CORRECT: Final = 2
+_STOPPED: Final = 3
 
 
-def main(*args: str) -> None:
-    """Lists dead links; ends with status 2 if something is wrong with the call, or nothing can be said."""
-    local = pywikibot.handle_args(args)
+def main(*arguments: str) -> None:
+    """Runs the script with these arguments, or those of the command line; exits with its status."""
+    words = handle_args(arguments)
+    i18n.set_messages_package("weboid_scripts.i18n")
     try:
-        options = read_options(
-            local,
-            journal=config.datafilepath("weboid-journal.sqlite3"),
-            days=config.weblink_dead_days,
-            talk=config.report_dead_links_on_talk,
+        _run(pywikibot.Site(), words)
+    except RunStopped as stopped:
+        pywikibot.error(str(stopped))
+        sys.exit(_STOPPED)
+    except WeboidError as error:
+        pywikibot.error(str(error))
+    except NoUsernameError as error:
+        pywikibot.error(
+            f"Nobody is logged in: {brief(error)}. Check the account in user-config.py and its password in "
+            "user-password.cfg, then try: pwb login"
         )
-        if not _work(options):
-            sys.exit(2)
-    except (WeboidError, Error) as error:
-        pywikibot.error(shown(str(error)) if isinstance(error, Error) else error)
-        sys.exit(2)
+    except (Error, RequestException) as error:
+        pywikibot.error(f"The wiki does not do what was requested: {brief(error)}. Start again later.")
+    else:
+        return
+    sys.exit(_TO_CORRECT)
 
 
-def _work(options: WeblinksOptions) -> bool:
-    """Whether the call was complete."""
-    site = pywikibot.Site()
-    factory = pagegenerators.GeneratorFactory(site=site)
-    unknown = [argument for argument in options.others if not factory.handle_arg(argument)]
-    if unknown:
-        suggest_help(unknown_parameters=unknown)
-        return False
-    file = JournalFile(options.journal)
-    try:
+def _run(site: Any, words: list[str]) -> None:
+    options = read_options(
+        words,
+        journal=config.datafilepath(FILE_NAME),
+        days=config.weblink_dead_days,
+        talk=config.report_dead_links_on_talk,
+    )
+    factory = GeneratorFactory(site=site)
+    if unknown := [argument for argument in options.others if not factory.handle_arg(argument)]:
+        raise OptionRefused(f"{brief(' '.join(unknown))}: there is no such option. See pwb weboid_weblinks -help")
+    require_wiki(site)
+    with closing(JournalFile(options.journal)) as file:
         memory = ScanMemory(file)
-        generator = None
-        if options.repeat:
-            generator = site.load_pages_from_pageids(memory.pages(options.common.dbname(site)))
-        elif options.xml is not None:
-            generator = pagegenerators.XMLDumpPageGenerator(
-                str(options.xml), options.xml_start, factory.namespaces, site
-            )
-        pages = factory.getCombinedGenerator(generator)
+        pages = factory.getCombinedGenerator(_chosen(site, options, memory, factory))
         if pages is None:
-            suggest_help(missing_generator=True)
-            return False
-        WeblinksRun(
-            site,
-            options,
-            memory,
-            connections=config.max_external_links,
-            now=lambda: datetime.now(UTC),
-        ).run(pages)
-    finally:
-        file.close()
-    return True
+            raise OptionRefused("No pages were chosen. Name some, such as -page:TITLE or -start:!")
+        WeblinksRun(site, options, memory, connections=config.max_external_links, now=_now).run(pages)
+
+
+def _chosen(site: Any, options: WeblinksOptions, memory: ScanMemory, factory: Any) -> Iterator[Any] | None:
+    """The pages of the script's own options; None without any."""
+    pages: Iterator[Any] | None = None
+    if options.repeat:
+        pages = site.load_pages_from_pageids(memory.pages(options.common.dbname(site)))
+    elif options.xml is not None:
+        pages = XMLDumpPageGenerator(str(options.xml), options.xml_start, factory.namespaces, site)
+    return pages
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 if __name__ == "__main__":

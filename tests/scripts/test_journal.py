@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from weboid_scripts.journal import Edit, EditedLink, Journal, NotedRevert, RevertShare
+from weboid.bot.reverts import EditedLink
+from weboid_scripts.journal import Edit, Journal, NotedRevert, RevertShare
 from weboid_scripts.journal_file import JournalError, JournalFile
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -47,13 +47,14 @@ def link(url: str, verdict: str = "dead", copies: Any = (), **others: Any) -> di
         for address, stamp in copies or ()
     ]  # fmt: skip
     state = "none" if copies is None else "found" if offered else "unknown"
+    is_told = verdict in ("dead", "doubtful")
     return {
         "normal": key_of(url), "host_unicode": "", "given": [url], "kind": "external", "interwiki": None,
         "class": "watched", "verdict": verdict, "reason": "not-found" if verdict == "dead" else None, "since": None,
         "status": 0, "state": "untried", "http": None, "checked": "2026-11-20", "next_check": None, "strikes": 0,
         "evidence": None, "target": None, "mime": None, "size_kib": None, "suspicious": False, "reported": None,
         "assumed": None, "replacement": None, "archives": [each["snapshot"] for each in offered],
-        "archived": {"state": state, "looked_up": "2026-11-20", "next_look_up": None}, "snapshots": offered,
+        "archived": state if is_told else None, "snapshots": offered if is_told else [],
         "copy_of": None, "history": [], "wikitext": None, "summary": "", "explanation": None, "copy_summary": None,
         "flags": [], **others,
     }  # fmt: skip

@@ -5,7 +5,7 @@ One law: what cannot be read is *unknown*, never *dead* and never *none*.
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -25,25 +25,31 @@ SUBSCRIPTION: Final = "subscription"
 
 _VERDICTS: Final = {verdict.word: verdict for verdict in Verdict}
 _STATES: Final = {state.value: state for state in CopyState}
+_FOUND: Final = CopyState.FOUND.value
 _ENTITY: Final = re.compile(r"&(?:amp|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
 
 
 @dataclass(frozen=True, slots=True)
 class KnownCopy:
-    """An archived copy that may go into a page: its address for readers, and its moment in UTC."""
+    """An archived copy that may go into a page: its address for readers, its moment in UTC, and whether somebody chose
+    it for this link."""
 
     address: str
     taken: datetime
+    is_suggested: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LinkAnswer:
-    """What is known of one link; `copy` is there exactly if `copies` is FOUND."""
+    """What is known of one link; there are `snapshots`, the service's first choice first, exactly if `copies` is FOUND.
+
+    Each of them was verified.
+    """
 
     verdict: Verdict = Verdict.UNKNOWN
     flags: frozenset[str] = frozenset()
     copies: CopyState = CopyState.UNKNOWN
-    copy: KnownCopy | None = None
+    snapshots: tuple[KnownCopy, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,47 +75,69 @@ def key_of(url: str) -> str | None:
 def read_answers(verdicts: Mapping[str, Any], archives: Mapping[str, Any], now: datetime) -> KnownLinks:
     """KnownLinks out of JSON.
 
-    A verdict is its word, or ``{"verdict": …, "flags": […]}``. An archive is ``{"url": …, "stamp": …}``, null for
-    *none*, or the word of another state; it may have ``state`` and ``verified``. Copies later than `now` are noise.
+    A verdict is its word, or ``{"verdict": …, "flags": […]}``. An archive is ``{"url": …, "stamp": …}`` or a list of
+    such, null for *none*, or the word of another state; each may have ``state`` and ``verified``. Copies later than
+    `now` are noise.
     """
     answers: dict[str, LinkAnswer] = {}
     for url in dict.fromkeys((*verdicts, *archives)):
         key = key_of(url)
         if key is not None:
             verdict, flags = _verdict(verdicts.get(url))
-            state, copy = _copy(archives[url], now) if url in archives else (CopyState.UNKNOWN, None)
-            answers[key] = LinkAnswer(verdict, flags, state, copy)
+            state, copies = _copies(archives[url], now) if url in archives else (CopyState.UNKNOWN, ())
+            answers[key] = LinkAnswer(verdict, flags, state, copies)
     return KnownLinks(answers)
 
 
-def _verdict(given: Any) -> tuple[Verdict, frozenset[str]]:
-    if isinstance(given, str):
-        return _VERDICTS.get(given, Verdict.UNKNOWN), frozenset()
-    if not isinstance(given, dict):
-        return Verdict.UNKNOWN, frozenset()
-    word, flags = given.get("verdict"), given.get("flags")
-    verdict = _VERDICTS.get(word, Verdict.UNKNOWN) if isinstance(word, str) else Verdict.UNKNOWN
-    return verdict, frozenset(flag for flag in flags if isinstance(flag, str)) if isinstance(
-        flags, list
-    ) else frozenset()
+def verdict_in(word: Any) -> Verdict:
+    """The verdict of a word; UNKNOWN for whatever is none."""
+    return _VERDICTS.get(word, Verdict.UNKNOWN) if isinstance(word, str) else Verdict.UNKNOWN
 
 
-def _copy(given: Any, now: datetime) -> tuple[CopyState, KnownCopy | None]:
-    if given is None:
-        return CopyState.NONE, None
-    if isinstance(given, str):
-        state = _STATES.get(given, CopyState.UNKNOWN)
-        return (CopyState.UNKNOWN if state is CopyState.FOUND else state), None
-    if not isinstance(given, dict):
-        return CopyState.UNKNOWN, None
-    state = _STATES.get(str(given.get("state", CopyState.FOUND.value)), CopyState.UNKNOWN)
-    address = given.get("url")
-    if state is not CopyState.FOUND:
-        return state, None
-    if not isinstance(address, str) or given.get("verified") is False:
-        return CopyState.UNKNOWN, None
+def flags_in(given: Any) -> frozenset[str]:
+    """The flags of a list; what is none has none."""
+    return frozenset(flag for flag in given if isinstance(flag, str)) if isinstance(given, list) else frozenset()
+
+
+def state_in(word: Any, copies: Collection[KnownCopy]) -> CopyState:
+    """The state of a word and of the copies that were read: FOUND exactly if there are any."""
+    state = _STATES.get(word, CopyState.UNKNOWN) if isinstance(word, str) else CopyState.UNKNOWN
+    if state is CopyState.FOUND:
+        return state if copies else CopyState.UNKNOWN
+    return CopyState.UNKNOWN if copies else state
+
+
+def copy_in(address: Any, stamp: Any, now: datetime, *, is_suggested: bool = False) -> KnownCopy | None:
+    """The copy at an address, of the moment that this says, else of a stamp of 14 digits.
+
+    None for copies without a moment, or later than `now`, and at services to which nobody may be sent.
+    """
+    if not isinstance(address, str):
+        return None
     snapshot = snapshot_of(address)
-    taken = snapshot.taken if snapshot is not None and snapshot.taken else moment_of(str(given.get("stamp")))
+    taken = snapshot.taken if snapshot is not None and snapshot.taken else moment_of(str(stamp))
     if taken is None or taken.astimezone(UTC) > now or (snapshot is not None and not snapshot.archive.is_offered):
-        return CopyState.UNKNOWN, None
-    return CopyState.FOUND, KnownCopy(address, taken)
+        return None
+    return KnownCopy(address, taken, is_suggested)
+
+
+def _verdict(given: Any) -> tuple[Verdict, frozenset[str]]:
+    if isinstance(given, dict):
+        return verdict_in(given.get("verdict")), flags_in(given.get("flags"))
+    return verdict_in(given), frozenset()
+
+
+def _copies(given: Any, now: datetime) -> tuple[CopyState, tuple[KnownCopy, ...]]:
+    if given is None:
+        return CopyState.NONE, ()
+    if isinstance(given, list):
+        read = [_copies(each, now) for each in given if isinstance(each, dict)]
+        copies = tuple(copy for _, found in read for copy in found)
+        return state_in(_FOUND, copies), copies
+    if not isinstance(given, dict):
+        return state_in(given, ()), ()
+    word = given.get("state", _FOUND)
+    is_usable = word == _FOUND and given.get("verified") is not False
+    copy = copy_in(given.get("url"), given.get("stamp"), now) if is_usable else None
+    copies = () if copy is None else (copy,)
+    return state_in(word, copies), copies

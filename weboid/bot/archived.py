@@ -4,7 +4,8 @@ Only addresses are read; whether a copy still plays is known from answers.
 """
 
 import re
-from datetime import UTC, datetime
+from collections.abc import Iterable
+from datetime import UTC, date, datetime
 from enum import Enum
 from typing import Final
 
@@ -105,6 +106,15 @@ def is_fit(copy: KnownCopy, url: str, now: datetime) -> bool:
         return key_of(copy.address) is not None and key_of(copy.address) != key_of(url)
     is_other = snapshot.original is not None and not is_same(snapshot.original, url)
     return snapshot.archive.is_offered and not is_other and copy.taken.astimezone(UTC) <= now
+
+
+def chosen_copy(copies: Iterable[KnownCopy], url: str, wanted: date | None, now: datetime) -> KnownCopy | None:
+    """The copy to write for a link: one that somebody chose, else the nearest to the day `wanted`, else the first."""
+    fit = [copy for copy in copies if is_fit(copy, url, now)]
+    suggested = [copy for copy in fit if copy.is_suggested]
+    if suggested or wanted is None:
+        return next(iter(suggested or fit), None)
+    return min(fit, key=lambda copy: abs(copy.taken.astimezone(UTC).date() - wanted), default=None)
 
 
 def _standing_of_unknown(address: str, url: str) -> CopyStanding:

@@ -74,6 +74,25 @@ class RepairableLink:
     is_paid: bool = False
     is_ignored: bool = False
 
+    @property
+    def stamp(self) -> str:
+        """The moment by which a citation names its copy in the Wayback Machine, as written; empty if it does not."""
+        given = None if self.citation is None else self.citation.archive_stamp
+        return "" if given is None else given.value
+
+    @property
+    def copy_address(self) -> str | None:
+        """The address of the copy that the link has; None if it has none, or the page does not say which."""
+        cited = None if self.citation is None else self.citation.archive_url
+        if cited is not None and cited.value:
+            return cited.value
+        if self.stamp:
+            copy = wayback_copy(self.stamp, self.url)
+            return None if copy is None else copy.address
+        if self.wrapped is not None:
+            return self.wrapped
+        return self.archives[0].address if self.archives else None
+
 
 def page_links(wikitext: Wikitext, settings: WikiSettings, bot: str) -> list[RepairableLink]:
     """The links of a page that may be repaired, in the order of the text."""

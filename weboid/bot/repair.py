@@ -5,18 +5,19 @@ which nothing is known is given back as it is.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from typing import Final
 
 from weboid.bot.answers import KnownLinks, LinkAnswer
-from weboid.bot.archived import CopyStanding, copy_at, for_readers, is_fit, standing_of
+from weboid.bot.archived import CopyStanding, chosen_copy, copy_at, for_readers, standing_of
 from weboid.bot.decisions import LinkState, RepairAction, decide
 from weboid.bot.exclusion import excludes
 from weboid.bot.page_links import RepairableLink, page_links
 from weboid.bot.parameters import TextEdit
 from weboid.bot.rewriting import Writing, edits_for, stated_by, tagged_by
 from weboid.core.archive.copies import CopyState
+from weboid.core.wikitext.dates import day_in
 from weboid.core.wikitext.reader import read_wikitext
 from weboid.core.wikitext.settings import WikiSettings
 
@@ -97,10 +98,22 @@ def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], li
 
 
 def _fitting(answer: LinkAnswer, link: RepairableLink, writing: Writing) -> LinkAnswer:
-    """The answer without a copy that may not be written for this link."""
-    if answer.copy is None or is_fit(answer.copy, link.url, writing.now):
-        return answer
-    return LinkAnswer(answer.verdict, answer.flags, CopyState.UNKNOWN)
+    """The answer with the one copy that would be written for this link; where none may be, it is UNKNOWN."""
+    copy = chosen_copy(answer.snapshots, link.url, _wanted_day(link, writing), writing.now)
+    if copy is None and answer.copies is CopyState.FOUND:
+        return replace(answer, copies=CopyState.UNKNOWN, snapshots=())
+    return replace(answer, snapshots=() if copy is None else (copy,))
+
+
+def _wanted_day(link: RepairableLink, writing: Writing) -> date | None:
+    """The day to which the copy is to be near: that of access, else of the copy that is there; None for neither."""
+    citation, language = link.citation, writing.settings.lang
+    if citation is not None:
+        for given in (citation.access_date, citation.archive_date):
+            if given is not None and (day := day_in(given.value, language)) is not None:
+                return day
+    there = link.copy_address and copy_at(link.copy_address)
+    return there.taken.date() if there else None
 
 
 def state_of(writing: Writing, link: RepairableLink, answers: KnownLinks) -> LinkState:

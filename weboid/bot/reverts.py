@@ -1,20 +1,33 @@
 """What became of repairs that were made before, and, of those that were taken back, probably why (B-6).
 
-Pure: texts of three revisions, and what the wiki says of those between. Link by link the state is compared, as
-``page_links`` sees it; that other things on the page were changed, or how the page's text was restored, does not matter.
-One law: in doubt a repair that was taken back is not repeated.
+Pure: texts of three revisions, and what the wiki says of those between. The state of each link is compared as
+``page_links`` sees it, so that other edits of the page do not matter, nor how a revert was made.
+One law: in doubt a repair that was taken back is reported, and not repeated.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from hashlib import sha1
+from typing import Final, NamedTuple
 
+from weboid.bot.answers import key_of
+from weboid.bot.archived import for_readers
+from weboid.bot.decisions import RepairAction, Stated
+from weboid.bot.page_links import LinkForm, RepairableLink, page_links
+from weboid.bot.revert_comments import Remark, remark_in
+from weboid.bot.rewriting import stated_by
+from weboid.core.url.archives import snapshot_of
+from weboid.core.wikitext.nodes import Wikitext
+from weboid.core.wikitext.reader import read_wikitext
 from weboid.core.wikitext.settings import WikiSettings
 
 
 @dataclass(frozen=True, slots=True)
 class EditedLink:
-    """One repair of an edit of ours: the link as written then, its normal form, the words of `RepairAction` and why."""
+    """One repair of an edit of ours: the link as written then, its normal form, the words of its `RepairAction` and of
+    its reason."""
 
     url: str
     normal: str
@@ -24,8 +37,8 @@ class EditedLink:
 
 @dataclass(frozen=True, slots=True)
 class LaterRevision:
-    """A revision that came after our edit: its user, comment and tags, and its SHA-1 as the API gives it (40 hex
-    digits; empty where it is hidden)."""
+    """A revision after our edit: its user, comment and tags, and the SHA-1 of its text as the API gives it (40
+    hexadecimal digits); each is empty where it is hidden."""
 
     user: str
     comment: str = ""
@@ -36,7 +49,7 @@ class LaterRevision:
 @dataclass(frozen=True, slots=True)
 class RevisionSigns:
     """What the wiki says around our edit: the tags of our revision, the revisions after it up to the later text, the
-    oldest first, and the SHA-1 of some before our parent's."""
+    oldest first, and the SHA-1 of those before our parent, as many as are known."""
 
     tags: frozenset[str] = frozenset()
     later: tuple[LaterRevision, ...] = ()
@@ -48,7 +61,7 @@ class RevertVerdict(StrEnum):
 
     KEPT = "kept"
     REVERTED = "reverted"
-    """The link is as it was before the repair."""
+    """The link is again as it was before the repair."""
     CHANGED = "changed"
     """The link is neither as before nor as repaired."""
     GONE = "gone"
@@ -59,9 +72,9 @@ class RevertReason(StrEnum):
     """Probably why; the value is the stable word of ``POST /api/reverts``."""
 
     VANDALISM_REVERT = "vandalism-revert"
-    """Others were meant: the page was restored to a state from before the one that we had edited."""
+    """Others were meant: the page was restored to what it had been before the text that we edited."""
     WHOLE_PAGE = "whole-page"
-    """The page was restored to the very text that we had edited."""
+    """All of our edit was undone, without a word why."""
     LINK_WORKS = "link-works"
     WRONG_COPY = "wrong-copy"
     STYLE = "style"
@@ -74,15 +87,45 @@ class RevertReason(StrEnum):
 class RevertFinding:
     """What became of one repair; `why` is None exactly if it was kept.
 
-    `reverter` is the user who did it, None where several could have. `is_false_positive` = the repair was probably
-    wrong, which is to be reported; `may_repeat` = the link may be repaired again without a review.
+    `reverter` is the user who did it, None if that is not certain. `is_false_positive`: the repair may have been wrong;
+    it is reported, and not repeated before somebody has reviewed that.
     """
 
     verdict: RevertVerdict
     why: RevertReason | None = None
     reverter: str | None = None
     is_false_positive: bool = False
-    may_repeat: bool = True
+
+
+_REVERTED: Final = "mw-reverted"
+_REVERTS: Final = frozenset({"mw-undo", "mw-rollback", "mw-manual-revert"})
+_SOME_COPY: Final = "?"
+"""A copy of which the page does not say the address."""
+
+
+class _Seen(NamedTuple):
+    """What a page says of a link: which copy it has, whether it is called dead, and how that is written."""
+
+    copy: str | None
+    is_dead: bool
+    form: str
+
+
+class _Counts(NamedTuple):
+    """How often a link is seen in which state: in the text that was edited, in what was saved, and now."""
+
+    before: Counter[_Seen]
+    after: Counter[_Seen]
+    now: Counter[_Seen]
+
+
+class _Revert(NamedTuple):
+    """Who probably took our edit back, with which comment; whether all of it, and whether more than it."""
+
+    user: str | None
+    remark: Remark
+    is_whole: bool
+    is_beyond: bool
 
 
 def analyse(
@@ -94,7 +137,10 @@ def analyse(
     bot: str,
     signs: RevisionSigns | None = None,
 ) -> RevertFinding:
-    """What became of one repair: `before` is the text that was edited, `after` that which we saved, `later` a newer one."""
+    """What became of one repair; `before` is the text that was edited, `after` what was saved, `later` a newer one.
+
+    `bot` is the name by which pages admit or exclude it, and that of its account.
+    """
     return analyse_links([entry], before, after, later, settings, bot, signs)[0]
 
 
@@ -107,5 +153,123 @@ def analyse_links(
     bot: str,
     signs: RevisionSigns | None = None,
 ) -> list[RevertFinding]:
-    """The same for several links of one edit, in their order."""
-    raise NotImplementedError
+    """The same for several links of one edit, in their order; each text is read once."""
+    texts = [_seen_in(text, settings, bot) for text in (before, after, later)]
+    revert = _revert(signs or RevisionSigns(), before, bot)
+    findings = []
+    for entry in entries:
+        key = key_of(entry.url) or entry.normal
+        counts = _Counts(*(Counter(seen.get(key, ())) for seen in texts))
+        findings.append(_finding(entry, counts, revert))
+    return findings
+
+
+# What the texts say.
+
+
+def _seen_in(text: str, settings: WikiSettings, bot: str) -> dict[str, list[_Seen]]:
+    """The links of a text, by normal form."""
+    wikitext = read_wikitext(text)
+    seen: dict[str, list[_Seen]] = {}
+    for link in page_links(wikitext, settings, bot):
+        if (key := key_of(link.url)) is not None:
+            copy = _copy(link)
+            seen.setdefault(key, []).append(_Seen(copy, _is_dead(link, wikitext, settings, copy), _form(link)))
+    return seen
+
+
+def _copy(link: RepairableLink) -> str | None:
+    """The copy that a link has, the same for all spellings of its address; None if it has none."""
+    address = link.copy_address
+    if address is None:
+        return _SOME_COPY if link.archives or link.stamp else None
+    snapshot = snapshot_of(address)
+    if snapshot is None or snapshot.taken is None:
+        return for_readers(address)
+    return f"{snapshot.archive.name} {snapshot.taken.isoformat()} {snapshot.original}"
+
+
+def _is_dead(link: RepairableLink, wikitext: Wikitext, settings: WikiSettings, copy: str | None) -> bool:
+    if link.dead_tags or link.kind is LinkForm.DEAD_TAG:
+        return True
+    if link.citation is None:
+        return copy is not None
+    stated, status = stated_by(wikitext, settings, link.citation), settings.cite.status
+    says_so_silently = status is None or status.default_with_archive == status.dead
+    is_silent = stated is Stated.NOTHING and says_so_silently and copy is not None
+    return is_silent or stated in (Stated.DEAD, Stated.DEAD_BY_BOT)
+
+
+def _form(link: RepairableLink) -> str:
+    """How the link and its marks are written, roughly."""
+    marks = ("copy-in-place",) * (link.wrapped is not None) + ("copy-beside",) * bool(link.archives)
+    return " ".join((link.kind.value, *marks, *("tagged",) * bool(link.dead_tags)))
+
+
+# What the wiki says.
+
+
+def _revert(signs: RevisionSigns, before: str, bot: str) -> _Revert:
+    """How our edit was taken back, if it was."""
+    others = [each for each in signs.later if each.user != bot]
+    target = sha1(before.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+    for each in others:
+        if each.sha1 and (each.sha1 == target or each.sha1 in signs.earlier):
+            were_more = any(other.user != each.user for other in others[: others.index(each)])
+            remark = remark_in(each.comment)
+            is_beyond = each.sha1 != target or (were_more and remark is Remark.VANDALISM)
+            return _Revert(each.user or None, remark, is_whole=True, is_beyond=is_beyond)
+    reverts = [each for each in others if each.tags & _REVERTS]
+    is_whole = _REVERTED in signs.tags and bool(reverts)
+    likely = reverts or others
+    if len({each.user for each in likely}) != 1:
+        return _Revert(None, Remark.NOTHING, is_whole, is_beyond=False)
+    remarks = [remark for each in likely if (remark := remark_in(each.comment)) is not Remark.NOTHING]
+    return _Revert(likely[0].user or None, (*remarks, Remark.NOTHING)[0], is_whole, is_beyond=False)
+
+
+# What follows.
+
+
+def _finding(entry: EditedLink, counts: _Counts, revert: _Revert) -> RevertFinding:
+    before, after, now = counts
+    made, new = after - before, now - after
+    if not now or (not new and made and not made & now):
+        return RevertFinding(RevertVerdict.GONE, RevertReason.LINK_REMOVED, revert.user)
+    if not new or made <= now:
+        return RevertFinding(RevertVerdict.KEPT)
+    if (before - after) & new:
+        why = _why_reverted(entry, before, revert)
+        return RevertFinding(RevertVerdict.REVERTED, why, revert.user, why is not RevertReason.VANDALISM_REVERT)
+    why, is_false_positive = _why_changed(made - now, new)
+    return RevertFinding(RevertVerdict.CHANGED, why, revert.user, is_false_positive)
+
+
+def _why_reverted(entry: EditedLink, before: Counter[_Seen], revert: _Revert) -> RevertReason:
+    if revert.is_beyond:
+        return RevertReason.VANDALISM_REVERT
+    if revert.remark is Remark.LINK_WORKS:
+        return RevertReason.LINK_WORKS
+    if revert.remark is Remark.WRONG_COPY or entry.action == RepairAction.REPLACE_COPY.value:
+        return RevertReason.WRONG_COPY
+    if revert.is_whole:
+        return RevertReason.WHOLE_PAGE
+    if all(seen.copy is None and not seen.is_dead for seen in before):
+        return RevertReason.LINK_WORKS  # this repair was chosen, and nothing but the living link put back
+    if entry.action == RepairAction.ADD_COPY.value:
+        return RevertReason.WRONG_COPY
+    return RevertReason.UNKNOWN
+
+
+def _why_changed(missing: Counter[_Seen], new: Counter[_Seen]) -> tuple[RevertReason, bool]:
+    """Why a link is neither as before nor as repaired, and whether the repair may have been wrong."""
+    wanted = {(seen.copy, seen.is_dead) for seen in missing}
+    if {(seen.copy, seen.is_dead) for seen in new} >= wanted:
+        return RevertReason.STYLE, False
+    copies, given = {seen.copy for seen in missing} - {None}, {seen.copy for seen in new} - {None}
+    if not any(seen.is_dead for seen in new):
+        # The copy is gone, or kept for a link that lives.
+        return RevertReason.LINK_WORKS, True
+    if copies and not copies <= given:
+        return RevertReason.WRONG_COPY, not given
+    return RevertReason.UNKNOWN, not given

@@ -55,7 +55,7 @@ def edits_for(
 ) -> list[TextEdit]:
     """The edits that carry out an action; none if it cannot be written."""
     action, own = decision.action, _copy_in_page(link, state)
-    copy = own if action in _KEEPS_COPY and own is not None else answer.copy
+    copy = own if action in _KEEPS_COPY and own is not None else next(iter(answer.snapshots), None)
     match action:
         case RepairAction.UNTAG:
             return _removed(writing, link, bots_only=False)

@@ -1,0 +1,185 @@
+"""What became of repairs, and probably why."""
+
+import hashlib
+from typing import Any, NamedTuple
+
+import pytest
+from support.repairs import COPY, NOW, URL, known, repaired, settings_of
+
+from weboid.bot.answers import key_of
+from weboid.bot.repair import repair
+from weboid.bot.revert_comments import Remark, remark_in
+from weboid.bot.reverts import (
+    EditedLink,
+    LaterRevision,
+    RevertFinding,
+    RevertReason,
+    RevertVerdict,
+    RevisionSigns,
+    analyse,
+    analyse_links,
+)
+
+_OTHER_COPY = COPY.replace("2012", "2015")
+_PLAIN = f"<ref>{{{{cite web|url={URL}|title=A}}}}</ref>"
+_ENTRY = EditedLink(URL, key_of(URL) or "", "archive-added", "dead")
+
+
+def sha1(text: str) -> str:
+    return hashlib.sha1(text.encode()).hexdigest()
+
+
+def found(before: str, now: str, /, *, wiki: str = "enwiki", entry: EditedLink = _ENTRY, **signs: Any) -> RevertFinding:
+    """What became of the repair of a dead link; `signs` as in RevisionSigns."""
+    links = known("dead", None) if entry.action == "tagged" else known()
+    after = repaired(before, wiki, links=links)
+    assert after != before
+    return analyse(entry, before, after, now, settings_of(wiki), "WeboidBot", RevisionSigns(**signs))
+
+
+class Case(NamedTuple):
+    later: str
+    verdict: RevertVerdict
+    why: RevertReason | None
+    is_false_positive: bool
+    before: str = _PLAIN
+    wiki: str = "enwiki"
+    action: str = "archive-added"
+
+
+_REPAIRED = repaired(_PLAIN)
+_TAGGED = _PLAIN.replace("</ref>", " {{dead link|date=May 2015}}</ref>")
+_LINK = f"* [{URL} Town]"
+_KEPT, _REVERTED, _CHANGED, _GONE = RevertVerdict
+_DE = f"* {{{{Webarchiv|url={URL}|wayback=20120507093011|text=Town}}}}"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case(f"More. {_REPAIRED} And more.", _KEPT, None, False),
+        Case(_REPAIRED.replace("7 May 2012", "2012-05-07").replace("https://web", "http://web"), _KEPT, None, False),
+        Case(_REPAIRED.replace("|url-status=dead", ""), _KEPT, None, False),
+        Case(f"{_REPAIRED} {_PLAIN}", _KEPT, None, False),
+        Case(_PLAIN, _REVERTED, RevertReason.LINK_WORKS, True),
+        Case(f"Much else is new. {_PLAIN}", _REVERTED, RevertReason.LINK_WORKS, True),
+        Case(_TAGGED, _REVERTED, RevertReason.WRONG_COPY, True, before=_TAGGED),
+        Case(_REPAIRED.replace("status=dead", "status=live"), _CHANGED, RevertReason.LINK_WORKS, True),
+        Case(_REPAIRED.replace(COPY, _OTHER_COPY), _CHANGED, RevertReason.WRONG_COPY, False),
+        Case(_TAGGED, _CHANGED, RevertReason.WRONG_COPY, True),
+        Case(f"{_LINK} {{{{webarchive|url={COPY}|date=7 May 2012}}}}", _CHANGED, RevertReason.STYLE, False),
+        Case("", _GONE, RevertReason.LINK_REMOVED, False),
+        Case("<!-- " + _PLAIN + " -->", _GONE, RevertReason.LINK_REMOVED, False),
+        Case("<ref>{{cite book|title=A}}</ref>", _GONE, RevertReason.LINK_REMOVED, False),
+        Case(_LINK, _REVERTED, RevertReason.LINK_WORKS, True, before=_LINK, wiki="dewiki"),
+        Case(_DE, _KEPT, None, False, before=_LINK, wiki="dewiki"),
+        Case(_PLAIN, _REVERTED, RevertReason.LINK_WORKS, True, action="tagged"),
+        Case(_TAGGED, _KEPT, None, False, action="tagged"),
+        Case(_REPAIRED, _CHANGED, RevertReason.UNKNOWN, False, action="tagged"),
+    ],
+)
+def test_what_became_of_a_repair_is_seen_in_the_texts(case: Case) -> None:
+    entry = EditedLink(_ENTRY.url, _ENTRY.normal, case.action, "dead")
+    finding = found(case.before, case.later, wiki=case.wiki, entry=entry)
+    assert (finding.verdict, finding.why, finding.is_false_positive) == case[1:4]
+
+
+def test_one_of_two_repairs_that_was_taken_back_counts() -> None:
+    before = f"{_PLAIN} {_PLAIN}"
+    assert found(before, f"{_REPAIRED} {_PLAIN}").verdict is RevertVerdict.REVERTED
+    assert found(before, _REPAIRED).verdict is RevertVerdict.KEPT
+
+
+def test_the_same_address_in_another_spelling_is_the_same_link() -> None:
+    entry = EditedLink(URL.replace("http://www.town", "HTTP://WWW.Town"), "", "archive-added", "dead")
+    assert found(_PLAIN, _PLAIN, entry=entry).verdict is RevertVerdict.REVERTED
+
+
+def test_each_link_of_an_edit_has_its_own_finding() -> None:
+    other = URL.replace("history", "people")
+    before = f"{_PLAIN} {_PLAIN.replace(URL, other)}"
+    after = f"{_REPAIRED} {_REPAIRED.replace(URL, other)}"
+    later = f"{_PLAIN} {_REPAIRED.replace(URL, other)}"
+    entries = [_ENTRY, EditedLink(other, key_of(other) or "", "archive-added", "dead")]
+    findings = analyse_links(entries, before, after, later, settings_of(), "WeboidBot")
+    assert [each.verdict for each in findings] == [RevertVerdict.REVERTED, RevertVerdict.KEPT]
+
+
+def test_a_page_restored_to_what_we_edited_is_a_revert_of_the_whole() -> None:
+    finding = found(_PLAIN, _PLAIN, later=(LaterRevision("Anna", sha1=sha1(_PLAIN)),))
+    assert finding == RevertFinding(RevertVerdict.REVERTED, RevertReason.WHOLE_PAGE, "Anna", True)
+
+
+def test_a_page_restored_beyond_what_we_edited_was_no_matter_of_ours() -> None:
+    good = f"The town. {_PLAIN}"
+    bad = f"POOP {_PLAIN}"
+    finding = found(bad, good, earlier=frozenset({sha1(good)}), later=(LaterRevision("Anna", sha1=sha1(good)),))
+    assert finding == RevertFinding(RevertVerdict.REVERTED, RevertReason.VANDALISM_REVERT, "Anna", False)
+
+
+def test_vandalism_after_our_edit_that_took_it_along_is_no_matter_of_ours() -> None:
+    later = (LaterRevision("Vandal", sha1=sha1("x")), LaterRevision("Anna", "rv vandalism", sha1=sha1(_PLAIN)))
+    assert found(_PLAIN, _PLAIN, later=later).why is RevertReason.VANDALISM_REVERT
+    assert found(_PLAIN, _PLAIN, later=later[1:]).why is RevertReason.WHOLE_PAGE
+
+
+def test_an_undone_edit_is_known_by_the_tags_of_the_wiki() -> None:
+    signs: dict[str, Any] = {
+        "tags": frozenset({"mw-reverted"}),
+        "later": (LaterRevision("Anna", tags=frozenset({"mw-undo"})),),
+    }
+    assert found(_PLAIN, f"New. {_PLAIN}", **signs).why is RevertReason.WHOLE_PAGE
+    assert found(_PLAIN, _REPAIRED, **signs) == RevertFinding(RevertVerdict.KEPT)
+
+
+def test_what_the_reverter_says_counts_more_than_how() -> None:
+    later = (LaterRevision("Anna", "the link works", frozenset({"mw-undo"}), sha1(_PLAIN)),)
+    assert found(_PLAIN, _PLAIN, later=later).why is RevertReason.LINK_WORKS
+    later = (LaterRevision("Anna", "archived page is blank", frozenset({"mw-undo"}), sha1(_PLAIN)),)
+    assert found(_PLAIN, _PLAIN, later=later).why is RevertReason.WRONG_COPY
+
+
+def test_a_reverter_is_named_only_if_certain() -> None:
+    two = (LaterRevision("Anna"), LaterRevision("Bert"))
+    assert found(_PLAIN, _PLAIN, later=two).reverter is None
+    assert found(_PLAIN, _PLAIN, later=(two[0], LaterRevision("WeboidBot"))).reverter == "Anna"
+    assert found(_PLAIN, _PLAIN, later=(*two, LaterRevision("Cleo", tags=frozenset({"mw-undo"})))).reverter == "Cleo"
+    assert found(_PLAIN, _PLAIN, later=(LaterRevision(""),)).reverter is None
+
+
+@pytest.mark.parametrize(
+    ("comment", "remark"),
+    [
+        ("", Remark.NOTHING),
+        ("typo", Remark.NOTHING),
+        ("/* Works */ typo", Remark.NOTHING),
+        ("the link works fine", Remark.LINK_WORKS),
+        ("link isn't dead", Remark.LINK_WORKS),
+        ("URL is live", Remark.LINK_WORKS),
+        ("link doesn't work", Remark.NOTHING),
+        ("Link funktioniert", Remark.LINK_WORKS),
+        ("Link funktioniert nicht", Remark.NOTHING),
+        ("ist nicht tot", Remark.LINK_WORKS),
+        ("le lien fonctionne", Remark.LINK_WORKS),
+        ("le lien n'est pas mort", Remark.LINK_WORKS),
+        ("o link não está morto", Remark.LINK_WORKS),
+        ("a ligação funciona", Remark.LINK_WORKS),
+        ("archive link is broken", Remark.WRONG_COPY),
+        ("Archivlink funktioniert nicht", Remark.WRONG_COPY),
+        ("archive vide", Remark.WRONG_COPY),
+        ("arquivo errado", Remark.WRONG_COPY),
+        ("the archived link works", Remark.LINK_WORKS),
+        ("RVV", Remark.VANDALISM),
+        ("Revert de vandalismo", Remark.VANDALISM),
+    ],
+)
+def test_comments_are_understood_in_the_languages_of_the_shipped_wikis(comment: str, remark: Remark) -> None:
+    assert remark_in(comment) is remark
+
+
+def test_every_repair_is_found_again_in_its_own_text() -> None:
+    for wiki in ("enwiki", "dewiki", "frwiki", "ptwiki"):
+        page = repair(f"{_LINK} <ref>{URL}</ref>", settings_of(wiki), known(), now=NOW)
+        entries = [EditedLink(each.url, "", each.action.value, each.why) for each in page.changes]
+        findings = analyse_links(entries, f"{_LINK} <ref>{URL}</ref>", page.text, page.text, settings_of(wiki), "W")
+        assert [each.verdict for each in findings] == [RevertVerdict.KEPT] * 2

@@ -1,0 +1,156 @@
+"""Answers of the service become what is known of links, and of several copies the right one is written."""
+
+import random
+from typing import Any
+
+import pytest
+from support.repairs import COPY, NOW, URL, repaired
+
+from weboid.bot.answers import KnownLinks, LinkAnswer, key_of
+from weboid.bot.service_answers import read_pages
+from weboid.core.archive.copies import CopyState
+from weboid.core.verdict.verdict import Verdict
+
+_KEY = key_of(URL) or ""
+
+
+def snapshot(year: int = 2012, **changes: Any) -> dict[str, Any]:
+    """A copy of May 7 of a year, as the service tells it."""
+    stamp = f"{year}0507093011"
+    address = COPY.replace("20120507093011", stamp)
+    told = {"service": "wayback", "snapshot": address, "stamp": stamp, "origin": "chosen", "verified": True}
+    return told | changes
+
+
+def link(**changes: Any) -> dict[str, Any]:
+    return {"normal": _KEY, "verdict": "dead", "flags": [], "archived": "found", "snapshots": [snapshot()]} | changes
+
+
+def read(*links: Any) -> KnownLinks:
+    return read_pages([{"id": 1, "links": list(links)}], NOW)
+
+
+def answer(**changes: Any) -> LinkAnswer:
+    return read(link(**changes)).by_url[_KEY]
+
+
+def test_an_answer_is_read() -> None:
+    found = answer(flags=["permalive", 17], snapshots=[snapshot(2015, origin="suggested"), snapshot()])
+    assert (found.verdict, found.flags, found.copies) == (Verdict.DEAD, frozenset({"permalive"}), CopyState.FOUND)
+    assert [(each.taken.year, each.is_suggested) for each in found.snapshots] == [(2015, True), (2012, False)]
+
+
+@pytest.mark.parametrize("word", ["none", "unsuitable", "excluded", "unknown", "error", "pending", "withdrawn"])
+def test_the_state_of_copies_is_that_of_the_service(word: str) -> None:
+    assert answer(archived=word, snapshots=[]).copies is CopyState(word)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"archived": "found", "snapshots": []},
+        {"archived": "none"},
+        {"archived": None, "snapshots": []},
+        {"archived": ["none"], "snapshots": []},
+        {"archived": "None", "snapshots": []},
+        {"snapshots": [snapshot(verified=False)]},
+        {"snapshots": [snapshot(verified="true")]},
+        {"snapshots": [snapshot(verified=None)]},
+        {"snapshots": [snapshot(2031)]},
+        {"snapshots": [snapshot(snapshot=None)]},
+        {"snapshots": [snapshot(snapshot="javascript:alert(1)", stamp=1)]},
+        {"snapshots": [snapshot(snapshot=f"https://archive.today/20120507093011/{URL}")]},
+        {"snapshots": {"0": snapshot()}},
+        {"snapshots": "found"},
+    ],
+)
+def test_what_is_not_as_documented_is_no_copy_and_no_none(changes: dict[str, Any]) -> None:
+    found = answer(**changes)
+    assert (found.copies, found.snapshots) == (CopyState.UNKNOWN, ())
+
+
+@pytest.mark.parametrize("verdict", [None, 1, ["dead"], "DEAD", "", {"dead": 1}])
+def test_what_is_no_verdict_is_unknown(verdict: Any) -> None:
+    assert answer(verdict=verdict).verdict is Verdict.UNKNOWN
+
+
+def test_a_link_without_a_normal_form_is_not_known() -> None:
+    strange = [link(normal=None), link(normal="no url"), link(normal=URL.upper()), link(normal=17), {}, None, [link()]]
+    assert read(*strange).by_url == {}
+
+
+def test_of_two_answers_the_first_counts() -> None:
+    pages = [{"links": [link(verdict="working")]}, {"links": [link()]}, {"links": None}, None, "page", {}]
+    assert read_pages(pages, NOW).by_url[_KEY].verdict is Verdict.WORKING
+
+
+def test_whatever_comes_is_read_without_an_exception() -> None:
+    dice = random.Random(17)
+    odd: list[Any] = [
+        None,
+        True,
+        0,
+        -1.5,
+        float("nan"),
+        "",
+        "found",
+        "\ud800",
+        [],
+        {},
+        [[]],
+        [None],
+        {"links": []},
+        "9" * 400,
+    ]
+    for _ in range(2_000):
+        told = link(snapshots=[snapshot() | {dice.choice([*snapshot()]): dice.choice(odd)}, dice.choice(odd)])
+        told[dice.choice([*told])] = dice.choice(odd)
+        for found in read_pages([{"links": [told, dice.choice(odd)]}, dice.choice(odd)], NOW).by_url.values():
+            assert (found.copies is CopyState.FOUND) is bool(found.snapshots)
+
+
+_SOME = [snapshot(2015), snapshot(2012), snapshot(2020)]
+
+
+@pytest.mark.parametrize(
+    ("wiki", "citation", "year"),
+    [
+        ("enwiki", "cite web|access-date=5 May 2012", 2012),
+        ("enwiki", "cite web|access-date=June 1, 2019", 2020),
+        ("enwiki", "cite web|accessdate=2015-01-01", 2015),
+        ("enwiki", "cite web|title=A", 2015),
+        ("enwiki", "cite web|access-date={{date|2012-05-05}}", 2015),
+        ("enwiki", "cite web|access-date=05/06/2012", 2015),
+        ("dewiki", "Internetquelle|abruf=2012-01-01", 2012),
+        ("dewiki", "Internetquelle|zugriff=1. März 2021", 2020),
+        ("frwiki", "Lien web|consulté le=1er août 2012", 2012),
+        ("ptwiki", "Citar web|acessodata=1 de agosto de 2012", 2012),
+    ],
+)
+def test_the_copy_nearest_to_the_access_date_is_written(wiki: str, citation: str, year: int) -> None:
+    after = repaired(f"{{{{{citation}|url={URL}}}}}", wiki, links=read(link(snapshots=_SOME)))
+    assert f"/web/{year}0507093011/" in after
+
+
+def test_what_somebody_suggested_is_written_whatever_its_day() -> None:
+    links = read(link(snapshots=[*_SOME, snapshot(2024, origin="suggested")]))
+    assert "/web/20240507" in repaired(f"{{{{cite web|url={URL}|access-date=5 May 2012}}}}", links=links)
+    links = read(link(snapshots=[*_SOME, snapshot(2024, origin="suggested", verified=False)]))
+    assert "/web/20120507" in repaired(f"{{{{cite web|url={URL}|access-date=5 May 2012}}}}", links=links)
+
+
+def test_a_copy_of_another_page_is_passed_over() -> None:
+    other = snapshot(2012, snapshot=COPY.replace("history", "other"))
+    links = read(link(snapshots=[other, snapshot(2020)]))
+    assert "/web/20200507" in repaired(f"{{{{cite web|url={URL}|access-date=5 May 2012}}}}", links=links)
+
+
+def test_a_copy_that_is_replaced_is_replaced_by_one_of_its_time() -> None:
+    links = read(link(snapshots=_SOME))
+    barred = f"{{{{cite web|url={URL}|archive-url=https://archive.today/20201231/{URL}}}}}"
+    assert "/web/20200507" in repaired(barred, links=links)
+    dated = f"{{{{cite web|url={URL}|archive-url=https://archive.today/x1Y2|archive-date=1 May 2012}}}}"
+    assert "/web/20120507" in repaired(dated, links=links)
+    assert "/web/20150507" in repaired(
+        dated.replace("|archive-date", "|access-date=2015-01-01|archive-date"), links=links
+    )

@@ -1,0 +1,80 @@
+"""Reads the days that authors wrote, such as the access date of a citation, in the language of their wiki (B-4).
+
+Names of months are CLDR's, and the English ones everywhere: citations are copied between wikis.
+One law: what can be read in two ways is not read; ``05/06/2012`` is one day in London and another in New York.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from datetime import date
+from functools import lru_cache
+from typing import Final
+
+from babel import Locale
+
+_LONGEST: Final = 60
+_FIRST_YEAR: Final = 1990
+"""There was no web before."""
+_ISO: Final = re.compile(r"([0-9]{4})-([0-9]{1,2})(?:-([0-9]{1,2}))?(?:T[0-9:.Z]*)?")
+_NUMERIC: Final = re.compile(r"([0-9]{1,2})([./-]) ?([0-9]{1,2})\2 ?([0-9]{4})")
+_WORDS: Final = re.compile(r"[0-9]+|[^\W\d_]+")
+_LINE: Final = re.compile(r"(?:(?<![0-9])[0-9]{1,4}(?![0-9])|[^\W\d_]|[\s.,])+")
+_LINK: Final = re.compile(r"\[\[([^\[\]|]*)(?:\|([^\[\]|]*))?\]\]")
+_ORDINAL: Final = re.compile(r"(?<=\d)(?:st|nd|rd|th|er|º|°|\.)(?!\w)", re.IGNORECASE)
+_OF: Final = frozenset({"de", "of", "the"})
+_MIDDLE: Final = 15
+_LANGUAGES_KEPT: Final = 64
+_MORE_MONTHS: Final = {"de": {"janner": 1, "feber": 2, "marz": 3, "sept": 9}, "en": {"sept": 9}}
+
+
+def day_in(text: str, language: str) -> date | None:
+    """The day that a text is, in a language such as ``pt-BR``; of a month without a day its middle.
+
+    None for everything else, which includes templates, days that do not exist, and a day with more words around it.
+    """
+    if len(text) > _LONGEST:
+        return None
+    line = _LINK.sub(lambda found: found[2] or found[1], text).strip()
+    if found := _ISO.fullmatch(line):
+        return _day(int(found[1]), int(found[2]), int(found[3] or _MIDDLE))
+    if found := _NUMERIC.fullmatch(line):
+        day, month = int(found[1]), int(found[3])
+        is_clear = day > 12 or day == month or not language.startswith("en")
+        return _day(int(found[4]), month, day) if is_clear else None
+    line = _ORDINAL.sub(" ", line)
+    return _in_words(line, _months("en") | _months(language)) if _LINE.fullmatch(line) else None
+
+
+def _in_words(line: str, months: Mapping[str, int]) -> date | None:
+    words = [plain for word in _WORDS.findall(line) if (plain := _plain(word)) not in _OF]
+    numbers = [int(word) for word in words if word.isdecimal()]
+    names = [months.get(word) for word in words if not word.isdecimal()]
+    if len(names) != 1 or names[0] is None or not 1 <= len(numbers) <= 2:
+        return None
+    # The year is last, but for the order year, month, day.
+    day, year = (_MIDDLE, numbers[0]) if len(numbers) == 1 else (min(numbers), max(numbers))
+    return _day(year, names[0], day)
+
+
+def _day(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day) if year >= _FIRST_YEAR else None
+    except ValueError:
+        return None
+
+
+@lru_cache(_LANGUAGES_KEPT)
+def _months(language: str) -> dict[str, int]:
+    """The names of months in a language, long and short, without accents and dots."""
+    locale = Locale.parse(language, sep="-")
+    names = dict(_MORE_MONTHS.get(locale.language, {}))
+    for context in ("format", "stand-alone"):
+        for width in ("wide", "abbreviated"):
+            names |= {_plain(name): number for number, name in locale.months[context][width].items()}
+    return names
+
+
+def _plain(word: str) -> str:
+    parts = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(part for part in parts if not unicodedata.combining(part)).rstrip(".").strip()

@@ -1,0 +1,177 @@
+"""Repairs dead links on a wiki's pages by what Weboid knows of them.
+
+Without pages to work on it prints what it would do, and stops:
+
+    pwb weboid_repair
+
+Which pages:
+
+-weboid:dead      Pages with links that have died since the last run. The
+                  journal in pywikibot's folder keeps the place.
+
+&params;
+
+How:
+
+-always           Saves without asking. By default each edit is shown and
+                  asked about.
+
+-rate:N           At most N edits a minute, such as -rate:6; and never faster
+                  than pywikibot's own put_throttle.
+
+-runpage:TITLE    The page that stops the bot when it says anything but "run".
+                  Default: User:ACCOUNT/Run. While nobody has made it, it does
+                  not stop the bot.
+
+-errors:TITLE     The page that summaries name for errors. Default: User
+                  talk:ACCOUNT.
+
+-settings:FILE    The wiki's settings, instead of its page
+                  MediaWiki:Weboid.json.
+
+-service:URL      Weboid. Default: https://weboid.toolforge.org, or what the
+                  environment variable WEBOID_SERVICE says. WEBOID_TOKEN holds
+                  the token of a trusted client.
+
+-farm:NAME        The farm of the wiki. Default: WMF.
+
+-simulate         Pywikibot's global option: shows all edits, saves none.
+
+Exit status: 0 done, 2 something must be corrected first, 3 somebody has
+stopped the bot.
+"""
+
+import sys
+from collections.abc import Iterator
+from copy import copy
+from datetime import UTC, datetime
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Final
+
+import pywikibot
+from pywikibot import config, i18n
+from pywikibot.bot import handle_args
+from pywikibot.exceptions import Error, NoUsernameError
+from pywikibot.pagegenerators import parameterHelp
+from requests.exceptions import RequestException
+
+from weboid.core.wikitext.settings import WikiSettings
+from weboid.errors import WeboidError
+from weboid_scripts.batches import KnownPage, PageBatches
+from weboid_scripts.client import WeboidClient
+from weboid_scripts.dead_pages import MOST_PAGES, DeadPages
+from weboid_scripts.journal import FILE_NAME, Journal
+from weboid_scripts.repair_options import RepairOptions, read_options
+from weboid_scripts.repair_plan import plan_of
+from weboid_scripts.repairing import RepairBot, RepairPlace
+from weboid_scripts.run_page import RunPage, RunStopped
+from weboid_scripts.saving import Saver
+from weboid_scripts.wiki_query import brief, require_wiki
+from weboid_scripts.wiki_settings import read_settings
+
+docuReplacements: Final = {"&params;": parameterHelp}  # noqa: N816 (pywikibot's name for what goes into the help)
+_TO_CORRECT: Final = 2
+_STOPPED: Final = 3
+
+
+def main(*arguments: str) -> None:
+    """Runs the script with these arguments, or those of the command line; exits with its status."""
+    words = handle_args(arguments)
+    i18n.set_messages_package("weboid_scripts.i18n")
+    try:
+        _run(pywikibot.Site(), words)
+    except RunStopped as stopped:
+        pywikibot.error(str(stopped))
+        sys.exit(_STOPPED)
+    except WeboidError as error:
+        pywikibot.error(str(error))
+    except NoUsernameError as error:
+        pywikibot.error(
+            f"Nobody is logged in: {brief(error)}. Check the account in user-config.py and its password in "
+            "user-password.cfg, then try: pwb login"
+        )
+    except EOFError:
+        pywikibot.error("Nobody is there to be asked. Run it in a terminal, or with -always, or with -simulate.")
+    except (Error, RequestException) as error:
+        pywikibot.error(f"The wiki does not do what was requested: {brief(error)}. Start again later.")
+    else:
+        return
+    sys.exit(_TO_CORRECT)
+
+
+def _run(site: Any, words: list[str]) -> None:
+    options = read_options(site, words)
+    require_wiki(site)
+    dbname = options.common.dbname(site)
+    if not options.has_pages:
+        pywikibot.info(plan_of(site, options, dbname))
+        return
+    is_simulated = bool(config.simulate)
+    if not is_simulated:
+        site.login()
+    with Journal(Path(config.datafilepath(FILE_NAME))) as journal:
+        _bot(site, options, dbname, journal, is_simulated=is_simulated).run()
+
+
+def _bot(site: Any, options: RepairOptions, dbname: str, journal: Journal, *, is_simulated: bool) -> RepairBot:
+    account = str(site.username())
+    client = options.common.client(site)
+    bots: list[RepairBot] = []
+
+    def settings() -> WikiSettings:
+        found = read_settings(site, options.common, dbname)
+        pywikibot.info(f"Settings of {dbname}: {found.source}")
+        if not found.settings.options.run:
+            raise RunStopped(f"The settings of {dbname} say that no bot is to run (options.run is false).")
+        return found.settings
+
+    batches = PageBatches(
+        site, client, dbname, read_settings=settings, skipped=lambda *what: bots[0].skipped(*what), now=_now
+    )
+    place = RepairPlace(
+        site,
+        dbname,
+        account,
+        options.help_page or f"User talk:{account}",
+        None if is_simulated else journal,
+        Saver(site, account, rate=options.rate),
+        RunPage(site, options.run_page or f"User:{account}/Run", account),
+        batches.again,
+        _now,
+    )
+    bots.append(RepairBot(place, _pages(batches, site, client, options, dbname, journal), always=options.is_always))
+    return bots[0]
+
+
+def _pages(
+    batches: PageBatches, site: Any, client: WeboidClient, options: RepairOptions, dbname: str, journal: Journal
+) -> Iterator[KnownPage]:
+    """The pages to repair, with what is known of them."""
+    if not options.is_dead:
+        return batches.pages(_parts(options.factory.getCombinedGenerator()))
+    keeps_place = not config.simulate and not options.factory.limit
+    dead = DeadPages(site, client, journal, dbname, keeps_place=keeps_place)
+    pages = batches.pages(_filtered(options.factory, batch) for batch in dead.batches())
+    return islice(pages, options.factory.limit) if options.factory.limit else pages
+
+
+def _parts(pages: Iterator[Any]) -> Iterator[Iterator[Any]]:
+    """Batches of up to 5,000 pages, of which none is read before it is asked for."""
+    for first in pages:
+        yield chain([first], islice(pages, MOST_PAGES - 1))
+
+
+def _filtered(factory: Any, pages: Iterator[Any]) -> Iterator[Any]:
+    """Those pages of a batch that pywikibot's filters let pass."""
+    own = copy(factory)
+    own.gens, own.limit = [], None
+    return iter(own.getCombinedGenerator(pages))
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+if __name__ == "__main__":
+    main()
