@@ -71,12 +71,15 @@ def _written(
         seen.append((link.start, link.end))
         if (found := _found(link.url, settings, farm)) is not None:
             yield _marked(found, state_of(writing, link, KnownLinks()), settings), link.is_ignored
+    templates = {template.start for template in wikitext.templates}
     spans = iter(seen)
     span = next(spans, None)
     for node in wikitext.links:
         while span is not None and span[1] <= node.start:
             span = next(spans, None)
-        is_new = span is None or node.start < span[0]
+        # Where a template goes on with the URL, nobody here knows the whole of it.
+        is_known = node.is_whole and node.url_end not in templates
+        is_new = is_known and (span is None or node.start < span[0])
         if is_new and original_in(node.url) is None and (found := _found(node.url, settings, farm)) is not None:
             yield found, False
 
