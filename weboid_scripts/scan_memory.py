@@ -1,4 +1,4 @@
-"""What scans found, and on which pages dead links were listed: tables in the file of the journal (B-3).
+"""What ``weboid_weblinks`` remembers, in tables in the file of the journal: scans, dead links, reports (B-3).
 
 One law: a failure that was noted stays a failure until a scan finds the link working.
 """
@@ -6,6 +6,7 @@ One law: a failure that was noted stays a failure until a scan finds the link wo
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from secrets import token_bytes
 from typing import Final
 
 from weboid.core.record.policy import NO_PROOF
@@ -36,6 +37,13 @@ _TABLES: Final = (
         page INTEGER NOT NULL,
         PRIMARY KEY (wiki, page)
     ) WITHOUT ROWID""",
+    """CREATE TABLE IF NOT EXISTS reported_links (
+        wiki TEXT NOT NULL,
+        page INTEGER NOT NULL,
+        normal TEXT NOT NULL,
+        PRIMARY KEY (wiki, page, normal)
+    ) WITHOUT ROWID""",
+    "CREATE TABLE IF NOT EXISTS report_key (one INTEGER PRIMARY KEY CHECK (one = 1), key BLOB NOT NULL)",
 )
 
 
@@ -148,3 +156,22 @@ class ScanMemory:
             if len(part) < _PART:
                 return
             after = part[-1][0]
+
+    def report_key(self) -> bytes:
+        """The secret by which reports on talk pages are known again, made at its first use."""
+        self._file.write("INSERT OR IGNORE INTO report_key (one, key) VALUES (1, ?)", (token_bytes(32),))
+        return bytes(self._file.rows("SELECT key FROM report_key")[0][0])
+
+    def reported(self, wiki: str, page: int) -> frozenset[str]:
+        """The links of a page, by normal form, that were reported on its talk page and are not well since."""
+        found = self._file.rows("SELECT normal FROM reported_links WHERE wiki = ? AND page = ?", (wiki, page))
+        return frozenset(normal for (normal,) in found)
+
+    def note_reported(self, wiki: str, page: int, normals: Iterable[str]) -> None:
+        """Notes which links of a page those are now."""
+        with self._file.writing():
+            self._file.write("DELETE FROM reported_links WHERE wiki = ? AND page = ?", (wiki, page))
+            for normal in normals:
+                self._file.write(
+                    "INSERT INTO reported_links (wiki, page, normal) VALUES (?, ?, ?)", (wiki, page, normal)
+                )

@@ -1,7 +1,7 @@
 """Reports of dead links on talk pages: written once, updated, and removed again when all is well (B-7). Pure.
 
-A report is one section, ended by a comment with a digest of the bot's name and of all the section's text. So what the
-bot wrote, and nobody has changed since, is known without any memory. A section that somebody has changed or answered
+A report is one section, ended by a comment with a digest of all its text under the bot's key, which nobody else knows.
+So what the bot wrote, and nobody has changed since, is known again. A section that somebody has changed or answered
 belongs to people from then on.
 One law: whatever URLs and titles are, a report is a section with a list of links, and nothing else.
 """
@@ -10,7 +10,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from hashlib import sha256
+from hmac import compare_digest
+from hmac import digest as keyed_digest
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
@@ -60,11 +61,11 @@ class TalkEntry:
 
 @dataclass(frozen=True, slots=True)
 class TalkEdit:
-    """The new text of a talk page, and what was done."""
+    """The new text of a talk page, what was done, and the normal forms of the links that are reported on it now."""
 
     text: str
     action: TalkAction
-    links: int = 0
+    links: frozenset[str] = frozenset()
 
 
 class _Section(NamedTuple):
@@ -78,49 +79,51 @@ def talk_edit(
     entries: Iterable[TalkEntry],
     words: TalkWords,
     *,
-    bot: str,
+    key: bytes,
     signature: str,
     open_urls: Collection[str] = (),
+    reported: Collection[str] = (),
 ) -> TalkEdit:
     """The talk page with a report of these links, or without any if there are none.
 
-    `signature` is what the wiki makes of ``~~~~``. Links that others have on the talk page already are not reported
-    again. Of `open_urls` it is not known whether they still are dead: what is reported of them stays as it is. A report
-    whose links and copies are still the same stays as it is, too.
+    `key` makes the digests; `signature` is what the wiki makes of ``~~~~``. Links that others have on the talk page are
+    not reported again, nor those that were `reported` before (normal forms) and stand in no report any more. Of
+    `open_urls` it is not known whether they still are dead: what is reported of them stays as it is. A report whose
+    links and copies are still the same stays as it is, too.
     """
-    own = next(_own_sections(talk, bot), None)
+    own = next(_own_sections(talk, key), None)
     elsewhere = _without(talk, own) if own else talk
     lines = _lines_by_link(own.text) if own else {}
     listed = _links_in(own.text) if own else frozenset()
-    known = _links_in(elsewhere) - listed
-    wanted = {key: lines[key] for key in map(_key, open_urls) if key in lines}
-    wanted |= {_key(entry.url): _line(entry, words) for entry in entries if _key(entry.url) not in known}
+    known = (_links_in(elsewhere) | frozenset(reported)) - listed
+    wanted = {normal: lines[normal] for normal in map(_normal, open_urls) if normal in lines}
+    wanted |= {_normal(entry.url): _line(entry, words) for entry in entries if _normal(entry.url) not in known}
     if not wanted:
         return TalkEdit(elsewhere, TalkAction.REMOVE) if own else TalkEdit(talk, TalkAction.NOTHING)
     if own is None and _is_open(talk):
         return TalkEdit(talk, TalkAction.NOTHING)
-    section = _section(wanted.values(), words, _free_caption(elsewhere, words.caption), bot, signature)
+    section = _section(wanted.values(), words, _free_caption(elsewhere, words.caption), key, signature)
     if own is None:
-        return TalkEdit(f"{talk}{_GAP}{section}" if talk else section, TalkAction.WRITE, len(wanted))
+        return TalkEdit(f"{talk}{_GAP}{section}" if talk else section, TalkAction.WRITE, frozenset(wanted))
     if _links_in(section) == listed:
-        return TalkEdit(talk, TalkAction.NOTHING, len(wanted))
-    return TalkEdit(talk[: own.start] + section + talk[own.end :], TalkAction.UPDATE, len(wanted))
+        return TalkEdit(talk, TalkAction.NOTHING, frozenset(wanted))
+    return TalkEdit(talk[: own.start] + section + talk[own.end :], TalkAction.UPDATE, frozenset(wanted))
 
 
-def has_report(talk: str, bot: str) -> bool:
-    """Whether there is a report of this bot that nobody has changed or answered."""
-    return next(_own_sections(talk, bot), None) is not None
+def has_report(talk: str, key: bytes) -> bool:
+    """Whether there is a report under this key that nobody has changed or answered."""
+    return next(_own_sections(talk, key), None) is not None
 
 
-def _key(url: str) -> str:
+def _normal(url: str) -> str:
     """The normal form; a text that has none stands for itself."""
     return key_of(url) or url
 
 
-def _section(lines: Iterable[str], words: TalkWords, caption: str, bot: str, signature: str) -> str:
+def _section(lines: Iterable[str], words: TalkWords, caption: str, key: bytes, signature: str) -> str:
     parts = [f"== {caption} ==", words.before, "", *lines, ""]
     text = normalize("NFC", "\n".join([*parts, f"{words.after} {' '.join(signature.split())}".strip()]))
-    return f"{text}<!-- weboid-weblinks {_digest(text, bot)} -->"
+    return f"{text}<!-- weboid-weblinks {_digest(text, key)} -->"
 
 
 def _line(entry: TalkEntry, words: TalkWords) -> str:
@@ -135,16 +138,16 @@ def _line(entry: TalkEntry, words: TalkWords) -> str:
     return line
 
 
-def _digest(text: str, bot: str) -> str:
-    return sha256(f"{bot}\n{text}".encode("utf-8", "replace")).hexdigest()[:32]
+def _digest(text: str, key: bytes) -> str:
+    return keyed_digest(key, text.encode("utf-8", "replace"), "sha256").hex()[:32]
 
 
-def _own_sections(talk: str, bot: str) -> Iterator[_Section]:
+def _own_sections(talk: str, key: bytes) -> Iterator[_Section]:
     """The sections that this bot wrote and nobody has changed or answered."""
     for mark in _MARK.finditer(talk):
         start = 0 if talk.startswith("==") else -1
         start = max(start, talk.rfind("\n==", 0, mark.start()) + 1) if "\n==" in talk[: mark.start()] else start
-        if start < 0 or _digest(talk[start : mark.start()], bot) != mark[1]:
+        if start < 0 or not compare_digest(_digest(talk[start : mark.start()], key), mark[1]):
             continue
         following = _NEXT_SECTION.search(talk, mark.end())
         if not talk[mark.end() : following.start() if following else len(talk)].strip():
@@ -162,7 +165,7 @@ def _lines_by_link(section: str) -> dict[str, str]:
     lines: dict[str, str] = {}
     for line in section.split("\n"):
         if line.startswith("* ") and (nodes := read_wikitext(line).links):
-            lines.setdefault(_key(nodes[0].url), line)
+            lines.setdefault(_normal(nodes[0].url), line)
     return lines
 
 

@@ -20,6 +20,7 @@ from weboid_scripts.dead_links import Judgement, Standing
 from weboid_scripts.link_lines import shown
 from weboid_scripts.run_page import RunPage
 from weboid_scripts.saving import NotSaved, Saver
+from weboid_scripts.scan_memory import ScanMemory
 from weboid_scripts.talk import TalkAction, TalkEdit, TalkEntry, TalkWords, has_report, talk_edit
 
 SCRIPT: Final = "weboid_weblinks"
@@ -31,17 +32,23 @@ _WIKITEXT: Final = "wikitext"
 
 @dataclass(frozen=True, slots=True)
 class JudgedPage:
-    """A page by its title, with what was made of its links."""
+    """A page with what was made of its links."""
 
+    page: int
     title: str
     links: tuple[Judgement, ...]
 
 
 class TalkPages:
-    """The talk pages of a wiki; `account` is the bot's name there. With `saver` None nothing is saved, only told."""
+    """The talk pages of a wiki. With `saver` None nothing is saved, only told; `account` is the bot's name there."""
 
-    def __init__(self, site: Any, *, account: str, saver: Saver | None, run_page: RunPage) -> None:
+    def __init__(
+        self, site: Any, dbname: str, memory: ScanMemory, *, account: str, saver: Saver | None, run_page: RunPage
+    ) -> None:
         self._site = site
+        self._dbname = dbname
+        self._memory = memory
+        self._key = memory.report_key()
         self._account = account
         self._saver = saver
         self._run_page = run_page
@@ -68,19 +75,26 @@ class TalkPages:
             if talk.isRedirectPage() or talk.content_model != _WIKITEXT:
                 return TalkAction.NOTHING
             read = ReadPage(talk.pageid, talk.title(), talk.latest_revision_id, talk.text)
-        if not entries and not has_report(read.text, self._account):
-            return TalkAction.NOTHING
-        if excludes(read_wikitext(read.text), settings, bot=self._account, script=SCRIPT):
-            return TalkAction.NOTHING
-        edit = talk_edit(
-            read.text,
-            entries,
-            self._words,
-            bot=self._account,
-            signature=self._signed(),
-            open_urls=[link.link.url for link in judged.links if _is_open(link)],
-        )
+        before = self._memory.reported(self._dbname, judged.page)
+        unwell = [link.link for link in judged.links if _is_open(link)]
+        reported = before & {link.normal for link in unwell}
+        edit = TalkEdit(read.text, TalkAction.NOTHING)
+        is_wanted = bool(entries) or has_report(read.text, self._key)
+        if is_wanted and not excludes(read_wikitext(read.text), settings, bot=self._account, script=SCRIPT):
+            edit = talk_edit(
+                read.text,
+                entries,
+                self._words,
+                key=self._key,
+                signature=self._signed(),
+                open_urls=[link.url for link in unwell],
+                reported=reported,
+            )
         is_done = edit.action is not TalkAction.NOTHING and self._save(read, edit)
+        if self._saver is not None:
+            now = reported | edit.links if is_done else reported
+            if now != before:
+                self._memory.note_reported(self._dbname, judged.page, now)
         return edit.action if is_done else TalkAction.NOTHING
 
     def _save(self, read: ReadPage, edit: TalkEdit) -> bool:
@@ -91,7 +105,9 @@ class TalkPages:
             pywikibot.showDiff(read.text, edit.text)
             return True
         self._run_page.before_edit()
-        summary = str(i18n.twtranslate(self._site, f"weboid-talk-summary-{edit.action.value}", {"count": edit.links}))
+        summary = str(
+            i18n.twtranslate(self._site, f"weboid-talk-summary-{edit.action.value}", {"count": len(edit.links)})
+        )
         # Of one page: protected, a blacklisted link, an edit in between. The next run tries again.
         if isinstance(result := self._saver.save(read, edit.text, summary), NotSaved):
             pywikibot.warning(f"[[{title}]] was not saved ({result.why}): {shown(result.said)}")

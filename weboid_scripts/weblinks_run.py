@@ -108,7 +108,9 @@ class WeblinksRun:
                 scans = runner.run(scanner.scan(link for each in batch for link in each.links))
             rule, now = self._options.rule, self._now()
             found = [
-                JudgedPage(each.title, tuple(judged(each.links, answers.get(each.page, {}), scans, rule, now)))
+                JudgedPage(
+                    each.page, each.title, tuple(judged(each.links, answers.get(each.page, {}), scans, rule, now))
+                )
                 for each in batch
             ]
             self._show(found)
@@ -171,5 +173,7 @@ class WeblinksRun:
                 self._site.login()
                 saver = Saver(self._site, self._account)
             run_page = RunPage(self._site, self._options.run_page or f"User:{self._account}/Run", self._account)
-            self._talk = TalkPages(self._site, account=self._account, saver=saver, run_page=run_page)
+            self._talk = TalkPages(
+                self._site, self._dbname, self._memory, account=self._account, saver=saver, run_page=run_page
+            )
         return self._talk

@@ -12,7 +12,7 @@ from weboid.bot.answers import key_of
 from weboid.core.wikitext.reader import read_wikitext
 from weboid_scripts.talk import TalkAction, TalkEntry, TalkWords, has_report, talk_edit
 
-BOT = "WeboidBot"
+KEY = b"k" * 32
 SIGNATURE = "[[User:WeboidBot|WeboidBot]] ([[User talk:WeboidBot|talk]]) 22:10, 23 November 2026 (UTC)"
 WORDS = TalkWords("Dead links", "These links are dead:", "Please repair them.", "since {day}", "archived copy")
 GONE = TalkEntry(
@@ -50,18 +50,18 @@ TALKS = st.one_of(st.text(max_size=80), st.integers(0, 10_000).map(lambda number
 ENTRIES = st.lists(st.builds(TalkEntry, URLS, st.text(max_size=10), st.text(max_size=20), URLS), min_size=1, max_size=3)
 
 
-def edited(talk: str, *entries: TalkEntry, bot: str = BOT) -> str:
-    return talk_edit(talk, entries, WORDS, bot=bot, signature=SIGNATURE).text
+def edited(talk: str, *entries: TalkEntry, key: bytes = KEY) -> str:
+    return talk_edit(talk, entries, WORDS, key=key, signature=SIGNATURE).text
 
 
 @pytest.mark.parametrize("talk", ["", THREAD, "{{Header}}", THREAD + "\n\n", "<!-- closed -->"])
 def test_a_report_is_written_once_and_taken_back_without_a_trace(talk: str) -> None:
-    first = talk_edit(talk, [GONE, LOST], WORDS, bot=BOT, signature=SIGNATURE)
-    assert (first.action, first.links) == (TalkAction.WRITE, 2)
+    first = talk_edit(talk, [GONE, LOST], WORDS, key=KEY, signature=SIGNATURE)
+    assert (first.action, first.links) == (TalkAction.WRITE, frozenset({GONE.url, LOST.url}))
     assert first.text.startswith(talk)
-    again = talk_edit(first.text, [GONE, LOST], WORDS, bot=BOT, signature=SIGNATURE.replace("22:10", "23:10"))
+    again = talk_edit(first.text, [GONE, LOST], WORDS, key=KEY, signature=SIGNATURE.replace("22:10", "23:10"))
     assert (again.action, again.text) == (TalkAction.NOTHING, first.text)
-    removed = talk_edit(first.text, [], WORDS, bot=BOT, signature=SIGNATURE)
+    removed = talk_edit(first.text, [], WORDS, key=KEY, signature=SIGNATURE)
     assert (removed.action, removed.text) == (TalkAction.REMOVE, talk)
 
 
@@ -79,12 +79,12 @@ def test_what_a_report_says() -> None:
 
 def test_a_report_is_updated_in_its_place() -> None:
     between = f"{edited(THREAD, GONE)}\n\n== Later ==\nAnother thread."
-    found = talk_edit(between, [GONE, LOST], WORDS, bot=BOT, signature=SIGNATURE)
-    assert (found.action, found.links) == (TalkAction.UPDATE, 2)
+    found = talk_edit(between, [GONE, LOST], WORDS, key=KEY, signature=SIGNATURE)
+    assert (found.action, found.links) == (TalkAction.UPDATE, frozenset({GONE.url, LOST.url}))
     assert found.text == f"{edited(THREAD, GONE, LOST)}\n\n== Later ==\nAnother thread."
     assert edited(found.text) == f"{THREAD}\n\n== Later ==\nAnother thread."
     with_copy = replace(LOST, copy="https://web.archive.org/web/20160503120000/http://lost.org/b")
-    assert talk_edit(found.text, [GONE, with_copy], WORDS, bot=BOT, signature=SIGNATURE).action is TalkAction.UPDATE
+    assert talk_edit(found.text, [GONE, with_copy], WORDS, key=KEY, signature=SIGNATURE).action is TalkAction.UPDATE
 
 
 @pytest.mark.parametrize(
@@ -100,13 +100,13 @@ def test_a_report_is_updated_in_its_place() -> None:
 )
 def test_what_somebody_has_changed_or_answered_is_left_alone(changed) -> None:  # type: ignore[no-untyped-def]
     talk = changed(edited(THREAD, GONE, LOST))
-    assert not has_report(talk, BOT)
+    assert not has_report(talk, KEY)
     for entries in ([], [GONE], [GONE, LOST]):
-        found = talk_edit(talk, entries, WORDS, bot=BOT, signature=SIGNATURE)
+        found = talk_edit(talk, entries, WORDS, key=KEY, signature=SIGNATURE)
         assert (found.action, found.text) == (TalkAction.NOTHING, talk)
     new = TalkEntry("http://new.org/")
-    more = talk_edit(talk, [GONE, new], WORDS, bot=BOT, signature=SIGNATURE)
-    assert (more.action, more.links) == (TalkAction.WRITE, 1)
+    more = talk_edit(talk, [GONE, new], WORDS, key=KEY, signature=SIGNATURE)
+    assert (more.action, more.links) == (TalkAction.WRITE, frozenset({new.url}))
     assert "http://gone.org" not in more.text.removeprefix(talk)
     assert edited(more.text) == talk
 
@@ -117,7 +117,7 @@ def test_a_second_report_has_a_heading_of_its_own() -> None:
 
 
 def test_what_another_bot_wrote_is_not_ours() -> None:
-    theirs = edited(THREAD, GONE, bot="OtherBot")
+    theirs = edited(THREAD, GONE, key=b"other")
     assert edited(theirs, GONE) == theirs
     assert edited(theirs) == theirs
 
@@ -152,9 +152,9 @@ def test_nothing_gets_out_of_an_entry(url: str) -> None:
 def test_whatever_is_there_a_report_is_written_once_and_taken_back_without_a_trace(
     talk: str, entries: list[TalkEntry]
 ) -> None:
-    found = talk_edit(talk, entries, WORDS, bot=BOT, signature=SIGNATURE)
+    found = talk_edit(talk, entries, WORDS, key=KEY, signature=SIGNATURE)
     if found.action is TalkAction.WRITE:
-        assert has_report(found.text, BOT)
+        assert has_report(found.text, KEY)
         assert edited(found.text, *entries) == found.text
         assert edited(found.text) == talk
     else:
@@ -175,12 +175,23 @@ def test_what_is_reported_stays_while_nobody_knows_better() -> None:
     talk = edited(THREAD, GONE, LOST)
 
     def with_open(*urls: str, entries: tuple[TalkEntry, ...] = ()) -> TalkAction:
-        found = talk_edit(talk, entries, WORDS, bot=BOT, signature=SIGNATURE, open_urls=urls)
+        found = talk_edit(talk, entries, WORDS, key=KEY, signature=SIGNATURE, open_urls=urls)
         assert found.text == {TalkAction.NOTHING: talk, TalkAction.UPDATE: edited(THREAD, GONE)}[found.action]
         return found.action
 
     assert with_open(GONE.url, LOST.url) is TalkAction.NOTHING
     assert with_open(GONE.url) is TalkAction.UPDATE
     assert with_open(LOST.url, entries=(GONE,)) is TalkAction.NOTHING
-    unknown = talk_edit(THREAD, [], WORDS, bot=BOT, signature=SIGNATURE, open_urls=[GONE.url])
+    unknown = talk_edit(THREAD, [], WORDS, key=KEY, signature=SIGNATURE, open_urls=[GONE.url])
     assert (unknown.action, unknown.text) == (TalkAction.NOTHING, THREAD)
+
+
+def test_a_report_that_somebody_took_away_is_not_written_again() -> None:
+    def again(talk: str, *entries: TalkEntry) -> str:
+        return talk_edit(talk, entries, WORDS, key=KEY, signature=SIGNATURE, reported=[GONE.url]).text
+
+    assert again(THREAD, GONE) == THREAD
+    assert again(THREAD, GONE, LOST) == edited(THREAD, LOST)
+    written = edited(THREAD, GONE)
+    assert again(written, GONE) == written
+    assert again(written) == THREAD

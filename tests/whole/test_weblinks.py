@@ -115,6 +115,26 @@ def test_what_is_answered_is_left_to_people_and_the_bot_can_be_stopped(place: Pl
     assert (ran.status, wiki.text(talk)) == (0, answered), ran.out
 
 
+def test_a_report_that_somebody_removed_is_not_written_again_and_an_empty_page_stays(place: Place) -> None:
+    wiki, title, talk = place.bot_wiki.admin, "Harbour without threads", "Talk:Harbour without threads"
+    wiki.save(title, f"A [{GONE} page].")
+    page = wiki.page_id(title)
+
+    def run(verdict: str) -> str:
+        place.service.pages[page] = [link(GONE, verdict, since="2026-05-03")]
+        ran = place.run(f"-page:{title}", "-talk")
+        assert ran.status == 0, ran.out
+        return wiki.text(talk)
+
+    assert GONE in run("dead")
+    assert run("working") == ""
+    assert GONE in run("dead")
+    wiki.save(talk, "Nonsense removed.")
+    assert run("dead") == "Nonsense removed."
+    assert run("working") == "Nonsense removed."
+    assert GONE in run("dead")
+
+
 def test_where_the_wiki_does_not_allow_it_nothing_is_written(place: Place) -> None:
     wiki, title = place.bot_wiki.admin, "Harbour without talk"
     wiki.save(title, f"A [{GONE} page].")
