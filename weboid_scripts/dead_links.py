@@ -22,6 +22,8 @@ class Standing(Enum):
     """Dead, but not for as long as it takes to be reported."""
     FAILING = "failing"
     """Its newest scan failed, and it is not dead."""
+    IGNORED = "ignored by code"
+    """Dead or failing, with a code that is not to be listed."""
     GOOD = "not dead"
     OPEN = "not judged"
     """Nothing is known, or nothing may be said: a subscription, a frozen link, one that Weboid does not watch."""
@@ -131,7 +133,7 @@ def _by_scan(link: FoundLink, scan: Scan, copies: tuple[str, ...]) -> Judgement:
 def _filtered(found: Judgement, rule: Rule, now: datetime) -> Judgement:
     """Without what the caller does not want reported."""
     if found.http in rule.ignored and found.standing in (Standing.DEAD, Standing.FAILING):
-        return replace(found, standing=Standing.OPEN)
+        return replace(found, standing=Standing.IGNORED)
     is_recent = found.since is not None and now.date() - found.since <= timedelta(days=rule.days)
     return replace(found, standing=Standing.RECENT) if found.standing is Standing.DEAD and is_recent else found
 

@@ -33,7 +33,7 @@ _SCANNED_AT_ONCE: Final = 100
 """Pages whose links are scanned together: enough for many domains in parallel, few enough to see something soon."""
 _READ_AT_ONCE: Final = 50
 """Pages in one request to the wiki."""
-_FAILS: Final = frozenset({Standing.DEAD, Standing.RECENT, Standing.FAILING})
+_FAILS: Final = frozenset({Standing.DEAD, Standing.RECENT, Standing.FAILING, Standing.IGNORED})
 _WIKITEXT: Final = "wikitext"
 
 

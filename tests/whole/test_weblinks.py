@@ -2,13 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator
-from contextlib import ExitStack
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from support.little_service import LittleService, link, open_little_service
+from aiohttp import web
+from support.little_service import LittleService, link, open_little_service, served
 from support.pwb import BOT, BotWiki, PwbRun
 
 from weboid.assets import asset
@@ -29,10 +31,10 @@ class Place:
     service: LittleService
     settings: Path
 
-    def run(self, *words: str) -> PwbRun:
-        return self.bot_wiki.pwb(
-            "weboid_weblinks", f"-service:{self.service.base}", f"-settings:{self.settings}", "-day:0", *words
-        )
+    def run(self, *words: str, environ: Mapping[str, str] | None = None) -> PwbRun:
+        common = [f"-service:{self.service.base}", f"-settings:{self.settings}"]
+        days = [] if any(word.startswith("-day:") for word in words) else ["-day:0"]
+        return self.bot_wiki.pwb("weboid_weblinks", *common, *days, *words, environ=environ)
 
 
 @pytest.fixture
@@ -161,3 +163,50 @@ def test_where_the_wiki_does_not_allow_it_nothing_is_written(place: Place) -> No
 def test_wrong_calls_are_told_without_a_stack_trace(bot_wiki: BotWiki, words: list[str], told: str) -> None:
     ran = bot_wiki.pwb("weboid_weblinks", *words)
     assert (ran.status, told in ran.out, "Traceback" in ran.out) == (2, True, False), ran.out
+
+
+def test_links_are_dead_after_three_scans_by_the_rule_of_three_in_nine_days(place: Place) -> None:
+    asked = []
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        asked.append(request.path)
+        return web.Response(status=200 if request.path == "/fine" else 404, text="Words")
+
+    wiki, title = place.bot_wiki.admin, "Harbour that is scanned"
+    journal = place.settings.with_name("journal.sqlite3")
+    environ = {"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_CRAWL_DELAY": "0.1"}
+    with served(answer) as base:
+        wiki.save(title, f"[{base}/gone A] [{base}/fine B] [{base}/paid C] {{{{subscription required}}}}")
+
+        def run(*words: str) -> str:
+            asked.clear()
+            ran = place.run("-three-in-nine-days", f"-journal:{journal}", *words, environ=environ)
+            assert ran.status == 0, ran.out
+            return ran.out
+
+        first = run(f"-page:{title}")
+        assert f"*[[{title}]] links to {base}/gone - failing: 404 not-found, since " in first
+        assert set(asked) >= {"/gone", "/fine"}
+        assert "/paid" not in asked
+        assert "failing: 404" in run("-repeat")
+        assert asked == []
+        for days in (4, 8):
+            with closing(sqlite3.connect(journal)) as connection, connection:
+                connection.execute("UPDATE scans SET scanned = scanned - 345600, since = since - 345600")
+            told = run("-repeat")
+            assert "/gone" in asked
+            assert ("dead: 404 not-found" in told) == (days == 8)
+        assert "dead: 404" not in run("-repeat", "-ignore:404")
+        assert "dead for some days only: 404" in run("-repeat", "-day:30")
+    assert place.service.count("/api/page") == 0
+
+
+def test_pages_of_a_dump_are_looked_at(place: Place, tmp_path: Path) -> None:
+    wiki, title = place.bot_wiki.admin, "Harbour of a dump"
+    wiki.save(title, f"A [{GONE} page].")
+    place.service.pages[wiki.page_id(title)] = [link(GONE, since="2026-05-03")]
+    dump = tmp_path / "dump.xml"
+    export = wiki.ask(action="query", titles=title, export=1)["query"]["export"]
+    dump.write_text(export, encoding="utf-8")
+    ran = place.run(f"-xml:{dump}")
+    assert (ran.status, f"*[[{title}]] links to {GONE} - dead" in ran.out) == (0, True), ran.out
