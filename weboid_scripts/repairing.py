@@ -14,6 +14,7 @@ from typing import Any, Final
 import pywikibot
 from pywikibot import config
 from pywikibot.bot import BaseBot
+from pywikibot.bot_choice import QuitKeyboardInterrupt
 
 from weboid.bot.answers import FROZEN, KnownLinks, LinkAnswer, key_of
 from weboid.bot.repair import SCRIPT, LinkChange, RepairedPage, repair
@@ -55,7 +56,6 @@ class RepairBot(BaseBot):
 
     def __init__(self, place: RepairPlace, generator: Iterator[KnownPage], *, always: bool) -> None:
         super().__init__(generator=generator, always=always)
-        self.treat_page_type = KnownPage
         self.done: Counter[str] = Counter()
         self.left: Counter[str] = Counter()
         self._place = place
@@ -70,9 +70,20 @@ class RepairBot(BaseBot):
         self.left[why] += 1
         pywikibot.log(f"{title}: {why}")
 
-    def teardown(self) -> None:
-        """The table at the end."""
-        pywikibot.info(table_of(self.done, self.left, is_simulated=self._is_simulated))
+    def run(self) -> None:
+        """Repairs all pages, and prints the table at the end, however it ends. Raises WeboidError.
+
+        Instead of BaseBot's, which tells an error with its class and goes on to tell how many seconds all took.
+        """
+        try:
+            for page in self.generator:
+                self.counter["read"] += 1
+                self.treat(page)
+        except (QuitKeyboardInterrupt, KeyboardInterrupt):
+            pywikibot.info("Ended by the operator.")
+        finally:
+            pywikibot.info(f"{self.counter['read']:,} pages read, {self.counter['write']:,} saved.")
+            pywikibot.info(table_of(self.done, self.left, is_simulated=self._is_simulated))
 
     def treat(self, page: KnownPage) -> None:
         """Repairs one page. Raises RunStopped, WikiSilent."""

@@ -35,11 +35,11 @@ class RevertCheck:
     def may_repair(self, page: Any, urls: Iterable[str]) -> dict[str, str | None]:
         """By each URL as written: None if it may be repaired, else REVERTED or UNKNOWN.
 
-        `page` is pywikibot's. The wiki is asked only for links which the journal has for this page.
+        `page` is pywikibot's, or its number. The wiki is asked only for links which the journal has for this page.
         """
         keys = {url: key_of(url) for url in urls}
         wanted = {key for key in keys.values() if key is not None}
-        number = int(page.pageid)
+        number = page if isinstance(page, int) else int(page.pageid)
         edits = {edit.number: edit for key in wanted for edit in self._undecided(number, key)}
         unknown = self._look_at([edits[each] for each in sorted(edits, reverse=True)])
         reasons = {key: REVERTED if self._is_barred(number, key) else unknown.get(key) for key in wanted}

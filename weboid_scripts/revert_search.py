@@ -75,12 +75,12 @@ class RevertSearch:
         """Each edit with its reverts, in their order, but those that were never saved. Raises WikiSilent."""
         remaining = iter(edits)
         while some := list(islice(remaining, AT_ONCE)):
-            saved = [edit for each in some if (edit := self._settled(each)) is not None]
+            saved = [edit for each in some if (edit := self.settled(each)) is not None]
             newest = self._reader.newest(edit.page for edit in saved)
             for start in range(0, len(saved), _WITH_TEXTS):
                 yield from self._examined(saved[start : start + _WITH_TEXTS], newest)
 
-    def _settled(self, edit: Edit) -> Edit | None:
+    def settled(self, edit: Edit) -> Edit | None:
         """The edit with its revision; None if the wiki has none such."""
         if edit.revision is not None:
             return edit

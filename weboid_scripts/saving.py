@@ -111,7 +111,7 @@ class Saver:
             ).submit()
         except APIError as error:
             return self._refused(error)
-        except (Error, RequestException) as error:
+        except (Error, RequestException, OSError) as error:
             raise WikiSilent(
                 f"{self._site} did not answer to an edit of {read.title}: {brief(error)}. Start again later; what "
                 "became of that edit is looked up then."

@@ -43,6 +43,7 @@ stopped the bot.
 
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from copy import copy
 from datetime import UTC, datetime
 from itertools import chain, islice
@@ -50,14 +51,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import pywikibot
-from pywikibot import config, i18n
-from pywikibot.bot import handle_args
-from pywikibot.exceptions import Error, NoUsernameError
+from pywikibot import config
 from pywikibot.pagegenerators import parameterHelp
-from requests.exceptions import RequestException
 
 from weboid.core.wikitext.settings import WikiSettings
-from weboid.errors import WeboidError
 from weboid_scripts.batches import KnownPage, PageBatches
 from weboid_scripts.client import WeboidClient
 from weboid_scripts.dead_pages import MOST_PAGES, DeadPages
@@ -67,42 +64,19 @@ from weboid_scripts.repair_plan import plan_of
 from weboid_scripts.repairing import RepairBot, RepairPlace
 from weboid_scripts.run_page import RunPage, RunStopped
 from weboid_scripts.saving import Saver
-from weboid_scripts.wiki_query import brief, require_wiki
+from weboid_scripts.starting import run_script
 from weboid_scripts.wiki_settings import read_settings
 
 docuReplacements: Final = {"&params;": parameterHelp}  # noqa: N816 (pywikibot's name for what goes into the help)
-_TO_CORRECT: Final = 2
-_STOPPED: Final = 3
 
 
 def main(*arguments: str) -> None:
     """Runs the script with these arguments, or those of the command line; exits with its status."""
-    words = handle_args(arguments)
-    i18n.set_messages_package("weboid_scripts.i18n")
-    try:
-        _run(pywikibot.Site(), words)
-    except RunStopped as stopped:
-        pywikibot.error(str(stopped))
-        sys.exit(_STOPPED)
-    except WeboidError as error:
-        pywikibot.error(str(error))
-    except NoUsernameError as error:
-        pywikibot.error(
-            f"Nobody is logged in: {brief(error)}. Check the account in user-config.py and its password in "
-            "user-password.cfg, then try: pwb login"
-        )
-    except EOFError:
-        pywikibot.error("Nobody is there to be asked. Run it in a terminal, or with -always, or with -simulate.")
-    except (Error, RequestException) as error:
-        pywikibot.error(f"The wiki does not do what was requested: {brief(error)}. Start again later.")
-    else:
-        return
-    sys.exit(_TO_CORRECT)
+    sys.exit(run_script(_run, arguments))
 
 
 def _run(site: Any, words: list[str]) -> None:
     options = read_options(site, words)
-    require_wiki(site)
     dbname = options.common.dbname(site)
     if not options.has_pages:
         pywikibot.info(plan_of(site, options, dbname))
@@ -110,11 +84,14 @@ def _run(site: Any, words: list[str]) -> None:
     is_simulated = bool(config.simulate)
     if not is_simulated:
         site.login()
-    with Journal(Path(config.datafilepath(FILE_NAME))) as journal:
+    path = Path(config.datafilepath(FILE_NAME))
+    with ExitStack() as stack:
+        # A simulation reads from the journal where to go on, and makes none.
+        journal = None if is_simulated and not path.is_file() else stack.enter_context(Journal(path))
         _bot(site, options, dbname, journal, is_simulated=is_simulated).run()
 
 
-def _bot(site: Any, options: RepairOptions, dbname: str, journal: Journal, *, is_simulated: bool) -> RepairBot:
+def _bot(site: Any, options: RepairOptions, dbname: str, journal: Journal | None, *, is_simulated: bool) -> RepairBot:
     account = str(site.username())
     client = options.common.client(site)
     bots: list[RepairBot] = []
@@ -145,11 +122,11 @@ def _bot(site: Any, options: RepairOptions, dbname: str, journal: Journal, *, is
 
 
 def _pages(
-    batches: PageBatches, site: Any, client: WeboidClient, options: RepairOptions, dbname: str, journal: Journal
+    batches: PageBatches, site: Any, client: WeboidClient, options: RepairOptions, dbname: str, journal: Journal | None
 ) -> Iterator[KnownPage]:
     """The pages to repair, with what is known of them."""
     if not options.is_dead:
-        return batches.pages(_parts(options.factory.getCombinedGenerator()))
+        return batches.pages(_parts(iter(options.factory.getCombinedGenerator())))
     keeps_place = not config.simulate and not options.factory.limit
     dead = DeadPages(site, client, journal, dbname, keeps_place=keeps_place)
     pages = batches.pages(_filtered(options.factory, batch) for batch in dead.batches())

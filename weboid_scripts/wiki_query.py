@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from pywikibot.comms import http
 from pywikibot.exceptions import Error
 from requests.exceptions import RequestException
 
@@ -19,7 +18,7 @@ def ask(site: Any, **question: str | int | bool | None) -> dict[str, Any]:
     """The whole answer to an ``action=query``, tried again by pywikibot's rules. Raises WikiSilent."""
     try:
         answer = site.simple_request(action="query", formatversion=2, **question).submit()
-    except (Error, RequestException) as error:
+    except (Error, RequestException, OSError) as error:
         raise WikiSilent(f"{site} does not answer: {brief(error)}. Start again later; nothing is done twice.") from None
     if not isinstance(answer, dict):
         raise WikiSilent(f"{site} gives an answer that is none. Check the family file in pywikibot's folder.")
@@ -45,17 +44,7 @@ def newest_revision(page: dict[str, Any]) -> tuple[int, str] | None:
     return (number, text) if isinstance(number, int) and isinstance(text, str) else None
 
 
-def require_wiki(site: Any) -> None:
-    """Raises WikiSilent at once if there is no way to the wiki; pywikibot itself would try for half an hour."""
-    try:
-        http.fetch(f"{site.base_url(site.apipath())}?action=query&meta=siteinfo&format=json")
-    except (Error, RequestException, OSError) as error:
-        raise WikiSilent(
-            f"{site} cannot be reached: {brief(error)}. Check the network, and the address in pywikibot's family file."
-        ) from None
-
-
 def brief(error: object) -> str:
     """A message as one short line: it may hold what a server said."""
     text = "".join(each if each.isprintable() else " " for each in str(error))
-    return " ".join(text.split())[:_MOST_TEXT] or type(error).__name__
+    return " ".join(text.split())[:_MOST_TEXT].rstrip(".") or type(error).__name__

@@ -4,6 +4,7 @@
 One law: `link_as_json` is the only dictionary form of a link.
 """
 
+from dataclasses import asdict
 from functools import cache, lru_cache
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.copies import copies_as_json
 from weboid.core.record.days import iso
 from weboid.core.record.history import Entry
+from weboid.core.record.policy import Policy
 from weboid.core.record.reasons import status_outcome
 from weboid.core.record.status import Status, http_code
 from weboid.core.url.archives import Snapshot
@@ -97,6 +99,11 @@ def page_as_json(page: PageReport) -> dict[str, Any]:
         "part": None if (part := page.part) is None else {"from": part.first, "to": part.end, "of": part.total},
         "counts": counts,
     }
+
+
+def policy_as_json(policy: Policy) -> dict[str, Any]:
+    """The thresholds by which verdicts are found, all fields of `Policy`: days and counts (U-7)."""
+    return asdict(policy)
 
 
 def state_word(status: Status) -> str:

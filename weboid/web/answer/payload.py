@@ -10,7 +10,7 @@ from weboid import __version__
 from weboid.core.record.days import iso
 from weboid.core.verdict.link_report import Extent, LinkReport, PageReport, has_copy, is_told
 from weboid.core.verdict.offered_wikitext import offered_wikitext, wikitext_as_json
-from weboid.core.verdict.report_json import VERSION, link_as_json, page_as_json
+from weboid.core.verdict.report_json import VERSION, link_as_json, page_as_json, policy_as_json
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.mechanism.slices import Steps
@@ -38,6 +38,7 @@ def payload_steps(
     for page in answer.pages:
         shown = yield from _page(page, answer, extent, (verdicts, copied), say)
         pages.append(shown)
+        yield
     return {
         "version": VERSION,
         "generator": f"Weboid {__version__}",
@@ -45,7 +46,8 @@ def payload_steps(
         "lang": say.language.code,
         "day": iso(answer.day),
         "extent": extent.value,
-        "verdicts": [verdict.word for verdict in sorted(verdicts, key=lambda verdict: verdict.value)],
+        "verdicts": words_of(verdicts),
+        "policy": policy_as_json(answer.policy),
         "pages": pages,
         "titles": _titles(answer),
         "missing": list(answer.missing),
@@ -57,6 +59,11 @@ def problem_payload(problem: Problem, say: Messages) -> dict[str, Any]:
     """The payload of a problem: its key, and what is wrong in words."""
     text = say.text(problem.key, *problem.parameters)
     return {"version": VERSION, "error": {"key": problem.key, "text": text}}
+
+
+def words_of(verdicts: Collection[Verdict]) -> list[str]:
+    """Their words, in the order of the verdicts."""
+    return [verdict.word for verdict in sorted(verdicts, key=lambda verdict: verdict.value)]
 
 
 def fits(link: LinkReport, verdicts: Collection[Verdict], copied: bool | None = None) -> bool:

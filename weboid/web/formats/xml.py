@@ -24,6 +24,7 @@ _ITEMS: Final = {
     "urls": "url",
     "changes": "change",
     "verdicts": "verdict",
+    "to": "to",
     "alarms": "alarm",
     "streams": "stream",
     "wikis": "wiki",

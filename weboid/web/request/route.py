@@ -41,9 +41,9 @@ FORM_COST: Final = 10
 
 MOST_FORM: Final = 16 * 1024
 """Bytes of a form of ours."""
-_FORM_OF_PAGES: Final = 64 * 1024
-"""Fifty titles, percent-encoded."""
-_FORM_OF_URLS: Final = 256 * 1024
+_FORM_OF_PAGES: Final = 512 * 1024
+"""The most titles, percent-encoded."""
+_FORM_OF_URLS: Final = 512 * 1024
 
 
 class Lane(Enum):
@@ -249,7 +249,7 @@ ROUTES: Final = (
         form_lane=Lane.SEARCH,
     ),
     # Lists, which read many rows.
-    _api("changes", "/changes", *_SCOPE, "since", "format", cost=4, lane=Lane.LISTS),
+    _api("changes", "/changes", *_SCOPE, "since", "to", "format", cost=4, lane=Lane.LISTS),
     _api("dead-feed", "/feeds/dead", *_SCOPE, formats=_FEED, cost=4, lane=Lane.LISTS),
     _api(
         "dead-links",
