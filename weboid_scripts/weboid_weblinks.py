@@ -62,49 +62,24 @@ from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any, Final
 
-import pywikibot
-from pywikibot import config, i18n
-from pywikibot.bot import handle_args
-from pywikibot.exceptions import Error, NoUsernameError
+from pywikibot import config
 from pywikibot.pagegenerators import GeneratorFactory, XMLDumpPageGenerator, parameterHelp
-from requests.exceptions import RequestException
 
-from weboid.errors import WeboidError
 from weboid_scripts.journal import FILE_NAME
 from weboid_scripts.journal_file import JournalFile
 from weboid_scripts.options import OptionRefused
-from weboid_scripts.run_page import RunStopped
 from weboid_scripts.scan_memory import ScanMemory
+from weboid_scripts.starting import run_script
 from weboid_scripts.weblinks_options import WeblinksOptions, read_options
 from weboid_scripts.weblinks_run import WeblinksRun
-from weboid_scripts.wiki_query import brief, require_wiki
+from weboid_scripts.wiki_query import brief
 
 docuReplacements: Final = {"&params;": parameterHelp}  # noqa: N816 (pywikibot's name for what goes into the help)
-_TO_CORRECT: Final = 2
-_STOPPED: Final = 3
 
 
 def main(*arguments: str) -> None:
     """Runs the script with these arguments, or those of the command line; exits with its status."""
-    words = handle_args(arguments)
-    i18n.set_messages_package("weboid_scripts.i18n")
-    try:
-        _run(pywikibot.Site(), words)
-    except RunStopped as stopped:
-        pywikibot.error(str(stopped))
-        sys.exit(_STOPPED)
-    except WeboidError as error:
-        pywikibot.error(str(error))
-    except NoUsernameError as error:
-        pywikibot.error(
-            f"Nobody is logged in: {brief(error)}. Check the account in user-config.py and its password in "
-            "user-password.cfg, then try: pwb login"
-        )
-    except (Error, RequestException) as error:
-        pywikibot.error(f"The wiki does not do what was requested: {brief(error)}. Start again later.")
-    else:
-        return
-    sys.exit(_TO_CORRECT)
+    sys.exit(run_script(_run, arguments))
 
 
 def _run(site: Any, words: list[str]) -> None:
@@ -117,7 +92,6 @@ def _run(site: Any, words: list[str]) -> None:
     factory = GeneratorFactory(site=site)
     if unknown := [argument for argument in options.others if not factory.handle_arg(argument)]:
         raise OptionRefused(f"{brief(' '.join(unknown))}: there is no such option. See pwb weboid_weblinks -help")
-    require_wiki(site)
     with closing(JournalFile(options.journal)) as file:
         memory = ScanMemory(file)
         pages = factory.getCombinedGenerator(_chosen(site, options, memory, factory))

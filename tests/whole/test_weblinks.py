@@ -3,7 +3,7 @@
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 from support.little_service import LittleService, link, open_little_service, served
-from support.pwb import BOT, BotWiki, PwbRun
+from support.pwb import BOT, BotWiki, Operator, PwbRun
 
 from weboid.assets import asset
 
@@ -28,24 +28,25 @@ class Place:
     """A wiki, a service that knows its links, and the operator's settings file."""
 
     bot_wiki: BotWiki
+    operator: Operator
     service: LittleService
     settings: Path
 
-    def run(self, *words: str, environ: Mapping[str, str] | None = None) -> PwbRun:
+    def run(self, *words: str) -> PwbRun:
         common = [f"-service:{self.service.base}", f"-settings:{self.settings}"]
         days = [] if any(word.startswith("-day:") for word in words) else ["-day:0"]
-        return self.bot_wiki.pwb("weboid_weblinks", *common, *days, *words, environ=environ)
+        return self.operator.pwb("weboid_weblinks", *common, *days, *words)
 
 
 @pytest.fixture
-def place(bot_wiki: BotWiki, tmp_path: Path) -> Iterator[Place]:
+def place(bot_wiki: BotWiki, operator: Operator, tmp_path: Path) -> Iterator[Place]:
     dbname = f"{bot_wiki.wiki.dbname}@WMF"
     settings = json.loads((asset("wikis") / "enwiki.json").read_text(encoding="utf-8"))
     options = {**settings.get("options", {}), "talk": "beside"}
     file = tmp_path / "settings.json"
     file.write_text(json.dumps({**settings, "dbname": dbname, "options": options}), encoding="utf-8")
     with ExitStack() as stack:
-        yield Place(bot_wiki, stack.enter_context(open_little_service(dbname)), file)
+        yield Place(bot_wiki, operator, stack.enter_context(open_little_service(dbname)), file)
 
 
 def test_a_report_is_written_updated_and_removed(place: Place) -> None:
@@ -160,8 +161,8 @@ def test_where_the_wiki_does_not_allow_it_nothing_is_written(place: Place) -> No
         ([], "No pages"),
     ],
 )
-def test_wrong_calls_are_told_without_a_stack_trace(bot_wiki: BotWiki, words: list[str], told: str) -> None:
-    ran = bot_wiki.pwb("weboid_weblinks", *words)
+def test_wrong_calls_are_told_without_a_stack_trace(operator: Operator, words: list[str], told: str) -> None:
+    ran = operator.pwb("weboid_weblinks", *words)
     assert (ran.status, told in ran.out, "Traceback" in ran.out) == (2, True, False), ran.out
 
 
@@ -174,13 +175,13 @@ def test_links_are_dead_after_three_scans_by_the_rule_of_three_in_nine_days(plac
 
     wiki, title = place.bot_wiki.admin, "Harbour that is scanned"
     journal = place.settings.with_name("journal.sqlite3")
-    environ = {"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_CRAWL_DELAY": "0.1"}
+    place.operator.environ |= {"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_CRAWL_DELAY": "0.1"}
     with served(answer) as base:
         wiki.save(title, f"[{base}/gone A] [{base}/fine B] [{base}/paid C] {{{{subscription required}}}}")
 
         def run(*words: str) -> str:
             asked.clear()
-            ran = place.run("-three-in-nine-days", f"-journal:{journal}", *words, environ=environ)
+            ran = place.run("-three-in-nine-days", f"-journal:{journal}", *words)
             assert ran.status == 0, ran.out
             return ran.out
 
@@ -210,3 +211,23 @@ def test_pages_of_a_dump_are_looked_at(place: Place, tmp_path: Path) -> None:
     dump.write_text(export, encoding="utf-8")
     ran = place.run(f"-xml:{dump}")
     assert (ran.status, f"*[[{title}]] links to {GONE} - dead" in ran.out) == (0, True), ran.out
+
+
+def test_a_talk_page_that_cannot_be_saved_stops_nothing(place: Place) -> None:
+    wiki = place.bot_wiki.admin
+    titles = [f"Harbour {number} of three" for number in range(3)]
+    for title in titles:
+        wiki.save(title, f"A [{GONE} page].")
+        place.service.pages[wiki.page_id(title)] = [link(GONE, since="2026-05-03")]
+    wiki.save(f"Talk:{titles[0]}", THREAD)
+    wiki.protect(f"Talk:{titles[0]}")
+    wiki.save(f"Talk:{titles[1]}", "{{nobots}}")
+    ran = place.run(*(f"-page:{title}" for title in titles), "-talk")
+    assert (ran.status, "protected" in ran.out) == (0, True), ran.out
+    assert [wiki.text(f"Talk:{title}") for title in titles[:2]] == [THREAD, "{{nobots}}"]
+    assert GONE in wiki.text(f"Talk:{titles[2]}")
+
+
+def test_the_help_names_its_options(operator: Operator) -> None:
+    ran = operator.pwb("weboid_weblinks", "-help")
+    assert (ran.status, "-three-in-nine-days" in ran.out, "-start" in ran.out) == (0, True, True), ran.out
