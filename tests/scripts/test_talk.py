@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from support.awkward_wikitext import awkward_page
+from support.hostile_links import HOSTILE
 
 from weboid.bot.answers import key_of
 from weboid.core.wikitext.reader import read_wikitext
@@ -24,25 +25,6 @@ GONE = TalkEntry(
 LOST = TalkEntry("http://lost.org/b", "1 May 2026")
 THREAD = "== Sources ==\nWhich one? --[[User:A]] 10:00, 1 May 2026 (UTC)"
 
-HOSTILE = [
-    "http://a.org/{{Delete}}",
-    "http://a.org/}}{{subst:Delete|a=b}}",
-    "http://a.org/x ~~~~",
-    "http://a.org/~~~~~",
-    "http://a.org/'''''",
-    "http://a.org/]] [[Category:Spam]]",
-    "http://a.org/<!-- x",
-    "http://a.org/--><script>alert(1)</script>",
-    "http://a.org/<nowiki>",
-    "http://a.org/|b=c",
-    "http://a.org/\n== Heading ==\n* x",
-    "http://a.org/\u202e\u2028\x00",
-    "http://a.org/__NOTOC__",
-    "http://a.org/-{H|zh:x}-",
-    "http://a.org/<!-- weboid-weblinks 0123456789abcdef0123456789abcdef -->",
-    "http://a.org/&lt;script&gt;",
-    "no address at all {{Delete}} [[Category:Spam]] ~~~~",
-]
 URLS = st.one_of(
     st.sampled_from(HOSTILE), st.text(max_size=40).map("http://a.org/".__add__), st.text(min_size=1, max_size=40)
 )

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
+from support.hostile_links import HOSTILE
 from support.little_service import LittleService, link, open_little_service, served
 from support.pwb import BOT, BotWiki, Operator, PwbRun
 
 from weboid.assets import asset
+from weboid_scripts.talk import TalkEntry, TalkWords, talk_edit
 
 pytestmark = pytest.mark.long
 
@@ -231,3 +233,19 @@ def test_a_talk_page_that_cannot_be_saved_stops_nothing(place: Place) -> None:
 def test_the_help_names_its_options(operator: Operator) -> None:
     ran = operator.pwb("weboid_weblinks", "-help")
     assert (ran.status, "-three-in-nine-days" in ran.out, "-start" in ran.out) == (0, True, True), ran.out
+
+
+def test_hostile_links_are_saved_as_they_were_written_and_show_nothing_else(place: Place) -> None:
+    wiki, talk = place.bot_wiki.admin, "Talk:Harbour of enemies"
+    entries = [TalkEntry(url, url, url, url) for url in HOSTILE]
+    words = TalkWords("Dead links", "Dead:", "Done.", "since {day}", "archived copy")
+    text = talk_edit(THREAD, entries, words, key=b"key", signature="[[User:Bot]]").text
+    wiki.save(talk, text)
+    assert wiki.text(talk) == text
+    parsed = wiki.parsed(talk)
+    assert (parsed["categories"], parsed["parsewarnings"]) == ([], [])
+    assert all(url.startswith("http://a.org/") for url in parsed["externallinks"])
+    assert parsed["text"].count("<li>") == len({entry.url for entry in entries})
+    assert parsed["text"].count("<h2") == 2
+    assert "<script" not in parsed["text"]
+    assert talk_edit(wiki.text(talk), [], words, key=b"key", signature="").text == THREAD
