@@ -90,12 +90,14 @@ class Saver:
         self._next_s: float | None = None
 
     def save(self, read: ReadPage, text: str, summary: str) -> Saved | NotSaved:
-        """Saves the new text of a page; one that was read without a revision is created, unless it is there by now.
+        """Saves the new text of a page; one whose number is 0 is made, by its title.
 
         Raises RunStopped, and WikiSilent if it is not known whether it was saved.
         """
+        where: dict[str, Any] = {"pageid": read.page, "baserevid": read.revision, "nocreate": True}
+        if read.page == 0:
+            where = {"title": read.title, "createonly": True}
         self._wait_for_turn()
-        known = {"pageid": read.page, "baserevid": read.revision, "nocreate": True}
         try:
             answer = self._site.simple_request(
                 action="edit",
@@ -107,7 +109,7 @@ class Saver:
                 watchlist="nochange",
                 assertuser=self._account,
                 token=self._site.tokens["csrf"],
-                **(known if read.revision else {"title": read.title, "createonly": True}),
+                **where,
             ).submit()
         except APIError as error:
             return self._refused(error)

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from weboid_scripts.dead_links import Rule
-from weboid_scripts.options import CommonOptions, OptionRefused, read_common
+from weboid_scripts.options import CommonOptions, OptionRefused, rate_of, read_common, title_of
 
 _FLAGS = ("-repeat", "-scan", "-three-in-nine-days", "-talk", "-notalk")
-_VALUES = ("-ignore", "-day", "-xml", "-xmlstart", "-journal", "-runpage")
+_VALUES = ("-ignore", "-day", "-xml", "-xmlstart", "-journal", "-runpage", "-rate")
 _MOST_DAYS = 36_500
 
 
 @dataclass(frozen=True, slots=True)
 class WeblinksOptions:
-    """`others` are for pywikibot's generators. `run_page` empty = the page of that name of the bot."""
+    """`others` are for pywikibot's generators. `rate` in edits a minute, 0 for no limit but the throttle's."""
 
     common: CommonOptions
     rule: Rule
@@ -25,7 +25,8 @@ class WeblinksOptions:
     repeat: bool = False
     xml: Path | None = None
     xml_start: str | None = None
-    run_page: str = ""
+    run_page: str | None = None
+    rate: float = 0.0
 
 
 def read_options(arguments: Iterable[str], *, journal: str, days: int, talk: bool) -> WeblinksOptions:
@@ -71,7 +72,8 @@ def read_options(arguments: Iterable[str], *, journal: str, days: int, talk: boo
         repeat="-repeat" in flags,
         xml=xml,
         xml_start=one.get("-xmlstart"),
-        run_page=one.get("-runpage", ""),
+        run_page=title_of("-runpage", one.get("-runpage")),
+        rate=rate_of(one.get("-rate")),
     )
 
 

@@ -171,7 +171,7 @@ class WeblinksRun:
             saver = None
             if not config.simulate:
                 self._site.login()
-                saver = Saver(self._site, self._account)
+                saver = Saver(self._site, self._account, rate=self._options.rate)
             run_page = RunPage(self._site, self._options.run_page or f"User:{self._account}/Run", self._account)
             self._talk = TalkPages(
                 self._site, self._dbname, self._memory, account=self._account, saver=saver, run_page=run_page

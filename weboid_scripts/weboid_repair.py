@@ -72,10 +72,11 @@ docuReplacements: Final = {"&params;": parameterHelp}  # noqa: N816 (pywikibot's
 
 def main(*arguments: str) -> None:
     """Runs the script with these arguments, or those of the command line; exits with its status."""
-    sys.exit(run_script(_run, arguments))
+    sys.exit(run_script(repair_pages, arguments))
 
 
-def _run(site: Any, words: list[str]) -> None:
+def repair_pages(site: Any, words: list[str]) -> None:
+    """Does on a site what the words of a command line say. Raises WeboidError, and pywikibot's errors."""
     options = read_options(site, words)
     dbname = options.common.dbname(site)
     if not options.has_pages:

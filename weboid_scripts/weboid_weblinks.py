@@ -37,6 +37,9 @@ What is done:
 
 -journal:FILE     The file that remembers scans; otherwise weboid-journal.sqlite3 in pywikibot's folder.
 
+-rate:N           At most N edits a minute on talk pages, such as -rate:6; and never faster than pywikibot's own
+                  put_throttle.
+
 -runpage:TITLE    The page whose text stops the bot unless it is "run"; otherwise User:NAME/Run.
 
 -service:URL      Weboid; otherwise $WEBOID_SERVICE, or https://weboid.toolforge.org
@@ -67,7 +70,7 @@ from pywikibot.pagegenerators import GeneratorFactory, XMLDumpPageGenerator, par
 
 from weboid_scripts.journal import FILE_NAME
 from weboid_scripts.journal_file import JournalFile
-from weboid_scripts.options import OptionRefused
+from weboid_scripts.options import OptionRefused, is_generator
 from weboid_scripts.scan_memory import ScanMemory
 from weboid_scripts.starting import run_script
 from weboid_scripts.weblinks_options import WeblinksOptions, read_options
@@ -90,7 +93,7 @@ def _run(site: Any, words: list[str]) -> None:
         talk=config.report_dead_links_on_talk,
     )
     factory = GeneratorFactory(site=site)
-    if unknown := [argument for argument in options.others if not factory.handle_arg(argument)]:
+    if unknown := [argument for argument in options.others if not is_generator(factory, argument)]:
         raise OptionRefused(f"{brief(' '.join(unknown))}: there is no such option. See pwb weboid_weblinks -help")
     with closing(JournalFile(options.journal)) as file:
         memory = ScanMemory(file)

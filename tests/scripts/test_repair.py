@@ -38,7 +38,7 @@ def add_page(scene: Scene, title: str, text: str = TEXT) -> int:
 
 def run(scene: Scene, *words: str) -> None:
     """Runs the script as ``main`` does, but for the exit."""
-    weboid_repair._run(scene.site, [f"-service:{scene.service.base}", *words])
+    weboid_repair.repair_pages(scene.site, [f"-service:{scene.service.base}", *words])
 
 
 @pytest.fixture
@@ -304,14 +304,14 @@ def test_settings_may_come_from_a_file(scene: Scene, tmp_path: Path) -> None:
 )
 def test_wrong_options_are_told_before_anything_is_read(scene: Scene, words: list[str], says: str) -> None:
     with pytest.raises(WeboidError, match=says):
-        weboid_repair._run(scene.site, words)
+        weboid_repair.repair_pages(scene.site, words)
     assert scene.wiki.reads() == scene.wiki.counted["edit"] == 0
 
 
 def test_a_service_that_is_not_there_is_told(wiki: Scene) -> None:
     add_page(wiki, "A")
     with pytest.raises(ServiceUnreachable, match="-service:"):
-        weboid_repair._run(wiki.site, ["-service:http://127.0.0.1:9", "-page:A", "-always"])
+        weboid_repair.repair_pages(wiki.site, ["-service:http://127.0.0.1:9", "-page:A", "-always"])
 
 
 def test_texts_are_read_fifty_at_a_time_and_links_asked_about_together(wiki: Scene) -> None:

@@ -25,7 +25,14 @@ def test_without_options_it_is_as_pywikibot_is_configured() -> None:
 
 def test_all_options() -> None:
     options = read(
-        "-repeat", "-three-in-nine-days", "-ignore:401", "-ignore:500", "-day:3", "-journal:x", "-runpage:Stop"
+        "-repeat",
+        "-three-in-nine-days",
+        "-ignore:401",
+        "-ignore:500",
+        "-day:3",
+        "-journal:x",
+        "-runpage:Stop",
+        "-rate:6",
     )
     assert options.rule == Rule(by_scans=True, days=3, ignored=frozenset({401, 500}))
     assert (options.scan, options.repeat, options.journal, options.run_page) == (True, True, Path("x"), "Stop")
@@ -37,7 +44,7 @@ def test_all_options() -> None:
     [
         ["-day:"], ["-day"], ["-day:-1"], ["-day:1.5"], ["-day:99999"], ["-day:٣"], ["-ignore:99"], ["-ignore:1000"],
         ["-day:1", "-day:2"], ["-talk", "-notalk"], ["-scan:now"], ["-xml:/nowhere/at/all"], ["-xmlstart:A"],
-        ["-journal:a", "-journal:b"],
+        ["-journal:a", "-journal:b"], ["-rate:0"], ["-rate:fast"], ["-runpage:{{A}}"],
     ],
 )  # fmt: skip
 def test_wrong_options_are_refused(arguments: list[str]) -> None:

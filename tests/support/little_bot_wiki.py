@@ -75,7 +75,16 @@ class LittleBotWiki:
 
     def save(self, title: str, text: str, **others: Any) -> int:
         """Somebody else saves a page; its id."""
-        number = self.number_of(title) or len(self.pages) + 1
+        number = self.number_of(title)
+        if number is None:
+            return self.add(title, text, **others)
+        self.revisions += 1
+        self.pages[number] = StoredPage(title, text, self.revisions, **others)
+        return number
+
+    def add(self, title: str, text: str, **others: Any) -> int:
+        """Somebody makes a page that is not there yet; its id."""
+        number = len(self.pages) + 1
         self.revisions += 1
         self.pages[number] = StoredPage(title, text, self.revisions, **others)
         return number
