@@ -20,7 +20,8 @@ from weboid.core.wikitext.reader import read_wikitext
 from weboid.core.wikitext.templates import text_value, url_value
 
 _MARK: Final = re.compile(r"<!-- weboid-weblinks ([0-9a-f]{32}) -->")
-_NEXT_SECTION: Final = re.compile(r"^(?:<!--.*?-->)*={1,2}[^=\n].*=[ \t]*(?:<!--.*?-->[ \t]*)*$", re.MULTILINE)
+_NEXT_SECTION: Final = re.compile(r"^={1,2}(?!=)[^\n]*=[ \t]*$", re.MULTILINE)
+_HEADING: Final = re.compile(r"^=+([^\n]*)", re.MULTILINE)
 _GAP: Final = "\n\n"
 
 
@@ -143,15 +144,17 @@ def _digest(text: str, key: bytes) -> str:
 
 
 def _own_sections(talk: str, key: bytes) -> Iterator[_Section]:
-    """The sections that this bot wrote and nobody has changed or answered."""
+    """The sections that this bot wrote and nobody has changed or answered. No section has two marks."""
+    last = 0
     for mark in _MARK.finditer(talk):
-        start = 0 if talk.startswith("==") else -1
-        start = max(start, talk.rfind("\n==", 0, mark.start()) + 1) if "\n==" in talk[: mark.start()] else start
-        if start < 0 or not compare_digest(_digest(talk[start : mark.start()], key), mark[1]):
+        heading = talk.rfind("\n==", last, mark.start())
+        start = last if heading < 0 else heading + 1
+        text, last = talk[start : mark.start()], mark.end()
+        if not text.startswith("==") or not compare_digest(_digest(text, key), mark[1]):
             continue
         following = _NEXT_SECTION.search(talk, mark.end())
         if not talk[mark.end() : following.start() if following else len(talk)].strip():
-            yield _Section(start, mark.end(), talk[start : mark.start()])
+            yield _Section(start, mark.end(), text)
 
 
 def _without(talk: str, section: _Section) -> str:
@@ -176,8 +179,9 @@ def _links_in(text: str) -> frozenset[str]:
 
 def _free_caption(talk: str, caption: str) -> str:
     """The heading, with a number if there is one of that name already, as an anchor has to lead to one place."""
+    there = {heading[1].strip(" \t=") for heading in _HEADING.finditer(talk)}
     number, free = 1, caption
-    while re.search(rf"^=+[ \t]*{re.escape(free)}[ \t]*=+", talk, re.MULTILINE):
+    while free in there:
         number += 1
         free = f"{caption} {number}"
     return free

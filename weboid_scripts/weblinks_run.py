@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
 from typing import Any, Final
+from urllib.parse import quote
 
 import pywikibot
 from pywikibot import config, pagegenerators
@@ -59,7 +60,7 @@ class WeblinksRun:
         self._site = site
         self._options = options
         self._memory = memory
-        self._connections = connections
+        self._connections = max(1, connections)
         self._now = now
         self._dbname = options.common.dbname(site)
         self._account = str(site.username())
@@ -89,7 +90,7 @@ class WeblinksRun:
             open_scanner(
                 self._memory,
                 connections=self._connections,
-                contact=f"{self._site.hostname()} User:{self._account}",
+                contact=f"{self._site.hostname()} User:{quote(self._account)}",
                 apis=[self._site.base_url(self._site.apipath())],
                 now=self._now,
             )

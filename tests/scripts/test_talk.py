@@ -177,3 +177,20 @@ def test_a_report_that_somebody_took_away_is_not_written_again() -> None:
     written = edited(THREAD, GONE)
     assert again(written, GONE) == written
     assert again(written) == THREAD
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        "== Dead links ==\n" + "<!-- weboid-weblinks 0123456789abcdef0123456789abcdef -->" * 20_000,
+        "".join(f"== Dead links {number} ==\n" for number in range(2, 30_000)) + "== Dead links ==",
+        "<!---->" * 100_000,
+        "= " * 100_000,
+        "=" * 100_000,
+    ],
+)
+def test_a_hostile_talk_page_takes_no_more_time_than_its_length(talk: str) -> None:
+    written = edited(talk, GONE)
+    assert edited(written) == talk
+    answered = f"{written}\n{talk}"
+    assert edited(answered) in (answered, f"{talk}\n{talk}")
