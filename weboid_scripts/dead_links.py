@@ -6,10 +6,11 @@ from datetime import UTC, date, datetime, timedelta
 from enum import Enum
 from typing import Any
 
-from weboid.bot.answers import FROZEN, PERMADEAD, PERMALIVE, SUBSCRIPTION, KnownCopy
+from weboid.bot.answers import FROZEN, KnownCopy
 from weboid.bot.archived import copy_at, for_readers, is_fit
 from weboid.core.record.reasons import BY_WORD, Outcome
 from weboid.core.verdict.verdict import Verdict
+from weboid.core.wikitext.link_lists import PERMADEAD, PERMALIVE, SUBSCRIPTION
 from weboid_scripts.links_found import FoundLink
 from weboid_scripts.scan_memory import Scan
 

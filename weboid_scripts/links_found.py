@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from weboid.bot.answers import PERMADEAD, PERMALIVE, SUBSCRIPTION, KnownLinks
+from weboid.bot.answers import KnownLinks
 from weboid.bot.archived import CopyStanding, original_in
 from weboid.bot.decisions import LinkState, Stated, Tagged
 from weboid.bot.page_links import page_links
@@ -16,6 +16,7 @@ from weboid.bot.rewriting import Writing
 from weboid.core.url.archives import is_archive_host
 from weboid.core.url.classify import Classified, UrlClass, classify
 from weboid.core.url.farms import Farm
+from weboid.core.wikitext.link_lists import PERMADEAD, PERMALIVE, SUBSCRIPTION
 from weboid.core.wikitext.reader import read_wikitext
 from weboid.core.wikitext.settings import WikiSettings, flags_of
 

@@ -23,11 +23,13 @@ from weboid_scripts.batches import KnownPage, ReadPage
 from weboid_scripts.journal import Edit, Journal
 from weboid_scripts.revert_check import RevertCheck, too_many_reverts
 from weboid_scripts.run_page import RunPage, RunStopped
-from weboid_scripts.saving import CONFLICT, REFUSED, NotSaved, Saver
+from weboid_scripts.saving import CONFLICT, NO_CHANGE, REFUSED, NotSaved, Saver
 from weboid_scripts.summaries import summary_of, table_of
 
 _MOST_REFUSALS: Final = 10
 """Edits in a row that the wiki refuses for reasons of which nothing is known here; then the run ends."""
+_PERHAPS_SAVED: Final = frozenset({CONFLICT, NO_CHANGE})
+"""What the wiki says, too, where it has saved the edit, but its answer was lost, so that pywikibot sent it again."""
 _EDITS_BETWEEN_LOOKS: Final = 50
 """Edits after which is looked up how many of the last ones were reverted."""
 
@@ -97,13 +99,15 @@ class RepairBot(BaseBot):
     def _repair(self, page: KnownPage) -> str | None:
         """Repairs the page as it was read; None if that is done, else the stable word why not."""
         repaired = self._repaired(page, page.known)
+        if repaired is None:
+            return "fault"
         if repaired.kept_off is not None:
             return "kept-off"
         if repaired.changes and not self._is_simulated:
             frozen = self._taken_back(page, repaired.changes)
             if frozen:
                 repaired = self._repaired(page, _with_frozen(page.known, frozen))
-        if not repaired.changes:
+        if repaired is None or not repaired.changes:
             return "nothing-to-do"
         if repaired.text == page.read.text:
             return "talk-instead"
@@ -116,10 +120,14 @@ class RepairBot(BaseBot):
             return "declined"
         return self._save(page, repaired, summary)
 
-    def _repaired(self, page: KnownPage, known: KnownLinks) -> RepairedPage:
-        return repair(
-            page.read.text, page.settings, known, now=self._place.now(), bot=self._place.account, script=SCRIPT
-        )
+    def _repaired(self, page: KnownPage, known: KnownLinks) -> RepairedPage | None:
+        """None if the engine fails on the page, which must not keep the bot from all others, run after run."""
+        place = self._place
+        try:
+            return repair(page.read.text, page.settings, known, now=place.now(), bot=place.account, script=SCRIPT)
+        except Exception:
+            pywikibot.exception(f"Weboid failed on the page {page.read.title}. Please report that with what follows.")
+            return None
 
     def _taken_back(self, page: KnownPage, changes: tuple[LinkChange, ...]) -> set[str]:
         """The normal forms of links whose repair may not be made again."""
@@ -163,7 +171,8 @@ class RepairBot(BaseBot):
         number = journal.note_edit(self._edit_of(page, repaired))
         result = self._place.saver.save(page.read, repaired.text, summary)
         if isinstance(result, NotSaved):
-            journal.drop_edit(number)
+            if result.why not in _PERHAPS_SAVED:
+                journal.drop_edit(number)
             self._note_refusal(page, repaired.changes, result)
             return result.why
         journal.note_saved(number, result.revision, result.moment)

@@ -11,7 +11,7 @@ from weboid.bot.answers import key_of
 from weboid.core.wikitext.settings import WikiSettings
 from weboid_scripts.journal import Edit, Journal
 from weboid_scripts.revert_search import ExaminedEdit, RevertSearch
-from weboid_scripts.revisions import WikiSilent
+from weboid_scripts.wiki_query import WikiSilent
 
 REVERTED: Final = "reverted"
 """The repair was taken back, and nobody has said that it may be made again."""

@@ -39,7 +39,12 @@ def report_reverts(journal: Journal, client: WeboidClient, wiki: str, clock: Cal
         assert edit.revision is not None, "only saved edits are examined"
         try:
             statement = client.report_revert(
-                wiki, page=edit.page, revision=edit.revision, url=revert.url, reverter=revert.reverter, why=revert.why
+                wiki,
+                page=edit.page,
+                revision=edit.revision,
+                url=revert.normal,
+                reverter=revert.reverter,
+                why=revert.why,
             )
         except ServiceRefused as error:
             if error.status in _NOT_ADMITTED | _FOR_NOW or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:

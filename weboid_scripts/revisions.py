@@ -1,6 +1,6 @@
 """Reads revisions of a wiki's pages, many in one request: what the wiki says of them, and texts only where needed.
 
-One law: whatever the wiki says is taken for what it is at most; what is missing or hidden is left out, never made up.
+One law: an answer is never taken for more than it is: what is missing or hidden is left out, never made up.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,21 +9,18 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final
 
-import pywikibot
-from pywikibot.exceptions import APIError, Error
-from requests.exceptions import RequestException
-
-from weboid_scripts.wiki_query import WikiSilent as WikiSilent
+from weboid_scripts.wiki_query import WikiRefuses, WikiSilent, ask, pages_of
 
 AT_ONCE: Final = 50
 """Revisions or pages in one request, the most that the API gives everybody."""
 _MOST_LATER: Final = 5_000
 _MOST_PARTS: Final = 200
+_PAST_ALL: Final = 2**63
 _FACTS: Final = "ids|user|comment|tags|sha1|timestamp"
 
 
 class RevisionLost(WikiSilent):
-    """The wiki answers, but not for this revision, such as one whose page was deleted."""
+    """The wiki does not have this revision, as after its page was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,7 @@ class RevisionFacts:
 class RevisionReader:
     """Revisions of one wiki. Everything raises WikiSilent where the wiki, or the way to it, fails."""
 
-    def __init__(self, site: "pywikibot.site.APISite") -> None:
+    def __init__(self, site: Any) -> None:
         self._site = site
 
     def newest(self, pages: Iterable[int]) -> dict[int, RevisionFacts]:
@@ -83,18 +80,15 @@ class RevisionReader:
         going_on: dict[str, str] = {}
         for _ in range(_MOST_PARTS):
             try:
-                answer = self._site.simple_request(
-                    action="query", prop="revisions", formatversion=2, **{**question, **going_on}
-                ).submit()
-            except APIError as error:
-                raise RevisionLost(f"{self._site} refuses to tell its revisions: {error}") from error
-            except (Error, RequestException) as error:
-                raise WikiSilent(f"{self._site} does not tell its revisions: {error}") from error
-            query = answer.get("query") if isinstance(answer, dict) else None
-            if isinstance(query, dict) and isinstance(query.get("pages"), list):
-                yield from (page for page in query["pages"] if isinstance(page, dict) and "pageid" in page)
-            elif not isinstance(query, dict) or not query.get("badrevids"):
+                answer = ask(self._site, prop="revisions", **{**question, **going_on})
+            except WikiRefuses as error:
+                if error.code == "nosuchrevid":
+                    raise RevisionLost(str(error)) from None
+                raise
+            query = answer.get("query")
+            if not isinstance(query, dict) or not (isinstance(query.get("pages"), list) or query.get("badrevids")):
                 raise WikiSilent(f"{self._site} gives an answer that is none.")
+            yield from (page for page in pages_of(answer) if isinstance(page.get("pageid"), int))
             if not isinstance(answer.get("continue"), dict):
                 return
             going_on = answer["continue"]
@@ -103,7 +97,7 @@ class RevisionReader:
 def _revisions(page: dict[str, Any]) -> Iterator[dict[str, Any]]:
     found = page.get("revisions")
     for each in found if isinstance(found, list) else ():
-        if isinstance(each, dict) and isinstance(each.get("revid"), int):
+        if isinstance(each, dict) and isinstance(each.get("revid"), int) and 0 < each["revid"] < _PAST_ALL:
             yield each
 
 
@@ -125,7 +119,7 @@ def _moment(given: Any) -> datetime:
     try:
         return datetime.fromisoformat(str(given)).astimezone(UTC)
     except ValueError:
-        raise WikiSilent("a revision has no time that can be read") from None
+        raise WikiSilent("The wiki gives a revision without a time that can be read.") from None
 
 
 def _text(revision: dict[str, Any]) -> str | None:

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from pywikibot.exceptions import Error
+from pywikibot.exceptions import APIError, Error
 from requests.exceptions import RequestException
 
 from weboid.errors import WeboidError
@@ -14,10 +14,20 @@ class WikiSilent(WeboidError):
     """The wiki does not answer, or with something that is no answer."""
 
 
+class WikiRefuses(WikiSilent):
+    """The wiki answers with an error; `code` is the API's own word for it."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.code: Final = code
+
+
 def ask(site: Any, **question: str | int | bool | None) -> dict[str, Any]:
     """The whole answer to an ``action=query``, tried again by pywikibot's rules. Raises WikiSilent."""
     try:
         answer = site.simple_request(action="query", formatversion=2, **question).submit()
+    except APIError as error:
+        raise WikiRefuses(error.code, f"{site} refuses to answer: {brief(error)}. Start again later.") from None
     except (Error, RequestException, OSError) as error:
         raise WikiSilent(f"{site} does not answer: {brief(error)}. Start again later; nothing is done twice.") from None
     if not isinstance(answer, dict):
@@ -27,9 +37,21 @@ def ask(site: Any, **question: str | int | bool | None) -> dict[str, Any]:
 
 def pages_of(answer: dict[str, Any]) -> list[dict[str, Any]]:
     """The pages of an answer; what is none is left out."""
+    return tables_of(answer, "pages")
+
+
+def tables_of(answer: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """A list of tables in an answer; what is none is left out."""
     query = answer.get("query")
-    pages = query.get("pages") if isinstance(query, dict) else None
-    return [page for page in (pages if isinstance(pages, list) else ()) if isinstance(page, dict)]
+    found = query.get(key) if isinstance(query, dict) else None
+    return [each for each in (found if isinstance(found, list) else ()) if isinstance(each, dict)]
+
+
+def person_of(answer: dict[str, Any]) -> dict[str, Any]:
+    """As whom the wiki sees the one who asks."""
+    query = answer.get("query")
+    person = query.get("userinfo") if isinstance(query, dict) else None
+    return person if isinstance(person, dict) else {}
 
 
 def newest_revision(page: dict[str, Any]) -> tuple[int, str] | None:

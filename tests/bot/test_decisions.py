@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from support.repairs import COPY, FOUND, URL, known, repaired
+from support.repairs import COPY, FOUND, NOW, URL, known, repaired, settings_of
+
+from weboid.bot.repair import repair
 
 _DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "bots.md"
 _ROW = re.compile(r"^\| (D\d+) \|", re.MULTILINE)
@@ -53,6 +55,7 @@ ROWS = (
     Row("D5", _CITE, _CITE, verdict=flagged("subscription")),
     Row("D5", _CITE.replace("|title", "|url-access=subscription|title"), "=", verdict="dead"),
     Row("D5", _CITE + " {{subscription required}}", "=", verdict="dead"),
+    Row("D5", _CITE.replace("=A", "=A {{subscription required}}"), "=", verdict="dead"),
     Row("D5", _CITE + _BY_HAND, _ARCHIVED, verdict=flagged("subscription", "unknown")),
     Row("D6", _BARRED, _ARCHIVED),
     Row("D6", _BARRED, _BARRED, archive=None),
@@ -70,11 +73,14 @@ ROWS = (
     Row("D10", _ARCHIVED + _BY_HAND, "="),
     Row("D11", _ARCHIVED, "=", archive={"url": COPY.replace("2012", "2020"), "stamp": "20200507093011"}),
     Row("D11", _ARCHIVED.replace("https://web", "http://web"), "="),
+    Row("D11", f"{_BRACKETED} ([{COPY} archived])", "="),
+    Row("D11", f"{_BRACKETED} ([{COPY} Archiv])", "=", wiki="dewiki"),
     Row("D11", _ARCHIVED.replace("https://web", "http://web"), _ARCHIVED, options={"cosmetic_only_edits": True}),
     Row("D12", _CITE, _ARCHIVED),
     Row("D12", _BRACKETED, f"{_BRACKETED} {_WEBARCHIVE}"),
     Row("D12", f"{_BRACKETED} {_BY_HAND}", f"{_BRACKETED} {_WEBARCHIVE}"),
     Row("D12", _CITE + _BY_BOT, _ARCHIVED),
+    Row("D12", _CITE.replace("=A", "=A " + _BY_HAND), _ARCHIVED),
     Row("D13", _CITE, _CITE, archive="unknown"),
     Row("D13", _CITE, _CITE, archive="error"),
     Row("D13", _CITE, _CITE, archive="absent"),
@@ -89,6 +95,7 @@ ROWS = (
         wiki="dewiki",
     ),
     Row("D15", _CITE + _BY_HAND, "=", archive=None),
+    Row("D15", _CITE.replace("=A", "=A " + _BY_HAND), "=", archive=None),
     Row("D15", _CITE, "=", archive=None, options={"only_with_archive": True}),
     Row("D16", _CITE + _BY_BOT, _CITE, verdict="working"),
     Row("D16", _CITE + _BY_HAND, "=", verdict="working"),
@@ -118,3 +125,17 @@ def test_what_was_repaired_is_not_repaired_again(row: Row) -> None:
 
 def test_every_row_of_the_table_has_a_test() -> None:
     assert set(_ROW.findall(_DOCUMENT.read_text(encoding="utf-8"))) == {row.row for row in ROWS}
+
+
+@pytest.mark.parametrize(
+    ("flag", "verdict", "after"),
+    [("permadead", "working", _ARCHIVED), ("permalive", "dead", _CITE), ("subscription", "dead", _CITE)],
+)
+@pytest.mark.parametrize("entry", ["example.org", "http://www.town.example.org/hist"])
+def test_what_the_wiki_says_of_a_link_counts_without_an_answer_that_says_it(
+    flag: str, verdict: str, after: str, entry: str
+) -> None:
+    settings = settings_of(links={flag: [entry]})
+    assert repair(_CITE, settings, known(verdict), now=NOW).text == after
+    other = settings_of(links={flag: ["example.net", "http://www.town.example.org/other"]})
+    assert repair(_CITE, other, known(verdict), now=NOW).text == repaired(_CITE, links=known(verdict)) != after

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from weboid.assets import asset
-from weboid.bot.answers import PERMADEAD, PERMALIVE, SUBSCRIPTION
 from weboid.core.url.farms import WMF
+from weboid.core.wikitext.link_lists import PERMADEAD, PERMALIVE, SUBSCRIPTION
 from weboid.core.wikitext.settings import WikiSettings, parse_settings
 from weboid_scripts.links_found import FoundLink, links_found
 

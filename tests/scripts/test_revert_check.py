@@ -15,7 +15,8 @@ from weboid.bot.reverts import EditedLink
 from weboid_scripts.journal import Edit, Journal, NotedRevert
 from weboid_scripts.revert_check import COUNTED, REVERTED, UNKNOWN, RevertCheck, note_reverts, too_many_reverts
 from weboid_scripts.revert_search import ExaminedEdit, RevertSearch
-from weboid_scripts.revisions import RevisionReader, WikiSilent
+from weboid_scripts.revisions import RevisionReader
+from weboid_scripts.wiki_query import WikiSilent
 
 WIKI = "enwiki@WMF"
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -107,6 +108,20 @@ def test_one_link_put_back_by_hand_leaves_the_other_alone(wiki: Wiki) -> None:
     assert wiki.may_repair() == {URL: REVERTED, OTHER: None}
 
 
+def test_what_others_wrote_meanwhile_does_not_hide_why(wiki: Wiki) -> None:
+    partly = DONE.replace(f"|archive-url={COPY}|archive-date=2012-05-07", "")
+    wiki.site.revise(PAGE, "Author", DONE + "News.\n", "news")
+    wiki.site.revise(PAGE, "Doubter", partly + "News.\n", "the archived copy is blank")
+    assert wiki.found() == {URL: ("reverted", "wrong-copy", "Doubter")}
+
+
+def test_an_edit_that_vandalism_took_along_is_no_fault_of_ours(wiki: Wiki) -> None:
+    wiki.site.revise(PAGE, "Vandal", DONE + "Nonsense!\n")
+    wiki.site.revise(PAGE, "Guard", PLAIN, "rvv")
+    reverted = ("reverted", "vandalism-revert", "Guard")
+    assert wiki.found() == {URL: reverted, OTHER: reverted}
+
+
 def test_an_older_version_restored_past_our_edit_is_no_fault_of_ours_but_not_repeated(wiki: Wiki) -> None:
     older = wiki.site.saved[0].text.replace("Fact.", f"Fact. {PLAIN}")
     page = 8
@@ -155,6 +170,28 @@ def test_the_bots_own_later_edits_are_no_reverts(wiki: Wiki) -> None:
     wiki.site.revise(PAGE, "Doubter", PLAIN, "no")
     assert wiki.found() == {}
     assert {each.link.url for each in wiki.examined(newer)[0].reverts} == {URL, OTHER}
+
+
+def test_a_link_that_we_repaired_twice_was_reverted_once(wiki: Wiki) -> None:
+    newer = wiki.repaired(text=DONE.replace("20120507093011", "20150507093011"))
+    wiki.site.revise(PAGE, "Doubter", PLAIN, "no")
+    assert [len(each.reverts) for each in wiki.examined(wiki.edit, newer)] == [0, 2]
+
+
+def test_a_page_that_is_again_as_we_saved_it_is_not_read(wiki: Wiki) -> None:
+    _blanked_and_restored(wiki)
+    wiki.examined()
+    assert [question["rvprop"] for question in wiki.site.asked] == ["ids|user|comment|tags|sha1|timestamp"]
+
+
+def test_an_edit_of_a_page_that_is_gone_was_not_saved(wiki: Wiki) -> None:
+    last = wiki.site.saved[-1].revision
+    wiki.site.revise(8, "Author", PLAIN)
+    there = wiki.repaired(8)
+    wiki.journal.note_edit(Edit(WIKI, PAGE, "A", None, last, NOW, "", LINKS))
+    wiki.site.delete(PAGE)
+    examined = wiki.examined(*wiki.journal.unfinished_edits(WIKI), there)
+    assert [each.edit for each in examined] == [there]
 
 
 def test_a_silent_wiki_means_not_now_for_what_was_done_before_alone(wiki: Wiki) -> None:

@@ -11,9 +11,9 @@ from time import monotonic
 import pytest
 from support.misbehaving import Act, Asked, HangUp, Site, head_only, name_server, reply, serve
 
-from weboid.bot.answers import PERMALIVE, SUBSCRIPTION
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.classify import classify
+from weboid.core.wikitext.link_lists import PERMALIVE, SUBSCRIPTION
 from weboid_scripts.journal_file import JournalFile
 from weboid_scripts.links_found import FoundLink
 from weboid_scripts.scan_memory import Scan, ScanMemory

@@ -34,9 +34,9 @@ def _page(wiki: str) -> str:
     return (asset("wikis") / f"{wiki}.json").read_text(encoding="utf-8")
 
 
-def settings_of(wiki: str = "enwiki", **options: Any) -> WikiSettings:
-    """The shipped settings of a wiki, with other options."""
-    return parse_settings(json.dumps(json.loads(_page(wiki)) | {"options": options}))
+def settings_of(wiki: str = "enwiki", *, links: Mapping[str, list[str]] | None = None, **options: Any) -> WikiSettings:
+    """The shipped settings of a wiki, with other options and lists of links."""
+    return parse_settings(json.dumps(json.loads(_page(wiki)) | {"options": options, "links": links or {}}))
 
 
 def known(verdict: Any = "dead", archive: Any = FOUND, url: str = URL) -> KnownLinks:

@@ -14,14 +14,11 @@ from weboid.core.archive.copies import CopyState
 from weboid.core.archive.dialects.replies import moment_of
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.hosts import InvalidUrl
-from weboid.core.url.urls import parse
+from weboid.core.url.urls import Url, parse
 from weboid.core.verdict.verdict import Verdict
 
 FROZEN: Final = "frozen"
 """Nothing is done: a repair was reverted, and nobody has reviewed that yet (B-6)."""
-PERMALIVE: Final = "permalive"
-PERMADEAD: Final = "permadead"
-SUBSCRIPTION: Final = "subscription"
 
 _VERDICTS: Final = {verdict.word: verdict for verdict in Verdict}
 _STATES: Final = {state.value: state for state in CopyState}
@@ -64,12 +61,18 @@ class KnownLinks:
         return None if key is None else self.by_url.get(key)
 
 
-def key_of(url: str) -> str | None:
+def form_of(url: str) -> Url | None:
     """The normal form of a URL as written in wikitext; None if it has none."""
     try:
-        return str(parse(_ENTITY.sub(lambda found: html.unescape(found[0]), url)))
+        return parse(_ENTITY.sub(lambda found: html.unescape(found[0]), url))
     except (InvalidUrl, ValueError):  # ValueError: a text that is no text, such as half of a pair
         return None
+
+
+def key_of(url: str) -> str | None:
+    """The same as text."""
+    form = form_of(url)
+    return None if form is None else str(form)
 
 
 def read_answers(verdicts: Mapping[str, Any], archives: Mapping[str, Any], now: datetime) -> KnownLinks:

@@ -7,10 +7,11 @@ One law: nothing is done in doubt. Only *dead* is dead, only *none* is none.
 from dataclasses import dataclass
 from enum import Enum
 
-from weboid.bot.answers import FROZEN, PERMADEAD, PERMALIVE, SUBSCRIPTION, LinkAnswer
+from weboid.bot.answers import FROZEN, LinkAnswer
 from weboid.bot.archived import CopyStanding
 from weboid.core.archive.copies import CopyState
 from weboid.core.verdict.verdict import Verdict
+from weboid.core.wikitext.link_lists import PERMADEAD, PERMALIVE, SUBSCRIPTION
 from weboid.core.wikitext.settings import Options
 
 

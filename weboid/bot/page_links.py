@@ -1,12 +1,11 @@
 """The links of a page that may be repaired, each with the marks that belong to it (B-2).
 
 A mark (a dead tag, an archive template, a paywall mark, ``{{cbignore}}``) belongs to the last link before it on its
-line, or in its reference; directly after ``</ref>``, to the only link of that reference.
+line, or in its reference; directly after ``</ref>``, to the only link of that reference; in a citation, to that.
 """
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
@@ -71,6 +70,8 @@ class RepairableLink:
     """The address of the copy, where that stands in the place of the URL."""
     dead_tags: list[TemplateNode] = field(default_factory=list)
     archives: list[ArchiveMark] = field(default_factory=list)
+    copy_behind: str | None = None
+    """The address of a copy of it that is the next link, such as ``([https://web.archive.org/… archived])``."""
     is_paid: bool = False
     is_ignored: bool = False
 
@@ -91,7 +92,7 @@ class RepairableLink:
             return None if copy is None else copy.address
         if self.wrapped is not None:
             return self.wrapped
-        return self.archives[0].address if self.archives else None
+        return self.archives[0].address if self.archives else self.copy_behind
 
 
 def page_links(wikitext: Wikitext, settings: WikiSettings, bot: str) -> list[RepairableLink]:
@@ -142,9 +143,17 @@ class _Gathering:
             return None
         kind = LinkForm.BARE if node.label is None else LinkForm.BRACKETED
         original = original_in(node.url)
+        if original is not None:
+            self._note_copy(node, original)
         return RepairableLink(
             kind, node.start, node.end, original or node.url, node.spot, node=node, wrapped=original and node.url
         )
+
+    def _note_copy(self, node: LinkNode, original: str) -> None:
+        """A link to a copy of the link before it."""
+        last = self._last_before(node.spot)
+        if last is not None and last.node is not None and last.wrapped is None and is_same_link(original, last.url):
+            last.copy_behind = node.url
 
     def _template(self, node: TemplateNode) -> None:
         key, spot = name_key(node.name), node.spot
@@ -156,17 +165,19 @@ class _Gathering:
             self._archive_template(node, self._obsolete.get(key))
         elif key in self._ignore:
             if is_ignored(self._wikitext, node, self._bot):
-                for link in (*self._around(node), self._owner(node)):
+                for link in (self._around(node), self._owner(node)):
                     if link is not None:
                         link.is_ignored = True
         elif key in self._paid:
-            if (link := self._owner(node)) is not None:
+            if (link := self._around(node) or self._owner(node)) is not None:
                 link.is_paid = True
         elif self._has_links(node):
             self._take(spot, None)
 
     def _cited_link(self, citation: Citation) -> RepairableLink | None:
         url, template = citation.url.value, citation.template
+        if citation.part_url is not None and citation.part_url.value:
+            return None
         original = original_in(url)
         return RepairableLink(
             LinkForm.CITATION,
@@ -182,7 +193,7 @@ class _Gathering:
 
     def _dead_tag(self, node: TemplateNode) -> None:
         url = _value(self._wikitext, node, self._settings.dead_tag.url)
-        owner = self._owner(node)
+        owner = self._around(node) or self._owner(node)
         if not url or (owner is not None and is_same_link(url, owner.url)):
             if owner is not None:
                 owner.dead_tags.append(node)
@@ -195,7 +206,9 @@ class _Gathering:
         mark = _archive_mark(self._wikitext, node, self._settings, obsolete)
         owner = self._owner(node)
         if owner is not None and self._belongs(mark, owner):
-            owner.archives.append(mark)
+            # The first that says which copy it means comes first.
+            is_first = mark.address is not None and all(each.address is None for each in owner.archives)
+            owner.archives.insert(0 if is_first else len(owner.archives), mark)
             return
         link = None
         if mark.url is not None and node.spot.enclosure in _EDITABLE:
@@ -224,10 +237,12 @@ class _Gathering:
         if reference is not None:
             inside = self._in_reference.get(reference.end, [])
             return inside[0] if len(inside) == 1 else None
-        last = self._last.get(mark.spot.home)
-        if last is None or (last.spot.last_line != mark.spot.line and mark.spot.reference is None):
-            return None
-        return last
+        return self._last_before(mark.spot)
+
+    def _last_before(self, spot: NodeSpot) -> RepairableLink | None:
+        """The last link before a node on its line, or in its reference."""
+        last = self._last.get(spot.home)
+        return None if last is None or (last.spot.last_line != spot.line and spot.reference is None) else last
 
     def _reference_before(self, start: int) -> Reference | None:
         """The reference that ends before `start`, with nothing but blanks between."""
@@ -236,13 +251,10 @@ class _Gathering:
             start -= 1
         return self._references.get(start)
 
-    def _around(self, node: TemplateNode) -> Iterator[RepairableLink]:
+    def _around(self, node: TemplateNode) -> RepairableLink | None:
         """The citation in which a mark stands."""
-        for link in reversed(self._found):
-            if link.start < node.start:
-                if link.end >= node.end:
-                    yield link
-                return
+        last = next((link for link in reversed(self._found) if link.start < node.start), None)
+        return None if last is None or last.end < node.end else last
 
     def _has_links(self, node: TemplateNode) -> bool:
         at = bisect_left(self._link_starts, node.start)

@@ -9,17 +9,26 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final
 
-from weboid.bot.answers import KnownLinks, LinkAnswer
-from weboid.bot.archived import CopyStanding, chosen_copy, copy_at, for_readers, standing_of
+from weboid.bot.answers import KnownLinks, LinkAnswer, form_of
+from weboid.bot.archived import (
+    CopyStanding,
+    chosen_copy,
+    copy_at,
+    for_readers,
+    is_same_link,
+    original_in,
+    standing_of,
+)
 from weboid.bot.decisions import LinkState, RepairAction, decide
 from weboid.bot.exclusion import excludes
 from weboid.bot.page_links import RepairableLink, page_links
 from weboid.bot.parameters import TextEdit
 from weboid.bot.rewriting import Writing, edits_for, stated_by, tagged_by
 from weboid.core.archive.copies import CopyState
+from weboid.core.wikitext.citations import Citation
 from weboid.core.wikitext.dates import day_in
 from weboid.core.wikitext.reader import read_wikitext
-from weboid.core.wikitext.settings import WikiSettings
+from weboid.core.wikitext.settings import WikiSettings, flags_of
 
 BOT: Final = "WeboidBot"
 SCRIPT: Final = "weboid_repair"
@@ -82,7 +91,7 @@ def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], li
         answer = answers.of(link.url)
         if answer is None or link.is_ignored or (only_references and link.spot.reference is None):
             continue
-        answer = _fitting(answer, link, writing)
+        answer = _fitting(_flagged(answer, link.url, writing.settings), link, writing)
         state = state_of(writing, link, answers)
         decision = decide(state, answer, writing.settings.options)
         if decision.action is RepairAction.NOTHING:
@@ -95,6 +104,13 @@ def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], li
             shifted = [TextEdit(e.start - min(start, link.start), e.end - min(start, link.start), e.text) for e in own]
             changes.append(LinkChange(link.url, decision.action, decision.why, before, _applied(before, shifted)))
     return edits, changes
+
+
+def _flagged(answer: LinkAnswer, url: str, settings: WikiSettings) -> LinkAnswer:
+    """The answer with what the wiki itself says of the link, which answers of others lack."""
+    form = form_of(url)
+    own = frozenset[str]() if form is None else flags_of(form, settings)
+    return replace(answer, flags=answer.flags | own) if own else answer
 
 
 def _fitting(answer: LinkAnswer, link: RepairableLink, writing: Writing) -> LinkAnswer:
@@ -127,6 +143,8 @@ def state_of(writing: Writing, link: RepairableLink, answers: KnownLinks) -> Lin
         copy = standing_of(link.wrapped, link.url, answers)
     elif marks:
         copy = _standing_of_mark(link, answers)
+    elif link.copy_behind is not None:
+        copy = CopyStanding.GOOD  # what that is worth is decided where it stands
     return LinkState(
         copy=copy,
         tagged=tagged,
@@ -152,6 +170,8 @@ def _state_of_citation(writing: Writing, link: RepairableLink, answers: KnownLin
     copy, is_movable, is_obsolete = CopyStanding.ABSENT, False, False
     if archive_url:
         copy = standing_of(archive_url, link.url, answers)
+        if copy is CopyStanding.FOREIGN and _is_of_another_link(writing, citation, archive_url):
+            copy = CopyStanding.GOOD
     elif has_stamp:
         copy = CopyStanding.GOOD
     elif link.wrapped is not None:
@@ -177,6 +197,13 @@ def _state_of_citation(writing: Writing, link: RepairableLink, answers: KnownLin
         says_dead_silently=status is not None and status.default_with_archive == status.dead,
         tags_by_stating=settings.dead_tag.place == "swallow",
     )
+
+
+def _is_of_another_link(writing: Writing, citation: Citation, address: str) -> bool:
+    """Whether a copy is that of another address in the citation, such as that of the chapter."""
+    original = original_in(address)
+    given = (writing.wikitext.value_of(each) for each in citation.template.parameters)
+    return original is not None and any(is_same_link(original, value) for value in given if form_of(value))
 
 
 def _applied(text: str, edits: Iterable[TextEdit]) -> str:

@@ -1,6 +1,7 @@
 """A wiki's settings page: what fits, what each fault is called, and that nothing else can happen."""
 
 import json
+from dataclasses import replace
 from contextlib import suppress
 from typing import Any
 
@@ -63,10 +64,19 @@ def test_the_settings_that_the_cases_for_bots_assume_fit(wiki: str) -> None:
     settings = parse_settings(json.dumps(given[wiki] | {"options": given["defaults"]}))
     ours = parse_settings(_SHIPPED[f"{wiki}wiki"])
     assert settings.options == Options()
-    # Of the shipped ones more names are known, and the values are the same.
+    # Of the shipped ones more names and values are known, and what is written is the same.
     assert set(settings.cite.names) <= set(ours.cite.names)
-    assert settings.cite.status == ours.cite.status or wiki == "en"
-    assert (settings.dead_tag, settings.archive_template) == (ours.dead_tag, ours.archive_template)
+    for name in ("url", "title", "access_date", "archive_url", "archive_date", "archive_stamp"):
+        assert getattr(ours.cite, name)[: len(getattr(settings.cite, name))] == getattr(settings.cite, name)
+    assert set(settings.dead_tag.names) <= set(ours.dead_tag.names)
+    assert replace(settings.dead_tag, names=()) == replace(ours.dead_tag, names=())
+    assert settings.archive_template == ours.archive_template
+    assert set(settings.paywall_tags) <= set(ours.paywall_tags)
+    known, given_status = ours.cite.status, settings.cite.status
+    assert known is not None
+    assert given_status is not None
+    assert (known.param, known.dead, known.live) == (given_status.param, given_status.dead, given_status.live)
+    assert {*given_status.legacy_dead, *given_status.legacy} <= {*known.legacy_dead, *known.legacy}
 
 
 @pytest.mark.parametrize(
