@@ -20,10 +20,11 @@ from weboid.bot.archived import (
     standing_of,
 )
 from weboid.bot.decisions import LinkState, RepairAction, decide
+from weboid.bot.edits import edits_for
 from weboid.bot.exclusion import excludes
 from weboid.bot.page_links import RepairableLink, page_links
 from weboid.bot.parameters import TextEdit
-from weboid.bot.rewriting import Writing, edits_for, stated_by, tagged_by
+from weboid.bot.rewriting import Writing, stated_by, tagged_by
 from weboid.core.archive.copies import CopyState
 from weboid.core.wikitext.citations import Citation
 from weboid.core.wikitext.dates import day_in
