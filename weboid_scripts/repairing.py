@@ -23,11 +23,13 @@ from weboid_scripts.batches import KnownPage, ReadPage
 from weboid_scripts.journal import Edit, Journal
 from weboid_scripts.revert_check import RevertCheck, too_many_reverts
 from weboid_scripts.run_page import RunPage, RunStopped
-from weboid_scripts.saving import CONFLICT, REFUSED, NotSaved, Saver
+from weboid_scripts.saving import CONFLICT, NO_CHANGE, REFUSED, NotSaved, Saver
 from weboid_scripts.summaries import summary_of, table_of
 
 _MOST_REFUSALS: Final = 10
 """Edits in a row that the wiki refuses for reasons of which nothing is known here; then the run ends."""
+_PERHAPS_SAVED: Final = frozenset({CONFLICT, NO_CHANGE})
+"""What the wiki says, too, where it has saved the edit, but its answer was lost, so that pywikibot sent it again."""
 _EDITS_BETWEEN_LOOKS: Final = 50
 """Edits after which is looked up how many of the last ones were reverted."""
 
@@ -163,7 +165,8 @@ class RepairBot(BaseBot):
         number = journal.note_edit(self._edit_of(page, repaired))
         result = self._place.saver.save(page.read, repaired.text, summary)
         if isinstance(result, NotSaved):
-            journal.drop_edit(number)
+            if result.why not in _PERHAPS_SAVED:
+                journal.drop_edit(number)
             self._note_refusal(page, repaired.changes, result)
             return result.why
         journal.note_saved(number, result.revision, result.moment)

@@ -19,6 +19,7 @@ from weboid_scripts.run_page import RunStopped
 from weboid_scripts.wiki_query import WikiSilent, brief
 
 CONFLICT: Final = "edit-conflict"
+NO_CHANGE: Final = "no-change"
 REFUSED: Final = "refused"
 _WORDS: Final = {
     "cascadeprotected": "protected",
@@ -141,7 +142,7 @@ class Saver:
             return NotSaved("spam-blacklist" if "spamblacklist" in edit else REFUSED, brief(said))
         revision = edit.get("newrevid")
         if not isinstance(revision, int):
-            return NotSaved("no-change")
+            return NotSaved(NO_CHANGE)
         return Saved(revision, _moment(edit.get("newtimestamp")))
 
 

@@ -6,6 +6,7 @@ import time
 import pytest
 from support.awkward_wikitext import awkward_page
 from support.repairs import (
+    COPY,
     NOW,
     URL,
     WIKIS,
@@ -71,6 +72,37 @@ def test_of_two_equal_urls_the_one_in_a_comment_stays() -> None:
         after = repaired(f"{hidden} {cite}")
         assert after.startswith(f"{hidden} {{{{cite web|")
         assert after.count("archive-url") == 1
+
+
+_CHAPTER = "http://www.town.example.org/chapter.html"
+
+
+def test_a_copy_of_another_address_in_the_citation_stays() -> None:
+    copy = COPY.replace(URL, _CHAPTER)
+    before = f"{{{{cite book|url={URL}|map-url={_CHAPTER}|archive-url={copy}|archive-date=7 May 2012}}}}"
+    assert repaired(before) == before
+    assert repaired(before.replace(f"|map-url={_CHAPTER}", "")) != before
+
+
+def test_a_citation_with_the_address_of_a_chapter_gets_no_copy() -> None:
+    before = f"{{{{cite book|url={URL}|title=A|chapter-url={_CHAPTER}}}}}"
+    assert repaired(before) == before
+    assert repaired(before.replace(_CHAPTER, "")) != before
+
+
+@pytest.mark.parametrize(
+    "spelling", ["http://www.town.example.org//history.html", "http://town.example.org/history.html"]
+)
+def test_a_copy_of_another_spelling_of_the_address_stays(spelling: str) -> None:
+    before = f"{{{{cite web|url={URL}|archive-url={COPY.replace(URL, spelling)}|archive-date=7 May 2012}}}}"
+    assert repaired(before) == before
+
+
+def test_of_several_archive_templates_the_one_counts_that_names_its_copy() -> None:
+    before = f"[{URL} A] {{{{wayback}}}}, B. {{{{Wayback|url={URL}|date=20151010060446}}}}"
+    after = before.replace(f"{{{{Wayback|url={URL}|date=20151010060446}}}}", "")
+    copy = COPY.replace("20120507093011", "20151010060446")
+    assert repaired(before) == f"{after}{{{{webarchive|url={copy}|date=10 October 2015}}}}"
 
 
 def test_where_the_wiki_wants_messages_only_the_page_stays_and_the_changes_are_told() -> None:

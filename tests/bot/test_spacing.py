@@ -108,3 +108,10 @@ def test_a_tag_that_names_the_link_before_it_is_no_link_of_its_own() -> None:
     after = repaired(f"* [{URL} A] {{{{Toter Link|url={URL}|date=2018-12}}}}", "dewiki")
     assert after.startswith(f"* {{{{Webarchiv|url={URL}|wayback=20120507093011|text=A|")
     assert after.count(URL) == 1
+
+
+@pytest.mark.parametrize("scheme", ["http:", ""])
+def test_a_copy_gets_https_alongside(scheme: str) -> None:
+    before = f"{{{{cite web|url={URL}|archive-url={COPY.replace('https:', scheme)}|archive-date=x|url-status=live}}}}"
+    after = f"{{{{cite web|url={URL}|archive-url={COPY}|archive-date=x|url-status=dead}}}}"
+    assert repaired(before) == after

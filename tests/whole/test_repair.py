@@ -24,7 +24,7 @@ MISTAKEN = CITED.replace("{COPIED}", "{MISTAKEN}")
 PAGES = {
     "Harbour": HARBOUR,
     "Mistake": MISTAKEN,
-    **dict.fromkeys(("Dry", "Ärger & „Spaß“ +1=2?", "Quay", "Talk of the quay"), CITED),
+    **dict.fromkeys(("Dry", "Quay", "Ärger & „Spaß“ +1=2?"), CITED),
 }
 
 
@@ -118,3 +118,15 @@ async def test_without_pages_it_tells_its_plan_and_does_nothing(
     assert ran.status == 0, ran.out
     assert "-page" in ran.out
     assert proxy.edits() == []
+
+
+async def test_pages_whose_links_died_are_found_once(story: RepairStory, operator: Operator) -> None:
+    wiki = story.bot_wiki.admin
+    ran = repair(story, operator, "-weboid:dead", "-always")
+    assert ran.status == 0, ran.out
+    for title in ("Quay", "Ärger & „Spaß“ +1=2?"):
+        assert story.copy_of("COPIED") in wiki.text(title), ran.out
+    wiki.save("Quay", story.filled(CITED))
+    revision = wiki.revision("Quay")
+    ran = repair(story, operator, "-weboid:dead", "-always")
+    assert (ran.status, wiki.revision("Quay")) == (0, revision), ran.out

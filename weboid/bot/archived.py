@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from enum import Enum
 from typing import Final
 
-from weboid.bot.answers import KnownCopy, KnownLinks, key_of
+from weboid.bot.answers import KnownCopy, KnownLinks, form_of, key_of
 from weboid.core.url.archives import Standing, is_archive_host, snapshot_of
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.spellings import merged
@@ -21,7 +21,9 @@ _INNER: Final = re.compile(r"(?<=[/=*])(?:https?|ftp)(?::|%3A)(?:/|%2F)", re.IGN
 _NO_COPY: Final = re.compile(r"/(?:save(?:/_embed)?|web(?:/\*)?)/", re.IGNORECASE)
 """The Wayback Machine's forms for saving and for listing, which are no copies."""
 _RAW_FLAG: Final = re.compile(r"(?<=/)(\d{14})(?:id|if|im|js|cs|mp|oe|fw)_(?=/)")
-_HTTP: Final = re.compile(r"http:(?=//)", re.IGNORECASE)
+_NOT_SECURE: Final = re.compile(r"(?:http:)?(?=//)", re.IGNORECASE)
+_SLASHES: Final = re.compile("/+")
+"""Servers take several for one."""
 
 
 class CopyStanding(Enum):
@@ -54,14 +56,14 @@ def standing_of(address: str, url: str, answers: KnownLinks) -> CopyStanding:
 
 def is_same(original: Url, url: str) -> bool:
     """Whether an archived URL may be the page of a link, generously: what is called another page is one for certain."""
-    key = key_of(url)
-    return key is None or merged(original) == merged(parse(key))
+    form = form_of(url)
+    return form is None or _SLASHES.sub("/", merged(original)) == _SLASHES.sub("/", merged(form))
 
 
 def is_same_link(one: str, other: str) -> bool:
     """Whether two links, both as written, may be the same page, as generously."""
-    key = key_of(one)
-    return key is None or is_same(parse(key), other)
+    form = form_of(one)
+    return form is None or is_same(form, other)
 
 
 def original_in(address: str) -> str | None:
@@ -95,7 +97,8 @@ def for_readers(address: str) -> str:
     """The address as it is written: by https at the Wayback Machine, and never raw."""
     if not is_wayback(address):
         return address
-    return _RAW_FLAG.sub(r"\1", _HTTP.sub("https:", address, count=1) if address[:5].lower() == "http:" else address, 1)
+    insecure = _NOT_SECURE.match(address)
+    return _RAW_FLAG.sub(r"\1", address if insecure is None else f"https:{address[insecure.end() :]}", 1)
 
 
 def is_fit(copy: KnownCopy, url: str, now: datetime) -> bool:

@@ -176,6 +176,8 @@ class _Gathering:
 
     def _cited_link(self, citation: Citation) -> RepairableLink | None:
         url, template = citation.url.value, citation.template
+        if citation.part_url is not None and citation.part_url.value:
+            return None
         original = original_in(url)
         return RepairableLink(
             LinkForm.CITATION,
@@ -204,7 +206,9 @@ class _Gathering:
         mark = _archive_mark(self._wikitext, node, self._settings, obsolete)
         owner = self._owner(node)
         if owner is not None and self._belongs(mark, owner):
-            owner.archives.append(mark)
+            # The first that says which copy it means comes first.
+            is_first = mark.address is not None and all(each.address is None for each in owner.archives)
+            owner.archives.insert(0 if is_first else len(owner.archives), mark)
             return
         link = None
         if mark.url is not None and node.spot.enclosure in _EDITABLE:

@@ -10,13 +10,22 @@ from datetime import date, datetime
 from typing import Final
 
 from weboid.bot.answers import KnownLinks, LinkAnswer, form_of
-from weboid.bot.archived import CopyStanding, chosen_copy, copy_at, for_readers, standing_of
+from weboid.bot.archived import (
+    CopyStanding,
+    chosen_copy,
+    copy_at,
+    for_readers,
+    is_same_link,
+    original_in,
+    standing_of,
+)
 from weboid.bot.decisions import LinkState, RepairAction, decide
 from weboid.bot.exclusion import excludes
 from weboid.bot.page_links import RepairableLink, page_links
 from weboid.bot.parameters import TextEdit
 from weboid.bot.rewriting import Writing, edits_for, stated_by, tagged_by
 from weboid.core.archive.copies import CopyState
+from weboid.core.wikitext.citations import Citation
 from weboid.core.wikitext.dates import day_in
 from weboid.core.wikitext.reader import read_wikitext
 from weboid.core.wikitext.settings import WikiSettings, flags_of
@@ -160,6 +169,8 @@ def _state_of_citation(writing: Writing, link: RepairableLink, answers: KnownLin
     copy, is_movable, is_obsolete = CopyStanding.ABSENT, False, False
     if archive_url:
         copy = standing_of(archive_url, link.url, answers)
+        if copy is CopyStanding.FOREIGN and _is_of_another_link(writing, citation, archive_url):
+            copy = CopyStanding.GOOD
     elif has_stamp:
         copy = CopyStanding.GOOD
     elif link.wrapped is not None:
@@ -185,6 +196,13 @@ def _state_of_citation(writing: Writing, link: RepairableLink, answers: KnownLin
         says_dead_silently=status is not None and status.default_with_archive == status.dead,
         tags_by_stating=settings.dead_tag.place == "swallow",
     )
+
+
+def _is_of_another_link(writing: Writing, citation: Citation, address: str) -> bool:
+    """Whether a copy is that of another address in the citation, such as that of the chapter."""
+    original = original_in(address)
+    given = (writing.wikitext.value_of(each) for each in citation.template.parameters)
+    return original is not None and any(is_same_link(original, value) for value in given if form_of(value))
 
 
 def _applied(text: str, edits: Iterable[TextEdit]) -> str:

@@ -33,6 +33,7 @@ class Citation:
     archive_url: Written | None
     archive_date: Written | None
     archive_stamp: Written | None
+    part_url: Written | None
     statuses: tuple[Written, ...]
     is_paid: bool
 
@@ -86,6 +87,7 @@ def _citation(wikitext: Wikitext, template: TemplateNode, cite: CiteSettings) ->
         get(cite.archive_url),
         get(cite.archive_date),
         get(cite.archive_stamp),
+        get(cite.part_url),
         tuple(each for each in said if each is not None),
         any(found is not None and found.value.casefold() in marks for found, marks in paywalls),
     )

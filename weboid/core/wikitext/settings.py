@@ -115,7 +115,11 @@ class BotMark:
 
 @dataclass(frozen=True, slots=True)
 class CiteSettings:
-    """The templates of citations; of each parameter all names, the one to write first."""
+    """The templates of citations; of each parameter all names, the one to write first.
+
+    `part_url`: addresses of a part of the document. A copy would be taken for one of that, so a citation with one is
+    left alone.
+    """
 
     names: tuple[TemplateName, ...]
     url: tuple[Parameter, ...]
@@ -124,6 +128,7 @@ class CiteSettings:
     title: tuple[Parameter, ...] = ()
     access_date: tuple[Parameter, ...] = ()
     archive_stamp: tuple[Parameter, ...] = ()
+    part_url: tuple[Parameter, ...] = ()
     status: StatusParameter | None = None
     paywall: Mapping[Parameter, tuple[Value, ...]] = field(default_factory=dict)
     bot_mark: BotMark | None = None
