@@ -5,11 +5,12 @@ One law: what cannot be written safely gives no edits; the caller then leaves th
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from weboid.bot.answers import KnownCopy, LinkAnswer
+from weboid.bot.answers import KnownCopy, LinkAnswer, form_of
 from weboid.bot.archived import copy_at, for_readers, is_wayback
 from weboid.bot.decisions import Decision, LinkState, RepairAction, Stated, Tagged
 from weboid.bot.page_links import ArchiveMark, LinkForm, RepairableLink, pattern_parameters
@@ -125,7 +126,7 @@ def _cited(writing: Writing, link: RepairableLink, copy: KnownCopy, *, is_dead: 
         fits = fits and _state(writing, citation, editor, is_dead=is_dead)
     if not fits:
         return []
-    marks = [*link.dead_tags, *(mark.template for mark in link.archives)] if is_dead else []
+    marks = [*_removable(writing, link), *(mark.template for mark in link.archives)] if is_dead else []
     return [*editor.edits(), *(_cut(writing, mark.start, mark.end) for mark in marks)]
 
 
@@ -227,7 +228,7 @@ def _plain(writing: Writing, link: RepairableLink, copy: KnownCopy) -> list[Text
     if link.archives:
         return [
             *_rewritten(writing, link.archives[0], link.url, copy),
-            *(_cut(writing, tag.start, tag.end) for tag in link.dead_tags),
+            *(_cut(writing, tag.start, tag.end) for tag in _removable(writing, link)),
         ]
     label = node.label or ""
     if (template := _as_citation(writing, link, copy)) is None:
@@ -238,7 +239,7 @@ def _plain(writing: Writing, link: RepairableLink, copy: KnownCopy) -> list[Text
         edits = [TextEdit(link.end, link.end, f" {template}")]
     else:
         edits = [TextEdit(link.start, link.end, template)]
-    return [*edits, *(_cut(writing, tag.start, tag.end) for tag in link.dead_tags)]
+    return [*edits, *(_cut(writing, tag.start, tag.end) for tag in _removable(writing, link))]
 
 
 def _as_citation(writing: Writing, link: RepairableLink, copy: KnownCopy) -> str | None:
@@ -429,8 +430,16 @@ def tagged_by(writing: Writing, link: RepairableLink) -> Tagged:
     return Tagged.BOT if all(_is_by_bot(writing, tag) for tag in tags) else Tagged.PERSON
 
 
+def _removable(writing: Writing, link: RepairableLink) -> Iterator[TemplateNode]:
+    """The link's dead tags, but for those with a URL that would be lost, such as another spelling of the link's."""
+    for tag in link.dead_tags:
+        values = {writing.wikitext.value_of(each) for each in tag.parameters}
+        if all(value == link.url or form_of(value) is None for value in values):
+            yield tag
+
+
 def _removed(writing: Writing, link: RepairableLink, *, bots_only: bool) -> list[TextEdit]:
-    tags = [tag for tag in link.dead_tags if not bots_only or _is_by_bot(writing, tag)]
+    tags = [tag for tag in _removable(writing, link) if not bots_only or _is_by_bot(writing, tag)]
     return [_cut(writing, tag.start, tag.end, is_glued=link.kind is LinkForm.BARE) for tag in tags]
 
 
