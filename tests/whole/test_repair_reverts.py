@@ -236,6 +236,12 @@ def test_what_cannot_be_done_is_one_sentence(bench: Bench, words: tuple[str, ...
     assert len(ran.out.strip().splitlines()) <= 3
 
 
+def test_help_names_the_options(bench: Bench) -> None:
+    ran = bench.operator.pwb("weboid_reverts", "-help")
+    assert ran.status == 0
+    assert all(option in ran.out for option in ("-days:N", "-limit:N", "-release:N", "-resume", "WEBOID_TOKEN"))
+
+
 def test_a_damaged_journal_is_one_sentence(bench: Bench) -> None:
     (bench.operator.folder / FILE_NAME).write_bytes(b"no journal" * 100)
     ran = bench.operator.pwb("weboid_reverts", "-settings:settings.json")
