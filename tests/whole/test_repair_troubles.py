@@ -105,8 +105,14 @@ def test_the_run_page_stops_it_in_mid_batch_and_until_it_says_run_again(bench: B
     ran = bench.repair()
     assert (ran.status, bench.done()) == (STOPPED, 10), ran.out
     bench.admin.save(RUN_PAGE, "run")
+    bench.proxy.before = lambda question: None
+    bench.proxy.asked.clear()
     ran = bench.repair()
     assert (ran.status, bench.done()) == (0, 24), ran.out
+    asked = bench.proxy.asked
+    reads = [question for question in asked if "|Ferry 01|" in question.get("titles", "")]
+    others = len(asked) - len(reads) - len(bench.proxy.edits())
+    assert (len(reads), len(bench.proxy.edits()), others <= 20) == (1, 14, True)
 
 
 def test_a_message_on_its_talk_page_stops_it_in_mid_batch(bench: Bench) -> None:
