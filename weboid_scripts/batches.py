@@ -13,7 +13,7 @@ from weboid.bot.answers import KnownLinks
 from weboid.bot.service_answers import read_pages
 from weboid.core.wikitext.settings import WikiSettings
 from weboid_scripts.client import MOST_PAGES, WeboidClient
-from weboid_scripts.wiki_query import WikiSilent, ask, newest_revision, pages_of
+from weboid_scripts.wiki_query import WikiSilent, ask, newest_revision, pages_of, tables_of
 
 _AT_ONCE: Final = 50
 """Pages in one request to the wiki."""
@@ -104,9 +104,9 @@ class PageBatches:
         going_on: dict[str, str] = {}
         for _ in range(_MOST_PARTS):
             answer = ask(self._site, **_FACTS, **which, **going_on)
-            for each in answer.get("query", {}).get("normalized", ()):
+            for each in tables_of(answer, "normalized"):
                 if each.get("from") in places:
-                    places[each["to"]] = places[each["from"]]
+                    places[str(each.get("to"))] = places[each["from"]]
             # A page whose text comes in a later part is in the earlier ones without it.
             is_last = not isinstance(answer.get("continue"), dict)
             for page in pages_of(answer):

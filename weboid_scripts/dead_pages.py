@@ -1,6 +1,6 @@
 """``-weboid:dead``: the pages of a wiki whose links have died since the last run, from the list of changes (W-14, B-1).
 
-One law: the cursor in the journal moves only over changes whose pages have all been worked on.
+One law: the cursor in the journal moves only over changes whose pages have all been worked on, or left out by filters.
 """
 
 from collections.abc import Iterator

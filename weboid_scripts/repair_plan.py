@@ -4,17 +4,13 @@ from typing import Any
 
 from pywikibot import config
 
-from weboid.errors import WeboidError
 from weboid_scripts.journal import FILE_NAME
 from weboid_scripts.repair_options import RepairOptions
 from weboid_scripts.wiki_settings import read_settings
 
 
-def plan_of(site: Any, options: RepairOptions, dbname: str) -> str:
-    """The plan, as lines of text. Raises WeboidError for settings that do not fit, and WikiSilent."""
-    account = site.username()
-    if account is None:
-        raise WeboidError(f"No account is configured for {site}. Add one to usernames in user-config.py.")
+def plan_of(site: Any, options: RepairOptions, dbname: str, account: str) -> str:
+    """The plan, as lines of text. Raises SettingsRefused, WikiSilent."""
     found = read_settings(site, options.common, dbname)
     said = found.settings.options
     rate = f"at most {options.rate:g} edits a minute, " if options.rate else ""

@@ -99,13 +99,15 @@ class RepairBot(BaseBot):
     def _repair(self, page: KnownPage) -> str | None:
         """Repairs the page as it was read; None if that is done, else the stable word why not."""
         repaired = self._repaired(page, page.known)
+        if repaired is None:
+            return "fault"
         if repaired.kept_off is not None:
             return "kept-off"
         if repaired.changes and not self._is_simulated:
             frozen = self._taken_back(page, repaired.changes)
             if frozen:
                 repaired = self._repaired(page, _with_frozen(page.known, frozen))
-        if not repaired.changes:
+        if repaired is None or not repaired.changes:
             return "nothing-to-do"
         if repaired.text == page.read.text:
             return "talk-instead"
@@ -118,10 +120,14 @@ class RepairBot(BaseBot):
             return "declined"
         return self._save(page, repaired, summary)
 
-    def _repaired(self, page: KnownPage, known: KnownLinks) -> RepairedPage:
-        return repair(
-            page.read.text, page.settings, known, now=self._place.now(), bot=self._place.account, script=SCRIPT
-        )
+    def _repaired(self, page: KnownPage, known: KnownLinks) -> RepairedPage | None:
+        """None if the engine fails on the page, which must not keep the bot from all others, run after run."""
+        place = self._place
+        try:
+            return repair(page.read.text, page.settings, known, now=place.now(), bot=place.account, script=SCRIPT)
+        except Exception:
+            pywikibot.exception(f"Weboid failed on the page {page.read.title}. Please report that with what follows.")
+            return None
 
     def _taken_back(self, page: KnownPage, changes: tuple[LinkChange, ...]) -> set[str]:
         """The normal forms of links whose repair may not be made again."""

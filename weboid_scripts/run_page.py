@@ -6,7 +6,7 @@ One law: all three are read in one request, before the first edit and again befo
 from typing import Any, Final
 
 from weboid.errors import WeboidError
-from weboid_scripts.wiki_query import ask, brief, newest_revision, pages_of
+from weboid_scripts.wiki_query import ask, brief, newest_revision, pages_of, person_of
 
 EDITS_BETWEEN: Final = 10
 GO: Final = "run"
@@ -44,12 +44,12 @@ class RunPage:
             rvprop="ids|content",
             rvslots="main",
         )
-        person = answer.get("query", {}).get("userinfo", {})
+        person = person_of(answer)
         if person.get("name") != self._account:
             raise RunStopped(
                 f"The wiki says that this is {brief(person.get('name'))}, not {self._account}. Log in anew: pwb login"
             )
-        if "blockid" in person:
+        if "blockid" in person and not person.get("blockpartial"):
             raise RunStopped(
                 f"{self._account} is blocked by {brief(person.get('blockedby'))}: {brief(person.get('blockreason'))}"
             )

@@ -22,6 +22,7 @@ CONFLICT: Final = "edit-conflict"
 NO_CHANGE: Final = "no-change"
 REFUSED: Final = "refused"
 _WORDS: Final = {
+    "articleexists": CONFLICT,
     "cascadeprotected": "protected",
     "contenttoobig": "too-long",
     "editconflict": CONFLICT,
@@ -90,22 +91,26 @@ class Saver:
         self._next_s: float | None = None
 
     def save(self, read: ReadPage, text: str, summary: str) -> Saved | NotSaved:
-        """Saves the new text of a page. Raises RunStopped, and WikiSilent if it is not known whether it was saved."""
+        """Saves the new text of a page; one whose number is 0 is made, by its title.
+
+        Raises RunStopped, and WikiSilent if it is not known whether it was saved.
+        """
+        where: dict[str, Any] = {"pageid": read.page, "baserevid": read.revision, "nocreate": True}
+        if read.page == 0:
+            where = {"title": read.title, "createonly": True}
         self._wait_for_turn()
         try:
             answer = self._site.simple_request(
                 action="edit",
                 formatversion=2,
-                pageid=read.page,
                 text=text,
                 md5=md5(text.encode(), usedforsecurity=False).hexdigest(),
                 summary=summary,
-                baserevid=read.revision,
-                nocreate=True,
                 bot=self._site.has_right("bot"),
                 watchlist="nochange",
                 assertuser=self._account,
                 token=self._site.tokens["csrf"],
+                **where,
             ).submit()
         except APIError as error:
             return self._refused(error)

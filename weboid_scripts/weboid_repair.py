@@ -7,7 +7,9 @@ Without pages to work on it prints what it would do, and stops:
 Which pages:
 
 -weboid:dead      Pages with links that have died since the last run. The
-                  journal in pywikibot's folder keeps the place.
+                  journal in pywikibot's folder keeps the place; pages that
+                  filters leave out count as done. With -limit and with
+                  -simulate the place stays as it was.
 
 &params;
 
@@ -55,6 +57,7 @@ from pywikibot import config
 from pywikibot.pagegenerators import parameterHelp
 
 from weboid.core.wikitext.settings import WikiSettings
+from weboid.errors import WeboidError
 from weboid_scripts.batches import KnownPage, PageBatches
 from weboid_scripts.client import WeboidClient
 from weboid_scripts.dead_pages import MOST_PAGES, DeadPages
@@ -72,14 +75,15 @@ docuReplacements: Final = {"&params;": parameterHelp}  # noqa: N816 (pywikibot's
 
 def main(*arguments: str) -> None:
     """Runs the script with these arguments, or those of the command line; exits with its status."""
-    sys.exit(run_script(_run, arguments))
+    sys.exit(run_script(repair_pages, arguments))
 
 
-def _run(site: Any, words: list[str]) -> None:
+def repair_pages(site: Any, words: list[str]) -> None:
+    """Does on a site what the words of a command line say. Raises WeboidError, and pywikibot's errors."""
     options = read_options(site, words)
     dbname = options.common.dbname(site)
     if not options.has_pages:
-        pywikibot.info(plan_of(site, options, dbname))
+        pywikibot.info(plan_of(site, options, dbname, _account_of(site)))
         return
     is_simulated = bool(config.simulate)
     if not is_simulated:
@@ -92,7 +96,7 @@ def _run(site: Any, words: list[str]) -> None:
 
 
 def _bot(site: Any, options: RepairOptions, dbname: str, journal: Journal | None, *, is_simulated: bool) -> RepairBot:
-    account = str(site.username())
+    account = _account_of(site)
     client = options.common.client(site)
     bots: list[RepairBot] = []
 
@@ -119,6 +123,13 @@ def _bot(site: Any, options: RepairOptions, dbname: str, journal: Journal | None
     )
     bots.append(RepairBot(place, _pages(batches, site, client, options, dbname, journal), always=options.is_always))
     return bots[0]
+
+
+def _account_of(site: Any) -> str:
+    account = site.username()
+    if account is None:
+        raise WeboidError(f"No account is configured for {site}. Add one to usernames in user-config.py.")
+    return str(account)
 
 
 def _pages(

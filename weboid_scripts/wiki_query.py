@@ -37,9 +37,21 @@ def ask(site: Any, **question: str | int | bool | None) -> dict[str, Any]:
 
 def pages_of(answer: dict[str, Any]) -> list[dict[str, Any]]:
     """The pages of an answer; what is none is left out."""
+    return tables_of(answer, "pages")
+
+
+def tables_of(answer: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """A list of tables in an answer; what is none is left out."""
     query = answer.get("query")
-    pages = query.get("pages") if isinstance(query, dict) else None
-    return [page for page in (pages if isinstance(pages, list) else ()) if isinstance(page, dict)]
+    found = query.get(key) if isinstance(query, dict) else None
+    return [each for each in (found if isinstance(found, list) else ()) if isinstance(each, dict)]
+
+
+def person_of(answer: dict[str, Any]) -> dict[str, Any]:
+    """As whom the wiki sees the one who asks."""
+    query = answer.get("query")
+    person = query.get("userinfo") if isinstance(query, dict) else None
+    return person if isinstance(person, dict) else {}
 
 
 def newest_revision(page: dict[str, Any]) -> tuple[int, str] | None:

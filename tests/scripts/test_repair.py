@@ -12,11 +12,13 @@ from support.little_bot_wiki import BOT
 from support.little_service import link
 
 from weboid.assets import asset
+from weboid.bot.repair import repair
 from weboid.errors import WeboidError
 from weboid_scripts import weboid_repair
 from weboid_scripts.client import ServiceUnreachable
 from weboid_scripts.journal import FILE_NAME, Journal
 from weboid_scripts.run_page import RunStopped
+from weboid_scripts.saving import Saver
 from weboid_scripts.wiki_settings import SettingsRefused
 
 WIKI = "testwiki@WMF"
@@ -38,7 +40,7 @@ def add_page(scene: Scene, title: str, text: str = TEXT) -> int:
 
 def run(scene: Scene, *words: str) -> None:
     """Runs the script as ``main`` does, but for the exit."""
-    weboid_repair._run(scene.site, [f"-service:{scene.service.base}", *words])
+    weboid_repair.repair_pages(scene.site, [f"-service:{scene.service.base}", *words])
 
 
 @pytest.fixture
@@ -214,6 +216,80 @@ def test_messages_and_blocks_stop_it_before_the_first_edit(wiki: Scene, trouble:
     assert wiki.wiki.counted["edit"] == 0
 
 
+def test_a_partial_block_does_not_stop_it(wiki: Scene) -> None:
+    add_page(wiki, "A")
+    wiki.wiki.is_blocked = wiki.wiki.is_partly_blocked = True
+    run(wiki, "-page:A", "-always")
+    assert len(wiki.wiki.edits) == 1
+
+
+def test_another_account_stops_it(wiki: Scene) -> None:
+    add_page(wiki, "A")
+
+    def log_out(asked: str) -> None:
+        wiki.wiki.account = "Somebody"
+
+    wiki.wiki.before_saving = log_out
+    with pytest.raises(RunStopped, match="assertnameduserfailed"):
+        run(wiki, "-page:A", "-always")
+    assert wiki.wiki.text("A") == TEXT
+
+
+def test_a_fault_of_the_engine_leaves_one_page_alone(
+    wiki: Scene, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    add_page(wiki, "A", f"Broken. {TEXT}")
+    add_page(wiki, "B")
+
+    def fails(text: str, *others: Any, **named: Any) -> Any:
+        if text.startswith("Broken"):
+            raise IndexError("a fault")
+        return repair(text, *others, **named)
+
+    monkeypatch.setattr("weboid_scripts.repairing.repair", fails)
+    run(wiki, "-page:A", "-page:B", "-always")
+    assert [edit["pageid"] for edit in wiki.wiki.edits] == [str(wiki.wiki.number_of("B"))]
+    out = "".join(capfd.readouterr())
+    assert "1  fault" in out
+    assert "Please report" in out
+
+
+def test_what_somebody_edited_since_is_left_alone_while_the_wiki_does_not_tell_how(wiki: Scene) -> None:
+    page = add_page(wiki, "A")
+    run(wiki, "-page:A", "-always")
+    wiki.wiki.save("A", TEXT, user="Doubter")
+    run(wiki, "-page:A", "-always")
+    assert wiki.wiki.text("A") == TEXT
+    with journal_of(wiki) as journal:
+        noted = journal.last_skip(WIKI, page, URL)
+    assert noted is not None
+    assert noted[0] == "unknown"  # This wiki keeps no history.
+
+
+def test_links_on_very_many_pages_are_followed_on_the_wiki(wiki: Scene) -> None:
+    first, second = add_page(wiki, "A"), add_page(wiki, "B")
+    wiki.service.add_change(URL, {first: "A"})
+    wiki.service.changes[-1]["more"] = True
+    wiki.wiki.users[URL.removeprefix("http://")] = [first, second]
+    run(wiki, "-weboid:dead", "-always")
+    assert [edit["pageid"] for edit in wiki.wiki.edits] == [str(first), str(second)]
+
+
+def test_a_rate_is_kept() -> None:
+    now_s = [100.0]
+    waited: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waited.append(seconds)
+        now_s[0] += seconds
+
+    saver = Saver(None, BOT, rate=6, clock=lambda: now_s[0], wait=wait)
+    for spent_s in (1.0, 4.0, 30.0, 0.0):
+        saver._wait_for_turn()
+        now_s[0] += spent_s
+    assert waited == [9.0, 6.0]
+
+
 def test_ten_refusals_without_a_known_reason_end_the_run(wiki: Scene) -> None:
     for number in range(15):
         add_page(wiki, f"P{number}")
@@ -304,14 +380,14 @@ def test_settings_may_come_from_a_file(scene: Scene, tmp_path: Path) -> None:
 )
 def test_wrong_options_are_told_before_anything_is_read(scene: Scene, words: list[str], says: str) -> None:
     with pytest.raises(WeboidError, match=says):
-        weboid_repair._run(scene.site, words)
+        weboid_repair.repair_pages(scene.site, words)
     assert scene.wiki.reads() == scene.wiki.counted["edit"] == 0
 
 
 def test_a_service_that_is_not_there_is_told(wiki: Scene) -> None:
     add_page(wiki, "A")
     with pytest.raises(ServiceUnreachable, match="-service:"):
-        weboid_repair._run(wiki.site, ["-service:http://127.0.0.1:9", "-page:A", "-always"])
+        weboid_repair.repair_pages(wiki.site, ["-service:http://127.0.0.1:9", "-page:A", "-always"])
 
 
 def test_texts_are_read_fifty_at_a_time_and_links_asked_about_together(wiki: Scene) -> None:

@@ -66,6 +66,9 @@ class LittleBotWiki:
     account: str = BOT
     has_messages: bool = False
     is_blocked: bool = False
+    is_partly_blocked: bool = False
+    users: dict[str, list[int]] = field(default_factory=dict)
+    """Pages that link to a URL, which is without its scheme."""
     refusals: dict[str, dict[str, Any]] = field(default_factory=dict)
     before_saving: Callable[[str], object] = lambda _: None
     edits: list[dict[str, str]] = field(default_factory=list)
@@ -75,7 +78,16 @@ class LittleBotWiki:
 
     def save(self, title: str, text: str, **others: Any) -> int:
         """Somebody else saves a page; its id."""
-        number = self.number_of(title) or len(self.pages) + 1
+        number = self.number_of(title)
+        if number is None:
+            return self.add(title, text, **others)
+        self.revisions += 1
+        self.pages[number] = StoredPage(title, text, self.revisions, **others)
+        return number
+
+    def add(self, title: str, text: str, **others: Any) -> int:
+        """Somebody makes a page that is not there yet; its id."""
+        number = len(self.pages) + 1
         self.revisions += 1
         self.pages[number] = StoredPage(title, text, self.revisions, **others)
         return number
@@ -129,6 +141,10 @@ class LittleBotWiki:
             query["tokens"] = {f"{kind}token": f"{kind}+\\" for kind in kinds}
         if asked.get("generator") == "allpages" or asked.get("list") == "allpages":
             return {"query": query | self._all_pages(asked)} | self._going_on(asked)
+        if asked.get("generator") == "exturlusage":
+            users = [self.pages[number].title for number in self.users.get(asked["geuquery"], ())]
+            told = [{"pageid": self.number_of(title), "ns": 0, "title": title} for title in users]
+            return {"query": query | {"pages": {str(each["pageid"]): each for each in told}}}
         if "prop" in asked:
             query["pages"] = self._texts(asked)
         return {"query": query, "batchcomplete": True}
@@ -157,6 +173,7 @@ class LittleBotWiki:
             person["messages"] = True
         if self.is_blocked:
             person |= {"blockid": 7, "blockedby": "Admin", "blockreason": "Wrong copies"}
+            person["blockpartial"] = self.is_partly_blocked
         return person
 
     def _texts(self, asked: Mapping[str, str]) -> list[dict[str, Any]]:
