@@ -129,6 +129,9 @@ class Saver:
 
     def _refused(self, error: APIError) -> NotSaved:
         code, said = str(error.code), brief(error.info)
+        block = error.other.get("blockinfo")
+        if code == "blocked" and isinstance(block, dict) and block.get("blockpartial"):
+            return NotSaved("blocked-here", f"{code}: {said}")
         if code in _ENDS:
             raise RunStopped(f"{self._site} no longer lets {self._account} edit ({code}): {said}")
         word = _WORDS.get(code) or next((word for prefix, word in _PREFIXES if code.startswith(prefix)), REFUSED)

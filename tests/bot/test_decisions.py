@@ -62,6 +62,8 @@ ROWS = (
     Row("D6", _BARRED, _BARRED, options={"replace_deprecated_archives": False}),
     Row("D6", _SAVED, _ARCHIVED),
     Row("D6", _SAVED, _SAVED, archive="error"),
+    Row("D6", _SAVED.replace("/save/", "/web/20120507093011*/"), _ARCHIVED),
+    Row("D6", _SAVED.replace("web.archive.org/save/", "archive.org/wayback/available?url="), _ARCHIVED),
     Row("D6", _OTHER, _ARCHIVED),
     Row("D7", _LIVING, _ARCHIVED),
     Row("D7", _ARCHIVED.replace("|url-status=dead", ""), "="),

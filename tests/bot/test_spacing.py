@@ -115,3 +115,11 @@ def test_a_copy_gets_https_alongside(scheme: str) -> None:
     before = f"{{{{cite web|url={URL}|archive-url={COPY.replace('https:', scheme)}|archive-date=x|url-status=live}}}}"
     after = f"{{{{cite web|url={URL}|archive-url={COPY}|archive-date=x|url-status=dead}}}}"
     assert repaired(before) == after
+
+
+def test_a_tag_that_spells_the_link_otherwise_stays_as_no_url_is_lost() -> None:
+    tag = f"{{{{Toter Link|url={URL.replace('http:', 'https:')}#a|date=2018-12}}}}"
+    for link in (f"[{URL} A]", f"{{{{Internetquelle |url={URL} |titel=A}}}}"):
+        after = repaired(f"* {link} {tag}", "dewiki")
+        assert "20120507093011" in after
+        assert after.endswith(f" {tag}")

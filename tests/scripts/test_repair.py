@@ -19,6 +19,7 @@ from weboid_scripts.client import ServiceUnreachable
 from weboid_scripts.journal import FILE_NAME, Journal
 from weboid_scripts.run_page import RunStopped
 from weboid_scripts.saving import Saver
+from weboid_scripts.wiki_query import WikiSilent
 from weboid_scripts.wiki_settings import SettingsRefused
 
 WIKI = "testwiki@WMF"
@@ -109,6 +110,7 @@ def test_without_pages_it_tells_its_plan(wiki: Scene, capfd: pytest.CaptureFixtu
         ({"code": "abusefilter-warning", "info": "x"}, "abuse-filter"),
         ({"code": "titleblacklist-forbidden", "info": "x"}, "title-blacklist"),
         ({"code": "contenttoobig", "info": "x"}, "too-long"),
+        ({"code": "blocked", "info": "x", "blockinfo": {"blockid": 7, "blockpartial": True}}, "blocked-here"),
         ({"code": "some-new-thing", "info": "x"}, "refused"),
     ],
 )
@@ -231,6 +233,15 @@ def test_another_account_stops_it(wiki: Scene) -> None:
 
     wiki.wiki.before_saving = log_out
     with pytest.raises(RunStopped, match="assertnameduserfailed"):
+        run(wiki, "-page:A", "-always")
+    assert wiki.wiki.text("A") == TEXT
+
+
+@pytest.mark.parametrize("code", ["blocked", "autoblocked", "readonly", "assertuserfailed"])
+def test_what_the_next_page_would_meet_ends_the_run(wiki: Scene, code: str) -> None:
+    add_page(wiki, "A")
+    wiki.wiki.refusals["A"] = {"code": code, "info": "No."}
+    with pytest.raises((RunStopped, WikiSilent)):
         run(wiki, "-page:A", "-always")
     assert wiki.wiki.text("A") == TEXT
 

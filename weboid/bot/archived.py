@@ -18,8 +18,9 @@ from weboid.core.verdict.verdict import Verdict
 
 _WAYBACK: Final = "wayback"
 _INNER: Final = re.compile(r"(?<=[/=*])(?:https?|ftp)(?::|%3A)(?:/|%2F)", re.IGNORECASE)
-_NO_COPY: Final = re.compile(r"/(?:save(?:/_embed)?|web(?:/\*)?)/", re.IGNORECASE)
-"""The Wayback Machine's forms for saving and for listing, which are no copies."""
+_NO_COPY: Final = re.compile(r"/(?:save(?:/_embed)?|web)/|/wayback/available\b", re.IGNORECASE)
+"""The Wayback Machine's forms for saving, for copies without a moment, and for questions, which are no copies."""
+_LISTING: Final = re.compile(r"/(?:web/)?[0-9]*\*/", re.IGNORECASE)
 _RAW_FLAG: Final = re.compile(r"(?<=/)(\d{14})(?:id|if|im|js|cs|mp|oe|fw)_(?=/)")
 _NOT_SECURE: Final = re.compile(r"(?:http:)?(?=//)", re.IGNORECASE)
 _SLASHES: Final = re.compile("/+")
@@ -44,6 +45,8 @@ def standing_of(address: str, url: str, answers: KnownLinks) -> CopyStanding:
     snapshot = snapshot_of(address)
     if snapshot is None:
         return _standing_of_unknown(address, url)
+    if is_wayback(address) and _LISTING.match(parse(address).path):
+        return CopyStanding.INVALID
     if snapshot.archive.standing is not Standing.OFFERED:
         return CopyStanding.DEPRECATED
     if snapshot.archive.name == _WAYBACK and snapshot.taken is None:

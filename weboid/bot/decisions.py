@@ -1,17 +1,16 @@
 """What is done with a link: the table of docs/bots.md, and nothing else (B-3 … B-5).
 
-How it is written belongs to ``rewriting``.
+How it is written belongs to ``edits``.
 One law: nothing is done in doubt. Only *dead* is dead, only *none* is none.
 """
 
 from dataclasses import dataclass
 from enum import Enum
 
-from weboid.bot.answers import FROZEN, LinkAnswer
+from weboid.bot.answers import FROZEN, PERMADEAD, PERMALIVE, SUBSCRIPTION, LinkAnswer
 from weboid.bot.archived import CopyStanding
 from weboid.core.archive.copies import CopyState
 from weboid.core.verdict.verdict import Verdict
-from weboid.core.wikitext.link_lists import PERMADEAD, PERMALIVE, SUBSCRIPTION
 from weboid.core.wikitext.settings import Options
 
 

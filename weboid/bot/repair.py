@@ -20,10 +20,11 @@ from weboid.bot.archived import (
     standing_of,
 )
 from weboid.bot.decisions import LinkState, RepairAction, decide
+from weboid.bot.edits import edits_for
 from weboid.bot.exclusion import excludes
 from weboid.bot.page_links import RepairableLink, page_links
 from weboid.bot.parameters import TextEdit
-from weboid.bot.rewriting import Writing, edits_for, stated_by, tagged_by
+from weboid.bot.rewriting import Writing, stated_by, tagged_by
 from weboid.core.archive.copies import CopyState
 from weboid.core.wikitext.citations import Citation
 from weboid.core.wikitext.dates import day_in
@@ -92,7 +93,7 @@ def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], li
         if answer is None or link.is_ignored or (only_references and link.spot.reference is None):
             continue
         answer = _fitting(_flagged(answer, link.url, writing.settings), link, writing)
-        state = _state_of(writing, link, answers)
+        state = state_of(writing, link, answers)
         decision = decide(state, answer, writing.settings.options)
         if decision.action is RepairAction.NOTHING:
             continue
@@ -132,7 +133,8 @@ def _wanted_day(link: RepairableLink, writing: Writing) -> date | None:
     return there.taken.date() if there else None
 
 
-def _state_of(writing: Writing, link: RepairableLink, answers: KnownLinks) -> LinkState:
+def state_of(writing: Writing, link: RepairableLink, answers: KnownLinks) -> LinkState:
+    """What the page says of a link."""
     tagged = tagged_by(writing, link)
     if link.citation is not None:
         return _state_of_citation(writing, link, answers)

@@ -44,6 +44,7 @@ class Stored:
     next_check: int | None = 130
     claims: Claims = NONE
     kept: KeptCopies = NOTHING
+    is_frozen: bool = False
 
 
 def lookup(outcome: LookupOutcome, archive: int = WAYBACK, passed: str = "") -> KeptLookup:

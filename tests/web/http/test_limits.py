@@ -108,6 +108,8 @@ def test_without_configured_proxies_nobody_is_believed() -> None:
         ("GET", "/lists/dead?verdict=&verdict=doubtful", 15),
         ("GET", "/lists/dead?verdict=doubtful%20", 15),
         ("OPTIONS", "/nothing", 10),
+        # What a form is about is charged when it is known, wherever it is named.
+        ("POST", "/api/page?pageid=1|2|3", 2),
         ("POST", "/url", 3),
         ("POST", "/report", 10),
         ("GET", "/report", 2),

@@ -131,7 +131,7 @@ async def _list_items(conn: Connection, wiki: int, lines: Sequence[_Line]) -> tu
     """The lines with URLs and titles; what has been deleted meanwhile is left out."""
     if not lines:
         return ()
-    known = await find_urls(conn, sorted({line.key for line in lines}))
+    known = await find_urls(conn, sorted({line.key for line in lines}), wiki)
     titles = await list_titles(conn, wiki, (page for line in lines for page in line.pages or ()))
     return tuple(_item(line, known[line.key], titles) for line in lines if line.key in known)
 

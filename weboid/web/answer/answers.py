@@ -212,7 +212,7 @@ class Answers:
     async def _look_up_stored(self, conn: Connection, taken: Taken, names: NamespaceNames) -> LookedUp:
         urls: dict[UrlKey, KnownUrl] = {}
         for some in batches(sorted({key for page in taken.pages for key in page.keys}), _AT_ONCE):
-            urls |= await find_urls(conn, some)
+            urls |= await find_urls(conn, some, taken.wiki.wiki)
         links = await in_slices(_stored_links(taken, urls))
         spam = {page.page: page.spam for page in taken.pages}
         settings = await find_settings(conn, taken.wiki.wiki)

@@ -76,7 +76,7 @@ def fits(link: LinkReport, verdicts: Collection[Verdict], copied: bool | None = 
 def link_payload(link: LinkReport, day: int, say: Messages, settings: WikiSettings | None) -> dict[str, Any]:
     """A link as all payloads have it: with its words for people, and what a wiki with these settings would write."""
     return {
-        **link_as_json(link),
+        **link_as_json(link, settings),
         "wikitext": wikitext_as_json(offered_wikitext(link, settings, day)),
         "summary": sentence(link, day, say),
         "explanation": explanation(link, day, say),

@@ -35,6 +35,7 @@ _ITEMS: Final = {
     "snapshots": "copy",
     "services": "archive",
     "files": "file",
+    "flags": "flag",
 }
 """The name of the element for each item of a list."""
 

@@ -177,7 +177,7 @@ def wants_all(given: Parameters) -> bool:
 
 
 def verdicts_of(given: Parameters, name: str = "verdict") -> frozenset[Verdict]:
-    """The verdicts in a parameter, by which links are filtered (W-4); none = there is no such filter. Raises Problem."""
+    """The verdicts in a parameter by which something is filtered (W-4); none = it is not. Raises Problem."""
     words = given[name].split("|") if name in given else []
     if not _VERDICTS.keys() >= set(words):
         raise Problem(400, "verdicts", name)

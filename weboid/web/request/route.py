@@ -44,6 +44,8 @@ MOST_FORM: Final = 16 * 1024
 _FORM_OF_PAGES: Final = 512 * 1024
 """The most titles, percent-encoded."""
 _FORM_OF_URLS: Final = 512 * 1024
+_FORM_OF_REVERT: Final = 32 * 1024
+"""The longest URL, percent-encoded."""
 
 
 class Lane(Enum):
@@ -214,6 +216,15 @@ ROUTES: Final = (
         cost=1,
         lane=Lane.LISTS,
     ),
+    _api(
+        "api-reverts",
+        "/api/reverts",
+        *("dbname", "pageid", "revid", "url", "reverter", "why", "format"),
+        methods=_SENT,
+        most_form=_FORM_OF_REVERT,
+        cost=FORM_COST,
+        lane=Lane.PEOPLE,
+    ),
     # URLs.
     _api("api-url", "/api/url", *_PLACE, "at", "pageid", "curid", "title", "format", cost=2, lane=Lane.LISTS),
     _api(
@@ -319,6 +330,7 @@ ROUTES: Final = (
     _form("admin-block", "/admin/block", "subject", "reason"),
     _form("admin-unblock", "/admin/unblock", "subject"),
     _form("admin-lift", "/admin/lift", "url", "lifted"),
+    _form("admin-revert", "/admin/revert", "revert", "state"),
 )
 
 _ELSEWHERE: Final = (("/api/", _DATA), ("/changes", _DATA), ("/feeds/", _FEED), ("/lists/", _LIST))

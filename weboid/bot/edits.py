@@ -1,0 +1,87 @@
+"""The edits that carry out what was decided of a link (B-5).
+
+How citations and marks are written belongs to ``rewriting``, how other links are to ``plain_links``.
+"""
+
+from typing import Final
+
+from weboid.bot.answers import KnownCopy, LinkAnswer
+from weboid.bot.archived import copy_at
+from weboid.bot.decisions import Decision, LinkState, RepairAction, Stated
+from weboid.bot.page_links import LinkForm, RepairableLink
+from weboid.bot.parameters import TemplateEditor, TextEdit
+from weboid.bot.plain_links import filled, link_in_tag, rewritten, untagged_copy, with_copy
+from weboid.bot.rewriting import Writing, cited, put_state, removed, stated, tidied
+
+_KEEPS_COPY: Final = frozenset({RepairAction.ADD_COPY, RepairAction.CONVERT})
+
+
+def edits_for(
+    writing: Writing, link: RepairableLink, state: LinkState, answer: LinkAnswer, decision: Decision
+) -> list[TextEdit]:
+    """The edits that carry out an action; none if it cannot be written."""
+    action, own = decision.action, _copy_in_page(link, state)
+    copy = own if action in _KEEPS_COPY and own is not None else next(iter(answer.snapshots), None)
+    match action:
+        case RepairAction.UNTAG:
+            return removed(writing, link, bots_only=False)
+        case RepairAction.REVIVE:
+            return _revived(writing, link, state)
+        case RepairAction.TAG:
+            return _tagged(writing, link)
+        case RepairAction.STATE_DEAD | RepairAction.TIDY if link.citation is not None:
+            edits = stated(writing, link.citation, is_dead=action is RepairAction.STATE_DEAD)
+            return [*edits, *removed(writing, link, bots_only=action is RepairAction.TIDY)] if edits else []
+    if copy is None:
+        return []
+    match link.kind:
+        case LinkForm.CITATION:
+            is_living = action is RepairAction.ADD_LIVING_COPY
+            is_dead = False if is_living else True if decision.counts_as_dead else None
+            return cited(writing, link, copy, is_dead=is_dead)
+        case LinkForm.BRACKETED | LinkForm.BARE:
+            return with_copy(writing, link, copy)
+        case LinkForm.DEAD_TAG:
+            return untagged_copy(writing, link, copy)
+        case LinkForm.COPY:
+            return rewritten(writing, link.archives[0], link.url, copy)
+
+
+def _copy_in_page(link: RepairableLink, state: LinkState) -> KnownCopy | None:
+    """The good copy that stands beside the link, or in the place of its URL."""
+    if not (state.is_movable or state.is_obsolete):
+        return None
+    address = link.wrapped or (link.archives[0].address if link.archives else None)
+    return None if address is None else copy_at(address)
+
+
+def _tagged(writing: Writing, link: RepairableLink) -> list[TextEdit]:
+    """The link marked as dead: by the citation's parameter where tags take the place of links, else by the tag."""
+    tag, cite = writing.settings.dead_tag, writing.settings.cite
+    if link.citation is not None and tag.place == "swallow":
+        if cite.status is None:
+            return []
+        return stated(writing, link.citation, is_dead=True)
+    label = link.node.label if link.node is not None else None
+    template = filled(writing, tag.write, link.url, label or "", {})
+    if template is None:
+        return []
+    if tag.place == "swallow":
+        return [TextEdit(link.start, link.end, template)]
+    gap = "" if link.kind is LinkForm.CITATION else " "
+    return [TextEdit(link.end, link.end, gap + template)]
+
+
+def _revived(writing: Writing, link: RepairableLink, state: LinkState) -> list[TextEdit]:
+    """The link without what says that it is dead."""
+    trusts = writing.settings.options.trust_tags
+    if link.kind is LinkForm.DEAD_TAG:
+        plain = link_in_tag(writing, link)
+        return [] if plain is None else [TextEdit(link.start, link.end, plain)]
+    edits = removed(writing, link, bots_only=trusts)
+    is_by_hand = state.stated is Stated.DEAD and not trusts
+    if link.citation is not None and (is_by_hand or state.stated is Stated.DEAD_BY_BOT):
+        editor = TemplateEditor(writing.wikitext.text, link.citation.template)
+        if tidied(writing, link.citation, editor) and put_state(writing, link.citation, editor, is_dead=False):
+            edits += editor.edits()
+    return edits

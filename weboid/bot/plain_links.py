@@ -1,0 +1,186 @@
+"""How links that are no citations are written with their copies, as edits of the text (B-5).
+
+One law: as in ``rewriting``.
+"""
+
+import re
+from typing import Final
+
+from weboid.bot.answers import KnownCopy
+from weboid.bot.archived import for_readers, is_wayback
+from weboid.bot.page_links import ArchiveMark, RepairableLink, pattern_parameters
+from weboid.bot.parameters import TemplateEditor, TextEdit
+from weboid.bot.rewriting import PLAIN_URL, Writing, cut, put, removable
+from weboid.core.archive.addresses import stamp_of
+from weboid.core.wikitext.citations import written
+from weboid.core.wikitext.nodes import ParameterNode
+from weboid.core.wikitext.reader import read_wikitext
+from weboid.core.wikitext.settings import placeholders
+from weboid.core.wikitext.templates import filled_pattern, substituted, url_value
+
+_ASIDE: Final = frozenset({"date", "bot", "archivebot", "archiv-bot", "fix-attempted", "checked", "inline"})
+"""Parameters of a dead tag that say something of the tag, not of the document."""
+_PLAIN_TITLE: Final = re.compile(r"[^\[\]{}|<>=\n]+")
+
+
+def with_copy(writing: Writing, link: RepairableLink, copy: KnownCopy) -> list[TextEdit]:
+    """A bracketed or bare link with its copy beside it, or around it."""
+    node, archive = link.node, writing.settings.archive_template
+    if node is None:
+        return []
+    if link.wrapped is not None:
+        # The link leads to a copy, and only that is replaced.
+        address = url_value(for_readers(copy.address))
+        start = writing.wikitext.text.index(node.url, node.start)
+        return [] if address is None else [TextEdit(start, start + len(node.url), address)]
+    if link.archives:
+        return [
+            *rewritten(writing, link.archives[0], link.url, copy),
+            *(cut(writing, tag.start, tag.end) for tag in removable(writing, link)),
+        ]
+    label = node.label or ""
+    if (template := _as_citation(writing, link, copy)) is None:
+        template = _archive_template(writing, link.url, label, copy)
+    if template is None:
+        return []
+    if archive.place == "after" and not template.startswith("{{" + writing.settings.cite.names[0] + "|"):
+        edits = [TextEdit(link.end, link.end, f" {template}")]
+    else:
+        edits = [TextEdit(link.start, link.end, template)]
+    return [*edits, *(cut(writing, tag.start, tag.end) for tag in removable(writing, link))]
+
+
+def _as_citation(writing: Writing, link: RepairableLink, copy: KnownCopy) -> str | None:
+    """The citation of a reference that has nothing but this link, with its title; None where that is not safe, or not
+    wanted (B-5)."""
+    cite, reference = writing.settings.cite, link.spot.reference
+    label = link.node.label if link.node is not None else None
+    if not writing.settings.options.convert_bare_refs or reference is None or not label or not cite.title:
+        return None
+    rest = writing.text_of(reference.inner_start, link.start) + writing.text_of(link.end, reference.inner_end)
+    tags = "".join(writing.text_of(tag.start, tag.end) for tag in link.dead_tags)
+    address = url_value(for_readers(copy.address))
+    is_safe = rest.strip() == tags and _PLAIN_TITLE.fullmatch(label) and PLAIN_URL.fullmatch(link.url)
+    if not is_safe or address is None or "''" in label:
+        return None
+    pairs = {
+        cite.url[0]: link.url,
+        cite.title[0]: label,
+        cite.archive_url[0]: address,
+        cite.archive_date[0]: writing.day(copy.taken),
+    }
+    values = writing.values()
+    if cite.status is not None and (dead := substituted(cite.status.dead, values)) is not None:
+        pairs[cite.status.param] = dead
+    if cite.bot_mark is not None and (mark := substituted(cite.bot_mark.value, values)) is not None:
+        pairs[cite.bot_mark.param] = mark
+    return "{{" + "|".join([cite.names[0], *(f"{name}={value}" for name, value in pairs.items())]) + "}}"
+
+
+def untagged_copy(writing: Writing, link: RepairableLink, copy: KnownCopy) -> list[TextEdit]:
+    """A dead tag that stands in the link's place gives way to the copy."""
+    template, tag = link.template, writing.settings.dead_tag
+    if template is None:
+        return []
+    held = set(pattern_parameters(tag.write).values()) | set(tag.url) | set(tag.text) | set(tag.permanent) | _ASIDE
+    others = [each for each in template.parameters if each.name not in held and writing.wikitext.value_of(each)]
+    text = written(writing.wikitext, template, tag.text)
+    archive = _archive_template(writing, link.url, text.value if text is not None else "", copy)
+    if others or archive is None:
+        return []
+    if writing.settings.archive_template.place == "after":
+        plain = link_in_tag(writing, link)
+        archive = None if plain is None else f"{plain} {archive}"
+    return [] if archive is None else [TextEdit(link.start, link.end, archive)]
+
+
+def link_in_tag(writing: Writing, link: RepairableLink) -> str | None:
+    """The link as it was before a dead tag took its place."""
+    text = None if link.template is None else written(writing.wikitext, link.template, writing.settings.dead_tag.text)
+    plain = f"[{link.url} {text.value}]" if text is not None and text.value else link.url
+    read = read_wikitext(plain).links
+    return plain if len(read) == 1 and (read[0].url, read[0].end) == (link.url, len(plain)) else None
+
+
+def rewritten(writing: Writing, mark: ArchiveMark, url: str, copy: KnownCopy) -> list[TextEdit]:
+    """An archive template with another copy, or in another template."""
+    settings, wikitext, node = writing.settings, writing.wikitext, mark.template
+    names = pattern_parameters(settings.archive_template.write)
+    if mark.obsolete is not None:
+        held = {*mark.obsolete.url, *mark.obsolete.stamp}
+        if any(each.name not in held and wikitext.value_of(each) for each in node.parameters):
+            return []
+        text = ""
+    elif "archive_url" in names:
+        editor = TemplateEditor(wikitext.text, node)
+        address = url_value(for_readers(copy.address))
+        values = {"archive_url": address, "archive_date": writing.day(copy.taken)}
+        for placeholder in ("archive_url", "archive_date"):
+            value, name = values[placeholder], names.get(placeholder)
+            if value is None or (name and not put(editor, written(wikitext, node, (name,)), name, value)):
+                return []
+        return list(editor.edits())
+    elif mark.renamed is not None:
+        return _renamed(writing, mark, mark.renamed, copy)
+    else:
+        label = written(wikitext, node, settings.archive_template.text)
+        text = label.value if label is not None else ""
+    template = _archive_template(writing, url, text, copy)
+    return [] if template is None else [TextEdit(node.start, node.end, template)]
+
+
+def _renamed(writing: Writing, mark: ArchiveMark, parameter: ParameterNode, copy: KnownCopy) -> list[TextEdit]:
+    """An archive template that names a copy of the Wayback Machine instead of another service's."""
+    if not is_wayback(copy.address):
+        return []
+    editor = TemplateEditor(writing.wikitext.text, mark.template)
+    editor.rename(parameter, pattern_parameters(writing.settings.archive_template.write)["stamp"])
+    return list(editor.edits()) if editor.set(parameter, f"{stamp_of(copy.taken):014}") else []
+
+
+def _archive_template(writing: Writing, url: str, text: str, copy: KnownCopy) -> str | None:
+    """The wiki's archive template; None if it cannot name this copy."""
+    pattern = writing.settings.archive_template.write
+    if "archive_url" not in placeholders(pattern) and not is_wayback(copy.address):
+        return None
+    values = {
+        "archive_url": url_value(for_readers(copy.address)),
+        "archive_date": writing.day(copy.taken),
+        "stamp": f"{stamp_of(copy.taken):014}",
+    }
+    return filled(writing, pattern, url, text, values)
+
+
+def filled(writing: Writing, pattern: str, url: str, text: str, values: dict[str, str | None]) -> str | None:
+    """A pattern with a link as it is written in the page; None unless it reads as one template with these values."""
+    if not PLAIN_URL.fullmatch(url):
+        return None
+    label = _in_parameter(text)
+    template = filled_pattern(pattern, {**writing.values(), **values, "url": url, "text": label or None})
+    if template is None:
+        return None
+    read = read_wikitext(template)
+    outer = [each for each in read.templates if (each.start, each.end) == (0, len(template))]
+    names = pattern_parameters(pattern)
+    held = {"url": url, "text": label}
+    return (
+        template
+        if len(outer) == 1
+        and all(
+            template[each.value_start : each.end].strip() == held[placeholder]
+            for placeholder in held.keys() & names.keys()
+            for each in outer[0].parameters
+            if each.name == names[placeholder]
+        )
+        else None
+    )
+
+
+def _in_parameter(text: str) -> str:
+    """A label as the value of a parameter: pipes that are its own would end that."""
+    probe = read_wikitext("{{x|" + text + "}}")
+    outer = next((each for each in probe.templates if each.start == 0), None)
+    pipes = [] if outer is None else [each.start - len("{{x|") for each in outer.parameters[1:]]
+    for place in reversed(pipes):
+        text = f"{text[:place]}&#124;{text[place + 1 :]}"
+    return text
