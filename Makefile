@@ -43,6 +43,7 @@ bench: .venv/dev.stamp  ## the short benchmarks, as ratios
 	$(BIN)/python -m benchmarks.storage
 	$(BIN)/python -m benchmarks.verdicts --world benchmarks/worlds/short.json
 	$(BIN)/python -m benchmarks.crawl
+	$(BIN)/python -m benchmarks.repairs
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.pages
 

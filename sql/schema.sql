@@ -492,6 +492,27 @@ CREATE TABLE saving (
 );
 CREATE INDEX saving_next ON saving (state, next);
 
+-- Reverted repairs, as the operators of bots state them (B-6): `client` says that `reverter` has undone its revision of a
+-- page. The link is frozen on that wiki for bots while a revert of it is open (0) or was kept (1); 2 = released. `reviewer`
+-- is the administrator who decided, by name.
+CREATE TABLE revert (
+    revert bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    host_key bigint NOT NULL,
+    url_key bigint NOT NULL,
+    revision bigint NOT NULL,
+    wiki integer NOT NULL REFERENCES wiki,
+    page integer NOT NULL,
+    bucket smallint NOT NULL,
+    day smallint NOT NULL,
+    state smallint NOT NULL DEFAULT 0,
+    why text NOT NULL,
+    reverter text NOT NULL,
+    client text NOT NULL,
+    reviewer text,
+    UNIQUE (host_key, url_key, bucket, wiki, revision)
+);
+CREATE INDEX revert_state ON revert (state, revert DESC) WHERE state < 2;
+
 -- Everything that people did (H-4): actions in the program's words, no network address, no text of unbounded length.
 CREATE TABLE audit (
     audit bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -5,6 +5,7 @@ One law: an answer is complete, or an exception says what to do next; the token 
 """
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
@@ -41,6 +42,7 @@ _MOST_WAIT_S: Final = 300.0
 _PATIENCE: Final = frozenset({429, 502, 503, 504})
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _MOST_TEXT: Final = 300
+_TOKEN: Final = re.compile(r"[!-~]{1,1000}")
 
 
 class ServiceUnreachable(WeboidError):
@@ -74,6 +76,8 @@ class WeboidClient:
         self._origin: Final = _origin_of(self.service)
         if token and self._origin[0] != "https" and self._origin[1] not in _LOOPBACK:
             raise WeboidError(f"The token is not sent to {self.service} in the clear: use its https: address.")
+        if token and not _TOKEN.fullmatch(token):
+            raise WeboidError("WEBOID_TOKEN holds no token: it must be one word of plain letters, digits and signs.")
         self._token: Final = token
         self._wait: Final = wait
         self._has_answered = False

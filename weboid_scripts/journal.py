@@ -1,7 +1,8 @@
 """What the scripts did on wikis, and what became of it: edits with their links, reverts, skips, and where to go on.
 
-One law: nothing that was noted is forgotten, whoever is killed. Wikis are named by their dbname, links by their normal
-form, edits by a number of this journal. Moments are in UTC; naive ones are read so. One file serves all wikis (B-6).
+One law: nothing that was noted is forgotten, whoever is killed. Wikis are named as for the service (``dewiki@WMF``),
+links by their normal form, edits by a number of this journal. Moments are in UTC; naive ones are read so. One file
+serves all wikis (B-6).
 """
 
 from collections.abc import Iterator
@@ -11,74 +12,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from weboid.bot.reverts import EditedLink
 from weboid_scripts.journal_file import JournalFile
+from weboid_scripts.journal_tables import TABLES
 
 FILE_NAME: Final = "weboid-journal.sqlite3"
 """The name of the file in pywikibot's folder (``config.datafilepath(FILE_NAME)``)."""
 _PART: Final = 500
 _MOST_EDITS_OF_LINK: Final = 50
-
-_TABLES: Final = (
-    """CREATE TABLE IF NOT EXISTS edits (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        wiki TEXT NOT NULL,
-        page INTEGER NOT NULL,
-        title TEXT NOT NULL,
-        parent INTEGER NOT NULL,
-        revision INTEGER,
-        moment INTEGER NOT NULL,
-        sha1 TEXT NOT NULL
-    )""",
-    "CREATE UNIQUE INDEX IF NOT EXISTS edits_by_revision ON edits (wiki, revision)",
-    "CREATE INDEX IF NOT EXISTS edits_by_page ON edits (wiki, page)",
-    """CREATE TABLE IF NOT EXISTS edited_links (
-        edit INTEGER NOT NULL REFERENCES edits (number) ON DELETE CASCADE,
-        place INTEGER NOT NULL,
-        url TEXT NOT NULL,
-        normal TEXT NOT NULL,
-        action TEXT NOT NULL,
-        why TEXT NOT NULL,
-        PRIMARY KEY (edit, place)
-    ) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS reverts (
-        edit INTEGER NOT NULL REFERENCES edits (number) ON DELETE CASCADE,
-        normal TEXT NOT NULL,
-        url TEXT NOT NULL,
-        verdict TEXT NOT NULL,
-        why TEXT NOT NULL,
-        revision INTEGER NOT NULL,
-        reverter TEXT NOT NULL,
-        moment INTEGER NOT NULL,
-        is_false_positive INTEGER NOT NULL,
-        sent INTEGER,
-        state TEXT,
-        released INTEGER,
-        PRIMARY KEY (edit, normal)
-    ) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS skips (
-        wiki TEXT NOT NULL,
-        page INTEGER NOT NULL,
-        normal TEXT NOT NULL,
-        why TEXT NOT NULL,
-        moment INTEGER NOT NULL,
-        PRIMARY KEY (wiki, page, normal)
-    ) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS wikis (
-        wiki TEXT PRIMARY KEY,
-        cursor TEXT,
-        counted_after INTEGER NOT NULL DEFAULT 0
-    ) WITHOUT ROWID""",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class EditedLink:
-    """One repair: the link as written before, its normal form, what was done and the stable word why."""
-
-    url: str
-    normal: str
-    action: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +78,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.file = JournalFile(path)
-        self.file.ensure(*_TABLES)
+        self.file.ensure(*TABLES)
 
     def close(self) -> None:
         self.file.close()
@@ -179,6 +120,10 @@ class Journal:
     def drop_edit(self, number: int) -> None:
         """An edit that was noted beforehand has not been saved; one with a revision stays."""
         self.file.write("DELETE FROM edits WHERE number = ? AND revision IS NULL", (number,))
+
+    def edit_of_revision(self, wiki: str, revision: int) -> Edit | None:
+        """The edit that made this revision; None if it is none of ours."""
+        return next(iter(self._edits("wiki = ? AND revision = ?", (wiki, revision))), None)
 
     def unfinished_edits(self, wiki: str) -> list[Edit]:
         """Edits of which it is not known whether they were saved, as after a crash."""
@@ -279,6 +224,25 @@ class Journal:
             (edit,),
         )
         return [_revert(*row) for row in found]
+
+    def reverts_to_report(self, wiki: str, asked_before: datetime) -> list[tuple[Edit, NotedRevert]]:
+        """Probable false positives that the service must be told of, the oldest first, 500 at most.
+
+        Also those that it kept open when it was last asked, if that was before that moment: it may have decided.
+        """
+        found = self.file.rows(
+            "SELECT edit, normal FROM reverts JOIN edits ON number = edit WHERE wiki = ? AND is_false_positive"
+            " AND released IS NULL AND reverter <> '' AND (sent IS NULL OR (state = 'open' AND sent < ?))"
+            " ORDER BY sent IS NOT NULL, edit LIMIT ?",
+            (wiki, _seconds(asked_before), _PART),
+        )
+        return [
+            (edit, revert)
+            for number, normal in found
+            for edit in self._edits("number = ?", (number,))
+            for revert in self.reverts_of(number)
+            if revert.normal == normal
+        ]
 
     def reverts_among(self, wiki: str, last: int = 200) -> RevertShare:
         """How many of the last saved edits were reverted, whole or in part; a page restored past us does not count."""

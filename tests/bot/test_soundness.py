@@ -1,13 +1,9 @@
 """What holds of every repair, whatever the page and whatever is known of its links."""
 
-import bz2
 import random
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from lxml import etree
 from support.awkward_wikitext import awkward_page
 from support.repairs import (
     COPY,
@@ -23,7 +19,7 @@ from support.repairs import (
     titles_in,
     unsound,
 )
-from support.shared import shared
+from support.shared import articles
 
 from weboid.bot.answers import KnownLinks
 from weboid.bot.repair import repair
@@ -42,13 +38,6 @@ def check(text: str, wiki: str, dice: random.Random) -> int:
     return len(page.changes)
 
 
-def articles(path: Path) -> Iterator[str]:
-    with bz2.open(path) as file:
-        for _, element in etree.iterparse(file, tag="{*}text"):
-            yield element.text or ""
-            element.clear()
-
-
 @pytest.mark.parametrize("share", [0, *(pytest.param(share, marks=pytest.mark.long) for share in (1, 2, 3))])
 def test_awkward_pages_are_repaired_soundly(share: int) -> None:
     changes = 0
@@ -65,7 +54,7 @@ def test_awkward_pages_are_repaired_soundly(share: int) -> None:
 )
 def test_articles_are_repaired_soundly(export: str, wikis: tuple[str, ...], least: int) -> None:
     changes = 0
-    for number, text in enumerate(articles(shared(f"articles/{export}.xml.bz2"))):
+    for number, text in enumerate(articles(export)):
         dice = random.Random(f"{export} {number}")
         changes += check(text, dice.choice(wikis), dice) if "//" in text else 0
     assert changes > least

@@ -175,6 +175,11 @@ BREAKS_OF_COPIES = {
         "INSERT INTO saving (bucket, host_key, url_key, day, state) VALUES (0, -7, -7, 1, 0)",
         Invariant.COPY,
     ),
+    "a revert of a link that is not there": (
+        "INSERT INTO revert (bucket, host_key, url_key, wiki, page, revision, day, why, reverter, client) "
+        "VALUES (0, -7, -7, (SELECT min(wiki) FROM wiki), 1, 9, 1, 'style', 'Ann', 'bot')",
+        Invariant.COPY,
+    ),
     "a cited copy that is not there": (
         "INSERT INTO cited_copy (bucket, host_key, url_key, archive, due) VALUES (0, -7, -7, 1, 9)",
         Invariant.COPY,

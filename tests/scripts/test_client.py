@@ -167,6 +167,13 @@ def test_the_token_stays_with_its_service(service: LittleService, tmp_path: obje
     assert TOKEN not in str(in_clear.value)
 
 
+@pytest.mark.parametrize("token", ["two words", "a\nb", "ü", "x" * 2_000])
+def test_what_is_no_token_is_told_without_telling_it(token: str) -> None:
+    with pytest.raises(WeboidError, match="WEBOID_TOKEN") as refused:
+        WeboidClient("https://a.demo", user_agent="test", token=token)
+    assert token not in str(refused.value)
+
+
 @pytest.mark.parametrize("address", ["weboid.demo", "ftp://a.demo", "http://", "http://u:p@a.demo", "http://[half"])
 def test_what_is_no_address_is_told(address: str) -> None:
     with pytest.raises(WeboidError, match=r"weboid\.toolforge\.org"):

@@ -76,32 +76,46 @@ class Place:
         environ = {name: value for name, value in os.environ.items() if not name.startswith("WEBOID_")}
         return {**environ, "WEBOID_DATA": str(self.folder / "data"), **self.environ}
 
+    def watch(self, wiki: str, api: str) -> None:
+        """Tells Weboid of a wiki, as ``dbname@farm``, and its api.php."""
+        (self.folder / "weboid.toml").write_text(f'[wiki."{wiki}"]\napi = "{api}"\n', encoding="utf-8")
+
 
 @asynccontextmanager
 async def open_place(folder: Path, world: World, pages: Mapping[str, Sequence[str]]) -> AsyncIterator[Place]:
     """A place whose wiki has these pages, title -> URLs of the world without port; Weboid is configured for it."""
-    place = Place(folder)
-    async with open_littleweb(world, day=lambda: place.day) as web:
+    async with open_web_place(folder, world) as place:
+        assert place.web
         articles = [
-            WikiPage(number, title, tuple(WikiLink(web.located(url)) for url in urls))
+            WikiPage(number, title, tuple(WikiLink(place.web.located(url)) for url in urls))
             for number, (title, urls) in enumerate(pages.items(), start=1)
         ]
         async with open_littlewiki(articles) as wiki:
-            place.web, place.wiki = web, wiki
-            place.environ = {
-                "WEBOID_NET_DNS": web.name_server,
-                "WEBOID_NET_PERMIT": "127.0.0.0/8",
-                "WEBOID_NET_ANSWER_S": "0.5",
-                "WEBOID_NET_CONNECT_S": "0.5",
-                "WEBOID_NET_CONNECTIONS": "50",
-                "WEBOID_CRAWL_DELAY": "0",
-                "WEBOID_CRAWL_LEASE_S": "2",
-                "WEBOID_CONTACT": "tests@weboid.example",
-            }
-            (folder / "weboid.toml").write_text(
-                f'[wiki."demowiki@wmflabs"]\napi = "{wiki.api_url}"\n', encoding="utf-8"
-            )
+            place.wiki = wiki
+            place.watch("demowiki@wmflabs", wiki.api_url)
             try:
                 yield place
             finally:
-                await place.end()
+                await place.end()  # Before the wiki that it may be reading.
+
+
+@asynccontextmanager
+async def open_web_place(folder: Path, world: World) -> AsyncIterator[Place]:
+    """A place without a wiki: Weboid is configured for its little web."""
+    place = Place(folder)
+    async with open_littleweb(world, day=lambda: place.day) as web:
+        place.web = web
+        place.environ = {
+            "WEBOID_NET_DNS": web.name_server,
+            "WEBOID_NET_PERMIT": "127.0.0.0/8",
+            "WEBOID_NET_ANSWER_S": "0.5",
+            "WEBOID_NET_CONNECT_S": "0.5",
+            "WEBOID_NET_CONNECTIONS": "50",
+            "WEBOID_CRAWL_DELAY": "0",
+            "WEBOID_CRAWL_LEASE_S": "2",
+            "WEBOID_CONTACT": "tests@weboid.example",
+        }
+        try:
+            yield place
+        finally:
+            await place.end()

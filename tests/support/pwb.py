@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -138,7 +138,14 @@ class Person:
 
     def parsed(self, title: str) -> dict[str, Any]:
         """A page as rendered: `text` (HTML), `categories` (hidden ones, too), `externallinks`, `parsewarnings`."""
-        told = self.ask(action="parse", page=title, prop="text|categories|externallinks|parsewarnings")["parse"]
+        return self._rendered(page=title)
+
+    def rendered(self, text: str) -> dict[str, Any]:
+        """The same of a text that is not saved."""
+        return self._rendered(text=text, title="Unsaved", contentmodel="wikitext", disablelimitreport=1)
+
+    def _rendered(self, **what: str | int) -> dict[str, Any]:
+        told = self.ask(action="parse", prop="text|categories|externallinks|parsewarnings", **what)["parse"]
         return {**told, "categories": sorted(each["category"] for each in told["categories"])}
 
 
@@ -152,13 +159,10 @@ class PwbRun:
 
 @dataclass
 class BotWiki:
-    """A wiki with a bot account. `admin` is its administrator, `folder` the operator's PYWIKIBOT_DIR."""
+    """A wiki with a bot account; `admin` is its administrator."""
 
     wiki: MediaWiki
     admin: Person
-    folder: Path
-    environ: dict[str, str] = field(default_factory=dict)
-    """What is told to every script besides, such as WEBOID_SERVICE."""
 
     def person(self, name: str) -> Person:
         """Another account, made now."""
@@ -175,8 +179,19 @@ class BotWiki:
         """Lets the wiki do what it does after edits, such as marking what was reverted."""
         self.wiki.run("runJobs")
 
-    def start(self, *words: str, environ: Mapping[str, str] | None = None) -> "subprocess.Popen[str]":
-        """Starts ``pwb`` with these words; what it prints can be read while it runs."""
+
+@dataclass
+class Operator:
+    """Who runs the bot: `folder` is the PYWIKIBOT_DIR, with cookies, caches and journals of its own.
+
+    `environ` is told to every script besides, such as WEBOID_SERVICE.
+    """
+
+    folder: Path
+    environ: dict[str, str] = field(default_factory=dict)
+
+    def start(self, *words: str) -> "subprocess.Popen[str]":
+        """Starts ``pwb`` with these words; what it prints can be read while it runs. Nobody answers its questions."""
         return subprocess.Popen(
             [Path(sys.executable).with_name("pwb"), *words],
             stdin=subprocess.DEVNULL,
@@ -185,12 +200,12 @@ class BotWiki:
             text=True,
             encoding="utf-8",
             cwd=self.folder,
-            env={**_clean_environ(self.folder), **self.environ, **(environ or {})},
+            env={**_clean_environ(self.folder), **self.environ},
         )
 
-    def pwb(self, *words: str, environ: Mapping[str, str] | None = None, limit_s: float = _LIMIT_S) -> PwbRun:
-        """Runs ``pwb`` with these words to its end; nobody answers its questions. Ends it after `limit_s`."""
-        with self.start(*words, environ=environ) as process:
+    def pwb(self, *words: str, limit_s: float = _LIMIT_S) -> PwbRun:
+        """Runs ``pwb`` with these words to its end, which comes after `limit_s` at the latest."""
+        with self.start(*words) as process:
             try:
                 out, _ = process.communicate(timeout=limit_s)
             except subprocess.TimeoutExpired:
@@ -226,6 +241,7 @@ def write_operators_folder(folder: Path, domain: str) -> None:
         "user-config.py": _USER_CONFIG.format(**settings),
         "user-password.cfg": f"({BOT!r}, BotPassword('weboid', {BOT_PASSWORD!r}))\n",
     }
+    folder.mkdir()
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
         (folder / name).chmod(0o600)
@@ -238,17 +254,21 @@ def write_operators_folder(folder: Path, domain: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def bot_wiki(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BotWiki]:
+def bot_wiki() -> Iterator[BotWiki]:
     """A running wiki of this run with a bot; skips where there is no MediaWiki."""
-    folder = tmp_path_factory.mktemp("pywikibot")
     try:
         with make_mediawiki(settings=_SETTINGS) as wiki:
             wiki.run("createAndPromote", "--bot", BOT, PASSWORD)
             wiki.run("createBotPassword", "--appid", "weboid", "--grants", _GRANTS, BOT, BOT_PASSWORD)
             wiki.start()
-            admin = Person(wiki.api, ADMIN, PASSWORD)
-            write_operators_folder(folder, f"127.0.0.1:{wiki.port}")
-            with closing(admin._session):
-                yield BotWiki(wiki, admin, folder)
+            yield BotWiki(wiki, Person(wiki.api, ADMIN, PASSWORD))
     except LookupError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture
+def operator(bot_wiki: BotWiki, tmp_path: Path) -> Operator:
+    """The bot's operator, who has not run anything yet."""
+    folder = tmp_path / "pywikibot"
+    write_operators_folder(folder, f"127.0.0.1:{bot_wiki.wiki.port}")
+    return Operator(folder)

@@ -31,6 +31,7 @@ _KINDS: Final = ("any", "timed", "alone")
 _TOGETHER: Final = (
     ("tests/wiki/test_criteria.py", "tests/wiki/test_replica.py", "tests/wiki/test_source_contract.py"),
     ("tests/demo/test_story.py",),
+    ("tests/whole/test_repair.py",),
     (
         "tests/archive/lookups/test_look_up.py",
         "tests/archive/lookups/test_on_pywb.py",

@@ -3,9 +3,12 @@
 One law: a test that needs such data skips with a reason where it is absent.
 """
 
+import bz2
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lxml import etree
 
 _DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -16,3 +19,11 @@ def shared(relative: str) -> Path:
     if not path.exists():
         pytest.skip(f"../shared/data/{relative} is not beside this checkout")
     return path
+
+
+def articles(export: str) -> Iterator[str]:
+    """The wikitext of the pages of an export, such as ``enwiki-2016``; skips the test where it is absent."""
+    with bz2.open(shared(f"articles/{export}.xml.bz2")) as file:
+        for _, element in etree.iterparse(file, tag="{*}text"):
+            yield element.text or ""
+            element.clear()

@@ -29,6 +29,7 @@ from weboid.store.archives.copy_queue import Rank, record_wanted
 from weboid.store.archives.service_limit import RequestKind, lease_request, record_rest
 from weboid.store.archives.wiki_settings import StoredSettings, record_settings
 from weboid.store.people.audit import Action, record_audit
+from weboid.store.people.revert import StatedRevert, record_revert
 
 pytestmark = [needs_browser, pytest.mark.timeout(300)]
 
@@ -111,15 +112,20 @@ async def seen_by_an_administrator(page: Page, people: People) -> AsyncIterator[
     yield "admin-blocked"
     await page.goto(url + "/admin")
     yield "admin-blocks"
+    await page.locator('form[action="/admin/revert"] button[value="kept"]').first.click()
+    yield "admin-reviewed"
 
 
 async def bring_copies(people: People) -> None:
-    """All states of copies, services that were asked, a wiki's settings, and an always-changing page."""
+    """All states of copies, services that were asked, a wiki's settings, an always-changing page, and reverts."""
     site = people.site
     await add_states(site, page=4, day=TODAY - 1)
     text = (asset("wikis") / "enwiki.json").read_text(encoding="utf-8")
     async with site.wiki.pool.connection() as conn:
         await record_changing(conn, [key("http://dead.demo/unsuitable")], TODAY)
+        for number, reverter in enumerate((HOSTILE_NAME, "long" * 60), start=1):
+            said = StatedRevert(key(DEAD), site.wiki.wiki.wiki, number, number, "link-works", reverter, "deadbot")
+            assert await record_revert(conn, said, TODAY - number)
         await record_settings(conn, StoredSettings(site.wiki.wiki.wiki, TODAY, text))
         await lease_request(conn, 1, RequestKind.INDEX, 0, TODAY)
         await lease_request(conn, 6, RequestKind.REPLAY, 0, TODAY)

@@ -107,9 +107,9 @@ async def test_what_is_there_is_described_and_what_is_described_is_there(site: S
     assert {"/api/page", "/api/ping", "/status"} <= described.keys()
 
 
-async def test_every_address_that_is_described_answers_head_but_the_one_that_does_something(site: Site) -> None:
+async def test_every_address_that_is_described_answers_head_but_those_that_do_something(site: Site) -> None:
     routes = routes_of(site)
-    assert [path for path in description()["paths"] if "HEAD" not in routes[path]] == ["/api/ping"]
+    assert [path for path in description()["paths"] if "HEAD" not in routes[path]] == ["/api/ping", "/api/reverts"]
 
 
 async def test_the_description_names_the_service_and_can_be_kept(site: Site) -> None:
@@ -197,7 +197,8 @@ async def test_who_goes_by_the_description_alone_finds_it_true(site: Site, tmp_p
 @pytest.mark.timeout(120)
 async def test_a_trusted_client_finds_it_true_as_well(site_database: str, tmp_path: Path) -> None:
     tokens = f"ours:{sha256(b'known').hexdigest()}"
-    wide = ("--include-path", "/api/pages", "--include-path", "/api/ping", "--header", "Authorization: Bearer known")
+    paths = ("/api/pages", "/api/ping", "/api/reverts")
+    wide = (*(word for path in paths for word in ("--include-path", path)), "--header", "Authorization: Bearer known")
     async with open_service(site_database, tmp_path, environ={"WEBOID_WEB_TOKENS": tokens}) as site:
         await judge(site, tmp_path, *wide)
 

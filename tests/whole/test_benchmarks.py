@@ -28,6 +28,7 @@ from benchmarks.crawl.workers import workers
 from benchmarks.due import due
 from benchmarks.lookups import lookups
 from benchmarks.memory import memory
+from benchmarks.repairs import repairs
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the benchmarks read /proc")
 
@@ -217,3 +218,10 @@ async def test_look_ups_are_counted_as_the_archive_counts_them(empty_database: s
     assert figures["rate"] > 0
     assert figures["found"] == pytest.approx(2.1, abs=0.2)
     assert (figures["none"], figures["excluded"], figures["cited"]) == (2, 1, 1)
+
+
+def test_repairs_counts_what_is_asked() -> None:
+    figures = repairs(100)
+    assert (figures.saved, figures.texts, figures.asked) == (10, 2, 1)
+    assert figures.seconds > 0
+    assert figures.peak_mib > 10

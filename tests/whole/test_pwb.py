@@ -1,7 +1,7 @@
 """The wiki of the tests of bots is what they need: a bot that edits, people who revert, protection, a blacklist."""
 
 import pytest
-from support.pwb import BOT, BotWiki
+from support.pwb import BOT, BotWiki, Operator
 
 pytestmark = pytest.mark.long
 
@@ -15,9 +15,9 @@ print("saved as", pywikibot.Site().user())
 """
 
 
-def test_a_bot_edits_and_is_reverted(bot_wiki: BotWiki) -> None:
-    (bot_wiki.folder / "edits.py").write_text(_SCRIPT, encoding="utf-8")
-    ran = bot_wiki.pwb("edits")
+def test_a_bot_edits_and_is_reverted(bot_wiki: BotWiki, operator: Operator) -> None:
+    (operator.folder / "edits.py").write_text(_SCRIPT, encoding="utf-8")
+    ran = operator.pwb("edits")
     assert (ran.status, f"saved as {BOT}" in ran.out) == (0, True), ran.out
     person = bot_wiki.person("Reader")
     undone = person.undo("Bots at work", person.revision("Bots at work"), "No, thanks")

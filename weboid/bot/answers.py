@@ -15,11 +15,10 @@ from weboid.core.archive.dialects.replies import moment_of
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse
+from weboid.core.verdict.report_json import FROZEN as FROZEN
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.wikitext import link_lists
 
-FROZEN: Final = "frozen"
-"""Nothing is done: a repair was reverted, and nobody has reviewed that yet (B-6)."""
 PERMALIVE: Final = link_lists.PERMALIVE
 PERMADEAD: Final = link_lists.PERMADEAD
 SUBSCRIPTION: Final = link_lists.SUBSCRIPTION

@@ -19,6 +19,7 @@ from weboid.bot.page_links import LinkForm, RepairableLink, page_links
 from weboid.bot.revert_comments import Remark, remark_in
 from weboid.bot.rewriting import stated_by
 from weboid.core.url.archives import snapshot_of
+from weboid.core.verdict.revert_reason import RevertReason as RevertReason
 from weboid.core.wikitext.nodes import Wikitext
 from weboid.core.wikitext.reader import read_wikitext
 from weboid.core.wikitext.settings import WikiSettings
@@ -66,21 +67,6 @@ class RevertVerdict(StrEnum):
     """The link is neither as before nor as repaired."""
     GONE = "gone"
     """The page has no such link any more, or none that a bot may repair."""
-
-
-class RevertReason(StrEnum):
-    """Probably why; the value is the stable word of ``POST /api/reverts``."""
-
-    VANDALISM_REVERT = "vandalism-revert"
-    """Others were meant: the page was restored to what it had been before the text that we edited."""
-    WHOLE_PAGE = "whole-page"
-    """All of our edit was undone, without a word why."""
-    LINK_WORKS = "link-works"
-    WRONG_COPY = "wrong-copy"
-    STYLE = "style"
-    """What we wrote stands there in another form."""
-    LINK_REMOVED = "link-removed"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)

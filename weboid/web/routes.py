@@ -16,6 +16,7 @@ from weboid.web.api.dataset import DatasetFiles
 from weboid.web.api.normal_form import NormalForm
 from weboid.web.api.openapi import OpenApi, preflight
 from weboid.web.api.ping import Ping
+from weboid.web.api.reverts import Reverts
 from weboid.web.health.pages import StatusPage
 from weboid.web.identity.oauth import Provider
 from weboid.web.pages import files
@@ -99,6 +100,7 @@ def _programs(service: Service) -> Bound:
     normal = NormalForm(service)
     yield "api-normal", "GET", normal.normal
     yield "api-normal", "POST", normal.normal
+    yield "api-reverts", "POST", Reverts(service).state
     yield "openapi", "GET", OpenApi(service).document
     data = DatasetFiles(service)
     yield "data", "GET", data.index
@@ -135,3 +137,4 @@ def _people(service: Service, config: Config, client: ClientSession | None) -> B
     yield "admin-block", "POST", admin.block
     yield "admin-unblock", "POST", admin.unblock
     yield "admin-lift", "POST", admin.lift
+    yield "admin-revert", "POST", admin.review

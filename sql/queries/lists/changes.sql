@@ -9,7 +9,8 @@ LIMIT 1
 
 -- name: list_news
 -- fan-out: the log in its order, at most `budget` lines of it. Returns those of URLs that the wiki uses, and the last
--- one that was read, after which to go on. `of`: only those that these pages use.
+-- one that was read, after which to go on. `of`: only those that these pages use; `to`: only changes to these verdicts,
+-- which are looked for among the same lines, so that no call reads more of them.
 SELECT change, day, before, after, reason, bucket, host_key, url_key, used.pages, place = %(budget)s::bigint AS more
 FROM (
     SELECT *, row_number() OVER (ORDER BY change) AS place, count(*) OVER () AS examined
@@ -26,6 +27,7 @@ CROSS JOIN LATERAL (
         SELECT page FROM link
         WHERE link.bucket = log.bucket AND link.host_key = log.host_key AND link.url_key = log.url_key
             AND link.wiki = %(wiki)s AND (%(of)s::integer[] IS NULL OR page = ANY(%(of)s::integer[]))
+            AND (%(to)s::smallint[] IS NULL OR log.after = ANY(%(to)s::smallint[]))
         ORDER BY page
         LIMIT %(pages)s
     ) AS uses

@@ -3,8 +3,9 @@
 -- name: find_linked
 -- One row for each URL that is given, in any order: its place among them, then NULL as `status` if it is not known. LIMIT
 -- and LATERAL, so that each is found by its full key. Hosts are read of what fails only, what people said and what is
--- kept of copies only where an answer shows it, as JSON, for there may be several rows of it. The last columns of the
--- first URL have the spam links of the pages and the settings of the wiki, so that all of it comes in one round trip.
+-- kept of copies only where an answer shows it, as JSON, for there may be several rows of it. Two columns of the first
+-- URL have the spam links of the pages and the settings of the wiki, so that all of it comes in one round trip. The last
+-- column is whether the URL is frozen on the wiki (B-6); by LIMIT, as for EXISTS all reverts of a wiki might be read.
 SELECT given.place, url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until,
     url.evidence, url.reason, url.target, url.mime, url.size_kib, url.http, url.due,
     host.strikes, host.failing_since, host.failing_until, host.evidence, host.reason,
@@ -23,14 +24,16 @@ SELECT given.place, url.status, url.since, url.asked, url.older, url.strikes, ur
         WHERE report.day IS NOT NULL OR domain_report.day IS NOT NULL OR replacement.target IS NOT NULL
     ) END,
     CASE WHEN NOT url.reason = ANY(%(working)s::smallint[]) AND url.due < 32767 THEN (
-        SELECT json_agg(json_build_array(archive, outcome, asked, due, passed, stamp, origin, wanted, note, address))
+        SELECT json_agg(json_build_array(archive, outcome, asked, due, passed, stamp, origin, wanted, note, address,
+            strikes))
         FROM (
-            SELECT archive, NULL::smallint AS outcome, asked, due, NULL AS passed, stamp, origin, wanted, note, address
+            SELECT archive, NULL::smallint AS outcome, asked, due, NULL AS passed, stamp, origin, wanted, note, address,
+                strikes
             FROM snapshot
             WHERE snapshot.bucket = given.bucket AND snapshot.host_key = given.host_key
                 AND snapshot.url_key = given.url_key
             UNION ALL
-            SELECT archive, outcome, asked, due, passed, NULL, NULL, NULL, NULL, NULL
+            SELECT archive, outcome, asked, due, passed, NULL, NULL, NULL, NULL, NULL, NULL
             FROM lookup
             WHERE lookup.bucket = given.bucket AND lookup.host_key = given.host_key
                 AND lookup.url_key = given.url_key
@@ -50,7 +53,9 @@ SELECT given.place, url.status, url.since, url.asked, url.older, url.strikes, ur
         SELECT json_build_array(wiki.farm, wiki.dbname, page.text, coalesce(page.fault, ''))
         FROM wiki LEFT JOIN wiki_settings page USING (wiki)
         WHERE wiki.wiki = %(wiki)s
-    ) END
+    ) END,
+    (SELECT true FROM revert WHERE revert.bucket = given.bucket AND revert.host_key = given.host_key
+        AND revert.url_key = given.url_key AND revert.wiki = %(wiki)s AND revert.state < 2 LIMIT 1) IS NOT NULL
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     WITH ORDINALITY AS given (bucket, host_key, url_key, place)
 LEFT JOIN LATERAL (

@@ -87,12 +87,30 @@ RETURNING urls
 -- name: find_by_id
 SELECT page, namespace, title, latest, urls, touched FROM page WHERE wiki = %(wiki)s AND page = %(page)s
 
--- name: find_part
--- Some of the page's links, with the size and the digest of all, and the number of those that are spam.
-SELECT page, namespace, title, latest, substring(urls FROM %(begin)s FOR %(bytes)s), touched,
-    octet_length(urls), encode(substring(sha256(urls) FROM 1 FOR 4), 'hex'),
-    (SELECT count(*) FROM spam_link WHERE spam_link.wiki = page.wiki AND spam_link.page = page.page)
-FROM page WHERE wiki = %(wiki)s AND page = %(page)s
+-- name: list_parts
+-- Some of the links of pages, in the order of the pages: from number `first` of the first page on, until there are
+-- `limit`; pages after these are left out, and none of their links is read. Of each page also the number and the digest
+-- of all its watched links, the number of those that are spam, and how many links may be told of it.
+SELECT page, namespace, title, latest,
+    substring(urls FROM begin * %(bytes)s + 1 FOR (%(limit)s - earlier) * %(bytes)s), touched,
+    octet_length(urls) / %(bytes)s, encode(substring(sha256(urls) FROM 1 FOR 4), 'hex'), spam, %(limit)s - earlier
+FROM (
+    SELECT *, (sum(rest) OVER (ORDER BY place) - rest)::integer AS earlier
+    FROM (
+        SELECT page.*, given.place, spam_links.spam,
+            CASE WHEN given.place = 1 THEN %(first)s ELSE 0 END AS begin,
+            greatest(octet_length(page.urls) / %(bytes)s + spam_links.spam
+                - CASE WHEN given.place = 1 THEN %(first)s ELSE 0 END, 0) AS rest
+        FROM unnest(%(pages)s::bigint[]) WITH ORDINALITY AS given (page, place)
+        JOIN page ON page.wiki = %(wiki)s AND page.page = given.page
+        CROSS JOIN LATERAL (
+            SELECT count(*)::integer AS spam FROM spam_link
+            WHERE spam_link.wiki = page.wiki AND spam_link.page = page.page
+        ) AS spam_links
+    ) AS counted
+) AS placed
+WHERE earlier < %(limit)s
+ORDER BY place
 
 -- name: list_by_spots
 SELECT page.namespace, page.title, page.page

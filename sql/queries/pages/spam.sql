@@ -27,12 +27,17 @@ SELECT page, bucket, host_key, url_key, url FROM spam_link
 WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 ORDER BY page, bucket, host_key, url_key
 
--- name: list_spam_part
-SELECT bucket, host_key, url_key, url FROM spam_link
-WHERE wiki = %(wiki)s AND page = %(page)s
-ORDER BY bucket, host_key, url_key
-OFFSET %(first)s
-LIMIT %(limit)s
+-- name: list_spam_parts
+-- Of each page at most so many, by key.
+SELECT given.page, part.bucket, part.host_key, part.url_key, part.url
+FROM unnest(%(page)s::integer[], %(first)s::integer[], %(limit)s::integer[]) AS given (page, first, most)
+CROSS JOIN LATERAL (
+    SELECT bucket, host_key, url_key, url FROM spam_link
+    WHERE spam_link.wiki = %(wiki)s AND spam_link.page = given.page
+    ORDER BY bucket, host_key, url_key
+    OFFSET given.first
+    LIMIT given.most
+) AS part
 
 -- name: is_spam_somewhere
 SELECT FROM spam_link

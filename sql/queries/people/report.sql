@@ -48,6 +48,11 @@ USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint
 WHERE replacement.bucket = gone.bucket AND replacement.host_key = gone.host_key
     AND replacement.url_key = gone.url_key
 
+-- name: delete_reverts
+DELETE FROM revert
+USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
+WHERE revert.bucket = gone.bucket AND revert.host_key = gone.host_key AND revert.url_key = gone.url_key
+
 -- name: delete_domain_report
 DELETE FROM domain_report WHERE bucket = %(bucket)s AND domain = %(domain)s
 

@@ -112,6 +112,13 @@ SELECT host_key, url_key, bucket, nth FROM (
             ORDER BY host_key, url_key, bucket
             LIMIT %(limit)s
         )
+        UNION
+        (
+            SELECT DISTINCT host_key, url_key, bucket FROM revert
+            WHERE (host_key, url_key, bucket) >= (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)
+            ORDER BY host_key, url_key, bucket
+            LIMIT %(limit)s
+        )
     ) AS every
     ORDER BY host_key, url_key, bucket
     LIMIT %(limit)s
@@ -251,6 +258,14 @@ FROM (
         UNION
         (
             SELECT DISTINCT host_key, url_key, bucket FROM cited_copy
+            WHERE (host_key, url_key, bucket) >= (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)
+                AND (host_key, url_key, bucket)
+                    <= (%(to_host_key)s::bigint, %(to_url_key)s::bigint, %(to_bucket)s::smallint)
+                AND mod(bucket, %(parts)s) = %(part)s
+        )
+        UNION
+        (
+            SELECT DISTINCT host_key, url_key, bucket FROM revert
             WHERE (host_key, url_key, bucket) >= (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)
                 AND (host_key, url_key, bucket)
                     <= (%(to_host_key)s::bigint, %(to_url_key)s::bigint, %(to_bucket)s::smallint)

@@ -125,6 +125,13 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[
 WHERE replacement.bucket = given.bucket AND replacement.host_key = given.host_key
     AND replacement.url_key = given.url_key
 
+-- name: record_moved_reverts
+UPDATE revert SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
+    %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
+    AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
+WHERE revert.bucket = given.bucket AND revert.host_key = given.host_key AND revert.url_key = given.url_key
+
 -- name: record_moved_urls
 UPDATE url SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key,
     scheme = given.scheme, port = given.port, path = given.path

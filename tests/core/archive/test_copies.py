@@ -98,6 +98,7 @@ def test_the_dictionary_form_has_its_keys() -> None:
                 "distance_to": "first-seen",
                 "origin": "chosen",
                 "checked": "2018-12-02",
+                "verified": False,
                 "note": "similar",
             }
         ],

@@ -32,6 +32,7 @@ class Stored:
     next_check: int | None = 200
     claims: Claims = NONE
     kept: KeptCopies = NOTHING
+    is_frozen: bool = False
 
 
 def checked(*seen: tuple[int, Observation], host_days: Sequence[int] = (), hours: Sequence[int] = (0, 9, 18)) -> Stored:

@@ -44,6 +44,7 @@ class Stored:
     next_check: int | None = 130
     claims: Claims = NONE
     kept: KeptCopies = NOTHING
+    is_frozen: bool = False
 
 
 def lookup(outcome: LookupOutcome, archive: int = WAYBACK, passed: str = "") -> KeptLookup:
@@ -70,9 +71,26 @@ def test_a_snapshot_is_told_with_its_moment_its_service_and_its_distance() -> No
             "distance_to": "first-seen",
             "origin": "chosen",
             "checked": "2017-04-21",
+            "verified": True,
             "note": None,
         }
     ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "strikes", "is_verified"), [(None, 0, False), (110, 0, True), (110, 1, False), (None, 2, False)]
+)
+def test_a_snapshot_is_verified_if_its_newest_visit_played_it(
+    asked: int | None, strikes: int, is_verified: bool
+) -> None:
+    (shown,) = shown_copies(KeptCopies((MAY_3._replace(asked=asked, strikes=strikes),)), URL).snapshots
+    assert shown.is_verified is is_verified
+
+
+def test_what_people_chose_is_shown_as_long_as_it_plays_and_so_it_is_verified() -> None:
+    chosen = "https://web.archive.org/web/20150101000000/http://a.demo/x?y=1"
+    (shown,) = shown_copies(NOTHING, URL, [chosen]).snapshots
+    assert shown.is_verified
 
 
 @pytest.mark.parametrize(

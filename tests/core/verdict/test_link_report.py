@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weboid.assets import asset
 from weboid.core.record.days import iso
 from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
@@ -31,6 +32,7 @@ from weboid.core.verdict.link_report import (
 )
 from weboid.core.verdict.report_json import link_as_json, page_as_json
 from weboid.core.verdict.verdict import Verdict, finding_of
+from weboid.core.wikitext.settings import parse_settings
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Stored:
     next_check: int | None = 130
     claims: Claims = NONE
     kept: KeptCopies = NOTHING
+    is_frozen: bool = False
 
     @property
     def is_working(self) -> bool:
@@ -141,6 +144,7 @@ def test_a_dead_link_as_json() -> None:
         "mime": None,
         "size_kib": None,
         "suspicious": False,
+        "flags": [],
         "reported": None,
         "assumed": None,
         "replacement": None,
@@ -178,6 +182,17 @@ def test_a_dead_link_as_json() -> None:
             },
         ],
     }
+
+
+def test_flags_are_what_the_wiki_lists_and_whether_bots_leave_it_alone() -> None:
+    page = json.loads((asset("wikis") / "enwiki.json").read_text(encoding="utf-8"))
+    lists = {"permadead": ["a.demo"], "subscription": ["http://a.demo/paid/"]}
+    settings = parse_settings(json.dumps(page | {"links": lists}))
+    paid, other = report("http://a.demo/paid/1", replace(DEAD, is_frozen=True)), report("http://b.demo/", DEAD)
+    assert link_as_json(paid, settings)["flags"] == ["frozen", "permadead", "subscription"]
+    assert link_as_json(paid)["flags"] == ["frozen"]
+    for link in (other, report("http://no-dot/"), report("mailto:a@a.demo")):
+        assert link_as_json(link, settings)["flags"] == []
 
 
 @pytest.mark.parametrize(("stored", "http"), [(500, 500), (NO_CODE, None), (None, 400)])

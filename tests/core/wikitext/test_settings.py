@@ -1,8 +1,8 @@
 """A wiki's settings page: what fits, what each fault is called, and that nothing else can happen."""
 
 import json
-from dataclasses import replace
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import jsonschema_rs

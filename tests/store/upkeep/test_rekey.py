@@ -40,6 +40,7 @@ from weboid.store.pages.spam import record_spam_added
 from weboid.store.pages.use import unpacked_keys
 from weboid.store.people import report
 from weboid.store.people.report import find_locked_url, record_domain_report, record_report
+from weboid.store.people.revert import StatedRevert, record_revert
 from weboid.store.schedule.lease import lease_buckets, record_release
 from weboid.store.upkeep.rekey import Rekeyed, rekey
 from weboid.store.urls.special import HostSpecial, record_specials
@@ -62,6 +63,7 @@ TABLES = (
     "SELECT wiki, page, bucket, host_key, url_key FROM spam_link",
     "SELECT bucket, host_key, url_key, day, subject, name FROM report",
     "SELECT bucket, host_key, url_key, archive, day, target, works FROM replacement",
+    "SELECT bucket, host_key, url_key, wiki, page, revision, state FROM revert",
     "SELECT bucket, domain, day, subject FROM domain_report",
 )
 
@@ -130,6 +132,7 @@ async def fill(stored: WikiInStore, *hosts: str) -> None:
         for number, url in enumerate(known):
             await record_specials(conn, {HostSpecial(HostKey(*key(url)[:2]), Special.NEEDS_GET): 100})
             await record_claims(conn, url, 100 + number)
+            await record_revert(conn, StatedRevert(key(url), stored.wiki.wiki, 3, 9, "style", "Ann", "bot"), 100)
         spam = sorted(known)[0]
         await record_spam_added(conn, stored.wiki.wiki, {99: {key(spam): spam}})
 

@@ -3,13 +3,16 @@
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 from lxml import etree
 from support.stored import key
-from support.webservice import BROKEN, DEAD, HOSTILE_TITLE, PDF, SPOOFED, TODAY, WALLED, Site
+from support.webservice import BROKEN, DEAD, HOSTILE_TITLE, PDF, SPOOFED, TODAY, WALLED, Site, open_service
 
 from weboid.core.record.days import iso
+from weboid.core.record.policy import Policy
 from weboid.store.pages.spam import record_spam_links
 
 API = "/api/page?dbname=testwiki@wmflabs"
@@ -120,6 +123,18 @@ async def test_xml_has_the_findings_that_the_page_has_and_says_what_json_says(si
         assert [attributes_of(each) for each in element.iter("evidence")] == [in_xml(each) for each in evidence]
         assert [given.text for given in element.iter("given")] == link["given"]
         assert len(list(element.iter("entry"))) == len(link["history"])  # type: ignore[arg-type]
+
+
+async def test_the_policy_that_held_is_told_with_all_its_values(site_database: str, tmp_path: Path) -> None:
+    environ = {"WEBOID_POLICY_DEAD_SPAN": "40", "WEBOID_POLICY_MISSING_SPAN": "21"}
+    async with open_service(site_database, tmp_path, environ=environ) as site:
+        document = await json_of(site, f"{API}&pageid=1")
+        assert document["policy"] == asdict(Policy(dead_span=40, missing_span=21))
+        assert links_of(document) == []
+        _, body, _ = await site.fetch(f"{API}&pageid=1&format=xml")
+        element = etree.fromstring(body.encode()).find("policy")
+        assert element is not None
+        assert attributes_of(element) == in_xml(asdict(site.config.policy))
 
 
 async def test_many_pages_come_in_the_order_asked_for_and_missing_ones_are_named(site: Site) -> None:

@@ -2,15 +2,18 @@
 
 import asyncio
 import json
+import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.webservice import Site
+from support.webservice import DEAD, Site
 
 from weboid.core.url.link_kind import InterwikiLink
+from weboid.web.answer import parts
 from weboid.wiki.source import PageLinks
 
 _DOC = (Path(__file__).parents[3] / "docs" / "api.md").read_text(encoding="utf-8")
@@ -64,3 +67,27 @@ async def test_the_examples_with_curl_are_answered(site: Site, command: str) -> 
     )
     out, _ = await process.communicate()
     assert (process.returncode, bool(out)) == (0, True), command
+
+
+async def test_the_example_for_bots_has_the_dead_links_of_all_pages(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which("jq") is None:
+        pytest.skip("jq is not installed")
+    monkeypatch.setattr(parts, "MOST_LINKS", 40)
+    await site.wiki.take_in(
+        {page: {f"http://h{page}.demo/", f"http://fine.demo/{page}"} for page in range(2, 101)}, 100
+    )
+    # The page with the dead link is the last one.
+    (tmp_path / "ids.txt").write_text("".join(f"{page}\n" for page in [*range(2, 101), 1]), encoding="ascii")
+    (example,) = examples("sh", "curl")
+    here = example.replace("https://weboid.toolforge.org", site.url).replace("dewiki@WMF", "testwiki@wmflabs")
+    process = await asyncio.create_subprocess_shell(here, cwd=tmp_path, env={**os.environ, "no_proxy": "*"})
+    assert await process.wait() == 0
+    files = sorted(tmp_path.glob("part-*.json"), key=lambda file: int(file.stem[5:]))
+    told = [json.loads(file.read_text(encoding="ascii")) for file in files]
+    assert (len(told), told[-1]["continue"]) == (6, None)
+    pages = [page for one in told for page in one["pages"] if page["part"] is None or page["part"]["from"] == 0]
+    assert [page["id"] for page in pages] == [*range(2, 101), 1]
+    links = [link for one in told for page in one["pages"] for link in page["links"]]
+    assert [link["normal"] for link in links] == [DEAD]

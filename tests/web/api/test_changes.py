@@ -40,13 +40,14 @@ async def log_all(site: Site, *lines: tuple[str, int, Verdict]) -> None:
             await log(conn, *line)
 
 
-async def followed(site: Site, path: str = f"{CHANGES}&since=0") -> list[dict[str, Any]]:
+async def followed(site: Site, more: str = "") -> list[dict[str, Any]]:
     """All changes from the beginning, going on by `next`."""
     found: list[dict[str, Any]] = []
+    since = 0
     for _ in range(100):
-        document = await told(site, path)
+        document = await told(site, f"{CHANGES}{more}&since={since}")
         found += document["changes"]
-        path = f"{CHANGES}&since={document['next']}"
+        since = document["next"]
         if not document["more"]:
             return found
     raise AssertionError("it never ends")
@@ -103,6 +104,31 @@ async def test_each_change_is_told_once_however_small_the_parts(site: Site, monk
         assert [change["change"] for change in await followed(site)] == whole
     elsewhere = await told(site, "/changes?dbname=aawiki&since=0")
     assert elsewhere["next"] >= whole[0]
+
+
+async def test_changes_to_some_verdicts_can_be_asked_for_and_none_is_missed(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [(PDF, 100 + day, after) for day, after in enumerate((Verdict.DEAD, Verdict.WORKING, Verdict.DOUBTFUL) * 5)]
+    await log_all(site, *lines)
+    whole = await followed(site)
+    assert (len(whole), {change["after"] for change in whole}) == (16, {"dead", "working", "doubtful"})
+    for to in ("dead", "working", "doubtful", "dead|working", "working|doubtful|dead"):
+        expected = [change["change"] for change in whole if change["after"] in to.split("|")]
+        for most, budget in ((100, 5000), (2, 5000), (100, 3), (1, 1)):
+            monkeypatch.setattr("weboid.web.api.changes.MOST_CHANGES", most)
+            monkeypatch.setattr("weboid.store.lists.changes.BUDGET", budget)
+            found = await followed(site, f"&to={to}")
+            assert [change["change"] for change in found] == expected
+    document = await told(site, f"{CHANGES}&to=working|dead&pageid=1&since={iso(110)}")
+    assert document["to"] == ["working", "dead"]
+    assert {change["day"] >= iso(110) for change in document["changes"]} == {True}
+    assert (await told(site, CHANGES))["to"] == []
+    _, body, _ = await site.fetch(f"{CHANGES}&to=dead|working&format=xml")
+    tree = etree.fromstring(body.encode())
+    assert [each.text for each in tree.findall("to")] == ["working", "dead"]
+    # Going on ends where the log ends, whichever changes were asked for.
+    assert (await told(site, f"{CHANGES}&to=doubtful"))["next"] == (await told(site, CHANGES))["next"]
 
 
 async def test_changes_can_be_asked_for_from_a_day_on(site: Site) -> None:
@@ -317,6 +343,9 @@ async def test_the_log_holds_no_hostile_text(site: Site) -> None:
         (f"{CHANGES}&since=9999999999999999999", 400, "since"),
         (f"{CHANGES}&since=1&since=2", 400, "twice"),
         (f"{CHANGES}&format=html", 400, "format"),
+        (f"{CHANGES}&to=gone", 400, "verdicts"),
+        (f"{CHANGES}&to=dead|", 400, "verdicts"),
+        (f"{CHANGES}&to=dead&to=working", 400, "twice"),
         ("/feeds/dead?x=1", 400, "no-wiki"),
         (f"{FEED}&page=x", 400, "page-id"),
         (f"{FEED}&page=1&pageid=1", 400, "two-pages"),

@@ -175,7 +175,7 @@ async def test_a_form_may_name_the_format_and_is_refused_like_an_address(site: S
     assert (status, document["error"]["key"]) == (400, "weboid-error-page-id")
     status, document = await sent(site, "/api/page?pageid=1", fields)
     assert (status, document["error"]["key"]) == (400, "weboid-error-twice")
-    status, document = await sent(site, "/api/page", {**fields, "title": "x" * 70_000})
+    status, document = await sent(site, "/api/page", {**fields, "title": "x" * 600_000})
     assert (status, document["error"]["key"]) == (413, "weboid-error-form-too-long")
     status, document = await sent(site, "/api/page", fields, **{"Content-Type": "text/plain"})
     assert (status, document["error"]["key"]) == (415, "weboid-error-form-type")
@@ -200,11 +200,11 @@ async def test_many_urls_have_their_normal_forms_in_the_order_of_the_form(site: 
 
 
 async def test_so_many_urls_and_no_more(site: Site) -> None:
-    status, document = await sent(site, "/api/normal", {"urls": "\n".join(["http://fine.demo/"] * 500)})
-    assert (status, len(document["urls"])) == (200, 500)
-    status, document = await sent(site, "/api/normal", {"urls": "\n".join(["http://fine.demo/"] * 501)})
+    status, document = await sent(site, "/api/normal", {"urls": "\n".join(["http://fine.demo/"] * 1_000)})
+    assert (status, len(document["urls"])) == (200, 1_000)
+    status, document = await sent(site, "/api/normal", {"urls": "\n".join(["http://fine.demo/"] * 1_001)})
     assert (status, document["error"]["key"]) == (400, "weboid-error-too-many-urls")
-    status, document = await sent(site, "/api/normal", {"urls": "h" * 262_144})
+    status, document = await sent(site, "/api/normal", {"urls": "h" * 524_288})
     assert (status, document["error"]["key"]) == (413, "weboid-error-form-too-long")
     status, document = await sent(site, "/api/normal", {"url": "http://fine.demo/"})
     assert (status, document["error"]["key"]) == (400, "weboid-error-no-urls")

@@ -83,6 +83,21 @@ async def test_what_cannot_be_told_gets_a_key(site: Site, query: str, status: in
     assert (got, json.loads(body)["error"]["key"]) == (status, f"weboid-error-{key}")
 
 
+async def test_a_thousand_urls_are_told_at_a_time_and_no_more(site: Site) -> None:
+    # As long as they may be together, percent-encoded.
+    urls = [f"http://fine.demo/{number:04}/{'ж' * 80}" for number in range(1_000)]
+    async with site.client.post(f"{site.url}/api/normal", data={"urls": "\n".join(urls)}) as response:
+        told = await response.json()
+        assert (response.status, [one["url"] for one in told["urls"]]) == (200, urls)
+    for form, kind in (("json", "application/json"), ("xml", "application/xml")):
+        sent = {"urls": "\n".join([*urls, "http://one.demo/"]), "format": form}
+        async with site.client.post(f"{site.url}/api/normal", data=sent) as response:
+            assert (response.status, response.content_type) == (400, kind)
+            body = await response.text()
+            assert "weboid-error-too-many-urls" in body
+            assert "1,000" in body
+
+
 async def test_neither_the_database_nor_a_wiki_is_needed(site: Site) -> None:
     await site.wiki.pool.close()
     assert (await normal_of(site, "http://a.demo", "&dbname=dewiki"))["normal"] == "http://a.demo/"

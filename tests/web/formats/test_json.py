@@ -8,7 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from weboid.core.url.classify import UrlClass
-from weboid.web.formats.json import exact_text, quick_text, text_of
+from weboid.mechanism.slices import at_once
+from weboid.web.formats.json import exact_text, quick_text, text_of, text_steps
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
@@ -68,6 +69,29 @@ def test_json_says_what_it_was_given_in_safe_ascii(document: dict[str, object]) 
     assert text.isprintable()
     assert not set("<>&") & set(text)
     assert json.loads(text) == _without_infinity(document)
+
+
+_PAGE = st.fixed_dictionaries(
+    {"id": st.integers(0, 9), "links": st.integers(0, 70), "counts": st.just({}), "x": _VALUES}
+)
+
+
+@given(st.lists(_PAGE, max_size=4), _VALUES)
+@example([], {})
+@example([{"id": 1, "links": 200, "counts": {}, "x": None}], None)
+@example([{"id": 1, "links": 1, "counts": {}, "x": None}] * 500, {"policy": {}})
+def test_in_steps_the_same_is_written(pages: list[dict[str, object]], more: object) -> None:
+    links = [
+        {**page, "links": [{"normal": f"<{number}"} for number in range(int(str(page["links"])))]} for page in pages
+    ]
+    document = {"version": 2, "none": {}, "pages": links, "more": more, "missing": ["a"] * len(pages)}
+    assert at_once(text_steps(document)) == text_of(document)
+
+
+def test_many_short_pages_are_written_in_steps_as_one_long_page_is() -> None:
+    for pages in ([{"id": 1, "links": [{}] * 1_000}], [{"id": 1, "links": [{}] * 2}] * 500):
+        steps = text_steps({"pages": pages})
+        assert sum(1 for _ in steps) >= 50
 
 
 @pytest.mark.parametrize("document", [{1: 2}, {"a": {None: 1}}, {"a": object()}, {"a": b"", "b": _QUICK_BUT}])

@@ -108,6 +108,8 @@ def test_without_configured_proxies_nobody_is_believed() -> None:
         ("GET", "/lists/dead?verdict=&verdict=doubtful", 15),
         ("GET", "/lists/dead?verdict=doubtful%20", 15),
         ("OPTIONS", "/nothing", 10),
+        # What a form is about is charged when it is known, wherever it is named.
+        ("POST", "/api/page?pageid=1|2|3", 2),
         ("POST", "/url", 3),
         ("POST", "/report", 10),
         ("GET", "/report", 2),
@@ -231,6 +233,37 @@ async def test_urls_that_are_sent_cost_by_their_length_too(
             async with site.client.post(f"{site.url}/api/normal", data={"urls": url}) as response:
                 found.append(response.status)
         assert found == [200] * answered + [429] * (5 - answered)
+
+
+async def posted(site: Site, **fields: str) -> int:
+    """The status of the answer to a form."""
+    async with site.client.post(f"{site.url}/api/page", data={"dbname": "testwiki@wmflabs", **fields}) as response:
+        return response.status
+
+
+@pytest.mark.parametrize("pages", [1, 40, 51, 500])
+async def test_a_form_costs_as_much_as_an_address_by_its_pages(site_database: str, tmp_path: Path, pages: int) -> None:
+    async with limited(site_database, tmp_path, 2) as site:
+        assert await posted(site, pageid="|".join(map(str, range(1, pages + 1)))) == 200
+        assert await posted(site, pageid="1") == 429
+        assert await spent(site.wiki.pool) == 1 + pages
+
+
+async def test_pages_of_a_form_that_do_not_exist_cost_as_much(site_database: str, tmp_path: Path) -> None:
+    async with limited(site_database, tmp_path, 2) as site:
+        assert await posted(site, pageid="|".join(map(str, range(1_000, 1_100)))) == 404
+        assert await posted(site, pageid="1") == 429
+        assert await spent(site.wiki.pool) == 101
+
+
+async def test_each_part_of_many_pages_costs_its_own_pages(
+    site_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weboid.web.answer.parts.MOST_LINKS", 4)
+    async with limited(site_database, tmp_path, 20) as site:
+        # Four links of page 1, which has more.
+        assert await posted(site, pageid="|".join(map(str, range(1, 501)))) == 200
+        assert await statuses(site, PAGE, 10) == [200] * 9 + [429]
 
 
 async def test_links_of_an_answer_for_which_there_was_no_room_cost_nothing(

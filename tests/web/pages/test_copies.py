@@ -19,6 +19,13 @@ from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.days import iso
 from weboid.core.verdict.judge import judge
 from weboid.store.archives.changing_page import record_changing
+from weboid.store.archives.snapshot import (
+    Origin,
+    StoredSnapshot,
+    list_snapshots,
+    record_cited_snapshots,
+    record_visit,
+)
 from weboid.store.archives.wiki_settings import StoredSettings, record_settings
 from weboid.store.lists import links
 from weboid.store.people.replacement import lease_replacements, record_checked, record_replacement
@@ -110,11 +117,52 @@ async def test_all_formats_say_the_same(site: Site) -> None:
     (snapshot,) = element.iterfind("copy")
     (told_,) = link["snapshots"]
     assert {str(name): str(value) for name, value in snapshot.attrib.items()} == {
-        name: str(value) for name, value in told_.items() if value is not None
+        name: "true" if value is True else str(value) for name, value in told_.items() if value is not None
     }
     assert (element.get("archived"), element.get("copy_summary")) == ("found", link["copy_summary"])
     assert told_["snapshot"] == ADDRESS
     assert [each.text for each in element.iterfind("archive")] == link["archives"] == [ADDRESS]
+
+
+async def verified(site: Site, lang: str) -> list[tuple[str, str | None, bool]]:
+    """Of the copies of the dead link: archive, day of the newest visit, and whether they are verified.
+
+    In another language, as an answer may be kept for ten minutes whatever was visited meanwhile.
+    """
+    found = []
+    for path in (API, f"/api/url?url={quote(DEAD, safe='')}&{WIKI}&pageid=1"):
+        (link,) = (await told(site, path))["pages"][0]["links"]
+        found.append([(each["service"], each["checked"], each["verified"]) for each in link["snapshots"]])
+    _, document, _ = await site.fetch(f"{API}&format=xml&verdict=dead&lang={lang}")
+    elements = [
+        (each.get("service"), each.get("verified")) for each in etree.fromstring(document.encode()).iter("copy")
+    ]
+    assert elements == [(name, "true" if is_good else "false") for name, _, is_good in found[0]]
+    # As stored, too.
+    site.source.silent = True
+    (link,) = (await told(site, API))["pages"][0]["links"]
+    site.source.silent = False
+    assert [(each["service"], each["checked"], each["verified"]) for each in link["snapshots"]] == found[0] == found[1]
+    return found[0]
+
+
+async def test_a_copy_is_verified_if_its_newest_visit_played_it(site: Site) -> None:
+    day = iso(TODAY - 1)
+    await keep(site, "wayback", "arquivo")
+    cited = StoredSnapshot(key(DEAD), NUMBERS["ukwa"], 20160503120000, Origin.CITED, TODAY)
+    async with site.wiki.pool.connection() as conn:
+        await record_cited_snapshots(conn, [cited])
+        kept = {each.archive: each for each in (await list_snapshots(conn, [key(DEAD)]))[key(DEAD)]}
+    assert sorted(await verified(site, "en")) == [("arquivo", day, True), ("ukwa", None, False), ("wayback", day, True)]
+    async with site.wiki.pool.connection() as conn:
+        await record_visit(conn, kept[NUMBERS["wayback"]], asked=TODAY, due=TODAY + 7, strikes=1)
+        await record_visit(conn, kept[NUMBERS["ukwa"]], asked=TODAY, due=TODAY + 91, strikes=0)
+    assert sorted(await verified(site, "de")) == [
+        ("arquivo", day, True),
+        ("ukwa", iso(TODAY), True),
+        ("wayback", iso(TODAY), False),
+    ]
+    assert (await about(site)).count("It was there when it was last visited") == 2
 
 
 async def test_at_is_the_day_to_which_the_distance_is_told(site: Site) -> None:

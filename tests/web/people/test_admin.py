@@ -9,10 +9,11 @@ from support.listed import add_pages, texts
 from support.oauthprovider import Browser, Seen
 from support.signedin import BOSS, HOSTILE_NAME, People, open_people
 from support.stored import key
-from support.webservice import DEAD, TODAY
+from support.webservice import DEAD, MOVED, TODAY
 
 from weboid.store.archives.changing_page import list_changing, record_changing
 from weboid.store.people.audit import NOBODY, Action, list_audit, record_audit
+from weboid.store.people.revert import Revert, RevertState, StatedRevert, list_reverts, record_revert
 
 LINES = '//h2[last()]/following::ul[1][@class="lines"]/li'
 STATUS = '//*[@role="status"]'
@@ -212,3 +213,87 @@ async def test_nobody_else_lifts_and_what_is_no_such_page_stays_one(people: Peop
     async with people.site.wiki.pool.connection() as conn:
         assert await list_audit(conn) == []
         assert not (await list_changing(conn, [key(DEAD)]))[key(DEAD)].is_lifted
+
+
+REVERTS = '//form[@action="/admin/revert"]/..'
+ANSWER = "/api/page?dbname=testwiki@wmflabs&pageid=1&extent=all"
+
+
+async def reverted(people: People, url: str = DEAD, revision: int = 77, reverter: str = HOSTILE_NAME) -> Revert:
+    """A repair that somebody has undone, as a bot states it."""
+    wiki = people.site.wiki
+    async with wiki.pool.connection() as conn:
+        said = StatedRevert(key(url), wiki.wiki.wiki, 1, revision, "link-works", reverter, "deadbot")
+        found = await record_revert(conn, said, TODAY)
+    assert found is not None
+    return found[0]
+
+
+async def states(people: People) -> list[tuple[object, ...]]:
+    return await people.site.wiki.rows("SELECT revision, state, reviewer FROM revert")
+
+
+async def test_reverts_are_listed_with_edit_link_reason_and_who_says_so(people: People) -> None:
+    boss = await people.browser("Boss")
+    await reverted(people)
+    await reverted(people, MOVED, 78, "\u202e</bdi><script>")
+    seen = await boss.open("/admin?lang=en")
+    newest, oldest = (" ".join(text.split()) for text in texts(seen.text, REVERTS))
+    assert oldest == (
+        f"{DEAD}: Page 1 (testwiki@wmflabs), undone today by {HOSTILE_NAME}, as the operator of deadbot states "
+        "The link works, says who did it. Release Keep frozen"
+    )
+    assert newest.startswith(f"{MOVED}: Page 1")
+    assert "<script" not in seen.text
+    assert "\u202e" not in seen.text
+    edits = [f"http://wiki.demo/w/index.php?diff={revision}" for revision in (78, 77)]
+    assert texts(seen.text, REVERTS + "/a[2]/@href") == edits
+    seen = await boss.open(f"/admin?lang=en&url={quote(DEAD, safe='')}")
+    assert texts(seen.text, REVERTS + "/a[1]") == [DEAD]
+    assert "deadbot" not in (await boss.open("/admin?subject=7")).text
+
+
+async def test_a_link_is_kept_frozen_and_released_later_and_both_is_logged(people: People) -> None:
+    boss, bot = await people.browser("Boss"), await people.browser()
+    revert = (await reverted(people)).revert
+    answers = [(await bot.open(ANSWER)).text]
+    for state, action, buttons in (("kept", "keep-frozen", ["Release"]), ("released", "release", [])):
+        fields = (await boss.open("/admin?lang=en")).form("/admin/revert") | {"state": state}
+        assert fields["revert"] == str(revert)
+        sent = await boss.send("/admin/revert", fields)
+        assert (sent.status, sent.location) == (303, "/admin?lang=en")
+        seen = await boss.open(sent.location)
+        assert texts(seen.text, '//form[@action="/admin/revert"]//button') == buttons
+        assert DEAD in texts(seen.text, LINES)[0]
+        async with people.site.wiki.pool.connection() as conn:
+            newest = (await list_audit(conn))[0]
+        assert (newest.action, newest.name, newest.object) == (action, "Boss", DEAD)
+        assert newest.detail == "testwiki@wmflabs 1 77"
+        answers.append((await bot.open(ANSWER)).text)
+    assert ["frozen" in answer for answer in answers] == [True, True, False]
+    assert await states(people) == [(77, 2, "Boss")]
+    assert "Boss keeps the link frozen" not in (await boss.open("/admin?lang=en")).text
+
+
+async def test_nobody_else_reviews_and_nothing_is_decided_twice(people: People) -> None:
+    boss, anna = await people.browser("Boss"), await people.browser("Anna")
+    await reverted(people)
+    await reverted(people, MOVED, 78)
+    fields = (await boss.open("/admin")).form("/admin/revert") | {"state": "released"}
+    assert (await boss.open("/admin/revert")).status == 405
+    for seen in (
+        await anna.send("/admin/revert", fields),
+        await boss.send("/admin/revert", {**fields, "token": ""}),
+        await boss.send("/admin/revert", fields, Origin="https://evil.demo"),
+    ):
+        assert seen.status == 403
+    for wrong in ({"state": "open"}, {"state": ""}, {"revert": ""}, {"revert": "x"}, {"revert": "9" * 19}):
+        assert (await boss.send("/admin/revert", {**fields, **wrong})).status == 400
+    assert await states(people) == [(77, 0, None), (78, 0, None)]
+    assert (await boss.send("/admin/revert", fields)).status == 303
+    for wrong in ({}, {"state": "kept"}, {"revert": "999"}):
+        seen = await boss.send("/admin/revert?lang=qqx", {**fields, **wrong})
+        assert (seen.status, "weboid-error-not-frozen" in seen.text) == (409, True)
+    async with people.site.wiki.pool.connection() as conn:
+        assert len(await list_audit(conn)) == 1
+        assert len(await list_reverts(conn, RevertState.OPEN)) == 1

@@ -28,6 +28,7 @@ class Stored:
     next_check: int | None = 200
     claims: Claims = NONE
     kept: KeptCopies = NOTHING
+    is_frozen: bool = False
 
 
 def say(code: str = "en") -> Messages:

@@ -19,6 +19,7 @@ from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status, message_key
 from weboid.core.url.classify import UrlClass
 from weboid.core.url.hosts import InvalidReason
+from weboid.core.verdict.revert_reason import RevertReason
 from weboid.core.verdict.verdict import Verdict
 from weboid.web.request.problem import Problem
 from weboid.web.words.language import Language, accepted_language, languages, requested_language
@@ -55,6 +56,7 @@ def keys_of_enumerations() -> set[str]:
         *(f"weboid-copy-seen-after-{unit}s" for unit in ("day", "week", "month", "year")),
         *(f"weboid-copy-{state.value}" for state in CopyState if state is not CopyState.FOUND),
         *(f"weboid-lookup-{outcome.word}" for outcome in LookupOutcome),
+        *(f"weboid-revert-why-{reason.value}" for reason in RevertReason),
     }
 
 

@@ -54,8 +54,8 @@ class ShownSnapshot(NamedTuple):
     """A snapshot as it is shown. `address` is for readers; `original` the archived URL, `taken` its moment in UTC, None
     where they are not known.
 
-    `checked` is the day when it was played last, `wanted` the day to which its distance is told, and `wanted_is` says
-    which day that is.
+    `checked` is the day of its newest visit that proved anything, `is_verified` says whether that one played it (A-3);
+    `wanted` is the day to which its distance is told, and `wanted_is` says which day that is.
     """
 
     service: Archive
@@ -67,6 +67,7 @@ class ShownSnapshot(NamedTuple):
     note: Note = Note.NONE
     wanted: int | None = None
     wanted_is: DistanceTo = DistanceTo.FIRST_SEEN
+    is_verified: bool = False
 
     @property
     def stamp(self) -> str | None:
@@ -175,5 +176,6 @@ def snapshot_as_json(shown: ShownSnapshot) -> dict[str, Any]:
         "distance_to": shown.distance_to,
         "origin": shown.origin.value,
         "checked": None if shown.checked is None else iso(shown.checked),
+        "verified": shown.is_verified,
         "note": _WORDS[shown.remark],
     }

@@ -45,7 +45,8 @@ _ORIGINS: Final = (CopyOrigin.CITED, CopyOrigin.CHOSEN)
 class KeptSnapshot(NamedTuple):
     """A row of the table ``snapshot``. `asked` and `wanted` are days, `origin` and `note` stored numbers.
 
-    `address` is the snapshot's own, None where it follows from stamp and URL.
+    `address` is the snapshot's own, None where it follows from stamp and URL; `strikes` are the visits in a row that
+    did not find it.
     """
 
     archive: int
@@ -55,6 +56,12 @@ class KeptSnapshot(NamedTuple):
     wanted: int | None = None
     note: int = 0
     address: str | None = None
+    strikes: int = 0
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether its newest visit that proved anything played it (A-3); one that pages cite may wait for its first."""
+        return self.asked is not None and not self.strikes
 
 
 class KeptLookup(NamedTuple):
@@ -103,8 +110,15 @@ def _chosen_by_people(addresses: Iterable[str], wanted: int | None) -> Iterator[
         snapshot = snapshot_of(address)
         if snapshot is not None and snapshot.archive.is_offered:
             original = None if snapshot.original is None else str(snapshot.original)
+            # What people chose is here only while its newest visit played it.
             yield ShownSnapshot(
-                snapshot.archive, address, original, snapshot.taken, CopyOrigin.SUGGESTED, wanted=wanted
+                snapshot.archive,
+                address,
+                original,
+                snapshot.taken,
+                CopyOrigin.SUGGESTED,
+                wanted=wanted,
+                is_verified=True,
             )
 
 
@@ -119,7 +133,17 @@ def _chosen_by_rule(rows: Iterable[KeptSnapshot], url: Url, services: Services) 
         if address is None or taken is None:
             continue
         origin, note = _ORIGINS[row.origin], Note(row.note)
-        yield ShownSnapshot(BY_NUMBER[row.archive], address, str(url), taken, origin, row.asked, note, row.wanted)
+        yield ShownSnapshot(
+            BY_NUMBER[row.archive],
+            address,
+            str(url),
+            taken,
+            origin,
+            row.asked,
+            note,
+            row.wanted,
+            is_verified=row.is_verified,
+        )
 
 
 def _address(row: KeptSnapshot, url: Url, services: Services) -> str | None:

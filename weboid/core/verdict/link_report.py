@@ -50,6 +50,8 @@ class Known(Protocol):
     def claims(self) -> Claims: ...
     @property
     def kept(self) -> KeptCopies: ...
+    @property
+    def is_frozen(self) -> bool: ...
 
 
 class KnownLink(Known, Protocol):
@@ -85,7 +87,8 @@ class LinkReport(NamedTuple):
 
     `url` and `normal` are None where the link is ignored or invalid, `due` where nothing is stored of it or it is
     never checked. `copies` are those in web archives, None of a link that needs none: dead and doubtful ones do.
-    `origin` is how the page links to it, None where that is not known: the store does not keep it.
+    `origin` is how the page links to it, None where that is not known: the store does not keep it. `is_frozen`: bots
+    leave it alone on this wiki, as a repair was reverted and nobody has released it (B-6).
     """
 
     given: tuple[str, ...]
@@ -101,6 +104,7 @@ class LinkReport(NamedTuple):
     grounds: Grounds | None = None
     copies: Copies | None = None
     origin: LinkOrigin | None = None
+    is_frozen: bool = False
 
     @property
     def cited_copy(self) -> Snapshot | None:
@@ -240,6 +244,7 @@ def _link_report(
         grounds,
         copies,
         origin,
+        known is not None and known.is_frozen,
     )
 
 

@@ -4,6 +4,7 @@
 One law: `link_as_json` is the only dictionary form of a link.
 """
 
+from dataclasses import asdict
 from functools import cache, lru_cache
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.copies import copies_as_json
 from weboid.core.record.days import iso
 from weboid.core.record.history import Entry
+from weboid.core.record.policy import Policy
 from weboid.core.record.reasons import status_outcome
 from weboid.core.record.status import Status, http_code
 from weboid.core.url.archives import Snapshot
@@ -18,13 +20,19 @@ from weboid.core.url.link_kind import LinkOrigin
 from weboid.core.verdict.grounds import Grounds
 from weboid.core.verdict.link_report import LinkReport, PageReport
 from weboid.core.verdict.verdict import Verdict
+from weboid.core.wikitext.settings import WikiSettings, flags_of
 
+FROZEN: Final = "frozen"
+"""The flag of a link that bots leave alone, as a repair was reverted and nobody has released it (B-6)."""
 VERSION: Final = 2
 """The version of all documents for machines: they grow by new keys only; whoever changes or drops one counts it up."""
 
 
-def link_as_json(link: LinkReport) -> dict[str, Any]:
-    """The one dictionary form of a link: days as ISO dates, unknown things None (U-2, U-4)."""
+def link_as_json(link: LinkReport, settings: WikiSettings | None = None) -> dict[str, Any]:
+    """The one dictionary form of a link: days as ISO dates, unknown things None (U-2, U-4).
+
+    `settings` are those of the wiki, whose lists say something of links, too.
+    """
     finding, record, claims = link.finding, link.record, link.claims
     return {
         "normal": link.normal,
@@ -45,6 +53,7 @@ def link_as_json(link: LinkReport) -> dict[str, Any]:
         "mime": record.mime,
         "size_kib": record.size_kib,
         "suspicious": link.suspicious,
+        "flags": _flags(link, settings),
         "reported": _iso(claims.reported),
         "assumed": _iso(claims.assumed),
         "replacement": claims.replacement,
@@ -53,6 +62,11 @@ def link_as_json(link: LinkReport) -> dict[str, Any]:
         "copy_of": None if (copy := link.cited_copy) is None else _copy_as_json(copy),
         "history": [_entry_as_json(entry) for entry in record.history],
     }
+
+
+def _flags(link: LinkReport, settings: WikiSettings | None) -> list[str]:
+    flags = frozenset() if link.url is None else flags_of(link.url, settings)
+    return sorted(flags | {FROZEN} if link.is_frozen else flags)
 
 
 def _origin_as_json(origin: LinkOrigin | None) -> dict[str, Any]:
@@ -97,6 +111,11 @@ def page_as_json(page: PageReport) -> dict[str, Any]:
         "part": None if (part := page.part) is None else {"from": part.first, "to": part.end, "of": part.total},
         "counts": counts,
     }
+
+
+def policy_as_json(policy: Policy) -> dict[str, Any]:
+    """The thresholds by which verdicts are found, all fields of `Policy`: days and counts (U-7)."""
+    return asdict(policy)
 
 
 def state_word(status: Status) -> str:

@@ -65,6 +65,7 @@ class KnownUrl(NamedTuple):
 
     `claims` and `kept` are there where they are shown: of URLs that fail, `kept` also of those in doubt. `visit` is the
     day of the next visit of a cited copy, whose `due` is NEVER_DUE; so is `visit` if its archive is never visited.
+    `is_frozen`: bots leave it alone on the wiki that was asked for (B-6).
     """
 
     key: UrlKey
@@ -77,6 +78,7 @@ class KnownUrl(NamedTuple):
     packed_portrait: bytes | None = None
     kept: KeptCopies = NOTHING
     visit: int | None = None
+    is_frozen: bool = False
 
     @property
     def is_working(self) -> bool:
@@ -114,7 +116,7 @@ def stored_url(row: Sequence[Any]) -> StoredUrl:
 
 def known_url(row: Sequence[Any]) -> KnownUrl:
     """The URL in a row of `find_urls`."""
-    due, orphaned, *host = row[RECORD_COLUMNS:]
+    due, orphaned, *host, is_frozen = row[RECORD_COLUMNS:]
     return KnownUrl(
         UrlKey(*row[0:3]),
         url_of(row[3:7]),
@@ -124,6 +126,7 @@ def known_url(row: Sequence[Any]) -> KnownUrl:
         host_record(host),
         NONE,
         row[RECORD_COLUMNS - 1],
+        is_frozen=is_frozen,
     )
 
 
@@ -237,7 +240,7 @@ def url_record(columns: Sequence[Any]) -> UrlRecord:
 
 
 def host_record(columns: Sequence[Any]) -> HostRecord:
-    """The record of a host in the last five columns of the statement `find_urls`."""
+    """The record of a host in its five columns of the statement `find_urls`."""
     strikes, since, until, evidence, reason = columns
     if until is None and not strikes and reason is None:
         return UNKNOWN_HOST

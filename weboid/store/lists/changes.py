@@ -4,7 +4,7 @@ Reading the log of one URL belongs to ``store/urls/verdict_log``, writing it to 
 One law: a caller that goes on from `News.after` misses nothing, as it asks only for what is settled (`find_settled`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -77,9 +77,17 @@ async def find_day_start(conn: Connection, day: int) -> int | None:
 
 
 async def list_news(
-    conn: Connection, wiki: int, *, since: int, until: int, of: Sequence[int] | None = None, limit: int = 100
+    conn: Connection,
+    wiki: int,
+    *,
+    since: int,
+    until: int,
+    of: Sequence[int] | None = None,
+    to: Collection[Verdict] = (),
+    limit: int = 100,
 ) -> News:
-    """The changes after number `since` up to `until`, at most `limit`; `of`: only of URLs that these pages use now.
+    """The changes after number `since` up to `until`, at most `limit`; `of`: only of URLs that these pages use now;
+    `to`: only to one of these verdicts, none = to any.
 
     At most `BUDGET` lines of the log are read, so a call may return few or none although more follow.
     """
@@ -88,6 +96,7 @@ async def list_news(
         "until": until,
         "wiki": wiki,
         "of": None if of is None else list(of),
+        "to": [verdict.value for verdict in to] or None,
         "budget": BUDGET,
         "limit": limit + 1,
         "pages": MOST_PAGES + 1,
@@ -122,7 +131,7 @@ async def _list_items(conn: Connection, wiki: int, lines: Sequence[_Line]) -> tu
     """The lines with URLs and titles; what has been deleted meanwhile is left out."""
     if not lines:
         return ()
-    known = await find_urls(conn, sorted({line.key for line in lines}))
+    known = await find_urls(conn, sorted({line.key for line in lines}), wiki)
     titles = await list_titles(conn, wiki, (page for line in lines for page in line.pages or ()))
     return tuple(_item(line, known[line.key], titles) for line in lines if line.key in known)
 

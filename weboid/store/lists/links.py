@@ -177,7 +177,7 @@ async def list_doubtful_links(
     pages = [columns async for columns in await conn.execute(SQL["list_stretch"], row)]
     spots = [Spot(page, key) for page, urls in pages for key in unpacked_keys(urls)]
     unseen = [spot for spot in spots if spot > after][:BUDGET]
-    known = await find_urls(conn, sorted({spot.key for spot in unseen}))
+    known = await find_urls(conn, sorted({spot.key for spot in unseen}), wiki)
     doubtful = [spot for spot in unseen if spot.key in known and _is_doubtful(known[spot.key], policy, copied)]
     links = await _list_links(conn, wiki, doubtful[:limit], known)
     if len(doubtful) > limit:
@@ -217,7 +217,7 @@ async def _list_links(
         return ()
     titles = await list_titles(conn, wiki, (spot.page for spot in spots))
     if known is None:
-        known = await find_urls(conn, sorted({spot.key for spot in spots}))
+        known = await find_urls(conn, sorted({spot.key for spot in spots}), wiki)
     return tuple(
         PageLink(titles[spot.page], known[spot.key]) for spot in spots if spot.page in titles and spot.key in known
     )

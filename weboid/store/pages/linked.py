@@ -36,7 +36,7 @@ _OUTCOMES: Final = {"failing": _array(Outcome.FAILING), "working": _array(Outcom
 
 
 _STATUS, _ASKED, _REASON, _MIME, _DUE, _HOST, _SAID, _COPIES, _VISIT = 1, 3, 9, 11, 14, 15, 20, 21, 22
-_SPAM, _SETTINGS = 23, 24
+_SPAM, _SETTINGS, _FROZEN = 23, 24, 25
 """Columns of `find_linked`; of a record, and of a host, the first."""
 
 
@@ -83,6 +83,11 @@ class LinkedUrl:
         """What is kept of its copies; nothing where none are shown."""
         rows = self._row[_COPIES]
         return kept_of(rows) if rows else NOTHING
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether bots leave it alone on the wiki (B-6)."""
+        return bool(self._row[_FROZEN])
 
 
 @dataclass(frozen=True, slots=True)

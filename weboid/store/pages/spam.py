@@ -132,10 +132,21 @@ async def list_spam_links(conn: Connection, wiki: int, pages: Iterable[int]) -> 
     return found
 
 
-async def list_spam_part(conn: Connection, wiki: int, page: int, *, first: int, limit: int) -> dict[UrlKey, str]:
-    """At most `limit` spam links of a page, by key, from the one with the number `first` on."""
-    values = {"wiki": wiki, "page": page, "first": first, "limit": limit}
-    return {UrlKey(*key): url async for *key, url in await conn.execute(SQL["list_spam_part"], values)}
+async def list_spam_parts(
+    conn: Connection, wiki: int, parts: Mapping[int, tuple[int, int]]
+) -> dict[int, dict[UrlKey, str]]:
+    """Some spam links of pages, by key: by page the number of the first one that is wanted, and how many are at most.
+
+    No statement if no page is given; pages without any are left out.
+    """
+    found: dict[int, dict[UrlKey, str]] = {}
+    if not parts:
+        return found
+    firsts, limits = zip(*parts.values(), strict=True)
+    values = {"wiki": wiki, "page": list(parts), "first": list(firsts), "limit": list(limits)}
+    async for page, *key, url in await conn.execute(SQL["list_spam_parts"], values):
+        found.setdefault(page, {})[UrlKey(*key)] = url
+    return found
 
 
 async def is_spam_somewhere(conn: Connection, key: UrlKey) -> bool:

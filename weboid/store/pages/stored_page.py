@@ -11,7 +11,7 @@ from weboid.core.url.keys import UrlKey
 from weboid.core.wikitext.titles import NamespaceNames, PageSpot
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
-from weboid.store.pages.spam import list_spam_part
+from weboid.store.pages.spam import list_spam_parts
 from weboid.store.pages.use import KEY_BYTES, unpacked_keys
 
 SQL: Final = statements("pages/page")
@@ -57,22 +57,28 @@ async def find_page(conn: Connection, wiki: int, page: int) -> StoredPage | None
     return None if row is None else _stored(row)
 
 
-async def find_page_part(conn: Connection, wiki: int, page: int, *, first: int, limit: int) -> StoredPart | None:
-    """At most `limit` links of a page from the one with the number `first` on; None if it is not watched.
+async def list_page_parts(
+    conn: Connection, wiki: int, pages: Sequence[int], *, first: int, limit: int
+) -> dict[int, StoredPart]:
+    """The links of pages in this order, at most `limit` of all: of the first page from the one with the number `first`
+    on, of the others from their own first ones on.
 
-    The rest of a large page is not even read.
+    One statement, two if some are spam. Left out are pages that are not watched, and those for which there is no room.
     """
-    values = {"wiki": wiki, "page": page, "begin": first * KEY_BYTES + 1, "bytes": limit * KEY_BYTES}
-    row = await (await conn.execute(SQL["find_part"], values)).fetchone()
-    if row is None:
-        return None
-    *columns, size, digest, spam = row
-    stored, watched = _stored(tuple(columns)), size // KEY_BYTES
-    links: dict[UrlKey, str] = {}
-    if spam and len(stored.urls) < limit:
-        at = max(first - watched, 0)
-        links = await list_spam_part(conn, wiki, page, first=at, limit=limit - len(stored.urls))
-    return StoredPart(stored, links, watched + spam, digest)
+    values = {"wiki": wiki, "pages": list(pages), "first": first, "limit": limit, "bytes": KEY_BYTES}
+    rows = await (await conn.execute(SQL["list_parts"], values)).fetchall()
+    wanted: dict[int, tuple[int, int]] = {}
+    found: dict[int, StoredPart] = {}
+    spam_links: dict[int, dict[UrlKey, str]] = {}
+    for *columns, watched, digest, spam, room in rows:
+        stored = _stored(tuple(columns))
+        at = max(first - watched, 0) if stored.page == pages[0] else 0
+        if spam > at and len(stored.urls) < room:
+            wanted[stored.page] = at, room - len(stored.urls)
+        found[stored.page] = StoredPart(stored, spam_links.setdefault(stored.page, {}), watched + spam, digest)
+    for page, links in (await list_spam_parts(conn, wiki, wanted)).items():
+        spam_links[page].update(links)
+    return found
 
 
 async def find_titled(conn: Connection, wiki: int, titles: Iterable[str], namespaces: NamespaceNames) -> dict[str, int]:

@@ -48,6 +48,11 @@ class Action(StrEnum):
     LIFT = "lift"
     """Of an always-changing page: copies of it may be chosen."""
     UNLIFT = "unlift"
+    REVERT = "revert"
+    """Stated by a trusted client: a repair was reverted; the link is frozen for bots (B-6)."""
+    RELEASE = "release"
+    """Of a frozen link: bots may repair it again."""
+    KEEP_FROZEN = "keep-frozen"
 
 
 class Refusal(StrEnum):

@@ -104,9 +104,10 @@ async def delete_unfounded(conn: Connection, domain: str, day: int) -> bool:
 
 
 async def delete_with_urls(conn: Connection, keys: Sequence[UrlKey]) -> None:
-    """Deletes reports and replacements of URLs that are deleted themselves (U-8)."""
+    """Deletes reports, replacements and reverts of URLs that are deleted themselves (U-8)."""
     await delete_reports(conn, keys)
     await conn.execute(SQL["delete_replacements"], key_columns(keys))
+    await conn.execute(SQL["delete_reverts"], key_columns(keys))
 
 
 async def expire_reports(conn: Connection, day: int, *, limit: int) -> int:

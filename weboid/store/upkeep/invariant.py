@@ -35,7 +35,7 @@ class Invariant(StrEnum):
     marked as an orphan. DEAD: the dead links are the links of the URLs that are dead by the log. LINKS: a page names
     just its links, and their URLs are there. NO_HOST: the host of a URL is there. RECORD: a record can be read.
     CITED: just the cited copies are never due. QUEUE: what is queued for its copies is just what is doubtful or dead,
-    as far as the queue has followed the log. COPY: what is known of copies belongs to URLs that are there.
+    as far as the queue has followed the log. COPY: what is known of copies, and reverts, belong to URLs that are there.
     """
 
     NEXT_DAY = "next-day"
@@ -60,7 +60,7 @@ class Walk(StrEnum):
     PAGES = "page"
     DEAD = "dead"
     COPIES = "copies"
-    """All tables that are about copies of URLs."""
+    """All tables that are about copies of URLs, and that of reverts."""
 
 
 _COLUMNS: Final = {
@@ -215,7 +215,7 @@ def _breaches_of_copies(row: Sequence[Any]) -> list[Breach]:
     key = UrlKey(*row[:3])
     is_urlless, is_due, is_needless = row[3:]
     if is_urlless:
-        return [Breach(Invariant.COPY, key, "something is known of its copies, but it is not there")]
+        return [Breach(Invariant.COPY, key, "its copies or reverts are known, but it is not there")]
     found = []
     if is_due:
         found.append(Breach(Invariant.CITED, key, "a cited copy that the link checker would visit"))

@@ -156,6 +156,7 @@ async def _record_urls(conn: Connection, moves: Moves, winners: Mapping[UrlKey, 
     await conn.execute(SQL["record_moved_changes"], columns)
     await conn.execute(SQL["record_moved_reports"], columns)
     await conn.execute(SQL["record_moved_replacements"], columns)
+    await conn.execute(SQL["record_moved_reverts"], columns)
     await record_moved_copies(conn, moved)
     url_columns: Columns = {
         "scheme": [SCHEMES.index(url.scheme) for url in urls],

@@ -1,4 +1,4 @@
-"""Repairing what is known of copies of URLs (A-1, A-2): cited copies, the queue, rows that no URL has.
+"""Repairing what is known of copies of URLs (A-1, A-2): cited copies, the queue, and rows that no URL has.
 
 The caller, ``store/upkeep/repair``, has confirmed the breaches, and holds the locks of their URLs and hosts.
 One law: the URL itself says whether it is a cited copy; rows follow from that, never the other way round.
@@ -14,6 +14,7 @@ from weboid.store.archives.with_url import delete_copies, list_plain_urls
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import key_columns
 from weboid.store.db.statements import statements
+from weboid.store.people.report import delete_with_urls
 from weboid.store.upkeep.invariant import Breach, Invariant
 from weboid.store.urls.check import record_next_days
 from weboid.store.urls.lock import hosts_of
@@ -23,8 +24,10 @@ WITH_URL_SQL: Final = statements("archives/with_url")
 
 
 async def repair_copies(conn: Connection, breaches: Sequence[Breach], day: int) -> None:
-    """Deletes rows that no URL has, and needless places in the queue; takes cited copies out of the rounds."""
-    await delete_copies(conn, _keys(breaches, Invariant.COPY))
+    """Deletes rows that no URL has, reverts too, and needless places in the queue; takes cited copies out of rounds."""
+    if gone := _keys(breaches, Invariant.COPY):
+        await delete_copies(conn, gone)
+        await delete_with_urls(conn, gone)
     if needless := _keys(breaches, Invariant.QUEUE):
         await conn.execute(WITH_URL_SQL["delete_copy_queue"], key_columns(needless))
     await _repair_cited(conn, _keys(breaches, Invariant.CITED), day)

@@ -95,8 +95,8 @@ async def list_canaries(conn: Connection, *, limit: int) -> list[str]:
     return canaries
 
 
-async def find_urls(conn: Connection, keys: Sequence[UrlKey]) -> dict[UrlKey, KnownUrl]:
-    """What is known of these URLs; those not watched are missing."""
-    rows = await (await conn.execute(SQL["find_urls"], key_columns(keys))).fetchall()
+async def find_urls(conn: Connection, keys: Sequence[UrlKey], wiki: int | None = None) -> dict[UrlKey, KnownUrl]:
+    """What is known of these URLs; those not watched are missing. With a `wiki` it is known which are frozen there."""
+    rows = await (await conn.execute(SQL["find_urls"], {**key_columns(keys), "wiki": wiki})).fetchall()
     known = [known_url(row) for row in rows]
     return {url.key: url for url in await with_visits(conn, await with_copies(conn, await noted(conn, known)))}

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any, Final
 
 from weboid import __version__
-from weboid.core.record.policy import Policy
+from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.url.classify import Classified, UrlClass, classify
 from weboid.core.url.farms import Farm
 from weboid.core.url.keys import UrlKey, key_of
@@ -79,6 +79,8 @@ class PageAnswer:
     next: Bookmark | None = None
     settings: WikiSettings | None = None
     """Those of the wiki, None where it has none."""
+    policy: Policy = DEFAULT
+    """By which the verdicts were found."""
 
     def cited_on(self, day: int) -> "PageAnswer":
         """The same with the distances of copies to a citation on that day."""
@@ -181,7 +183,10 @@ class Answers:
         """The answer that is made of what was found."""
         taken = found.taken
         pages = [await in_slices(self._report(found, page, extent)) for page in taken.pages]
-        return PageAnswer(taken.wiki, tuple(pages), taken.missing, taken.day, taken.titles, taken.next, found.settings)
+        return PageAnswer(
+            *(taken.wiki, tuple(pages), taken.missing, taken.day, taken.titles, taken.next, found.settings),
+            policy=self.policy,
+        )
 
     async def _look_up(self, taken: Taken, links: dict[int, list[KeyedLink]]) -> LookedUp:
         live = [page for page in taken.pages if page.is_live]
@@ -207,14 +212,8 @@ class Answers:
     async def _look_up_stored(self, conn: Connection, taken: Taken, names: NamespaceNames) -> LookedUp:
         urls: dict[UrlKey, KnownUrl] = {}
         for some in batches(sorted({key for page in taken.pages for key in page.keys}), _AT_ONCE):
-            urls |= await find_urls(conn, some)
-        links = {
-            page.page: [
-                *(_stored_link(urls[key]) for key in page.keys if key in urls),
-                *(keyed_link(classify(url, None)) for url in page.spam.values()),
-            ]
-            for page in taken.pages
-        }
+            urls |= await find_urls(conn, some, taken.wiki.wiki)
+        links = await in_slices(_stored_links(taken, urls))
         spam = {page.page: page.spam for page in taken.pages}
         settings = await find_settings(conn, taken.wiki.wiki)
         return LookedUp(taken, names, links, urls, spam, settings, None)
@@ -286,6 +285,20 @@ def _keyed(url: str, farm: Farm) -> KeyedLink:
 @lru_cache(_LINKS_KEPT)
 def _kept_link(url: str, farm: Farm) -> KeyedLink:
     return keyed_link(classify(url, farm))
+
+
+def _stored_links(taken: Taken, urls: Mapping[UrlKey, KnownUrl]) -> Steps[dict[int, list[KeyedLink]]]:
+    """The links of stored pages, those that are watched and those that are spam."""
+    links: dict[int, list[KeyedLink]] = {}
+    for page in taken.pages:
+        keyed = links[page.page] = []
+        for keys in batches(page.keys, _STEP):
+            keyed += [_stored_link(urls[key]) for key in keys if key in urls]
+            yield
+        for some in batches(list(page.spam.values()), _STEP):
+            keyed += [keyed_link(classify(url, None)) for url in some]
+            yield
+    return links
 
 
 def _stored_link(url: KnownUrl) -> KeyedLink:

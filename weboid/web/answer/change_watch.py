@@ -44,6 +44,9 @@ _OF_URLS: Final = frozenset(
         Action.CHECK,
         Action.LIFT,
         Action.UNLIFT,
+        Action.REVERT,
+        Action.RELEASE,
+        Action.KEEP_FROZEN,
     }
 )
 _OF_DOMAINS: Final = frozenset({Action.REPORT_DOMAIN, Action.REMOVE_DOMAIN_REPORT})

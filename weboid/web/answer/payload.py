@@ -10,7 +10,7 @@ from weboid import __version__
 from weboid.core.record.days import iso
 from weboid.core.verdict.link_report import Extent, LinkReport, PageReport, has_copy, is_told
 from weboid.core.verdict.offered_wikitext import offered_wikitext, wikitext_as_json
-from weboid.core.verdict.report_json import VERSION, link_as_json, page_as_json
+from weboid.core.verdict.report_json import VERSION, link_as_json, page_as_json, policy_as_json
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.mechanism.slices import Steps
@@ -38,6 +38,7 @@ def payload_steps(
     for page in answer.pages:
         shown = yield from _page(page, answer, extent, (verdicts, copied), say)
         pages.append(shown)
+        yield
     return {
         "version": VERSION,
         "generator": f"Weboid {__version__}",
@@ -45,7 +46,8 @@ def payload_steps(
         "lang": say.language.code,
         "day": iso(answer.day),
         "extent": extent.value,
-        "verdicts": [verdict.word for verdict in sorted(verdicts, key=lambda verdict: verdict.value)],
+        "verdicts": words_of(verdicts),
+        "policy": policy_as_json(answer.policy),
         "pages": pages,
         "titles": _titles(answer),
         "missing": list(answer.missing),
@@ -59,6 +61,11 @@ def problem_payload(problem: Problem, say: Messages) -> dict[str, Any]:
     return {"version": VERSION, "error": {"key": problem.key, "text": text}}
 
 
+def words_of(verdicts: Collection[Verdict]) -> list[str]:
+    """Their words, in the order of the verdicts."""
+    return [verdict.word for verdict in sorted(verdicts, key=lambda verdict: verdict.value)]
+
+
 def fits(link: LinkReport, verdicts: Collection[Verdict], copied: bool | None = None) -> bool:
     """Whether the link has one of these verdicts, needs a copy and has one or not; what is not given always fits."""
     if verdicts and link.finding.verdict not in verdicts:
@@ -69,7 +76,7 @@ def fits(link: LinkReport, verdicts: Collection[Verdict], copied: bool | None = 
 def link_payload(link: LinkReport, day: int, say: Messages, settings: WikiSettings | None) -> dict[str, Any]:
     """A link as all payloads have it: with its words for people, and what a wiki with these settings would write."""
     return {
-        **link_as_json(link),
+        **link_as_json(link, settings),
         "wikitext": wikitext_as_json(offered_wikitext(link, settings, day)),
         "summary": sentence(link, day, say),
         "explanation": explanation(link, day, say),

@@ -4,7 +4,7 @@ Nothing is looked up about them yet; that is for `answers`. How much one answer 
 One law: what was taken follows the order of the query without a gap, and `next` is where the rest begins.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from weboid.core.url.farms import Farm, WikiName
@@ -12,7 +12,7 @@ from weboid.core.url.keys import UrlKey
 from weboid.core.url.link_kind import InterwikiLink
 from weboid.core.verdict.link_report import LinkPart
 from weboid.store.db.pool import Connection, Pool
-from weboid.store.pages.stored_page import StoredPart, find_page_part, find_titled
+from weboid.store.pages.stored_page import StoredPart, find_titled, list_page_parts
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.parts import Cutter, check_of
 from weboid.web.answer.readings import Readings, ReadPages
@@ -64,6 +64,11 @@ class Taken:
     def links(self) -> int:
         """How many links it is about."""
         return sum(page.part.end - page.part.first for page in self.pages)
+
+    @property
+    def names(self) -> int:
+        """How many names of the query were looked at for it."""
+        return len(self.pages) + len(self.missing)
 
     @property
     def is_empty(self) -> bool:
@@ -153,7 +158,9 @@ class Taker:
 
     async def take(self, query: PageQuery, wiki: StoredWiki, farm: Farm, day: int) -> Taken:
         """What one answer to a query is about; raises StoreError."""
-        reading = await self._readings.read(wiki, query, Cutter(query.begin).left)
+        reading = None
+        if not query.is_for_store:
+            reading = await self._readings.read(wiki, query, Cutter(query.begin).left)
         if reading is None:
             taking = await self._take_stored(query, wiki, len(query.names))
         elif reading.refused:
@@ -179,28 +186,30 @@ class Taker:
         return taking
 
     async def _take_stored(self, query: PageQuery, wiki: StoredWiki, end: int) -> _Taking:
-        """The pages as the last pass left them, up to the place `end`; one after the other until there is enough."""
+        """The pages as the last pass left them, up to the place `end`, until there is enough."""
         begin = query.begin.index
         async with self._pool.connection() as conn:
             titled: dict[str, int] = {}
             if titles := query.titles[:end]:
                 titled = await find_titled(conn, wiki.wiki, titles, await self._namespaces.stored(conn, wiki))
-            taking = _Taking(query, {titled[title] for title in query.titles[:begin] if title in titled})
-            while taking.index < end and not taking.cutter.is_full:
-                name = query.names[taking.index]
-                page = name if isinstance(name, int) else titled.get(name)
-                part = (
-                    None
-                    if page is None
-                    else await find_stored_part(conn, wiki, taking.cutter, taking.index, page, taking.cutter.left)
-                )
-                if page is None or part is None:
-                    taking.miss()
-                elif taking.is_new(page):
-                    taking.add(_stored_page(taking, part, wiki))
-                else:
-                    taking.lead(page)
-                taking.go_on()
+            earlier = {titled[title] for title in query.titles[:begin] if title in titled}
+            taking = _Taking(query, set(earlier))
+            pages = [name if isinstance(name, int) else titled.get(name) for name in query.names[begin:end]]
+            wanted = list(dict.fromkeys(page for page in pages if page is not None and page not in earlier))
+            parts: dict[int, StoredPart] = {}
+            if wanted:
+                index = begin + pages.index(wanted[0])
+                parts = await find_stored_parts(conn, wiki, taking.cutter, index, wanted, taking.cutter.left)
+        for page in pages:
+            if taking.cutter.is_full:
+                break
+            if page is None or (page not in parts and page not in earlier):
+                taking.miss()
+            elif taking.is_new(page):
+                taking.add(_stored_page(taking, parts[page], wiki))
+            else:
+                taking.lead(page)
+            taking.go_on()
         return taking
 
 
@@ -210,15 +219,20 @@ def _live_page(taking: _Taking, page: PageLinks, day: int) -> TakenPage:
     return TakenPage(page.page, page.namespace, page.title, page.latest, part, day, urls, page.interwiki)
 
 
-async def find_stored_part(
-    conn: Connection, wiki: StoredWiki, cutter: Cutter, index: int, page: int, limit: int
-) -> StoredPart | None:
-    """The links of a stored page from where the answer before ended, or from the first on if it has others by now."""
+async def find_stored_parts(
+    conn: Connection, wiki: StoredWiki, cutter: Cutter, index: int, pages: Sequence[int], limit: int
+) -> dict[int, StoredPart]:
+    """At most `limit` links of stored pages in this order; `index` is the place of the first one in the query.
+
+    It goes on where the answer before ended, or begins anew if it has other links by now. Pages that are not watched,
+    and those for which there is no room, are left out. Three statements at most, however many pages.
+    """
     first = cutter.first_of(index)
-    part = await find_page_part(conn, wiki.wiki, page, first=first, limit=limit)
+    parts = await list_page_parts(conn, wiki.wiki, pages, first=first, limit=limit)
+    part = parts.get(pages[0])
     if part is None or first == 0 or cutter.goes_on(index, part.total, part.page.latest, lambda: part.check):
-        return part
-    return await find_page_part(conn, wiki.wiki, page, first=0, limit=limit)
+        return parts
+    return parts | await list_page_parts(conn, wiki.wiki, pages[:1], first=0, limit=limit)
 
 
 def _stored_page(taking: _Taking, stored: StoredPart, wiki: StoredWiki) -> TakenPage:

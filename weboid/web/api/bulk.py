@@ -20,7 +20,7 @@ from weboid.store.pages.stored_page import ListedPage, StoredPart, list_pages, l
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.parts import MOST_LINKS, Cutter
 from weboid.web.answer.payload import payload_steps
-from weboid.web.answer.taken import Taken, find_stored_part, stored_page
+from weboid.web.answer.taken import Taken, find_stored_parts, stored_page
 from weboid.web.formats import json, xml
 from weboid.web.http.respond import sent
 from weboid.web.http.tokens import client_of
@@ -102,8 +102,9 @@ class BulkPages:
         async with self._service.pool.connection() as conn:
             for index, listed in enumerate(part.pages):
                 # Only the first page may have more links than fit; another one that has grown meanwhile is told whole.
-                stored = await find_stored_part(conn, wiki, cutter, index, listed.page, _ALL if index else cutter.left)
-                if stored is None:
+                limit = _ALL if index else cutter.left
+                parts = await find_stored_parts(conn, wiki, cutter, index, [listed.page], limit)
+                if (stored := parts.get(listed.page)) is None:
                     continue
                 if index:
                     span = LinkPart(0, stored.total, stored.total)

@@ -27,13 +27,13 @@ from weboid.store.lists.changes import (
 )
 from weboid.store.lists.links import list_titles
 from weboid.store.urls.verdict_log import find_settled
-from weboid.web.answer.payload import link_payload
+from weboid.web.answer.payload import link_payload, words_of
 from weboid.web.api.bulk import category_of
 from weboid.web.formats import atom
 from weboid.web.formats.atom import AtomEntry, AtomFeed
 from weboid.web.http.respond import OPEN_TO_ALL, sent
 from weboid.web.request.cursor import Cursor
-from weboid.web.request.parameters import Parameters, page_of
+from weboid.web.request.parameters import Parameters, page_of, verdicts_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
 from weboid.web.service import Service, given_in, machine_words
@@ -75,17 +75,19 @@ class Changes:
         self._service = service
 
     async def changes(self, request: web.Request) -> web.Response:
-        """W-14: the changes after a number, or from a day on, by ascending number."""
+        """W-14: the changes after a number, or from a day on, by ascending number; all, or those to some verdicts."""
         given = given_in(request)
         say = machine_words(given)
-        since = _since_of(given)
+        since, to = _since_of(given), verdicts_of(given, "to")
         scope = await self._scope(given)
         async with self._service.pool.connection() as conn:
             until = await find_settled(conn)
             if isinstance(since, date):
                 start = await find_day_start(conn, _day(since))
                 since = until if start is None else start
-            news = await list_news(conn, scope.wiki, since=since, until=until, of=scope.pages, limit=MOST_CHANGES)
+            news = await list_news(
+                conn, scope.wiki, since=since, until=until, of=scope.pages, to=to, limit=MOST_CHANGES
+            )
             settings = await find_settings(conn, scope.wiki)
         day = self._service.today()
         payload = {
@@ -96,6 +98,7 @@ class Changes:
             "members": None if scope.category is None else len(scope.members),
             "partial": scope.more,
             "since": since,
+            "to": words_of(to),
             "next": news.after,
             "more": news.more,
             "changes": [self._change(item, day, say, settings) for item in news.items],

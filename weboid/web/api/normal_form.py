@@ -18,7 +18,7 @@ from weboid.web.request.problem import Problem
 from weboid.web.request.work import LINKS
 from weboid.web.service import Service, given_or_sent, machine_words
 
-MOST_URLS: Final = 500
+MOST_URLS: Final = 1_000
 _LENGTH: Final = 100
 """Characters: a longer URL counts more than once, as it takes more work."""
 

@@ -16,9 +16,9 @@ from weboid.mechanism.slices import Steps, batches
 CONTENT_TYPE: Final = "application/json"
 _DEPTH: Final = 2
 _LONG: Final = 50
+"""Items of lists, of a page or of all: so few are written at once."""
 _SOME: Final = 20
 """Items that are written at a time: a fraction of a millisecond."""
-"""Items of a list: fewer are written at once."""
 _ESCAPED: Final = "json-escapes"
 """The name under which Python's codecs know `_escaped`."""
 
@@ -30,8 +30,8 @@ def text_of(payload: Any) -> str:
 
 
 def text_steps(payload: dict[str, Any]) -> Steps[str]:
-    """The same in steps: the items of lists in lists one by one, such as the links of pages, if there are many."""
-    if not any(_is_long(inner) for value in payload.values() if isinstance(value, list) for inner in value):
+    """The same in steps: the items of lists in lists some at a time, such as the links of pages, if there are many."""
+    if sum(_items(inner) for value in payload.values() if isinstance(value, list) for inner in value) <= _LONG:
         return text_of(payload)
     pieces: list[str] = []
     for piece in _pieces(payload, _DEPTH):
@@ -45,14 +45,16 @@ def bytes_steps(payload: dict[str, Any]) -> Steps[bytes]:
     return (yield from text_steps(payload)).encode("ascii")
 
 
-def _is_long(value: Any) -> bool:
-    return isinstance(value, dict) and any(isinstance(inner, list) and len(inner) > _LONG for inner in value.values())
+def _items(value: Any) -> int:
+    """How many items the lists of a page have; 1 of what has none."""
+    inner = value.values() if isinstance(value, dict) else ()
+    return 1 + sum(len(each) for each in inner if isinstance(each, list))
 
 
 def _pieces(value: Any, depth: int) -> Iterator[str]:
-    """The text of a value, which is taken apart down to lists in lists."""
+    """The text of a value, which is taken apart down to long lists in lists."""
     match value:
-        case dict() if depth and value:
+        case dict() if value and (depth > 1 or (depth and _items(value) > _LONG)):
             for begin, (key, inner) in zip(chain("{", repeat(",")), value.items(), strict=False):
                 yield f"{begin}{_safe(_key(key))}:"
                 yield from _pieces(inner, depth)

@@ -24,6 +24,7 @@ _ITEMS: Final = {
     "urls": "url",
     "changes": "change",
     "verdicts": "verdict",
+    "to": "to",
     "alarms": "alarm",
     "streams": "stream",
     "wikis": "wiki",
@@ -34,6 +35,7 @@ _ITEMS: Final = {
     "snapshots": "copy",
     "services": "archive",
     "files": "file",
+    "flags": "flag",
 }
 """The name of the element for each item of a list."""
 

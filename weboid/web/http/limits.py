@@ -39,14 +39,19 @@ _FAILING_S: Final = 1.0
 
 
 def cost_of(request: web.Request) -> int:
-    """What a request costs, in units: by its route and, if it names pages, by their number."""
+    """What a request costs, in units: by its route and, if its address names pages, by their number.
+
+    Of a form the first page; the others are charged when they are known (`PAGES`).
+    """
     route, is_form = route_of(request), request.method not in (hdrs.METH_GET, hdrs.METH_HEAD)
     if route is None:
         return FORM_COST if is_form else COST
     if request.method == hdrs.METH_OPTIONS:
         return 0
     cost = route.form_cost if is_form else route.cost
-    if route.counts_pages:
+    if route.counts_pages and is_form:
+        cost += 1
+    elif route.counts_pages:
         named = max((value.count("|") for name in _PAGES for value in request.query.getall(name, ())), default=0)
         cost += min(named + 1, MOST_PAGES)
     # All values are looked at, as a handler ignores empty ones and may read any of them.
@@ -125,6 +130,6 @@ def _settle(budget: Budget, request: web.Request, key: bytes, cost: int) -> None
     """Gives back what was spent for nothing, or takes what the answer cost in addition."""
     if request.get(FREE):
         budget.give_back(key, cost)
-    # One page is paid for with the address.
+    # One page has been paid for already.
     elif more := cost_of_links(request.get(LINKS, 0)) + request.get(PAGES, 1) - 1:
         budget.charge(key, more)

@@ -23,6 +23,8 @@ from weboid.web.pages.page_view import html_steps
 from weboid.web.pages.start import StartPage
 from weboid.web.request.accept import Format
 from weboid.web.request.parameters import (
+    MOST_PAGES,
+    MOST_SENT,
     PageQuery,
     Parameters,
     at_of,
@@ -39,6 +41,8 @@ from weboid.web.service import Service, given_in, given_or_sent, html_words, mac
 
 _MOST_FREE: Final = 1 << 20
 """Bytes of a kept answer that costs nothing: a larger one is compressed anew each time, which takes milliseconds."""
+_MOST_NAMED: Final = 50
+"""Pages that a message names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,11 @@ class _Made:
     tag: str
     urls: Sequence[UrlKey] | None = None
     packed: dict[str, bytes] | None = None
+
+
+def _named(names: Sequence[str]) -> str:
+    """The names for a message, the first of them if there are many."""
+    return ", ".join([*names[:_MOST_NAMED], *(["…"] if len(names) > _MOST_NAMED else [])])
 
 
 class LinksPage:
@@ -94,14 +103,15 @@ class LinksPage:
 
         # `extent` and filters are for the other formats: this call runs inside a page and has dead links only.
         variant = (say.language.code, callback)
-        return await self._kept_or_made(request, given, _Wanted(javascript.CONTENT_TYPE, Extent.DEAD, variant, made))
+        wanted = _Wanted(javascript.CONTENT_TYPE, Extent.DEAD, variant, made)
+        return await self._kept_or_made(request, given, page_query_of(given), wanted)
 
     async def api(self, request: web.Request) -> web.Response:
-        """W-8: pages by id or title, in the format that the request wants."""
+        """W-8: pages by id or title, in the format that the request wants. A form may name more of them, for programs:
+        a page for people goes on by addresses, which are too short for so many.
+        """
         given = await given_or_sent(request)
         wanted = format_of(request)
-        if request.method == hdrs.METH_POST:
-            request[PAGES] = len(page_query_of(given).names)
         verdicts, copied = verdicts_of(given), copied_of(given)
         extent = extent_of(given, Extent.DEAD if wanted is Format.JSON else Extent.FINDINGS)
         if wanted is Format.HTML:
@@ -114,7 +124,8 @@ class LinksPage:
 
         variant = (say.language.code, extent, tuple(sorted(verdict.value for verdict in verdicts)), copied)
         kind = xml.CONTENT_TYPE if wanted is Format.XML else json.CONTENT_TYPE
-        return await self._kept_or_made(request, given, _Wanted(kind, extent, variant, made, "Accept"))
+        query = page_query_of(given, MOST_SENT if request.method == hdrs.METH_POST else MOST_PAGES)
+        return await self._kept_or_made(request, given, query, _Wanted(kind, extent, variant, made, "Accept"))
 
     async def _html(self, request: web.Request, given: Parameters, vary: str = "Accept-Language") -> web.Response:
         say, source = html_words(request, given), self._service.source
@@ -129,11 +140,13 @@ class LinksPage:
             made_now = await self._made(request, given, query, wanted, None)
         return sent(request, made_now.body or b"", wanted.kind, vary=vary, tag=made_now.tag)
 
-    async def _kept_or_made(self, request: web.Request, given: Parameters, wanted: _Wanted) -> web.Response:
+    async def _kept_or_made(
+        self, request: web.Request, given: Parameters, query: PageQuery, wanted: _Wanted
+    ) -> web.Response:
         """The answer for programs. A kept one may do: if the caller names its revision, or if the wiki says the same as
         when it was made (W-10).
         """
-        query, kind, vary = page_query_of(given), wanted.kind, wanted.vary
+        kind, vary = wanted.kind, wanted.vary
         key = (replace(query, revision=None), at_of(given), wanted.variant, kind, self._service.today())
         kept = self._kept.find(key)
         if kept is not None and query.revision is not None and kept.revision == query.revision:
@@ -156,8 +169,10 @@ class LinksPage:
         """The body of an answer, which is not made if the caller has it or it is `kept`; raises Problem."""
         answers, at = self._service.answers, at_of(given)
         taken = await answers.take(query)
+        if request.method == hdrs.METH_POST:
+            request[PAGES] = max(taken.names, 1) if query.is_for_store else len(query.names)
         if taken.is_empty:
-            raise Problem(404, "unknown-page", ", ".join(taken.missing), given["dbname"])
+            raise Problem(404, "unknown-page", _named(taken.missing), given["dbname"])
         if kept is not None and kept.state == taken.state:
             request[LINKS] = taken.links
             await answers.hand_in(taken)

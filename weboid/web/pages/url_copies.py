@@ -81,7 +81,7 @@ def _notes(shown: ShownSnapshot, choice: Replacement | None, day: int, say: Mess
         name = Markup("<bdi>{}</bdi>").format(visible(choice.name))
         return [say.html("weboid-copy-chosen-by", name, html.time_html(choice.day, day, say))]
     notes = [escape(remark) for remark in remarks(shown, say)]
-    if shown.checked is not None:
+    if shown.checked is not None and shown.is_verified:
         notes.append(say.html("weboid-copy-checked", html.time_html(shown.checked, day, say)))
     return notes
 

@@ -28,6 +28,7 @@ from weboid.web.formats import html
 from weboid.web.http.respond import see_other
 from weboid.web.people.changing_pages import LIFT, changing_view, find_changing_pages, lift_changing
 from weboid.web.people.forms import address_in_language
+from weboid.web.people.frozen_links import REVIEW, find_reverts, revert_views, review_revert
 from weboid.web.people.quotas import begin, note
 from weboid.web.request.cursor import Cursor
 from weboid.web.request.parameters import Parameters, only
@@ -57,6 +58,9 @@ _ACTIONS: Final = {
     Action.UNBLOCK: "weboid-admin-action-unblock",
     Action.LIFT: "weboid-admin-action-lift",
     Action.UNLIFT: "weboid-admin-action-unlift",
+    Action.REVERT: "weboid-admin-action-revert",
+    Action.RELEASE: "weboid-admin-action-release",
+    Action.KEEP_FROZEN: "weboid-admin-action-keep-frozen",
 }
 _OF_PEOPLE: Final = frozenset({Action.UNDO, Action.BLOCK, Action.UNBLOCK})
 """Actions on people, whose objects are subjects."""
@@ -80,6 +84,7 @@ class AdminPage:
             blocks = await list_blocks(conn) if subject is None else []
             did = await _find_done(conn, given) if "did" in given else None
             changing = await find_changing_pages(conn, given) if subject is None else []
+            reverts = await find_reverts(conn, given) if subject is None else []
         more = entries[_LISTED - 1].audit if len(entries) > _LISTED else None
         values: dict[str, Any] = {
             "subject": subject,
@@ -93,6 +98,8 @@ class AdminPage:
             "all": address_in_language("admin", given),
             "did": None if did is None else _did_words(did, say),
             "changing": [changing_view(page, url, given, day, say) for page, url in changing],
+            "reverts": revert_views(reverts, given, day, say),
+            "review_token": await sessions.form_token(request, REVIEW),
             "lift_token": await sessions.form_token(request, LIFT),
             "tokens": {purpose: await sessions.form_token(request, purpose) for purpose in ("undo", "block", "unblock")}
             if subject
@@ -147,6 +154,15 @@ class AdminPage:
         async with self._service.pool.connection() as conn:
             await lift_changing(conn, given, person, self._service.today())
         return see_other(address_in_language("admin", given, url=given["url"]))
+
+    async def review(self, request: web.Request) -> web.Response:
+        """Releases the link of a reverted repair, or keeps it frozen."""
+        given = await self._service.posted(request, REVIEW)
+        person = await self._service.sessions.require_administrator(request)
+        async with self._service.pool.connection() as conn:
+            key = await review_revert(conn, given, person)
+        await self._service.kept.drop([key])
+        return see_other(address_in_language("admin", given))
 
     def _entry_view(self, entry: AuditEntry, given: Parameters, day: int, say: Messages) -> dict[str, Any]:
         action = Action(entry.action)

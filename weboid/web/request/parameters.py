@@ -6,7 +6,7 @@ One law: every parameter is given at most once and is either usable or a Problem
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -21,6 +21,9 @@ from weboid.errors import ConfigError
 from weboid.web.request.problem import Problem
 
 MOST_PAGES: Final = 50
+"""Of a request. More than these are told as stored: no wiki reads so many at a time."""
+MOST_SENT: Final = 500
+"""Pages of a form that is sent."""
 MOST_QUERY: Final = 4_000
 """Characters of a query string."""
 
@@ -32,7 +35,7 @@ _UNFIT_TITLE: Final = re.compile("[\x00-\x1f\x7f#<>\\[\\]{}|\ud800-\udfff\ufffd]
 _MOST_TITLE: Final = 300
 """Bytes: MediaWiki's 255 and a namespace prefix."""
 _REVISION: Final = re.compile(r"[1-9][0-9]{0,17}")
-_BOOKMARK: Final = re.compile(r"([0-9]{1,2})\.([0-9]{1,7})\.([0-9]{1,18})\.([0-9a-f]{1,8})")
+_BOOKMARK: Final = re.compile(r"([0-9]{1,3})\.([0-9]{1,7})\.([0-9]{1,18})\.([0-9a-f]{1,8})")
 _VERDICTS: Final = {verdict.word: verdict for verdict in (Verdict.DEAD, Verdict.DOUBTFUL, Verdict.WORKING)}
 _EXTENTS: Final = frozenset(extent.value for extent in Extent)
 _COPIED: Final = {"with": True, "without": False}
@@ -88,6 +91,11 @@ class PageQuery:
         """What names its pages, in the order of the request."""
         return (*self.ids, *self.titles)
 
+    @property
+    def is_for_store(self) -> bool:
+        """Whether it names so many pages that they are told as stored, without their wiki being read."""
+        return len(self.ids) + len(self.titles) > MOST_PAGES
+
 
 Parameters = Mapping[str, str]
 
@@ -111,16 +119,19 @@ def only(given: Parameters, *names: str) -> dict[str, str]:
     return {name: given[name] for name in names if name in given}
 
 
-def page_query_of(given: Parameters) -> PageQuery:
-    """The `PageQuery` in the parameters of a request; raises Problem."""
+def page_query_of(given: Parameters, most: int = MOST_PAGES) -> PageQuery:
+    """The `PageQuery` in the parameters of a request, of at most so many pages; raises Problem."""
     wiki = wiki_of(given)
     named = [name for name in ("pageid", "curid", "title") if name in given]
     if not named:
         raise Problem(400, "no-page")
     if len(named) > 1:
         raise Problem(400, "two-pages")
-    ids = _ids(given[named[0]]) if named[0] != "title" else ()
-    asked = _asked(given["title"]) if named[0] == "title" else ()
+    parts = given[named[0]].split("|")
+    if len(parts) > most:
+        raise Problem(400, "too-many", most)
+    ids = _ids(parts) if named[0] != "title" else ()
+    asked = tuple(dict.fromkeys(part.strip() for part in parts)) if named[0] == "title" else ()
     titles = tuple(dict.fromkeys(map(title_of, asked)))
     count = len(ids) + len(titles)
     return PageQuery(wiki, ids, titles, _revision(given, count), _bookmark(given, count), asked)
@@ -165,11 +176,11 @@ def wants_all(given: Parameters) -> bool:
     raise Problem(400, "all")
 
 
-def verdicts_of(given: Parameters) -> frozenset[Verdict]:
-    """The verdicts by which links are filtered (W-4); none = there is no such filter. Raises Problem."""
-    words = given["verdict"].split("|") if "verdict" in given else []
+def verdicts_of(given: Parameters, name: str = "verdict") -> frozenset[Verdict]:
+    """The verdicts in a parameter by which something is filtered (W-4); none = it is not. Raises Problem."""
+    words = given[name].split("|") if name in given else []
     if not _VERDICTS.keys() >= set(words):
-        raise Problem(400, "verdicts")
+        raise Problem(400, "verdicts", name)
     return frozenset(_VERDICTS[word] for word in words)
 
 
@@ -219,10 +230,7 @@ def callback_of(given: Parameters) -> str:
     return name
 
 
-def _ids(text: str) -> tuple[int, ...]:
-    parts = text.split("|")
-    if len(parts) > MOST_PAGES:
-        raise Problem(400, "too-many", MOST_PAGES)
+def _ids(parts: Sequence[str]) -> tuple[int, ...]:
     if not all(_ID.fullmatch(part) for part in parts):
         raise Problem(400, "page-id")
     return tuple(dict.fromkeys(map(int, parts)))
@@ -243,13 +251,6 @@ def _bookmark(given: Parameters, pages: int) -> Bookmark:
     if (match := _BOOKMARK.fullmatch(given["continue"])) is None or int(match[1]) >= pages:
         raise Problem(400, "continue")
     return Bookmark(int(match[1]), int(match[2]), int(match[3]), match[4])
-
-
-def _asked(text: str) -> tuple[str, ...]:
-    parts = text.split("|")
-    if len(parts) > MOST_PAGES:
-        raise Problem(400, "too-many", MOST_PAGES)
-    return tuple(dict.fromkeys(part.strip() for part in parts))
 
 
 def title_of(text: str) -> str:

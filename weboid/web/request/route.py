@@ -41,9 +41,11 @@ FORM_COST: Final = 10
 
 MOST_FORM: Final = 16 * 1024
 """Bytes of a form of ours."""
-_FORM_OF_PAGES: Final = 64 * 1024
-"""Fifty titles, percent-encoded."""
-_FORM_OF_URLS: Final = 256 * 1024
+_FORM_OF_PAGES: Final = 512 * 1024
+"""The most titles, percent-encoded."""
+_FORM_OF_URLS: Final = 512 * 1024
+_FORM_OF_REVERT: Final = 32 * 1024
+"""The longest URL, percent-encoded."""
 
 
 class Lane(Enum):
@@ -214,6 +216,15 @@ ROUTES: Final = (
         cost=1,
         lane=Lane.LISTS,
     ),
+    _api(
+        "api-reverts",
+        "/api/reverts",
+        *("dbname", "pageid", "revid", "url", "reverter", "why", "format"),
+        methods=_SENT,
+        most_form=_FORM_OF_REVERT,
+        cost=FORM_COST,
+        lane=Lane.PEOPLE,
+    ),
     # URLs.
     _api("api-url", "/api/url", *_PLACE, "at", "pageid", "curid", "title", "format", cost=2, lane=Lane.LISTS),
     _api(
@@ -249,7 +260,7 @@ ROUTES: Final = (
         form_lane=Lane.SEARCH,
     ),
     # Lists, which read many rows.
-    _api("changes", "/changes", *_SCOPE, "since", "format", cost=4, lane=Lane.LISTS),
+    _api("changes", "/changes", *_SCOPE, "since", "to", "format", cost=4, lane=Lane.LISTS),
     _api("dead-feed", "/feeds/dead", *_SCOPE, formats=_FEED, cost=4, lane=Lane.LISTS),
     _api(
         "dead-links",
@@ -319,6 +330,7 @@ ROUTES: Final = (
     _form("admin-block", "/admin/block", "subject", "reason"),
     _form("admin-unblock", "/admin/unblock", "subject"),
     _form("admin-lift", "/admin/lift", "url", "lifted"),
+    _form("admin-revert", "/admin/revert", "revert", "state"),
 )
 
 _ELSEWHERE: Final = (("/api/", _DATA), ("/changes", _DATA), ("/feeds/", _FEED), ("/lists/", _LIST))

@@ -13,7 +13,7 @@ LINKS: Final = web.RequestKey("links", int)
 """How many links were looked up and shown for a request; beyond the usual number they cost more."""
 
 PAGES: Final = web.RequestKey("pages", int)
-"""How many pages a form has named that was sent; the limits have counted those in the address only."""
+"""How many pages the answer to a form is about; the limits have counted one of them."""
 
 FORMAT: Final = web.RequestKey("format", Format)
 """The format that a form has asked for that was sent."""

@@ -1,0 +1,37 @@
+"""A wiki and a service of the scripts' own, both on loopback, and an operator's folder."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pywikibot
+from pywikibot import config, i18n
+from support.little_bot_wiki import DBNAME, LittleBotWiki, open_little_bot_wiki, site_of
+from support.little_service import LittleService, open_little_service
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A wiki, a service that knows it, and pywikibot's site for it."""
+
+    wiki: LittleBotWiki
+    service: LittleService
+    site: Any
+    folder: Path
+
+
+@pytest.fixture
+def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
+    for name in ("base_dir", "put_throttle", "minthrottle", "noisysleep", "max_retries", "retry_wait", "retry_max"):
+        monkeypatch.setattr(config, name, getattr(config, name))
+    for name in ("simulate", "colorized_output"):
+        monkeypatch.setattr(config, name, False)
+    monkeypatch.setattr(i18n, "_messages_package_name", "weboid_scripts.i18n")
+    monkeypatch.setattr(i18n, "_messages_available", True)
+    with open_little_bot_wiki() as wiki, open_little_service(f"{DBNAME}@WMF") as service:
+        site = site_of(wiki, str(tmp_path))
+        wiki.forget()
+        yield Scene(wiki, service, site, tmp_path)
+        pywikibot._sites.clear()

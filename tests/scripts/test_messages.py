@@ -1,0 +1,56 @@
+"""The scripts' messages: complete in the languages that are kept here, documented, and right for one and for many."""
+
+import json
+import re
+
+import pytest
+from pywikibot import i18n
+
+import weboid_scripts
+from weboid.bot.decisions import RepairAction
+from weboid_scripts.summaries import summary_of
+
+FOLDER = weboid_scripts.PATH / "i18n" / "weboid"
+ACTIONS = [action.value for action in RepairAction if action is not RepairAction.NOTHING]
+
+
+@pytest.fixture(autouse=True)
+def _own_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(i18n, "_messages_package_name", "weboid_scripts.i18n")
+    monkeypatch.setattr(i18n, "_messages_available", True)
+
+
+def messages(language: str) -> dict[str, str]:
+    found: dict[str, str] = json.loads((FOLDER / f"{language}.json").read_text(encoding="utf-8"))
+    found.pop("@metadata")
+    return found
+
+
+@pytest.mark.parametrize("language", ["de", "qqq"])
+def test_languages_are_complete(language: str) -> None:
+    assert list(messages(language)) == list(messages("en"))
+
+
+def test_keys_are_sorted() -> None:
+    assert list(messages("en")) == sorted(messages("en"))
+
+
+def test_translations_have_the_same_parameters() -> None:
+    for key, text in messages("en").items():
+        assert set(re.findall(r"%\(\w+\)[ds]", messages("de")[key])) == set(re.findall(r"%\(\w+\)[ds]", text)), key
+
+
+def test_there_is_one_part_of_the_summary_for_every_action() -> None:
+    parts = [key for key in messages("en") if key.startswith("weboid-summary-")]
+    assert sorted(parts) == sorted(f"weboid-summary-{action}" for action in ACTIONS)
+
+
+@pytest.mark.parametrize("language", ["en", "de", "nds"])
+@pytest.mark.parametrize("count", [1, 2, 21])
+def test_summaries_tell_every_action(language: str, count: int) -> None:
+    summary = summary_of(language, ACTIONS * count, "User talk:WeboidBot")
+    assert "[[User talk:WeboidBot|" in summary
+    assert "{{" not in summary
+    assert "%(" not in summary
+    assert summary.count(", ") == len(ACTIONS) - 1
+    assert summary.count(str(count)) == (len(ACTIONS) if count > 1 else 0)

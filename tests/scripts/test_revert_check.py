@@ -1,0 +1,342 @@
+"""Which repairs were taken back, by whom and why; that they are not made again, and what that costs the wiki."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from hashlib import sha1
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from support.little_history import BOT, LittleHistory
+from support.repairs import COPY, URL, settings_of
+
+from weboid.bot.answers import key_of
+from weboid.bot.reverts import EditedLink
+from weboid_scripts.journal import Edit, Journal, NotedRevert
+from weboid_scripts.revert_check import COUNTED, REVERTED, UNKNOWN, RevertCheck, note_reverts, too_many_reverts
+from weboid_scripts.revert_search import ExaminedEdit, RevertSearch
+from weboid_scripts.revisions import RevisionReader
+from weboid_scripts.wiki_query import WikiSilent
+
+WIKI = "enwiki@WMF"
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+OTHER = "http://other.example.org/b.html"
+COPY_OF_OTHER = f"https://web.archive.org/web/20120507093011/{OTHER}"
+PLAIN = f"Fact.<ref>{{{{cite web|url={URL}|title=A}}}}</ref>\n\nMore.<ref>{{{{cite web|url={OTHER}|title=B}}}}</ref>\n"
+ONE_DONE = PLAIN.replace("|title=A", f"|title=A|archive-url={COPY}|archive-date=2012-05-07")
+DONE = ONE_DONE.replace("|title=B", f"|title=B|archive-url={COPY_OF_OTHER}|archive-date=2012-05-07")
+LINKS = tuple(EditedLink(url, str(key_of(url)), "add copy", "D12") for url in (URL, OTHER))
+PAGE = 7
+
+
+class Wiki:
+    """A page that the bot repaired, both links at once, and the journal that has it."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.site = LittleHistory()
+        self.journal = journal
+        self.oldest = self.site.revise(PAGE, "Founder", "Fact.\n")
+        self.site.revise(PAGE, "Author", PLAIN)
+        self.edit = self.repaired()
+
+    def repaired(self, page: int = PAGE, text: str = DONE, *, is_noted: bool = True) -> Edit:
+        parent = next(each.revision for each in reversed(self.site.saved) if each.page == page)
+        revision = self.site.revise(page, BOT, text, "2 links repaired")
+        digest = sha1(text.encode()).hexdigest()
+        edit = Edit(WIKI, page, "A", revision if is_noted else None, parent, NOW, digest, LINKS)
+        return self._with_number(edit, self.journal.note_edit(edit))
+
+    def _with_number(self, edit: Edit, number: int) -> Edit:
+        return next(
+            each for each in self.journal.edits_of_link(WIKI, edit.page, LINKS[0].normal) if each.number == number
+        )
+
+    def check(self) -> RevertCheck:
+        return RevertCheck(self.site, self.journal, wiki=WIKI, settings=settings_of(), bot=BOT)
+
+    def may_repair(self) -> dict[str, str | None]:
+        return self.check().may_repair(SimpleNamespace(pageid=PAGE), [URL, OTHER])
+
+    def examined(self, *edits: Edit) -> list[ExaminedEdit]:
+        search = RevertSearch(self.site, self.journal, settings_of(), BOT)
+        return list(search.examine(edits or [self.edit]))
+
+    def found(self) -> dict[str, tuple[str, str, str]]:
+        """By URL how, why and by whom its repair was taken back."""
+        [examined] = self.examined()
+        return {
+            each.link.url: (each.finding.verdict.value, str(each.finding.why), each.revision.user)
+            for each in examined.reverts
+        }
+
+
+@pytest.fixture
+def wiki(tmp_path: Path) -> Iterator[Wiki]:
+    with Journal(tmp_path / "journal.sqlite3") as journal:
+        yield Wiki(journal)
+
+
+def _undo(wiki: Wiki) -> None:
+    wiki.site.revise(PAGE, "Doubter", PLAIN, "Undid revision by WeboidBot", "mw-undo")
+
+
+def _undo_among_other_edits(wiki: Wiki) -> None:
+    wiki.site.revise(PAGE, "Author", DONE + "News.\n")
+    wiki.site.revise(PAGE, "Doubter", PLAIN + "News.\n", "Undid revision by WeboidBot", "mw-undo")
+    wiki.site.revise(PAGE, "Author", PLAIN + "News, and more.\n")
+
+
+def _blanked_first(wiki: Wiki) -> None:
+    wiki.site.revise(PAGE, "Vandal", "")
+    wiki.site.revise(PAGE, "Doubter", PLAIN, "the links work")
+
+
+@pytest.mark.parametrize("act", [_undo, _undo_among_other_edits, _blanked_first])
+def test_an_undone_edit_is_not_repeated(wiki: Wiki, act: Callable[[Wiki], None]) -> None:
+    act(wiki)
+    found = wiki.found()
+    assert set(found) == {URL, OTHER}
+    assert {(verdict, user) for verdict, _, user in found.values()} == {("reverted", "Doubter")}
+    assert wiki.may_repair() == {URL: REVERTED, OTHER: REVERTED}
+    assert len(wiki.journal.reverts_of(wiki.edit.number)) == 2
+
+
+def test_one_link_put_back_by_hand_leaves_the_other_alone(wiki: Wiki) -> None:
+    partly = DONE.replace(f"|archive-url={COPY}|archive-date=2012-05-07", "")
+    wiki.site.revise(PAGE, "Doubter", partly + "News.\n", "works for me")
+    assert wiki.found() == {URL: ("reverted", "link-works", "Doubter")}
+    assert wiki.may_repair() == {URL: REVERTED, OTHER: None}
+
+
+def test_what_others_wrote_meanwhile_does_not_hide_why(wiki: Wiki) -> None:
+    partly = DONE.replace(f"|archive-url={COPY}|archive-date=2012-05-07", "")
+    wiki.site.revise(PAGE, "Author", DONE + "News.\n", "news")
+    wiki.site.revise(PAGE, "Doubter", partly + "News.\n", "the archived copy is blank")
+    assert wiki.found() == {URL: ("reverted", "wrong-copy", "Doubter")}
+
+
+def test_an_edit_that_vandalism_took_along_is_no_fault_of_ours(wiki: Wiki) -> None:
+    wiki.site.revise(PAGE, "Vandal", DONE + "Nonsense!\n")
+    wiki.site.revise(PAGE, "Guard", PLAIN, "rvv")
+    reverted = ("reverted", "vandalism-revert", "Guard")
+    assert wiki.found() == {URL: reverted, OTHER: reverted}
+
+
+def test_an_older_version_restored_past_our_edit_is_no_fault_of_ours_but_not_repeated(wiki: Wiki) -> None:
+    older = wiki.site.saved[0].text.replace("Fact.", f"Fact. {PLAIN}")
+    page = 8
+    wiki.site.revise(page, "Author", older)
+    wiki.site.revise(page, "Vandal", older + "Nonsense!\n")
+    edit = wiki.repaired(page, DONE + "Nonsense!\n")
+    wiki.site.revise(page, "Guard", older, "rvv", "mw-manual-revert")
+    [examined] = wiki.examined(edit)
+    assert {str(each.finding.why) for each in examined.reverts} == {"vandalism-revert"}
+    assert {each.revision.user for each in examined.reverts} == {"Guard"}
+    assert not any(each.finding.is_false_positive for each in examined.reverts)
+    assert wiki.check().may_repair(SimpleNamespace(pageid=page), [URL]) == {URL: REVERTED}
+
+
+def _blanked_and_restored(wiki: Wiki) -> None:
+    wiki.site.revise(PAGE, "Vandal", "")
+    wiki.site.revise(PAGE, "Guard", DONE, "rvv", "mw-rollback")
+
+
+def _edited_elsewhere(wiki: Wiki) -> None:
+    wiki.site.revise(PAGE, "Author", DONE + "News.\n")
+
+
+def _undone_and_done_by_hand(wiki: Wiki) -> None:
+    _undo(wiki)
+    wiki.site.revise(PAGE, "Author", DONE + "News.\n")
+
+
+def _moved_and_deleted(wiki: Wiki) -> None:
+    wiki.site.delete(PAGE)
+
+
+@pytest.mark.parametrize(
+    "act", [_blanked_and_restored, _edited_elsewhere, _undone_and_done_by_hand, _moved_and_deleted]
+)
+def test_what_still_stands_or_is_gone_altogether_was_not_reverted(wiki: Wiki, act: Callable[[Wiki], None]) -> None:
+    act(wiki)
+    assert wiki.found() == {}
+    assert wiki.may_repair() == {URL: None, OTHER: None}
+
+
+def test_the_bots_own_later_edits_are_no_reverts(wiki: Wiki) -> None:
+    wiki.site.revise(PAGE, BOT, PLAIN, "something else that this account does")
+    assert wiki.found() == {}
+    newer = wiki.repaired(text=DONE)
+    wiki.site.revise(PAGE, "Doubter", PLAIN, "no")
+    assert wiki.found() == {}
+    assert {each.link.url for each in wiki.examined(newer)[0].reverts} == {URL, OTHER}
+
+
+def test_a_link_that_we_repaired_twice_was_reverted_once(wiki: Wiki) -> None:
+    newer = wiki.repaired(text=DONE.replace("20120507093011", "20150507093011"))
+    wiki.site.revise(PAGE, "Doubter", PLAIN, "no")
+    assert [len(each.reverts) for each in wiki.examined(wiki.edit, newer)] == [0, 2]
+
+
+def test_a_page_that_is_again_as_we_saved_it_is_not_read(wiki: Wiki) -> None:
+    _blanked_and_restored(wiki)
+    wiki.examined()
+    assert [question["rvprop"] for question in wiki.site.asked] == ["ids|user|comment|tags|sha1|timestamp"]
+
+
+def test_an_edit_of_a_page_that_is_gone_was_not_saved(wiki: Wiki) -> None:
+    last = wiki.site.saved[-1].revision
+    wiki.site.revise(8, "Author", PLAIN)
+    there = wiki.repaired(8)
+    wiki.journal.note_edit(Edit(WIKI, PAGE, "A", None, last, NOW, "", LINKS))
+    wiki.site.delete(PAGE)
+    examined = wiki.examined(*wiki.journal.unfinished_edits(WIKI), there)
+    assert [each.edit for each in examined] == [there]
+
+
+def test_a_silent_wiki_means_not_now_for_what_was_done_before_alone(wiki: Wiki) -> None:
+    wiki.site.is_silent = True
+    assert wiki.may_repair() == {URL: UNKNOWN, OTHER: UNKNOWN}
+    third = "http://third.example.org/"
+    assert wiki.check().may_repair(SimpleNamespace(pageid=PAGE), [third, "no url"]) == {third: None, "no url": None}
+    wiki.site.is_silent = False
+    assert wiki.may_repair() == {URL: None, OTHER: None}
+    wiki.site.is_silent = True
+    with pytest.raises(WikiSilent):
+        wiki.examined()
+
+
+def test_a_link_that_the_journal_does_not_have_costs_the_wiki_nothing(wiki: Wiki) -> None:
+    wiki.check().may_repair(SimpleNamespace(pageid=8), [URL, OTHER])
+    assert wiki.site.asked == []
+
+
+def test_what_is_hidden_is_not_repeated(wiki: Wiki) -> None:
+    _edited_elsewhere(wiki)
+    assert wiki.edit.revision is not None
+    wiki.site.hide(wiki.edit.revision)
+    assert [each.is_known for each in wiki.examined()] == [False]
+    assert wiki.may_repair() == {URL: UNKNOWN, OTHER: UNKNOWN}
+
+
+def test_once_released_it_may_be_repeated_until_that_is_undone_too(wiki: Wiki) -> None:
+    _undo(wiki)
+    wiki.may_repair()
+    wiki.journal.release(wiki.edit.number, LINKS[0].normal, NOW)
+    assert wiki.may_repair() == {URL: None, OTHER: REVERTED}
+    wiki.repaired(text=ONE_DONE)
+    wiki.site.revise(PAGE, "Doubter", PLAIN, "again: no")
+    assert wiki.may_repair() == {URL: REVERTED, OTHER: REVERTED}
+
+
+def test_an_edit_that_a_crash_left_unfinished_is_found_on_the_wiki(wiki: Wiki) -> None:
+    _undo(wiki)
+    wiki.may_repair()
+    for link in LINKS:
+        wiki.journal.release(wiki.edit.number, link.normal, NOW)
+    crashed = wiki.repaired(is_noted=False)
+    wiki.site.revise(PAGE, "Doubter", PLAIN, "again: no")
+    assert wiki.may_repair() == {URL: REVERTED, OTHER: REVERTED}
+    assert [edit.number for edit in wiki.journal.last_edits(WIKI, 1)] == [crashed.number]
+
+
+def test_an_unfinished_edit_that_the_wiki_merged_with_another_is_found(wiki: Wiki) -> None:
+    read = wiki.site.saved[-1].revision
+    wiki.site.revise(PAGE, "Author", PLAIN + "News.\n")
+    merged = wiki.site.revise(PAGE, BOT, DONE + "News.\n")
+    number = wiki.journal.note_edit(Edit(WIKI, PAGE, "A", None, read, NOW, "", LINKS))
+    wiki.site.revise(PAGE, "Doubter", PLAIN + "News.\n", "no")
+    wiki.examined(*wiki.journal.unfinished_edits(WIKI))
+    noted = wiki.journal.edit_of_revision(WIKI, merged)
+    assert noted is not None
+    assert noted.number == number
+
+
+def test_another_edit_of_ours_is_not_taken_for_one_that_was_never_saved(wiki: Wiki) -> None:
+    read = wiki.site.revise(PAGE, BOT, DONE + "More.\n", "something else that this account does")
+    wiki.journal.note_edit(Edit(WIKI, PAGE, "A", None, read, NOW, "", LINKS))
+    wiki.repaired(text=DONE + "And more.\n")
+    wiki.examined(*wiki.journal.unfinished_edits(WIKI))
+    assert len(wiki.journal.unfinished_edits(WIKI)) == 1
+
+
+def test_an_edit_that_was_never_saved_bars_nothing(wiki: Wiki) -> None:
+    last = wiki.site.saved[-1].revision
+    wiki.journal.note_edit(Edit(WIKI, PAGE, "A", None, last, NOW, "", LINKS))
+    assert wiki.may_repair() == {URL: None, OTHER: None}
+    _undo(wiki)
+    assert wiki.may_repair() == {URL: REVERTED, OTHER: REVERTED}
+
+
+def test_the_reverter_is_found_among_hundreds_of_later_revisions_told_in_parts(wiki: Wiki) -> None:
+    wiki.site.part = 70
+    for number in range(300):
+        wiki.site.revise(PAGE, f"Author {number}", f"{DONE}{number}\n")
+    undoing = wiki.site.revise(PAGE, "Doubter", PLAIN + "299\n", "no")
+    for number in range(300, 600):
+        wiki.site.revise(PAGE, f"Author {number}", f"{PLAIN}{number}\n")
+    wiki.site.asked.clear()
+    [examined] = wiki.examined()
+    assert {(each.revision.user, each.revision.revision) for each in examined.reverts} == {("Doubter", undoing)}
+    assert len(wiki.site.asked) < 30
+
+
+def test_untouched_pages_cost_a_request_for_fifty(wiki: Wiki) -> None:
+    edits = []
+    for page in range(100, 250):
+        wiki.site.revise(page, "Author", PLAIN)
+        edits.append(wiki.repaired(page))
+    wiki.site.revise(249, "Author", DONE + "News.\n")
+    wiki.site.asked.clear()
+    assert [each.reverts for each in wiki.examined(*edits)] == [()] * 150
+    assert [question["rvprop"] for question in wiki.site.asked].count("ids|content") == 1
+    assert len(wiki.site.asked) == 4
+
+
+@pytest.mark.parametrize(
+    "page", [{}, {"pageid": 7, "revisions": "all"}, {"pageid": 7, "revisions": [{"revid": "1"}]}, 5]
+)
+def test_answers_that_make_no_sense_say_nothing(wiki: Wiki, page: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wiki.site, "answer", lambda question: {"query": {"pages": [page]}})
+    assert RevisionReader(wiki.site).newest([7]) == {}
+    assert RevisionReader(wiki.site).texts([7]) == {}
+
+
+@pytest.mark.parametrize("answer", [{}, {"query": {}}, {"query": []}, {"query": {"pages": {}}}, []])
+def test_an_answer_without_pages_is_silence(wiki: Wiki, answer: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wiki.site, "answer", lambda question: answer)
+    with pytest.raises(WikiSilent):
+        RevisionReader(wiki.site).newest([7])
+
+
+def test_the_third_revert_among_the_last_edits_stops_the_run(wiki: Wiki) -> None:
+    numbers = [wiki.repaired(page=PAGE).number for _ in range(COUNTED)]
+    for reverted, number in enumerate(numbers[:4]):
+        assert (too_many_reverts(wiki.journal, WIKI) is None) == (reverted < 3)
+        wiki.journal.note_revert(NotedRevert(number, LINKS[0].normal, URL, "reverted", "link-works", 1, "A", NOW, True))
+    reason = too_many_reverts(wiki.journal, WIKI)
+    assert reason is not None
+    assert "4 of the last 200" in reason
+    assert "-resume" in reason
+    assert too_many_reverts(wiki.journal, "dewiki@WMF") is None
+    wiki.journal.count_anew(WIKI)
+    assert too_many_reverts(wiki.journal, WIKI) is None
+
+
+def test_looking_back_notes_what_was_reverted_lately(wiki: Wiki) -> None:
+    for page in (100, 101, 102):
+        wiki.site.revise(page, "Author", PLAIN)
+        wiki.repaired(page)
+        wiki.site.revise(page, "Doubter", PLAIN, "no", "mw-undo")
+    assert too_many_reverts(wiki.journal, WIKI) is None
+    wiki.check().look_back()
+    assert too_many_reverts(wiki.journal, WIKI) is not None
+
+
+def test_noting_twice_changes_nothing(wiki: Wiki) -> None:
+    _undo(wiki)
+    [examined] = wiki.examined()
+    note_reverts(wiki.journal, examined)
+    noted = wiki.journal.reverts_of(wiki.edit.number)
+    note_reverts(wiki.journal, examined)
+    assert wiki.journal.reverts_of(wiki.edit.number) == noted

@@ -1,0 +1,70 @@
+"""``pwb weboid_repair`` as an operator runs it, and what it says when something must be corrected first."""
+
+from pathlib import Path
+
+import pytest
+from scripts.conftest import Scene
+from scripts.test_repair import COPY, TEXT, add_page, settings
+from support.pwb import Operator, write_operators_folder
+
+
+@pytest.fixture
+def operator(scene: Scene, tmp_path: Path) -> Operator:
+    """An operator of the bot on the small wiki, which has one page to repair."""
+    folder = tmp_path / "operator"
+    write_operators_folder(folder, scene.wiki.base.removeprefix("http://"))
+    scene.wiki.save("MediaWiki:Weboid.json", settings(), model="json")
+    add_page(scene, "A")
+    return Operator(folder, {"WEBOID_SERVICE": scene.service.base})
+
+
+def test_a_page_is_repaired(scene: Scene, operator: Operator) -> None:
+    ran = operator.pwb("weboid_repair", "-page:A", "-always")
+    assert ran.status == 0, ran.out
+    assert COPY in scene.wiki.text("A")
+    assert "1  archive-added" in ran.out
+
+
+def test_without_an_answer_nothing_is_saved(scene: Scene, operator: Operator) -> None:
+    ran = operator.pwb("weboid_repair", "-page:A")
+    assert (ran.status, scene.wiki.text("A")) == (2, TEXT)
+    assert "-always" in ran.out
+    assert "Traceback" not in ran.out
+
+
+def test_a_wrong_password_is_told(scene: Scene, operator: Operator) -> None:
+    scene.wiki.account = ""
+    ran = operator.pwb("weboid_repair", "-page:A", "-always")
+    assert ran.status == 2
+    assert "user-password.cfg" in ran.out
+    assert "Traceback" not in ran.out
+
+
+@pytest.mark.parametrize("domain", ["127.0.0.1:9", "nowhere.invalid"])
+def test_no_way_to_the_wiki_is_told_once(operator: Operator, domain: str) -> None:
+    operator.use(domain)
+    ran = operator.pwb("weboid_repair", "-page:A", "-always")
+    assert ran.status == 2
+    assert "cannot be reached" in ran.out
+    assert "Traceback" not in ran.out
+    assert len(ran.out.splitlines()) <= 3
+
+
+def test_another_service_is_told_once(scene: Scene, operator: Operator) -> None:
+    ran = operator.pwb("weboid_repair", "-page:A", "-always", f"-service:{scene.wiki.base}")
+    assert ran.status == 2
+    assert ran.out.count("does not answer as version 2") == 1
+
+
+def test_somebody_who_stops_it_has_a_status_of_its_own(scene: Scene, operator: Operator) -> None:
+    scene.wiki.save("User:WeboidBot/Run", "stop")
+    ran = operator.pwb("weboid_repair", "-page:A", "-always")
+    assert (ran.status, scene.wiki.text("A")) == (3, TEXT)
+
+
+def test_help_has_the_options_of_script_and_generators(operator: Operator) -> None:
+    operator.use("nowhere.invalid")
+    ran = operator.pwb("weboid_repair", "-help")
+    assert ran.status == 0
+    for option in ("-weboid:dead", "-runpage:TITLE", "-cat ", "-always"):
+        assert option in ran.out

@@ -1,0 +1,250 @@
+"""W-8: a form may name 500 pages, which are told as stored: complete, once each, with few statements."""
+
+import asyncio
+import json
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import psycopg
+import pytest
+from lxml import etree
+from support.observations import LOST
+from support.stored import key
+from support.webservice import Site, open_service, record_weeks
+
+from weboid.store.pages.spam import record_spam_links
+
+WIKI = "testwiki@wmflabs"
+LARGE = 3_000
+FEW = 3
+MOST_STATEMENTS = 12
+"""Of one answer: of 500 links each four at the most, where many are dead; of pages and wiki four together."""
+MISSING = range(900, 920)
+LARGE_PAGES = (150, 380)
+SPAM_PAGE = 200
+PAGES = (*range(101, 581), *MISSING)
+"""500 ids, 20 of which are no pages."""
+
+
+def urls_of(page: int) -> set[str]:
+    """The links of a page in normal form; some pages have none."""
+    if page in LARGE_PAGES:
+        return {f"http://p{page}.demo/{link}" for link in range(LARGE)}
+    return {f"http://h{link}.demo/{page}" for link in range(page % (FEW + 1))}
+
+
+def spam_of(page: int) -> set[str]:
+    return {f"http://spam{link}.demo/" for link in range(4)} if page == SPAM_PAGE else set()
+
+
+async def fill(site: Site) -> None:
+    await site.wiki.take_in({page: urls_of(page) for page in PAGES if page not in MISSING}, 100)
+    async with site.wiki.pool.connection() as conn:
+        spam = {key(url): url for url in spam_of(SPAM_PAGE)}
+        await record_spam_links(conn, site.wiki.wiki.wiki, {SPAM_PAGE: spam})
+        # Of what is dead more is looked up: what people said of it, and its copies.
+        dead = {url for page in PAGES if page % 2 for url in urls_of(page)}
+        await record_weeks(conn, dead, lambda _: LOST)
+
+
+async def sent(site: Site, **fields: str) -> tuple[int, str, str]:
+    """Status, type and body of the answer to a form."""
+    async with site.client.post(f"{site.url}/api/page", data={"dbname": WIKI, **fields}) as response:
+        return response.status, response.content_type, await response.text()
+
+
+async def parts(site: Site, **fields: str) -> list[dict[str, Any]]:
+    """All parts of an answer, by `continue`."""
+    found: list[dict[str, Any]] = []
+    after: dict[str, str] = {}
+    while True:
+        status, _, body = await sent(site, **fields, **after)
+        assert status == 200, body
+        found.append(json.loads(body))
+        if found[-1]["continue"] is None:
+            return found
+        after = {"continue": found[-1]["continue"]}
+        assert len(found) < 20
+
+
+def collected(answers: list[dict[str, Any]]) -> dict[int, list[str]]:
+    """The links by page, by the documented rule; in the order of the answers."""
+    pages: dict[int, list[str]] = {}
+    for page in (page for answer in answers for page in answer["pages"]):
+        links = [link["normal"] for link in page["links"]]
+        if page["part"] is None or page["part"]["from"] == 0:
+            assert page["id"] not in pages
+            pages[page["id"]] = []
+        assert page["part"] is None or page["part"]["from"] == len(pages[page["id"]])
+        pages[page["id"]] += links
+    return pages
+
+
+class Statements:
+    """Counts the statements of our connections while an answer is made."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        execute = psycopg.AsyncCursor.execute
+
+        async def counted(cursor: Any, *given: Any, **more: Any) -> Any:
+            self.count += 1
+            return await execute(cursor, *given, **more)
+
+        monkeypatch.setattr(psycopg.AsyncCursor, "execute", counted)
+
+
+async def test_500_pages_come_complete_and_once_each_as_stored_with_few_statements(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_service(database, tmp_path) as site:
+        await fill(site)
+        ids = "|".join(map(str, PAGES))
+        asked, statements = site.source.asked, Statements(monkeypatch)
+        answers = await parts(site, pageid=ids, all="1")
+        assert site.source.asked == asked
+        assert statements.count <= MOST_STATEMENTS * len(answers)
+        pages = collected(answers)
+        assert list(pages) == [page for page in PAGES if page not in MISSING]
+        for page, links in pages.items():
+            assert sorted(links) == sorted(urls_of(page) | spam_of(page)), page
+        assert [name for answer in answers for name in answer["missing"]] == [str(page) for page in MISSING]
+        for answer in answers:
+            assert sum(len(page["links"]) for page in answer["pages"]) <= 2_000
+            assert not any(page["live"] for page in answer["pages"])
+        # Whatever is told of them, the pages are looked up together.
+        before = statements.count
+        (small,) = await parts(site, pageid="|".join(str(page) for page in PAGES if page not in LARGE_PAGES))
+        assert len(small["pages"]) == len(PAGES) - len(MISSING) - len(LARGE_PAGES)
+        assert statements.count - before <= 12
+
+
+async def test_titles_lead_to_pages_as_ids_do(database: str, tmp_path: Path) -> None:
+    async with open_service(database, tmp_path) as site:
+        await fill(site)
+        names = [f"Page {page}" for page in PAGES]
+        answers = await parts(site, title="|".join([*names[:250], "Page_150", *names[251:]]), all="1")
+        pages = collected(answers)
+        assert list(pages) == [page for page in PAGES if page not in MISSING and page != PAGES[250]]
+        assert all(sorted(links) == sorted(urls_of(page) | spam_of(page)) for page, links in pages.items())
+        assert [name for answer in answers for name in answer["missing"]] == [f"Page {page}" for page in MISSING]
+
+
+async def test_a_page_that_changes_between_two_parts_begins_anew(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weboid.web.answer.parts.MOST_LINKS", 5)
+    await site.wiki.take_in({page: urls_of(page) for page in range(301, 361)}, 100)
+    await site.wiki.take_in({150: {f"http://a{link}.demo/" for link in range(9)}}, 100)
+    ids = "|".join(["150", *(str(page) for page in range(301, 361))])
+    first = json.loads((await sent(site, pageid=ids, all="1"))[2])
+    assert first["pages"][0]["part"] == {"from": 0, "to": 5, "of": 9}
+    await site.wiki.take_in({150: {f"http://b{link}.demo/" for link in range(7)}}, 100, latest=2)
+    second = json.loads((await sent(site, pageid=ids, all="1", **{"continue": first["continue"]}))[2])
+    assert [(page["id"], page["part"]) for page in second["pages"]] == [(150, {"from": 0, "to": 5, "of": 7})]
+    assert all(link["normal"].startswith("http://b") for link in second["pages"][0]["links"])
+    third = json.loads((await sent(site, pageid=ids, all="1", **{"continue": second["continue"]}))[2])
+    assert [(page["id"], page["part"]) for page in third["pages"][:2]] == [
+        (150, {"from": 5, "to": 7, "of": 7}),
+        (301, None),
+    ]
+
+
+async def test_fifty_pages_are_read_live_and_one_more_is_told_as_stored(site: Site) -> None:
+    await site.wiki.take_in({page: urls_of(page) for page in range(301, 352)}, 100)
+    fifty = "|".join(map(str, [1, *range(301, 350)]))
+    (live,) = await parts(site, pageid=fifty)
+    assert [page["live"] for page in live["pages"]] == [True]
+    asked = site.source.asked
+    (stored,) = await parts(site, pageid=f"{fifty}|350")
+    assert (len(stored["pages"]), {page["live"] for page in stored["pages"]}) == (51, {False})
+    # An id that is given twice is one.
+    (live,) = await parts(site, pageid=f"{fifty}|1")
+    assert ([page["live"] for page in live["pages"]], site.source.asked) == ([True], asked + 1)
+
+
+async def test_an_answer_that_is_kept_follows_what_is_stored(site: Site) -> None:
+    await site.wiki.take_in({page: urls_of(page) for page in range(301, 361)}, 100)
+    ids = "|".join(map(str, range(301, 361)))
+    first = await sent(site, pageid=ids, all="1")
+    assert await sent(site, pageid=ids, all="1") == first
+    await site.wiki.take_in({301: {"http://new.demo/"}}, 100, latest=2)
+    pages = json.loads((await sent(site, pageid=ids, all="1"))[2])["pages"]
+    assert [link["normal"] for link in pages[0]["links"]] == ["http://new.demo/"]
+
+
+async def test_xml_says_what_json_says(site: Site) -> None:
+    await site.wiki.take_in({page: urls_of(page) for page in range(301, 361)}, 100)
+    ids = "|".join(map(str, range(301, 362)))
+    (told,) = await parts(site, pageid=ids, all="1")
+    status, kind, body = await sent(site, pageid=ids, all="1", format="xml")
+    assert (status, kind) == (200, "application/xml")
+    tree = etree.fromstring(body.encode())
+    assert [(page.get("id"), page.get("live"), len(page.findall("link"))) for page in tree.iter("page")] == [
+        (str(page["id"]), "false", len(page["links"])) for page in told["pages"]
+    ]
+    assert [missing.text for missing in tree.iter("missing")] == ["361"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "name"),
+    [
+        ({"pageid": "|".join(map(str, range(1, 502)))}, 400, "too-many"),
+        ({"title": "|".join(f"Page {page}" for page in range(501))}, 400, "too-many"),
+        ({"pageid": "|".join(map(str, range(1, 101))), "title": "A|B"}, 400, "two-pages"),
+        ({"pageid": "|".join(map(str, range(1, 101))), "revid": "7"}, 400, "revid"),
+        ({"pageid": "|".join(map(str, range(1, 101))), "continue": "100.0.0.0"}, 400, "continue"),
+        ({"pageid": "|".join(map(str, range(1, 101))) + "|x"}, 400, "page-id"),
+        ({"pageid": "|".join(map(str, range(10**10 - 500, 10**10)))}, 404, "unknown-page"),
+        ({"title": "|".join("ж" * 150 for _ in range(600))}, 413, "form-too-long"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_what_cannot_be_told_gets_a_key_in_the_format_requested(
+    site: Site, fields: dict[str, str], status: int, name: str
+) -> None:
+    got, kind, body = await sent(site, **fields)
+    assert (got, kind, json.loads(body)["error"]["key"]) == (status, "application/json", f"weboid-error-{name}")
+    assert len(body) < 2_000
+    if status != 413:
+        got, kind, body = await sent(site, **fields, format="xml")
+        error = etree.fromstring(body.encode()).find("error")
+        assert error is not None
+        assert (got, kind, error.get("key")) == (status, "application/xml", f"weboid-error-{name}")
+
+
+async def test_a_page_for_people_and_an_address_name_no_more_pages_than_before(site: Site) -> None:
+    ids = "|".join(map(str, range(1, 52)))
+    for got, _, body in (
+        await sent(site, pageid=ids, format="html"),
+        await site.fetch(f"/api/page?dbname={WIKI}&pageid={ids}&format=html"),
+    ):
+        assert (got, "50" in str(body)) == (400, True)
+    assert (await site.fetch(f"/api/page?dbname={WIKI}&pageid={ids}"))[0] == 400
+
+
+async def test_500_titles_of_the_greatest_length_fit_into_a_form(site: Site) -> None:
+    titles = "|".join(f"{number:03}{'ж' * 148}" for number in range(500))
+    got, _, body = await sent(site, title=titles)
+    assert (got, json.loads(body)["error"]["key"]) == (404, "weboid-error-unknown-page")
+
+
+async def test_nobody_waits_for_the_pages_of_a_form(database: str, tmp_path: Path) -> None:
+    async with open_service(database, tmp_path) as site:
+        await fill(site)
+        late_s = 0.0
+
+        async def look() -> None:
+            nonlocal late_s
+            while True:
+                begun_s = monotonic()
+                await site.fetch("/healthz")
+                late_s = max(late_s, monotonic() - begun_s)
+                await asyncio.sleep(0.005)
+
+        looking = asyncio.create_task(look())
+        await parts(site, pageid="|".join(map(str, PAGES)), all="1")
+        looking.cancel()
+        with suppress(asyncio.CancelledError):
+            await looking
+        assert late_s < 1.0

@@ -1,0 +1,220 @@
+"""B-6: operators of bots state that repairs were undone; the link is frozen on that wiki, and answers tell it."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import etree
+from support.stored import key
+from support.webservice import DEAD, MOVED, TODAY, Site, open_service
+
+from weboid.assets import asset
+from weboid.core.verdict.revert_reason import RevertReason
+from weboid.store.archives.wiki_settings import StoredSettings, record_settings
+from weboid.store.people.audit import list_audit
+from weboid.store.people.revert import RevertState, list_reverts, record_reviewed
+
+TRUSTED = {"Authorization": "Bearer known"}
+ANSWER = "/api/page?dbname=testwiki@wmflabs&pageid=1&all=1"
+FORM = {
+    "dbname": "testwiki@wmflabs",
+    "pageid": "1",
+    "revid": "77",
+    "url": DEAD,
+    "reverter": "Ann",
+    "why": "link-works",
+}
+
+
+@pytest.fixture
+async def site(site_database: str, tmp_path: Path) -> AsyncIterator[Site]:
+    """A service that trusts one client."""
+    tokens = f"deadbot:{sha256(b'known').hexdigest()}"
+    async with open_service(site_database, tmp_path, environ={"WEBOID_WEB_TOKENS": tokens}) as service:
+        yield service
+
+
+async def state(site: Site, expected: int = 201, token: str = "known", **changes: str) -> Any:
+    """Sends a revert; gives the answer."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    async with site.client.post(f"{site.url}/api/reverts", data=FORM | changes, headers=headers) as response:
+        assert response.status == expected, await response.text()
+        assert response.headers["Cache-Control"] == "no-store" or expected >= 400
+        return await response.json()
+
+
+async def flags(site: Site, path: str = ANSWER) -> dict[str, list[str]]:
+    """The flags of each link that has some."""
+    pages = json.loads((await site.fetch(path))[1])["pages"]
+    return {link["normal"]: link["flags"] for page in pages for link in page["links"] if link["flags"]}
+
+
+async def test_a_revert_is_kept_with_its_reverter_and_logged_with_the_clients_name(site: Site) -> None:
+    told = await state(site, reverter="Änn/192.0.2.1")
+    assert told["version"] == 2
+    expected = {"wiki": "testwiki@wmflabs", "page": 1, "revision": 77, "normal": DEAD, "state": "open"}
+    assert told["revert"] == {"id": told["revert"]["id"], **expected}
+    async with site.wiki.pool.connection() as conn:
+        (listed,) = await list_reverts(conn, RevertState.OPEN)
+        (entry,) = await list_audit(conn)
+    said = listed.revert.stated
+    assert (said.key, said.page, said.revision, said.why) == (key(DEAD), 1, 77, "link-works")
+    assert (said.reverter, said.client, listed.revert.day) == ("Änn/192.0.2.1", "deadbot", TODAY)
+    assert (entry.action, entry.subject, entry.name, entry.object) == ("revert", "", "deadbot", DEAD)
+    assert entry.detail == "testwiki@wmflabs 1 77 link-works: Änn/192.0.2.1"
+
+
+async def test_it_freezes_the_link_and_changes_nothing_else_that_is_told(site: Site) -> None:
+    before = json.loads((await site.fetch(ANSWER))[1])
+    await state(site)
+    after = json.loads((await site.fetch(ANSWER))[1])
+    (frozen,) = [link for link in after["pages"][0]["links"] if link["flags"]]
+    assert (frozen["normal"], frozen["flags"], frozen["reported"]) == (DEAD, ["frozen"], None)
+    frozen["flags"] = []
+    assert after == before
+    assert await site.wiki.rows("SELECT FROM report") == []
+
+
+async def test_the_same_again_gives_the_first_one_and_is_not_logged_again(site: Site) -> None:
+    first = await state(site)
+    again = await state(site, 200, reverter="Other", why="style", pageid="2")
+    assert again["revert"] == first["revert"]
+    async with site.wiki.pool.connection() as conn:
+        await record_reviewed(conn, first["revert"]["id"], RevertState.RELEASED, "Boss")
+    assert (await state(site, 200))["revert"] == {**first["revert"], "state": "released"}
+    assert await flags(site) == {}
+    async with site.wiki.pool.connection() as conn:
+        assert len(await list_audit(conn)) == 1
+
+
+@pytest.mark.parametrize("path", [ANSWER, f"{ANSWER}&revid=7", f"{ANSWER}&format=html"])
+async def test_an_answer_that_somebody_has_is_stale_once_a_link_is_frozen(site: Site, path: str) -> None:
+    tag = (await site.fetch(path))[2].headers["ETag"]
+    assert (await site.fetch(path, If_None_Match=tag))[0] == 304
+    await state(site)
+    assert (await site.fetch(path, If_None_Match=tag))[0] == 200
+
+
+@pytest.mark.parametrize("silent", [False, True])
+async def test_it_is_told_live_and_as_stored_in_json_xml_and_of_one_url(site: Site, silent: bool) -> None:
+    site.source.silent = silent
+    await state(site)
+    assert await flags(site) == {DEAD: ["frozen"]}
+    one = f"/api/url?dbname=testwiki@wmflabs&pageid=1&url={DEAD.replace('&', '%26').replace('%22', '%2522')}"
+    assert await flags(site, one) == {DEAD: ["frozen"]}
+    tree = etree.fromstring((await site.fetch(f"{ANSWER}&format=xml"))[1].encode())
+    links = {link.get("normal"): [flag.text for flag in link.iter("flag")] for link in tree.iter("link")}
+    assert links[DEAD] == ["frozen"]
+    assert links[MOVED] == []
+
+
+async def test_lists_and_changes_of_the_wiki_tell_it_too(site: Site) -> None:
+    await state(site)
+    wiki = "dbname=testwiki@wmflabs"
+    assert await flags(site, f"/lists/dead?{wiki}&format=json") == {DEAD: ["frozen"]}
+    changes = json.loads((await site.fetch(f"/changes?{wiki}&since=0"))[1])["changes"]
+    assert [each["link"]["flags"] for each in changes if each["link"]["normal"] == DEAD] == [["frozen"]]
+
+
+@pytest.mark.parametrize("silent", [False, True])
+async def test_what_the_wikis_settings_say_of_links_is_told_with_it(site: Site, silent: bool) -> None:
+    page = json.loads((asset("wikis") / "enwiki.json").read_text(encoding="utf-8"))
+    page |= {"dbname": "testwiki@wmflabs", "links": {"permadead": ["dead.demo"], "subscription": ["http://a.demo/o"]}}
+    async with site.wiki.pool.connection() as conn:
+        await record_settings(conn, StoredSettings(site.wiki.wiki.wiki, TODAY, json.dumps(page)))
+    site.source.silent = silent
+    await state(site)
+    assert await flags(site) == {DEAD: ["frozen", "permadead"], MOVED: ["subscription"]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "http", "error"),
+    [
+        ({"url": ""}, 400, "no-url"),
+        ({"url": "no url"}, 400, "url"),
+        ({"url": "http://unknown.demo/"}, 404, "not-watched"),
+        ({"url": "http://fine.demo/\u0000"}, 400, "request"),
+        ({"url": f"http://a.demo/{'x' * 9_000}"}, 400, "url"),
+        ({"dbname": ""}, 400, "no-wiki"),
+        ({"dbname": "nowiki@wmflabs"}, 404, "unknown-wiki"),
+        ({"pageid": ""}, 400, "no-page"),
+        ({"pageid": "0"}, 400, "page-id"),
+        ({"pageid": "1|2"}, 400, "revid"),
+        ({"pageid": "9999999999"}, 400, "page-id"),
+        ({"revid": ""}, 400, "revid"),
+        ({"revid": "-7"}, 400, "revid"),
+        ({"revid": "9" * 19}, 400, "revid"),
+        ({"reverter": ""}, 400, "reverter"),
+        ({"reverter": "x" * 256}, 400, "reverter"),
+        ({"reverter": "ü" * 128}, 400, "reverter"),
+        ({"reverter": "a\nb"}, 400, "reverter"),
+        ({"reverter": "a\u2028b"}, 400, "reverter"),
+        ({"why": ""}, 400, "revert-why"),
+        ({"why": "because"}, 400, "revert-why"),
+        ({"why": "Style"}, 400, "revert-why"),
+        ({"format": "html"}, 400, "format"),
+    ],
+)  # fmt: skip
+async def test_what_cannot_be_kept_is_refused_in_words(
+    site: Site, changes: dict[str, str], http: int, error: str
+) -> None:
+    told = await state(site, http, "known", **changes)
+    assert told["error"]["key"] == f"weboid-error-{error}"
+    assert await site.wiki.rows("SELECT FROM revert") == []
+    async with site.wiki.pool.connection() as conn:
+        assert await list_audit(conn) == []
+
+
+@pytest.mark.parametrize("reverter", ["<script>alert(1)</script>", "\u202egnp", "'; DROP TABLE revert; --", "x" * 255])
+async def test_hostile_names_are_kept_as_they_are_and_every_reason_is_taken(site: Site, reverter: str) -> None:
+    for number, reason in enumerate(RevertReason, start=1):
+        await state(site, why=reason.value, revid=str(number), reverter=reverter)
+    assert set(await site.wiki.rows("SELECT reverter FROM revert")) == {(reverter,)}
+
+
+@pytest.mark.parametrize(("token", "http", "error"), [("", 403, "trusted-revert"), ("other", 401, "token")])
+async def test_only_trusted_clients_state_reverts(site: Site, token: str, http: int, error: str) -> None:
+    assert (await state(site, http, token))["error"]["key"] == f"weboid-error-{error}"
+    assert await site.wiki.rows("SELECT FROM revert") == []
+
+
+async def test_it_is_no_address_to_be_opened(site: Site) -> None:
+    status, _, response = await site.fetch("/api/reverts", **TRUSTED)
+    assert (status, response.headers["Allow"]) == (405, "OPTIONS, POST")
+
+
+async def test_the_longest_url_fits_into_the_form_and_xml_tells_the_same(site: Site) -> None:
+    url = f"http://a.demo/{'ü' * 1_300}"
+    await site.wiki.take_in({8: [url]}, TODAY)
+    told = (await state(site, url=url))["revert"]
+    async with site.client.post(
+        f"{site.url}/api/reverts", data=FORM | {"url": url, "format": "xml"}, headers=TRUSTED
+    ) as response:
+        assert (response.status, response.content_type) == (200, "application/xml")
+        (revert,) = etree.fromstring(await response.read()).iter("revert")
+    assert {str(name): str(value) for name, value in revert.attrib.items()} == {
+        name: str(value) for name, value in told.items()
+    }
+
+
+async def test_the_example_in_the_documents_does_it(site: Site) -> None:
+    text = (Path(__file__).parents[3] / "docs" / "api.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^curl .*/api/reverts.*", text, re.MULTILINE)
+    for written, here in (
+        ("https://…", site.url),
+        ("dewiki@WMF", "testwiki@wmflabs"),
+        ("http://example.net/gone", DEAD),
+        ("$WEBOID_TOKEN", "known"),
+    ):
+        assert written in command
+        command = command.replace(written, here)
+    process = await asyncio.create_subprocess_shell(
+        f"{command} --silent --fail --noproxy '*'", stdout=asyncio.subprocess.PIPE
+    )
+    out, _ = await process.communicate()
+    assert json.loads(out)["revert"]["normal"] == DEAD

@@ -1,0 +1,135 @@
+"""Real articles render after a repair as they did before, but for what was repaired: in a real wiki."""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import count, islice
+from typing import Any
+
+import pytest
+from support.little_service import link, open_little_service
+from support.mediawiki import ADMIN
+from support.pwb import BOT, BotWiki, Operator, Person
+from support.repairs import NOW, random_answers, settings_of
+from support.shared import articles
+from support.wiki_templates import complaints, save_templates, settings_page
+
+from weboid.bot.answers import KnownLinks, key_of, read_answers
+from weboid.bot.page_links import page_links
+from weboid.bot.repair import repair
+from weboid.core.url.archives import snapshot_of
+from weboid.core.wikitext.reader import read_wikitext
+
+pytestmark = pytest.mark.long
+
+WIKI = "testwiki@WMF"
+_PAGES = 16
+_SAVED = 8
+_CITATION = re.compile(r"\{\{\s*cite ", re.IGNORECASE)
+_LINK = re.compile(r'<a [^>]*class="external [^>]*href="([^"]*)"')
+_STRUCTURE = re.compile(r"<(h[2-6]|p|li|table|tr|ul|ol|dl|dd|blockquote|references|gallery|cite)\b")
+_ERROR = re.compile(r'class="(?:[^"]* )?error\b|mw-ext-cite-error|scribunto-error')
+
+
+@dataclass
+class Rendered:
+    """What the wiki's parser makes of a text."""
+
+    complaints: set[str]
+    warnings: set[str]
+    errors: int
+    links: Counter[str]
+    structure: Counter[str]
+
+
+def seen(told: dict[str, Any]) -> Rendered:
+    return Rendered(
+        complaints(told["categories"]),
+        set(told["parsewarnings"]),
+        len(_ERROR.findall(told["text"])),
+        Counter(_LINK.findall(told["text"])),
+        Counter(_STRUCTURE.findall(told["text"])),
+    )
+
+
+def chosen() -> Iterator[str]:
+    """Articles of a middling size with citations and links."""
+    return (
+        text
+        for text in articles("enwiki-2016")
+        if len(_CITATION.findall(text)) >= 5 and text.count("//") >= 20 and len(text) < 75_000
+    )
+
+
+def all_dead(text: str, dice: random.Random) -> KnownLinks:
+    """Every link of a text is dead; half of them have a copy."""
+    urls = [link.url for link in page_links(read_wikitext(text), settings_of(), BOT)]
+    copies = {url: {"url": f"https://web.archive.org/web/20120507093011/{url}", "stamp": "20120507"} for url in urls}
+    archives = {url: copy if dice.random() < 0.5 else None for url, copy in copies.items()}
+    return read_answers(dict.fromkeys(urls, "dead"), archives, NOW)
+
+
+@pytest.fixture(scope="module")
+def person(bot_wiki: BotWiki) -> Person:
+    save_templates(bot_wiki.admin)
+    return bot_wiki.admin
+
+
+@pytest.mark.parametrize(("answers", "least"), [(random_answers, 60), (all_dead, 400)])
+def test_articles_render_as_before_but_for_what_was_repaired(
+    person: Person, answers: Callable[[str, random.Random], KnownLinks], least: int
+) -> None:
+    def check(number: int, text: str) -> tuple[list[str], int]:
+        settings = settings_of(trust_tags=number % 2 == 0, convert_bare_refs=number % 3 == 0)
+        page = repair(text, settings, answers(text, random.Random(number)), now=NOW)
+        return worse(seen(person.rendered(text)), seen(person.rendered(page.text))), len(page.changes)
+
+    with ThreadPoolExecutor(2) as executor:
+        wrong, changes = zip(*executor.map(check, count(), islice(chosen(), _PAGES)), strict=True)
+    assert [each for each in wrong if each] == []
+    assert sum(changes) > least
+
+
+def told(text: str, dice: random.Random) -> list[dict[str, Any]]:
+    """What the service says of the links of a text: anything at all."""
+    urls = {key: link.url for link in page_links(read_wikitext(text), settings_of(), BOT) if (key := key_of(link.url))}
+    copies = {url: [(f"https://web.archive.org/web/20120507093011/{url}", "20120507093011")] for url in urls.values()}
+    return [
+        link(url, dice.choice(["dead", "dead", "dead", "working", "doubtful"]), dice.choice([copies[url], None, ()]))
+        for url in urls.values()
+    ]
+
+
+def test_the_bot_itself_repairs_articles_and_they_render_as_before(person: Person, operator: Operator) -> None:
+    texts = {f"User:{ADMIN}/Article {number}": text for number, text in enumerate(islice(chosen(), _SAVED))}
+    with settings_page(person, WIKI), open_little_service(WIKI) as service:
+        before = {}
+        for number, (title, text) in enumerate(texts.items()):
+            person.save(title, text)
+            before[title] = seen(person.parsed(title))
+            service.pages[person.page_id(title)] = told(text, random.Random(number))
+        operator.environ = {"WEBOID_SERVICE": service.base}
+        ran = operator.pwb("weboid_repair", *(f"-page:{title}" for title in texts), "-always")
+        assert ran.status == 0, ran.out[-2000:]
+        wrong = {title: worse(before[title], seen(person.parsed(title))) for title in texts}
+        assert {title: each for title, each in wrong.items() if each} == {}
+        assert [person.history(title)[0]["user"] for title in texts] == [BOT] * _SAVED
+        again = operator.pwb("weboid_repair", *(f"-page:{title}" for title in texts), "-always")
+        assert "done: nothing" in again.out, again.out[-2000:]
+
+
+def worse(before: Rendered, after: Rendered) -> list[str]:
+    """What a repair has made worse, or changed without being asked to."""
+    wrong = [f"complaint {each}" for each in after.complaints - before.complaints]
+    wrong += [f"warning {each}" for each in after.warnings - before.warnings]
+    if after.errors > before.errors:
+        wrong.append(f"{after.errors - before.errors} errors")
+    wrong += [f"lost link {url}" for url in before.links - after.links if snapshot_of(url) is None]
+    wrong += [f"new link {url}" for url in after.links - before.links if snapshot_of(url) is None]
+    wrong += [f"lost <{name}>" for name in before.structure - after.structure]
+    # A bare reference may become a citation.
+    wrong += [f"new <{name}>" for name in after.structure - before.structure if name != "cite"]
+    return wrong

@@ -1,0 +1,249 @@
+"""People take edits of the bot back, on a real wiki, in all the ways there are; ``pwb weboid_reverts`` finds them."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha1
+
+import pytest
+from support.little_service import TOKEN, LittleService, link, open_little_service
+from support.pwb import BOT, BOT_PASSWORD, BotWiki, Operator, Person, PwbRun
+
+from weboid.assets import asset
+from weboid.bot.answers import key_of
+from weboid.bot.reverts import EditedLink
+from weboid_scripts.journal import FILE_NAME, Edit, Journal, NotedRevert
+
+pytestmark = pytest.mark.long
+
+WIKI = "testwiki@WMF"
+FIRST, SECOND = "http://town.example.org/history.html", "http://town.example.org/map.html"
+
+
+def _copy(url: str) -> str:
+    return f"https://web.archive.org/web/20120507093011/{url}"
+
+
+def _cited(url: str, *, repaired: bool) -> str:
+    copy = f"|archive-url={_copy(url)}|archive-date=2012-05-07"
+    return f"Fact.<ref>{{{{cite web|url={url}|title=A{copy if repaired else ''}}}}}</ref>\n"
+
+
+PLAIN = "Long ago.\n\n" + _cited(FIRST, repaired=False) + _cited(SECOND, repaired=False)
+DONE = "Long ago.\n\n" + _cited(FIRST, repaired=True) + _cited(SECOND, repaired=True)
+PARTLY = "Long ago.\n\n" + _cited(FIRST, repaired=True) + _cited(SECOND, repaired=False)
+
+
+@dataclass
+class Bench:
+    """An operator whose bot repaired pages, with the journal of that, and a service."""
+
+    wiki: BotWiki
+    operator: Operator
+    service: LittleService
+    bot: Person
+    reader: Person
+
+    def repaired(self, title: str, before: str = PLAIN) -> Edit:
+        """A page of other people's that the bot has repaired, and noted."""
+        parent = self.wiki.admin.save(title, before)
+        text = before.replace(PLAIN.strip(), DONE.strip())
+        revision = self.bot.save(title, text, "2 links repaired", bot=1)
+        links = tuple(EditedLink(url, str(key_of(url)), "add copy", "dead") for url in (FIRST, SECOND))
+        page, digest = self.bot.page_id(title), sha1(text.encode()).hexdigest()
+        with self.journal() as journal:
+            edit = Edit(WIKI, page, title, revision, parent, datetime.now(UTC), digest, links)
+            journal.note_edit(edit)
+        return edit
+
+    def journal(self) -> Journal:
+        return Journal(self.operator.folder / FILE_NAME)
+
+    def run(self, *words: str, token: str | None = TOKEN) -> str:
+        self.operator.environ = {"WEBOID_SERVICE": self.service.base} | ({"WEBOID_TOKEN": token} if token else {})
+        ran = self.operator.pwb("weboid_reverts", "-settings:settings.json", *words)
+        assert ran.status == 0, ran.out
+        return ran.out
+
+    def noted(self, edit: Edit) -> dict[str, NotedRevert]:
+        with self.journal() as journal:
+            known = journal.edit_of_revision(WIKI, edit.revision or 0)
+            assert known is not None
+            return {revert.url: revert for revert in journal.reverts_of(known.number)}
+
+
+@pytest.fixture
+def bench(bot_wiki: BotWiki, operator: Operator) -> Iterator[Bench]:
+    settings = json.loads((asset("wikis") / "enwiki.json").read_text(encoding="utf-8")) | {"dbname": WIKI}
+    (operator.folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    bot = Person(bot_wiki.wiki.api, f"{BOT}@weboid", BOT_PASSWORD)
+    with open_little_service(WIKI) as service:
+        yield Bench(bot_wiki, operator, service, bot, bot_wiki.person("Reader"))
+
+
+def _undo(bench: Bench, edit: Edit) -> None:
+    bench.reader.undo(edit.title, edit.revision or 0, "the links work")
+
+
+def _rollback(bench: Bench, edit: Edit) -> None:
+    bench.wiki.admin.rollback(edit.title)
+
+
+def _by_hand(bench: Bench, edit: Edit) -> None:
+    bench.wiki.admin.save(edit.title, PARTLY + "More of it.\n", "works for me")
+
+
+def _undone_later(bench: Bench, edit: Edit) -> None:
+    bench.wiki.admin.save(edit.title, DONE.replace("Long ago", "Lately"), "news")
+    bench.reader.undo(edit.title, edit.revision or 0)
+
+
+def _blanked_and_restored(bench: Bench, edit: Edit) -> None:
+    bench.reader.save(edit.title, "", "")
+    bench.wiki.admin.save(edit.title, DONE, "restored")
+
+
+def _left_alone(bench: Bench, edit: Edit) -> None:
+    pass
+
+
+def _written_on(bench: Bench, edit: Edit) -> None:
+    bench.reader.save(edit.title, DONE + "News.\n", "news")
+
+
+BOTH = {FIRST, SECOND}
+WAYS: dict[Callable[[Bench, Edit], None], tuple[set[str], str, set[str]]] = {
+    _undo: (BOTH, "Reader", {"link-works"}),
+    _rollback: (BOTH, "Admin", {"whole-page"}),
+    _undone_later: (BOTH, "Reader", {"link-works", "whole-page"}),
+    _by_hand: ({SECOND}, "Admin", {"link-works"}),
+    _blanked_and_restored: (set(), "", set()),
+    _left_alone: (set(), "", set()),
+    _written_on: (set(), "", set()),
+}
+
+
+def test_every_way_to_take_an_edit_back_is_found_and_reported_once(bench: Bench) -> None:
+    edits = {way: bench.repaired(f"Page{way.__name__}") for way in WAYS}
+    bench.wiki.admin.save("Page restored", PLAIN)
+    restored = bench.repaired("Page restored", PLAIN + "Nonsense!\n")
+    for way, edit in edits.items():
+        way(bench, edit)
+    bench.wiki.admin.save("Page restored", PLAIN, "rvv")
+    bench.wiki.run_jobs()
+    told = bench.run("-simulate")
+    assert "What would be reported" in told
+    assert bench.service.reverts == []
+    told = bench.run(token=None)
+    assert "WEBOID_TOKEN" in told
+    assert bench.service.reverts == []
+    told = bench.run()
+    for way, (urls, user, whys) in WAYS.items():
+        noted = bench.noted(edits[way])
+        assert set(noted) == urls, way
+        assert {revert.reverter for revert in noted.values()} == ({user} if user else set()), way
+        assert {revert.why for revert in noted.values()} <= whys, (way, noted)
+    wanted = {(edits[way].revision, key_of(url)) for way, (urls, _, _) in WAYS.items() for url in urls}
+    assert {(revert["revision"], revert["normal"]) for revert in bench.service.reverts} == wanted
+    assert {revert["reverter"] for revert in bench.service.reverts} == {"Reader", "Admin"}
+    asked = bench.service.count("/api/reverts")
+    assert asked == len(wanted)
+    bench.run()
+    assert bench.service.count("/api/reverts") == asked
+    assert {revert.why for revert in bench.noted(restored).values()} == {"vandalism-revert"}
+    assert {revert.state for revert in bench.noted(restored).values()} == {None}
+
+
+def _repair(bench: Bench, *titles: str) -> PwbRun:
+    """Runs the bot itself over these pages; both links are dead, and archived."""
+    for title in titles:
+        links = [link(url, copies=[(_copy(url), "20120507093011")]) for url in (FIRST, SECOND)]
+        bench.service.pages[bench.bot.page_id(title)] = links
+    bench.operator.environ = {"WEBOID_SERVICE": bench.service.base}
+    pages = [f"-page:{title}" for title in titles]
+    return bench.operator.pwb("weboid_repair", "-settings:settings.json", "-always", *pages)
+
+
+def test_the_bot_does_not_do_again_what_was_undone(bench: Bench) -> None:
+    titles = ("Repaired, undone", "Repaired, one link put back", "Repaired, blanked, restored", "Repaired, rewritten")
+    for title in titles:
+        bench.wiki.admin.save(title, PLAIN)
+    assert _repair(bench, *titles).status == 0
+    texts = [bench.reader.text(title) for title in titles]
+    assert all(text.count("archive-url") == 2 for text in texts)
+    bench.reader.undo(titles[0], bench.reader.revision(titles[0]), "no")
+    first, _ = texts[1].split(f"url={SECOND}")
+    bench.reader.save(titles[1], f"{first}url={SECOND}|title=A}}}}</ref>\n", "no")
+    bench.reader.save(titles[2], "")
+    bench.wiki.admin.save(titles[2], texts[2], "restored")
+    bench.reader.save(titles[3], texts[3].replace("Long ago", "Lately"))
+    before = [bench.reader.text(title) for title in titles]
+    ran = _repair(bench, *titles)
+    assert ran.status == 0, ran.out
+    assert [bench.reader.text(title) for title in titles] == before
+    assert "link-reverted" in ran.out
+
+
+def test_three_undone_edits_stop_the_bot_until_it_is_told_to_go_on(bench: Bench) -> None:
+    titles = [f"Stopped {number}" for number in range(5)]
+    for title in titles:
+        bench.wiki.admin.save(title, PLAIN)
+    assert _repair(bench, *titles[:3]).status == 0
+    for title in titles[:3]:
+        bench.wiki.admin.rollback(title)
+    ran = _repair(bench, titles[3])
+    assert ran.status == 3, ran.out
+    assert "-resume" in ran.out
+    assert bench.reader.text(titles[3]).strip() == PLAIN.strip()
+    bench.run("-resume")
+    assert _repair(bench, *titles).status == 0
+    texts = [bench.reader.text(title) for title in titles]
+    assert [text.count("archive-url") for text in texts] == [0, 0, 0, 2, 2]
+
+
+def test_a_crash_between_reporting_and_noting_is_harmless(bench: Bench) -> None:
+    edit = bench.repaired("Page reported twice")
+    _undo(bench, edit)
+    bench.run()
+    with bench.journal() as journal:
+        journal.file.write("UPDATE reverts SET sent = NULL, state = NULL")
+    bench.run()
+    assert len(bench.service.reverts) == 2
+    assert {revert.state for revert in bench.noted(edit).values()} == {"open"}
+
+
+def test_what_was_released_and_counting_anew(bench: Bench) -> None:
+    edits = [bench.repaired(f"Page released {number}") for number in range(3)]
+    for edit in edits:
+        _undo(bench, edit)
+    assert "-resume" in bench.run("-limit:5")
+    bench.run("-resume")
+    assert "-resume" not in bench.run()
+    bench.run(f"-release:{edits[0].revision}")
+    assert all(revert.released for revert in bench.noted(edits[0]).values())
+    assert not any(revert.released for revert in bench.noted(edits[1]).values())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("-days:0",), ("-limit:x",), ("-release:5",), ("-what",), ("-resume", "-release:5"), ("-resume", "-simulate")],
+)
+def test_what_cannot_be_done_is_one_sentence(bench: Bench, words: tuple[str, ...]) -> None:
+    ran = bench.operator.pwb("weboid_reverts", "-settings:settings.json", *words)
+    assert ran.status == 2
+    assert "Traceback" not in ran.out
+    assert len(ran.out.strip().splitlines()) <= 3
+
+
+def test_help_names_the_options(bench: Bench) -> None:
+    ran = bench.operator.pwb("weboid_reverts", "-help")
+    assert ran.status == 0
+    assert all(option in ran.out for option in ("-days:N", "-limit:N", "-release:N", "-resume", "WEBOID_TOKEN"))
+
+
+def test_a_damaged_journal_is_one_sentence(bench: Bench) -> None:
+    (bench.operator.folder / FILE_NAME).write_bytes(b"no journal" * 100)
+    ran = bench.operator.pwb("weboid_reverts", "-settings:settings.json")
+    assert (ran.status, "Traceback" in ran.out) == (2, False), ran.out
+    assert "damaged, or no journal" in ran.out

@@ -1,0 +1,300 @@
+"""What gets in the way of the repair bot on a real wiki: people, other edits, protection, filters, failures, kills."""
+
+import json
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from support.little_service import LittleService, link, open_little_service
+from support.mediawiki import PASSWORD
+from support.pwb import BOT, BotWiki, Operator, Person, PwbRun
+from support.wiki_proxy import Question, WikiProxy, open_wiki_proxy
+from support.wiki_templates import SETTINGS_PAGE, save_templates, settings_page
+
+pytestmark = pytest.mark.long
+
+WIKI = "testwiki@WMF"
+RUN_PAGE = f"User:{BOT}/Run"
+URL, SPAM = "http://town.example.org/ferry.html", "http://offer.example.org/buy.html"
+STAMP = "20120507093011"
+CITED = f"It sails.<ref>{{{{Cite web|url={URL}|title=The ferry}}}}</ref>\n\nIt is old.\n\n<references/>"
+STOPPED, TO_CORRECT = 3, 2
+
+
+def copy_of(url: str) -> str:
+    return f"https://web.archive.org/web/{STAMP}/{url}"
+
+
+def first_edit() -> Callable[[Question], bool]:
+    """Says yes to the first edit only."""
+    edits: list[Question] = []
+
+    def is_first(question: Question) -> bool:
+        if question.get("action") == "edit":
+            edits.append(question)
+        return len(edits) == 1 and edits[0] is question
+
+    return is_first
+
+
+@dataclass
+class Bench:
+    """An operator, a service that knows that links are dead, and what stands between bot and wiki."""
+
+    bot_wiki: BotWiki
+    operator: Operator
+    service: LittleService
+    proxy: WikiProxy
+    pages: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def admin(self) -> Person:
+        return self.bot_wiki.admin
+
+    def add(self, *titles: str, text: str = CITED, urls: Iterable[str] = (URL,)) -> None:
+        """Saves pages of which the service knows that these links are dead, with a copy each."""
+        for title in titles:
+            self.admin.save(title, text)
+            self.pages[title] = self.admin.page_id(title)
+            self.service.pages[self.pages[title]] = [link(url, "dead", [(copy_of(url), STAMP)]) for url in urls]
+
+    def words(self) -> list[str]:
+        """How the bot is started for all pages."""
+        self.operator.environ = {"WEBOID_SERVICE": self.service.base}
+        return ["weboid_repair", *(f"-page:{title}" for title in self.pages), "-always"]
+
+    def repair(self) -> PwbRun:
+        return self.operator.pwb(*self.words())
+
+    def is_done(self, title: str) -> bool:
+        """Whether the newest revision of a page is the bot's, and its link repaired."""
+        return self.admin.history(title)[0]["user"] == BOT and copy_of(URL) in self.admin.text(title)
+
+    def done(self) -> int:
+        return sum(self.is_done(title) for title in self.pages)
+
+    def is_left_reverted(self, title: str) -> bool:
+        """Whether the bot leaves a page alone when its edit was undone."""
+        undone = self.admin.undo(title, self.admin.revision(title), "No, it works")
+        ran = self.repair()
+        assert ran.status == 0, ran.out
+        return self.admin.revision(title) == undone
+
+    def at_edit(self, number: int, act: Callable[[], object]) -> None:
+        """Has somebody act right before the bot's edit of this number, from 1, reaches the wiki."""
+
+        def before(question: Question) -> None:
+            if question.get("action") == "edit" and len(self.proxy.edits()) == number:
+                act()
+
+        self.proxy.before = before
+
+
+@pytest.fixture(scope="module", autouse=True)
+def templates(bot_wiki: BotWiki) -> None:
+    """The wiki's templates, for all tests."""
+    save_templates(bot_wiki.admin)
+
+
+@pytest.fixture
+def bench(bot_wiki: BotWiki, operator: Operator) -> Iterator[Bench]:
+    with (
+        settings_page(bot_wiki.admin, WIKI),
+        open_little_service(WIKI) as service,
+        open_wiki_proxy(bot_wiki.wiki.port) as proxy,
+    ):
+        operator.use(proxy.domain)
+        yield Bench(bot_wiki, operator, service, proxy)
+
+
+def test_the_run_page_stops_it_in_mid_batch_and_until_it_says_run_again(bench: Bench) -> None:
+    bench.add(*(f"Ferry {number:02}" for number in range(24)))
+    bench.admin.save(RUN_PAGE, "run")
+    bench.at_edit(3, lambda: bench.admin.save(RUN_PAGE, "Stop, please: look at Ferry 01."))
+    ran = bench.repair()
+    assert (ran.status, bench.done(), RUN_PAGE in ran.out) == (STOPPED, 10, True), ran.out
+    ran = bench.repair()
+    assert (ran.status, bench.done()) == (STOPPED, 10), ran.out
+    bench.admin.save(RUN_PAGE, "run")
+    bench.proxy.before = lambda question: None
+    bench.proxy.asked.clear()
+    ran = bench.repair()
+    assert (ran.status, bench.done()) == (0, 24), ran.out
+    asked = bench.proxy.asked
+    reads = [question for question in asked if "|Ferry 01|" in question.get("titles", "")]
+    others = len(asked) - len(reads) - len(bench.proxy.edits())
+    assert (len(reads), len(bench.proxy.edits()), others <= 20) == (1, 14, True)
+
+
+def test_a_message_on_its_talk_page_stops_it_in_mid_batch(bench: Bench) -> None:
+    bench.add(*(f"Barge {number:02}" for number in range(12)))
+    bench.at_edit(3, lambda: bench.admin.save(f"User talk:{BOT}", "Please wait."))
+    ran = bench.repair()
+    assert (ran.status, bench.done(), "talk page" in ran.out) == (STOPPED, 10, True), ran.out
+    bot = Person(bench.bot_wiki.wiki.api, BOT, PASSWORD)
+    bot.ask(action="clearhasmsg")
+
+
+def test_a_block_stops_it_at_once(bench: Bench) -> None:
+    bench.add("Tug 1", "Tug 2", "Tug 3")
+    bench.at_edit(2, lambda: bench.admin.do("block", user=BOT, expiry="never", reason="it went wild", autoblock=0))
+    try:
+        ran = bench.repair()
+    finally:
+        bench.admin.do("unblock", user=BOT)
+    assert (ran.status, bench.done()) == (STOPPED, 1), ran.out
+    assert len(bench.proxy.edits()) == 2
+
+
+def test_an_edit_conflict_is_analysed_again_once(bench: Bench) -> None:
+    bench.add("Disputed")
+    theirs = f"It sails daily.<ref>{{{{Cite web|url={URL}|title=The ferry}}}}</ref> Also [{URL} here]."
+    bench.at_edit(1, lambda: bench.admin.save("Disputed", theirs))
+    ran = bench.repair()
+    assert (ran.status, len(bench.proxy.edits())) == (0, 2), ran.out
+    text = bench.admin.text("Disputed")
+    assert text.startswith("It sails daily.<ref>{{Cite web|")
+    assert text.count(copy_of(URL)) == 2
+    assert [edit["user"] for edit in bench.admin.history("Disputed")] == [BOT, "Admin", "Admin"]
+
+
+def test_a_link_that_somebody_repairs_meanwhile_is_not_repaired_again(bench: Bench) -> None:
+    bench.add("Shared")
+    theirs = CITED.replace("|title=The ferry", f"|title=The ferry|archive-url={copy_of(URL)}|archive-date=May 7, 2012")
+    bench.at_edit(1, lambda: bench.admin.save("Shared", theirs))
+    ran = bench.repair()
+    assert (ran.status, bench.admin.text("Shared")) == (0, theirs), ran.out
+    assert len(bench.proxy.edits()) == 1
+
+
+def test_a_page_that_people_edit_again_and_again_is_left_to_them(bench: Bench) -> None:
+    bench.add("Contested", "Quiet")
+    page = bench.pages["Contested"]
+
+    def save_first(question: Question) -> None:
+        if question.get("action") == "edit" and question.get("pageid") == str(page):
+            bench.admin.save("Contested", CITED.replace("sails", f"sails {len(bench.proxy.edits(page))} times"))
+
+    bench.proxy.before = save_first
+    ran = bench.repair()
+    assert (ran.status, len(bench.proxy.edits(page))) == (0, 2), ran.out
+    assert bench.admin.text("Contested") == CITED.replace("sails", "sails 2 times")
+    assert bench.is_done("Quiet")
+
+
+def test_protected_and_filtered_pages_do_not_end_the_run(bench: Bench) -> None:
+    bench.add("Closed", "Free")
+    sold = f"It sells.<ref>[{SPAM} An offer]</ref>\n{CITED}"
+    bench.add("Bazaar", text=sold, urls=(URL, SPAM))
+    bench.add("After the bazaar")
+    bench.admin.protect("Closed")
+    bench.bot_wiki.blacklist(r"offer\.example\.org")
+    try:
+        ran = bench.repair()
+    finally:
+        bench.bot_wiki.blacklist()
+    assert ran.status == 0, ran.out
+    assert bench.admin.text("Closed") == CITED
+    assert bench.admin.text("Bazaar") == sold
+    assert bench.is_done("Free")
+    assert bench.is_done("After the bazaar")
+    assert "Closed is left alone: protected" in ran.out
+    assert "Bazaar is left alone: spam-blacklist" in ran.out
+
+
+def test_pages_that_are_none_to_repair_are_left_alone(bench: Bench) -> None:
+    bench.add("Nobots", text=f"{{{{nobots}}}}\n{CITED}")
+    bench.add("Elsewhere", text="#REDIRECT [[Nobots]]")
+    bench.add(f"User:{BOT}/code.js", text=f"// [{URL} code]")
+    bench.pages["Never made"] = 0
+    ran = bench.repair()
+    assert (ran.status, bench.proxy.edits()) == (0, []), ran.out
+
+
+def test_an_edit_whose_answer_was_lost_is_not_repeated_once_it_is_reverted(bench: Bench) -> None:
+    bench.add("Foggy", "Clear")
+    bench.proxy.loses = first_edit()
+    ran = bench.repair()
+    assert (ran.status, bench.done()) == (0, 2), ran.out
+    assert [edit["user"] for edit in bench.admin.history("Foggy")] == [BOT, "Admin"]
+    assert bench.is_left_reverted("Foggy")
+
+
+def test_it_never_edits_without_its_name(bench: Bench) -> None:
+    bench.add("Signed")
+    bench.proxy.forgets = lambda question: question.get("action") == "edit"
+    ran = bench.repair()
+    assert bench.admin.text("Signed") == CITED
+    assert (ran.status, "Traceback" in ran.out) == (STOPPED, False), ran.out
+
+
+def test_a_session_that_ended_is_renewed(bench: Bench) -> None:
+    bench.add("Early", "Late")
+    bench.proxy.forgets = first_edit()
+    ran = bench.repair()
+    assert (ran.status, bench.done()) == (0, 2), ran.out
+
+
+def test_a_wiki_that_becomes_read_only_ends_the_run_with_what_to_do(bench: Bench) -> None:
+    bench.add("Before", "During")
+    lock = bench.bot_wiki.wiki.folder / "images" / "lock_yBgMBwiR"
+    bench.at_edit(2, lambda: lock.write_text("Moving house"))
+    try:
+        ran = bench.repair()
+    finally:
+        lock.unlink()
+    assert (ran.status, bench.done()) == (TO_CORRECT, 1), ran.out
+    assert "Start again later" in ran.out
+    assert "Traceback" not in ran.out
+
+
+def test_it_waits_while_the_wiki_lags(bench: Bench) -> None:
+    bench.add("Slow")
+    lag = {"code": "maxlag", "info": "Waiting for 127.0.0.1: 7 seconds lagged.", "host": "127.0.0.1", "lag": 7}
+
+    def lag_once(question: Question) -> bytes | None:
+        is_first = question.get("action") == "edit" and len(bench.proxy.edits()) == 1
+        return json.dumps({"error": lag}).encode() if is_first else None
+
+    bench.proxy.before = lag_once
+    ran = bench.repair()
+    assert (ran.status, bench.is_done("Slow")) == (0, True), ran.out
+    assert all(int(question["maxlag"]) > 0 for question in bench.proxy.edits())
+
+
+def test_who_kills_it_finds_no_page_edited_twice_afterwards(bench: Bench) -> None:
+    bench.add(*(f"Raft {number}" for number in range(6)))
+    process = bench.operator.start(*bench.words())
+    bench.at_edit(4, process.kill)
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL
+    assert bench.done() in (3, 4)
+    ran = bench.repair()
+    assert (ran.status, bench.done()) == (0, 6), ran.out
+    for title in bench.pages:
+        assert [edit["user"] for edit in bench.admin.history(title)] == [BOT, "Admin"]
+    assert bench.is_left_reverted("Raft 3")
+
+
+def test_settings_that_do_not_fit_refuse_the_run_with_every_fault(bench: Bench) -> None:
+    bench.add("Unset")
+    settings = json.loads(bench.admin.text(SETTINGS_PAGE))
+    settings["cite"]["names"] = "Cite web"
+    settings["unheard"] = 1
+    bench.admin.save(SETTINGS_PAGE, json.dumps(settings))
+    ran = bench.repair()
+    assert (ran.status, bench.proxy.edits()) == (TO_CORRECT, []), ran.out
+    assert "cite.names" in ran.out
+    assert "unheard" in ran.out
+    assert "Traceback" not in ran.out
+
+
+def test_a_wrong_password_is_told_without_a_trace(bench: Bench) -> None:
+    bench.add("Locked")
+    file = bench.operator.folder / "user-password.cfg"
+    file.write_text(file.read_text(encoding="utf-8").replace("BotPassword('weboid', 'f2", "BotPassword('weboid', 'a1"))
+    ran = bench.repair()
+    assert (ran.status, bench.proxy.edits()) == (TO_CORRECT, []), ran.out
+    assert "user-password.cfg" in ran.out
+    assert "Traceback" not in ran.out

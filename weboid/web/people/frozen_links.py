@@ -1,0 +1,114 @@
+"""Reverted repairs on ``/admin``: those that nobody has reviewed, and those whose links are kept frozen (B-6).
+
+One law: what an administrator decides is in the audit log with the URL; a link that was kept frozen can be released.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from markupsafe import Markup
+
+from weboid.core.url.keys import UrlKey, key_of
+from weboid.core.verdict.revert_reason import RevertReason
+from weboid.store.db.pool import Connection
+from weboid.store.people.audit import Action
+from weboid.store.people.revert import ListedRevert, RevertedPage, RevertState, list_reverts, record_reviewed
+from weboid.web.formats import html
+from weboid.web.identity.session import Person
+from weboid.web.people.forms import address_in_language
+from weboid.web.people.quotas import begin, note
+from weboid.web.request.parameters import Parameters, url_of
+from weboid.web.request.problem import Problem
+from weboid.web.words import phrases
+from weboid.web.words.messages import Messages
+
+REVIEW: Final = "revert"
+"""The purpose of the form."""
+
+_LISTED: Final = 50
+_NUMBER: Final = re.compile(r"[1-9][0-9]{0,17}")
+_DECISIONS: Final = {"kept": (RevertState.KEPT, Action.KEEP_FROZEN), "released": (RevertState.RELEASED, Action.RELEASE)}
+_API: Final = "api.php"
+
+
+class RevertView(NamedTuple):
+    """A revert of a list; `url` is the link's normal form, `about` the address of our page about it, `diff` that of the
+    bot's edit on its wiki, None where that is not known."""
+
+    revert: int
+    url: str
+    about: str
+    diff: str | None
+    page: str
+    wiki: str
+    words: Markup
+    why: Markup
+    is_open: bool
+
+
+async def find_reverts(conn: Connection, given: Parameters) -> list[ListedRevert]:
+    """The reverts of the link that was asked for; without a question the newest ones. First what is to be reviewed."""
+    key = key_of(url_of(given)) if "url" in given else None
+    is_open, is_kept = [
+        await list_reverts(conn, state, key=key, limit=_LISTED) for state in (RevertState.OPEN, RevertState.KEPT)
+    ]
+    return [*is_open, *is_kept]
+
+
+async def review_revert(conn: Connection, given: Parameters, person: Person) -> UrlKey:
+    """Does what the form says, and notes it; returns the link. Raises Problem if nothing changes."""
+    number, decision = given.get("revert", ""), _DECISIONS.get(given.get("state", ""))
+    if decision is None or not _NUMBER.fullmatch(number):
+        raise Problem(400, "request")
+    state, action = decision
+    await begin(conn, action, person, daily=0)
+    if (reviewed := await record_reviewed(conn, int(number), state, person.name)) is None:
+        raise Problem(409, "not-frozen")
+    stated = reviewed.revert.stated
+    detail = f"{reviewed.page.wiki} {stated.page} {stated.revision}"
+    await note(conn, action, person, str(reviewed.url), detail)
+    return stated.key
+
+
+def revert_views(reverts: Sequence[ListedRevert], given: Parameters, day: int, say: Messages) -> list[RevertView]:
+    """The reverts as they are shown."""
+    return [_view(each, given, day, say) for each in reverts]
+
+
+def _view(listed: ListedRevert, given: Parameters, day: int, say: Messages) -> RevertView:
+    revert, url, page = listed
+    when = html.time_html(revert.day, day, say)
+    reverter, client = (_name(text) for text in (revert.stated.reverter, revert.stated.client))
+    if revert.state is RevertState.OPEN:
+        words = say.html("weboid-admin-revert-open", reverter, when, client)
+    else:
+        words = say.html("weboid-admin-revert-kept", reverter, when, client, _name(revert.reviewer or ""))
+    return RevertView(
+        revert.revert,
+        str(url),
+        address_in_language("url", given, url=str(url)),
+        _diff(page, revert.stated.revision),
+        phrases.visible(page.title) if page.title else str(revert.stated.page),
+        page.wiki,
+        words,
+        say.html(_why_key(revert.stated.why)),
+        revert.state is RevertState.OPEN,
+    )
+
+
+def _why_key(why: str) -> str:
+    """The message for a reason; a word of another version of the program is as good as none."""
+    known = why if why in set(RevertReason) else RevertReason.UNKNOWN.value
+    return f"weboid-revert-why-{known}"
+
+
+def _name(text: str) -> Markup:
+    return Markup("<bdi>{}</bdi>").format(phrases.visible(text))
+
+
+def _diff(page: RevertedPage, revision: int) -> str | None:
+    """The address of the wiki's own page about the edit: ``index.php`` is beside ``api.php``."""
+    if page.api is None or not page.api.endswith(_API):
+        return None
+    return phrases.href(f"{page.api.removesuffix(_API)}index.php?diff={revision}")
