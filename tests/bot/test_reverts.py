@@ -1,10 +1,12 @@
 """What became of repairs, and probably why."""
 
 import hashlib
+import random
 from typing import Any, NamedTuple
 
 import pytest
-from support.repairs import COPY, NOW, URL, known, repaired, settings_of
+from support.awkward_wikitext import awkward_page
+from support.repairs import COPY, NOW, URL, WIKIS, known, options_of, random_answers, repaired, settings_of
 
 from weboid.bot.answers import key_of
 from weboid.bot.repair import repair
@@ -209,3 +211,18 @@ def test_every_repair_is_found_again_in_its_own_text() -> None:
         entries = [EditedLink(each.url, "", each.action.value, each.why) for each in page.changes]
         findings = analyse_links(entries, f"{_LINK} <ref>{URL}</ref>", page.text, page.text, settings_of(wiki), "W")
         assert [each.verdict for each in findings] == [RevertVerdict.KEPT] * 2
+
+
+def test_whatever_was_repaired_is_kept_where_it_stands_and_reverted_where_all_is_as_before() -> None:
+    seen = 0
+    for number in range(600):
+        dice = random.Random(number)
+        before, wiki = awkward_page(dice), dice.choice(WIKIS)
+        settings = settings_of(wiki, **options_of(dice))
+        page = repair(before, settings, random_answers(before, dice), now=NOW)
+        entries = [EditedLink(each.url, "", each.action.value, each.why) for each in page.changes]
+        seen += len(entries)
+        for now, verdict in ((page.text, RevertVerdict.KEPT), (before, RevertVerdict.REVERTED)):
+            findings = analyse_links(entries, before, page.text, now, settings, "W")
+            assert {each.verdict for each in findings} <= {verdict}, number
+    assert seen > 100

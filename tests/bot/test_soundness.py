@@ -107,6 +107,21 @@ def test_no_template_is_put_behind_a_brace_that_would_make_it_a_parameter(archiv
     assert repaired(named, "dewiki", links=known("dead", archive)) != named
 
 
+@pytest.mark.parametrize("archive", [FOUND, None])
+def test_two_links_to_one_page_stay_two_where_templates_take_their_place(archive: object) -> None:
+    links = known("dead", archive)
+    once = repaired(f"* [{URL} A] [{URL} B]", "dewiki", links=links)
+    assert (once.count("|text=A|"), once.count("|text=B|")) == (1, 1)
+    assert repaired(once, "dewiki") == repaired(f"* [{URL} A] [{URL} B]", "dewiki")
+
+
+def test_an_address_without_a_scheme_is_put_into_no_template() -> None:
+    before = f"[{URL.removeprefix('http:')} A]"
+    links = known("dead", FOUND, URL.replace("http:", "https:"))
+    assert repaired(before, "dewiki", links=links) == before
+    assert repaired(before, links=links).startswith(f"{before} {{{{webarchive|")
+
+
 def test_of_several_archive_templates_the_one_counts_that_names_its_copy() -> None:
     before = f"[{URL} A] {{{{wayback}}}}, B. {{{{Wayback|url={URL}|date=20151010060446}}}}"
     after = before.replace(f"{{{{Wayback|url={URL}|date=20151010060446}}}}", "")

@@ -197,7 +197,8 @@ class _Gathering:
     def _dead_tag(self, node: TemplateNode) -> None:
         url = _value(self._wikitext, node, self._settings.dead_tag.url)
         owner = self._around(node) or self._owner(node)
-        if not url or (owner is not None and is_same_link(url, owner.url)):
+        is_mark = owner is not None and owner.kind is not LinkForm.DEAD_TAG and is_same_link(url, owner.url)
+        if not url or is_mark:
             if owner is not None:
                 owner.dead_tags.append(node)
             return
@@ -225,6 +226,8 @@ class _Gathering:
         names_link = mark.obsolete is not None or "archive_url" not in pattern_parameters(
             self._settings.archive_template.write
         )
+        if owner.kind is LinkForm.COPY:
+            return False
         if names_link and mark.url is not None:
             return is_same_link(mark.url, owner.url)
         gap = self._wikitext.text[owner.end : mark.template.start]

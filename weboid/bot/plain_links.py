@@ -156,7 +156,8 @@ def _archive_template(writing: Writing, url: str, text: str, copy: KnownCopy) ->
 
 def filled(writing: Writing, pattern: str, url: str, text: str, values: dict[str, str | None]) -> str | None:
     """A pattern with a link as it is written in the page; None unless it reads as one template with these values."""
-    if not PLAIN_URL.fullmatch(url):
+    is_half = url.startswith("//") and "url" in placeholders(pattern)
+    if is_half or not PLAIN_URL.fullmatch(url):
         return None
     label = _in_parameter(text)
     template = filled_pattern(pattern, {**writing.values(), **values, "url": url, "text": label or None})
