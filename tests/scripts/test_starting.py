@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-from scripts.conftest import Scene
-from scripts.test_repair import COPY, TEXT, add_page, settings
 from support.pwb import Operator, write_operators_folder
+from support.repair_scene import COPY, TEXT, Scene, add_page, settings
 
 
 @pytest.fixture
