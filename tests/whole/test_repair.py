@@ -10,6 +10,8 @@ from support.repair_story import DBNAME, TOKEN, RepairStory, open_repair_story
 from support.wiki_proxy import WikiProxy, open_wiki_proxy
 from support.wiki_templates import COPY_CATEGORY, DEAD_CATEGORY, PERMANENT_CATEGORY, complaints
 
+from weboid_scripts.journal import FILE_NAME
+
 pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 HARBOUR = """'''Harbour''' is old.<ref>{{Cite web|url={COPIED}|title=The ferry|access-date=17 April 2017}}</ref>
@@ -24,6 +26,7 @@ MISTAKEN = CITED.replace("{COPIED}", "{MISTAKEN}")
 PAGES = {
     "Harbour": HARBOUR,
     "Mistake": MISTAKEN,
+    "Mistake elsewhere": MISTAKEN,
     **dict.fromkeys(("Dry", "Quay", "Ärger & „Spaß“ +1=2?"), CITED),
 }
 
@@ -89,16 +92,25 @@ async def test_a_page_is_repaired_once_renders_well_and_the_next_pass_sees_it(
     assert wiki.revision("Harbour") == edit["revid"]
 
 
-async def test_what_was_reverted_is_not_repeated_and_waits_for_review(story: RepairStory, operator: Operator) -> None:
+async def test_what_was_reverted_is_not_repeated_and_then_frozen_for_all_bots_of_the_wiki(
+    story: RepairStory, operator: Operator
+) -> None:
     wiki = story.bot_wiki.admin
     assert repair(story, operator, "-page:Mistake", "-always").status == 0
-    (edit, *_) = wiki.history("Mistake")
+    edit, *_ = wiki.history("Mistake")
     assert edit["user"] == BOT
     undone = story.bot_wiki.person("Reader").undo("Mistake", edit["revid"], "the link works for me")
     story.bot_wiki.run_jobs()
     ran = repair(story, operator, "-page:Mistake", "-always")
     assert (ran.status, wiki.revision("Mistake")) == (0, undone), ran.out
-    assert "reverted" in ran.out
+    assert "link-reverted" in ran.out
+
+    ran = operator.pwb("weboid_reverts", "-farm:wmflabs")
+    assert (ran.status, "the link works" in ran.out, "Reported to" in ran.out) == (0, True, True), ran.out
+    (operator.folder / FILE_NAME).unlink()
+    ran = repair(story, operator, "-page:Mistake", "-page:Mistake elsewhere", "-always")
+    assert (ran.status, wiki.revision("Mistake")) == (0, undone), ran.out
+    assert wiki.text("Mistake elsewhere") == story.filled(MISTAKEN)
 
 
 async def test_a_dry_run_shows_the_difference_and_saves_nothing(

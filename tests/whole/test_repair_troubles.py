@@ -26,6 +26,18 @@ def copy_of(url: str) -> str:
     return f"https://web.archive.org/web/{STAMP}/{url}"
 
 
+def first_edit() -> Callable[[Question], bool]:
+    """Says yes to the first edit only."""
+    edits: list[Question] = []
+
+    def is_first(question: Question) -> bool:
+        if question.get("action") == "edit":
+            edits.append(question)
+        return len(edits) == 1 and edits[0] is question
+
+    return is_first
+
+
 @dataclass
 class Bench:
     """An operator, a service that knows that links are dead, and what stands between bot and wiki."""
@@ -105,8 +117,14 @@ def test_the_run_page_stops_it_in_mid_batch_and_until_it_says_run_again(bench: B
     ran = bench.repair()
     assert (ran.status, bench.done()) == (STOPPED, 10), ran.out
     bench.admin.save(RUN_PAGE, "run")
+    bench.proxy.before = lambda question: None
+    bench.proxy.asked.clear()
     ran = bench.repair()
     assert (ran.status, bench.done()) == (0, 24), ran.out
+    asked = bench.proxy.asked
+    reads = [question for question in asked if "|Ferry 01|" in question.get("titles", "")]
+    others = len(asked) - len(reads) - len(bench.proxy.edits())
+    assert (len(reads), len(bench.proxy.edits()), others <= 20) == (1, 14, True)
 
 
 def test_a_message_on_its_talk_page_stops_it_in_mid_batch(bench: Bench) -> None:
@@ -196,15 +214,7 @@ def test_pages_that_are_none_to_repair_are_left_alone(bench: Bench) -> None:
 
 def test_an_edit_whose_answer_was_lost_is_not_repeated_once_it_is_reverted(bench: Bench) -> None:
     bench.add("Foggy", "Clear")
-    lost: list[Question] = []
-
-    def lose_once(question: Question) -> bool:
-        is_first = question.get("action") == "edit" and not lost
-        if is_first:
-            lost.append(question)
-        return is_first
-
-    bench.proxy.loses = lose_once
+    bench.proxy.loses = first_edit()
     ran = bench.repair()
     assert (ran.status, bench.done()) == (0, 2), ran.out
     assert [edit["user"] for edit in bench.admin.history("Foggy")] == [BOT, "Admin"]
@@ -217,6 +227,26 @@ def test_it_never_edits_without_its_name(bench: Bench) -> None:
     ran = bench.repair()
     assert bench.admin.text("Signed") == CITED
     assert (ran.status, "Traceback" in ran.out) == (STOPPED, False), ran.out
+
+
+def test_a_session_that_ended_is_renewed(bench: Bench) -> None:
+    bench.add("Early", "Late")
+    bench.proxy.forgets = first_edit()
+    ran = bench.repair()
+    assert (ran.status, bench.done()) == (0, 2), ran.out
+
+
+def test_a_wiki_that_becomes_read_only_ends_the_run_with_what_to_do(bench: Bench) -> None:
+    bench.add("Before", "During")
+    lock = bench.bot_wiki.wiki.folder / "images" / "lock_yBgMBwiR"
+    bench.at_edit(2, lambda: lock.write_text("Moving house"))
+    try:
+        ran = bench.repair()
+    finally:
+        lock.unlink()
+    assert (ran.status, bench.done()) == (TO_CORRECT, 1), ran.out
+    assert "Start again later" in ran.out
+    assert "Traceback" not in ran.out
 
 
 def test_it_waits_while_the_wiki_lags(bench: Bench) -> None:
