@@ -135,6 +135,19 @@ def test_what_is_no_page_to_repair_is_counted(wiki: Scene, capfd: pytest.Capture
     assert wiki.wiki.edits == []
 
 
+def test_long_texts_come_in_several_parts(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:
+    wiki.wiki.most_texts = 7
+    for number in range(20):
+        add_page(wiki, f"P{number}")
+    wiki.wiki.save("Old", "#REDIRECT [[A]]", is_redirect=True)
+    run(wiki, *(f"-page:P{number}" for number in range(20)), "-page:Nowhere", "-page:Old", "-always")
+    assert len(wiki.wiki.edits) == 20
+    assert wiki.service.count("/api/page") == 1
+    out = "".join(capfd.readouterr())
+    assert "1  no-page" in out
+    assert "1  redirect" in out
+
+
 def test_who_says_no_keeps_the_page(wiki: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     add_page(wiki, "A")
     monkeypatch.setattr("pywikibot.input_choice", lambda *_, **__: "n")
