@@ -1,6 +1,7 @@
 """``-weboid:dead``: pages with newly dead links, each once, whoever was stopped in between."""
 
 import pytest
+from pywikibot import config
 from support.repair_scene import URL, Scene, add_page, run
 
 from weboid_scripts.run_page import RunStopped
@@ -45,5 +46,21 @@ def test_links_on_very_many_pages_are_followed_on_the_wiki(wiki: Scene) -> None:
     wiki.service.add_change(URL, {first: "A"})
     wiki.service.changes[-1]["more"] = True
     wiki.wiki.users[URL.removeprefix("http://")] = [first, second]
+    run(wiki, "-weboid:dead", "-always")
+    assert [edit["pageid"] for edit in wiki.wiki.edits] == [str(first), str(second)]
+
+
+def test_a_simulation_begins_where_the_last_run_ended_and_leaves_the_place(
+    wiki: Scene, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    first, second = add_page(wiki, "A"), add_page(wiki, "B")
+    wiki.service.add_change(URL, {first: "A"})
+    run(wiki, "-weboid:dead", "-always")
+    wiki.service.add_change(URL, {second: "B"})
+    capfd.readouterr()
+    with monkeypatch.context() as simulated:
+        simulated.setattr(config, "simulate", True)
+        run(wiki, "-weboid:dead")
+    assert "1 pages read, 0 saved" in "".join(capfd.readouterr())
     run(wiki, "-weboid:dead", "-always")
     assert [edit["pageid"] for edit in wiki.wiki.edits] == [str(first), str(second)]
