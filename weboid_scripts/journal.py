@@ -14,63 +14,12 @@ from typing import Any, Final, Self
 
 from weboid.bot.reverts import EditedLink
 from weboid_scripts.journal_file import JournalFile
+from weboid_scripts.journal_tables import TABLES
 
 FILE_NAME: Final = "weboid-journal.sqlite3"
 """The name of the file in pywikibot's folder (``config.datafilepath(FILE_NAME)``)."""
 _PART: Final = 500
 _MOST_EDITS_OF_LINK: Final = 50
-
-_TABLES: Final = (
-    """CREATE TABLE IF NOT EXISTS edits (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        wiki TEXT NOT NULL,
-        page INTEGER NOT NULL,
-        title TEXT NOT NULL,
-        parent INTEGER NOT NULL,
-        revision INTEGER,
-        moment INTEGER NOT NULL,
-        sha1 TEXT NOT NULL
-    )""",
-    "CREATE UNIQUE INDEX IF NOT EXISTS edits_by_revision ON edits (wiki, revision)",
-    "CREATE INDEX IF NOT EXISTS edits_by_page ON edits (wiki, page)",
-    """CREATE TABLE IF NOT EXISTS edited_links (
-        edit INTEGER NOT NULL REFERENCES edits (number) ON DELETE CASCADE,
-        place INTEGER NOT NULL,
-        url TEXT NOT NULL,
-        normal TEXT NOT NULL,
-        action TEXT NOT NULL,
-        why TEXT NOT NULL,
-        PRIMARY KEY (edit, place)
-    ) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS reverts (
-        edit INTEGER NOT NULL REFERENCES edits (number) ON DELETE CASCADE,
-        normal TEXT NOT NULL,
-        url TEXT NOT NULL,
-        verdict TEXT NOT NULL,
-        why TEXT NOT NULL,
-        revision INTEGER NOT NULL,
-        reverter TEXT NOT NULL,
-        moment INTEGER NOT NULL,
-        is_false_positive INTEGER NOT NULL,
-        sent INTEGER,
-        state TEXT,
-        released INTEGER,
-        PRIMARY KEY (edit, normal)
-    ) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS skips (
-        wiki TEXT NOT NULL,
-        page INTEGER NOT NULL,
-        normal TEXT NOT NULL,
-        why TEXT NOT NULL,
-        moment INTEGER NOT NULL,
-        PRIMARY KEY (wiki, page, normal)
-    ) WITHOUT ROWID""",
-    """CREATE TABLE IF NOT EXISTS wikis (
-        wiki TEXT PRIMARY KEY,
-        cursor TEXT,
-        counted_after INTEGER NOT NULL DEFAULT 0
-    ) WITHOUT ROWID""",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +78,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.file = JournalFile(path)
-        self.file.ensure(*_TABLES)
+        self.file.ensure(*TABLES)
 
     def close(self) -> None:
         self.file.close()

@@ -86,10 +86,11 @@ class JournalFile:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # SQLite ends it itself after some failures.
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
 
     def close(self) -> None:
         """Closes the file; what was written is there already."""

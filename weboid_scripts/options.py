@@ -3,6 +3,7 @@
 The token comes from the environment alone, as command lines are seen by others.
 """
 
+import math
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pywikibot.comms.http import user_agent
+from pywikibot.exceptions import Error
 
 from weboid.errors import WeboidError
 from weboid_scripts.client import WeboidClient
@@ -19,6 +21,8 @@ FARM: Final = "WMF"
 SETTINGS_PAGE: Final = "MediaWiki:Weboid.json"
 _SERVICE_VARIABLE: Final = "WEBOID_SERVICE"
 _TOKEN_VARIABLE: Final = "WEBOID_TOKEN"
+_MOST_RATE: Final = 600.0
+_NO_TITLE: Final = frozenset("[]{}|<>#\n")
 
 
 class OptionRefused(WeboidError):
@@ -62,3 +66,31 @@ def read_common(arguments: Iterable[str]) -> tuple[CommonOptions, list[str]]:
         raise OptionRefused(f"-settings: there is no file {file}. Name a file such as wikis/dewiki.json.")
     service = given.get("-service") or os.environ.get(_SERVICE_VARIABLE) or SERVICE
     return CommonOptions(service, given.get("-farm", FARM), file, os.environ.get(_TOKEN_VARIABLE) or None), others
+
+
+def is_generator(factory: Any, argument: str) -> bool:
+    """Whether pywikibot's generators and filters take an argument. Raises OptionRefused."""
+    try:
+        return bool(factory.handle_arg(argument))
+    except (Error, ValueError, TypeError, KeyError, OSError) as error:
+        raise OptionRefused(f"{argument} cannot be used: {error}") from None
+
+
+def rate_of(given: str | None) -> float:
+    """The value of -rate in edits a minute, 0 for none. Raises OptionRefused."""
+    if given is None:
+        return 0.0
+    try:
+        rate = float(given)
+    except ValueError:
+        rate = math.nan
+    if not 0 < rate <= _MOST_RATE:
+        raise OptionRefused(f"-rate:{given} is no number of edits a minute. Write one such as -rate:6.")
+    return rate
+
+
+def title_of(option: str, given: str | None) -> str | None:
+    """The value of an option that names a page. Raises OptionRefused."""
+    if given is not None and (not given.strip() or not _NO_TITLE.isdisjoint(given)):
+        raise OptionRefused(f"{option}:{given} is no title of a page. Write one such as {option}:User:WeboidBot/Run.")
+    return given

@@ -1,18 +1,14 @@
 """The options of ``weboid_repair``: pywikibot's generators and filters, the common ones, and its own."""
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pywikibot.exceptions import Error
 from pywikibot.pagegenerators import GeneratorFactory
 
-from weboid_scripts.options import CommonOptions, OptionRefused, read_common
+from weboid_scripts.options import CommonOptions, OptionRefused, is_generator, rate_of, read_common, title_of
 
-_MOST_RATE: Final = 600.0
 _VALUED: Final = ("-rate", "-runpage", "-errors", "-weboid")
-_NO_TITLE: Final = frozenset("[]{}|<>#\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +43,7 @@ def read_options(site: Any, arguments: Iterable[str]) -> RepairOptions:
             if (name == "-always") == bool(value):
                 raise OptionRefused(f"Write {name} alone." if value else f"{name} needs a value: write {name}:VALUE.")
             given[name] = value
-        elif not _is_taken(factory, argument):
+        elif not is_generator(factory, argument):
             unknown.append(argument)
     if unknown:
         raise OptionRefused(f"Unknown: {' '.join(unknown)}. See which options there are: pwb weboid_repair -help")
@@ -57,17 +53,10 @@ def read_options(site: Any, arguments: Iterable[str]) -> RepairOptions:
         factory,
         is_always="-always" in given,
         is_dead=is_dead,
-        rate=_rate(given.get("-rate")),
-        run_page=_title("-runpage", given.get("-runpage")),
-        help_page=_title("-errors", given.get("-errors")),
+        rate=rate_of(given.get("-rate")),
+        run_page=title_of("-runpage", given.get("-runpage")),
+        help_page=title_of("-errors", given.get("-errors")),
     )
-
-
-def _is_taken(factory: Any, argument: str) -> bool:
-    try:
-        return bool(factory.handle_arg(argument))
-    except (Error, ValueError, TypeError, KeyError, OSError) as error:
-        raise OptionRefused(f"{argument} cannot be used: {error}") from None
 
 
 def _is_dead(word: str | None, factory: Any) -> bool:
@@ -76,21 +65,3 @@ def _is_dead(word: str | None, factory: Any) -> bool:
     if word is not None and factory.gens:
         raise OptionRefused("-weboid:dead names pages by itself. Leave out the other generators; filters may stay.")
     return word is not None
-
-
-def _rate(given: str | None) -> float:
-    if given is None:
-        return 0.0
-    try:
-        rate = float(given)
-    except ValueError:
-        rate = math.nan
-    if not 0 < rate <= _MOST_RATE:
-        raise OptionRefused(f"-rate:{given} is no number of edits a minute. Write one such as -rate:6.")
-    return rate
-
-
-def _title(option: str, given: str | None) -> str | None:
-    if given is not None and (not given.strip() or not _NO_TITLE.isdisjoint(given)):
-        raise OptionRefused(f"{option}:{given} is no title of a page. Write one such as {option}:User:WeboidBot/Run.")
-    return given

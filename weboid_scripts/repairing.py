@@ -29,6 +29,7 @@ from weboid_scripts.waiting_pages import WaitingPages
 
 _MOST_REFUSALS: Final = 10
 """Edits in a row that the wiki refuses for reasons of which nothing is known here; then the run ends."""
+TALK: Final = "talk-instead"
 _PERHAPS_SAVED: Final = frozenset({CONFLICT, NO_CHANGE})
 """What the wiki says, too, where it has saved the edit, but its answer was lost, so that pywikibot sent it again."""
 _EDITS_BETWEEN_LOOKS: Final = 50
@@ -90,6 +91,8 @@ class RepairBot(BaseBot):
         finally:
             pywikibot.info(f"{self.counter['read']:,} pages read, {self.counter['write']:,} saved.")
             pywikibot.info(table_of(self.done, self.left, is_simulated=self._is_simulated))
+            if self.left[TALK]:
+                pywikibot.info("This wiki wants messages on talk pages instead of edits: pwb weboid_weblinks -talk")
 
     def treat(self, page: KnownPage) -> None:
         """Repairs one page. Raises RunStopped, WikiSilent."""
@@ -120,7 +123,7 @@ class RepairBot(BaseBot):
         if repaired is None or not repaired.changes:
             return "nothing-to-do"
         if repaired.text == page.read.text:
-            return "talk-instead"
+            return TALK
         summary = summary_of(self._place.site, [each.action.value for each in repaired.changes], self._place.help_page)
         self._show(page, repaired, summary)
         if self._is_simulated:

@@ -85,14 +85,18 @@ class RevertSearch:
         if edit.revision is not None:
             return edit
         try:
-            after_parent = self._reader.since(edit.page, edit.parent)
+            history = self._reader.since(edit.page, edit.parent)
         except RevisionLost:
             return None
-        for facts in after_parent:
-            if facts.parent == edit.parent and facts.user == self._bot:
+        for facts in history:
+            # Its parent may be another: where somebody saved meanwhile, the wiki merges both edits.
+            if facts.revision != edit.parent and facts.user == self._bot and not self._is_noted(edit, facts):
                 self._journal.note_saved(edit.number, facts.revision, facts.moment)
                 return replace(edit, revision=facts.revision, moment=facts.moment)
         return None
+
+    def _is_noted(self, edit: Edit, facts: RevisionFacts) -> bool:
+        return self._journal.edit_of_revision(edit.wiki, facts.revision) is not None
 
     def _examined(self, edits: Sequence[Edit], newest: dict[int, RevisionFacts]) -> Iterator[ExaminedEdit]:
         """Edits, few enough for their texts to be read together; `newest` by page, without pages that are gone."""
@@ -153,7 +157,9 @@ class _Comparison:
         if not found:
             return
         assert self._edit.revision is not None
-        own, *later = self._reader.since(self._edit.page, self._edit.revision)
+        history = self._reader.since(self._edit.page, self._edit.revision)
+        tags = frozenset(tag for each in history if each.revision == self._edit.revision for tag in each.tags)
+        later = [each for each in history if each.revision != self._edit.revision]
         if not later or later[-1].revision != newest.revision:
             later.append(newest)
         self._texts = {newest.revision: now}
@@ -165,7 +171,7 @@ class _Comparison:
                 continue
             is_restored = revision.sha1 != "" and revision.sha1 in earlier
             until = later[: place + 1] if is_restored else [revision]
-            signs = RevisionSigns(own.tags, tuple(map(_later, until)), earlier)
+            signs = RevisionSigns(tags, tuple(map(_later, until)), earlier)
             [finding] = self._findings([link], self._text(revision.revision) or now, signs)
             if finding.verdict is RevertVerdict.REVERTED or finding.is_false_positive:
                 yield FoundRevert(self._edit, link, finding, revision)

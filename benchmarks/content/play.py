@@ -17,7 +17,7 @@ from benchmarks.verdicts.daily import Change
 from benchmarks.verdicts.hurry import run_hurried
 from benchmarks.verdicts.stage import open_socket_stage
 from benchmarks.verdicts.year import live, new_database
-from weboid.cli.checking import checked
+from weboid.cli.checking import checked, json_line
 from weboid.cli.runtime import run_async
 from weboid.core.url.farms import WMFLABS
 
@@ -78,7 +78,7 @@ async def _checked(staged: Staged, folder: Path, show: Show) -> dict[str, tuple[
         located = {stage.located(url): url for url in staged.played}
         async with aclosing(checked(located, stage.config, WMFLABS)) as lines:
             async for line in lines:
-                told = line.as_json()
+                told = json_line(line)
                 found[located[told["url"]]] = told["outcome"], told["reason"]
                 show(len(found))
                 await asyncio.sleep(0)

@@ -69,3 +69,11 @@ def test_a_link_is_left_alone_by_a_template_that_belongs_to_it(text: str, is_lef
 
 def test_only_the_link_before_it_is_left_alone() -> None:
     assert repaired(f"{_CITE} {_CITE}{{{{cbignore}}}}").count("archive-url") == 1
+
+
+@pytest.mark.parametrize("reference", ["<ref name=b/>", '<ref name="b" group=c /> ', "<REF name=b />"])
+def test_a_mark_behind_a_reference_that_stands_elsewhere_is_no_matter_of_links_before_it(reference: str) -> None:
+    tagged = f"[{URL} A] and{reference}{{{{dead link|bot=X}}}}"
+    assert repaired(tagged, links=known("working")) == tagged
+    ignored = f"[{URL} A] and{reference}{{{{cbignore}}}}"
+    assert repaired(ignored) != ignored

@@ -1,10 +1,12 @@
 """What became of repairs, and probably why."""
 
 import hashlib
+import random
 from typing import Any, NamedTuple
 
 import pytest
-from support.repairs import COPY, NOW, URL, known, repaired, settings_of
+from support.awkward_wikitext import awkward_page
+from support.repairs import COPY, NOW, URL, WIKIS, known, options_of, random_answers, repaired, settings_of
 
 from weboid.bot.answers import key_of
 from weboid.bot.repair import repair
@@ -58,7 +60,8 @@ _DE = f"* {{{{Webarchiv|url={URL}|wayback=20120507093011|text=Town}}}}"
     "case",
     [
         Case(f"More. {_REPAIRED} And more.", _KEPT, None, False),
-        Case(_REPAIRED.replace("7 May 2012", "2012-05-07").replace("https://web", "http://web"), _KEPT, None, False),
+        Case(_REPAIRED.replace("7 May 2012", "2012-05-07"), _KEPT, None, False),
+        Case(_REPAIRED.replace("https://web", "http://web"), _CHANGED, RevertReason.STYLE, False),
         Case(_REPAIRED.replace("|url-status=dead", ""), _KEPT, None, False),
         Case(f"{_REPAIRED} {_PLAIN}", _KEPT, None, False),
         Case(_PLAIN, _REVERTED, RevertReason.LINK_WORKS, True),
@@ -88,6 +91,31 @@ def test_one_of_two_repairs_that_was_taken_back_counts() -> None:
     before = f"{_PLAIN} {_PLAIN}"
     assert found(before, f"{_REPAIRED} {_PLAIN}").verdict is RevertVerdict.REVERTED
     assert found(before, _REPAIRED).verdict is RevertVerdict.KEPT
+
+
+def test_other_links_that_were_always_as_repaired_are_no_proof_that_it_was_kept() -> None:
+    tag = "{{dead link|date=May 2015|bot=X}}"
+    before = f"[{URL} A] {tag} and [{URL} B]"
+    after = before.replace(f" {tag}", "")
+    entry = EditedLink(URL, "", "revived", "working")
+    assert analyse(entry, before, after, before, settings_of(), "W").verdict is RevertVerdict.REVERTED
+    assert analyse(entry, before, after, f"{after} C", settings_of(), "W").verdict is RevertVerdict.KEPT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[{URL} A] {{{{Wayback|url={URL}|date=20120507093011}}}}",
+        f"{{{{cite web|url={URL}|archive-url={COPY.replace('https', 'http')}|archive-date=7 May 2012}}}}",
+        f"{{{{cite web|url={URL}|archive-url={COPY}|archive-date=}}}}",
+    ],
+)
+def test_also_what_was_only_written_better_is_known_when_it_is_put_back(text: str) -> None:
+    page = repair(text, settings_of(cosmetic_only_edits=True), known(), now=NOW)
+    (change,) = page.changes
+    entry = EditedLink(URL, "", change.action.value, change.why)
+    assert analyse(entry, text, page.text, text, settings_of(), "W").verdict is RevertVerdict.REVERTED
+    assert analyse(entry, text, page.text, page.text, settings_of(), "W").verdict is RevertVerdict.KEPT
 
 
 def test_the_same_address_in_another_spelling_is_the_same_link() -> None:
@@ -183,3 +211,18 @@ def test_every_repair_is_found_again_in_its_own_text() -> None:
         entries = [EditedLink(each.url, "", each.action.value, each.why) for each in page.changes]
         findings = analyse_links(entries, f"{_LINK} <ref>{URL}</ref>", page.text, page.text, settings_of(wiki), "W")
         assert [each.verdict for each in findings] == [RevertVerdict.KEPT] * 2
+
+
+def test_whatever_was_repaired_is_kept_where_it_stands_and_reverted_where_all_is_as_before() -> None:
+    seen = 0
+    for number in range(600):
+        dice = random.Random(number)
+        before, wiki = awkward_page(dice), dice.choice(WIKIS)
+        settings = settings_of(wiki, **options_of(dice))
+        page = repair(before, settings, random_answers(before, dice), now=NOW)
+        entries = [EditedLink(each.url, "", each.action.value, each.why) for each in page.changes]
+        seen += len(entries)
+        for now, verdict in ((page.text, RevertVerdict.KEPT), (before, RevertVerdict.REVERTED)):
+            findings = analyse_links(entries, before, page.text, now, settings, "W")
+            assert {each.verdict for each in findings} <= {verdict}, number
+    assert seen > 100

@@ -7,6 +7,7 @@ import pytest
 from support.awkward_wikitext import awkward_page
 from support.repairs import (
     COPY,
+    FOUND,
     NOW,
     URL,
     WIKIS,
@@ -96,6 +97,29 @@ def test_a_citation_with_the_address_of_a_chapter_gets_no_copy() -> None:
 def test_a_copy_of_another_spelling_of_the_address_stays(spelling: str) -> None:
     before = f"{{{{cite web|url={URL}|archive-url={COPY.replace(URL, spelling)}|archive-date=7 May 2012}}}}"
     assert repaired(before) == before
+
+
+@pytest.mark.parametrize("archive", [FOUND, None])
+def test_no_template_is_put_behind_a_brace_that_would_make_it_a_parameter(archive: object) -> None:
+    for before in (f"-{{[{URL} A]}}-", f"-{{{URL} A}}-", f"{{[{URL} A]}} B"):
+        assert repaired(before, "dewiki", links=known("dead", archive)) == before
+    named = f"-{{zh-hans:[{URL} A]}}-"
+    assert repaired(named, "dewiki", links=known("dead", archive)) != named
+
+
+@pytest.mark.parametrize("archive", [FOUND, None])
+def test_two_links_to_one_page_stay_two_where_templates_take_their_place(archive: object) -> None:
+    links = known("dead", archive)
+    once = repaired(f"* [{URL} A] [{URL} B]", "dewiki", links=links)
+    assert (once.count("|text=A|"), once.count("|text=B|")) == (1, 1)
+    assert repaired(once, "dewiki") == repaired(f"* [{URL} A] [{URL} B]", "dewiki")
+
+
+def test_an_address_without_a_scheme_is_put_into_no_template() -> None:
+    before = f"[{URL.removeprefix('http:')} A]"
+    links = known("dead", FOUND, URL.replace("http:", "https:"))
+    assert repaired(before, "dewiki", links=links) == before
+    assert repaired(before, links=links).startswith(f"{before} {{{{webarchive|")
 
 
 def test_of_several_archive_templates_the_one_counts_that_names_its_copy() -> None:

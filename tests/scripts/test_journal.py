@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -216,6 +217,33 @@ def test_look_ups_go_by_indexes(journal: Journal, query: str) -> None:
     assert "SEARCH" in plan
     assert "SCAN" not in plan
     assert "TEMP B-TREE" not in plan
+
+
+def test_a_full_disk_says_so_and_loses_nothing_noted(journal: Journal) -> None:
+    journal.note_edit(EDIT)
+    pages = journal.file.rows("PRAGMA page_count")[0][0]
+    journal.file.rows(f"PRAGMA max_page_count = {pages}")
+    many = replace(EDIT, revision=1_000, links=(LINK,) * 2_000)
+    with pytest.raises(JournalError, match="has room"):
+        journal.note_edit(many)
+    assert [edit.revision for edit in journal.last_edits("dewiki", 9)] == [101]
+    journal.file.rows(f"PRAGMA max_page_count = {pages + 1_000}")
+    journal.note_edit(replace(EDIT, revision=102))
+    assert len(journal.last_edits("dewiki", 9)) == 2
+
+
+def test_who_waits_in_vain_for_another_script_is_told_and_can_go_on(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weboid_scripts.journal_file._PATIENCE_S", 0.05)
+    with Journal(path) as journal, closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM edits").fetchall()
+        with pytest.raises(JournalError, match="another script"):
+            journal.note_edit(EDIT)
+        reader.execute("COMMIT")
+        journal.note_edit(EDIT)
+        assert reader.execute("SELECT count(*) FROM edits").fetchall() == [(1,)]
 
 
 def test_what_is_written_together_is_written_whole_or_not(path: Path) -> None:

@@ -237,6 +237,16 @@ def test_another_account_stops_it(wiki: Scene) -> None:
     assert wiki.wiki.text("A") == TEXT
 
 
+def test_a_wiki_that_wants_messages_gets_no_edits(scene: Scene, capfd: pytest.CaptureFixture[str]) -> None:
+    scene.wiki.save("MediaWiki:Weboid.json", settings(talk="instead"), model="json")
+    add_page(scene, "A")
+    run(scene, "-page:A", "-always")
+    assert scene.wiki.edits == []
+    out = "".join(capfd.readouterr())
+    assert "1  talk-instead" in out
+    assert "pwb weboid_weblinks -talk" in out
+
+
 @pytest.mark.parametrize("code", ["blocked", "autoblocked", "readonly", "assertuserfailed"])
 def test_what_the_next_page_would_meet_ends_the_run(wiki: Scene, code: str) -> None:
     add_page(wiki, "A")

@@ -240,6 +240,26 @@ def test_an_edit_that_a_crash_left_unfinished_is_found_on_the_wiki(wiki: Wiki) -
     assert [edit.number for edit in wiki.journal.last_edits(WIKI, 1)] == [crashed.number]
 
 
+def test_an_unfinished_edit_that_the_wiki_merged_with_another_is_found(wiki: Wiki) -> None:
+    read = wiki.site.saved[-1].revision
+    wiki.site.revise(PAGE, "Author", PLAIN + "News.\n")
+    merged = wiki.site.revise(PAGE, BOT, DONE + "News.\n")
+    number = wiki.journal.note_edit(Edit(WIKI, PAGE, "A", None, read, NOW, "", LINKS))
+    wiki.site.revise(PAGE, "Doubter", PLAIN + "News.\n", "no")
+    wiki.examined(*wiki.journal.unfinished_edits(WIKI))
+    noted = wiki.journal.edit_of_revision(WIKI, merged)
+    assert noted is not None
+    assert noted.number == number
+
+
+def test_another_edit_of_ours_is_not_taken_for_one_that_was_never_saved(wiki: Wiki) -> None:
+    read = wiki.site.revise(PAGE, BOT, DONE + "More.\n", "something else that this account does")
+    wiki.journal.note_edit(Edit(WIKI, PAGE, "A", None, read, NOW, "", LINKS))
+    wiki.repaired(text=DONE + "And more.\n")
+    wiki.examined(*wiki.journal.unfinished_edits(WIKI))
+    assert len(wiki.journal.unfinished_edits(WIKI)) == 1
+
+
 def test_an_edit_that_was_never_saved_bars_nothing(wiki: Wiki) -> None:
     last = wiki.site.saved[-1].revision
     wiki.journal.note_edit(Edit(WIKI, PAGE, "A", None, last, NOW, "", LINKS))

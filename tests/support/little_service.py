@@ -6,15 +6,18 @@ test says of URLs, and notes each request. It runs in a thread, as scripts wait 
 
 import asyncio
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
 from aiohttp import hdrs, web
 
 from weboid.bot.answers import key_of
+from weboid.core.record.policy import Policy
+from weboid.core.verdict.verdict import Verdict
 
 TOKEN: Final = "a-token-of-32-letters-for-tests-x"
 HEAD: Final = {"version": 2, "generator": "little", "source": "", "lang": "en", "day": "2026-11-22"}
@@ -123,31 +126,34 @@ class LittleService:
             place += max(len(links), 1)
             if last > first or (not links and start < place <= start + self.most_links):
                 told.append(self._page_part(page, links, first, last, len(ids)))
-        missing = [page for page in ids if page not in self.pages]
+        missing = [str(page) for page in ids if page not in self.pages]
         if len(missing) == len(ids):
             return _problem(404, "unknown-page", f"There is no page {missing[0]} in the wiki {self.dbname}.")
         after = str(start + self.most_links) if start + self.most_links < place else None
-        policy = {"days": 15, "strikes": 3}
-        return web.json_response({**HEAD, "pages": told, "missing": missing, "continue": after, "policy": policy})
+        told_of = {"extent": fields.get("extent", "dead"), "verdicts": [], "policy": asdict(Policy()), "titles": []}
+        return web.json_response({**HEAD, **told_of, "pages": told, "missing": missing, "continue": after})
 
     def _page_part(self, page: int, links: list[dict[str, Any]], first: int, last: int, asked: int) -> dict[str, Any]:
         title = self.titles.get(page, f"Page {page}")
+        counted = Counter(each["verdict"] for each in links[first:last])
+        counts = {verdict.word: counted[verdict.word] for verdict in Verdict}
         part = None if last - first == len(links) else {"from": first, "to": last, "of": len(links)}
         return {
             "wiki": self.dbname, "id": page, "namespace": 0, "title": title, "prefixed_title": title, "revision": page,
-            "part": part, "live": asked <= 50, "read": "2026-11-22", "counts": {}, "links": links[first:last],
+            "part": part, "live": asked <= 50, "read": "2026-11-22", "counts": counts, "links": links[first:last],
         }  # fmt: skip
 
     def _changes(self, fields: Mapping[str, str]) -> web.Response:
         since = int(fields["since"]) if fields["since"].isdecimal() else 0
+        wanted = fields["to"].split("|") if fields.get("to") else []
         later = [change for change in self.changes if change["change"] > since]
         looked = later[:_MOST_CHANGES]
-        told = [change for change in looked if fields.get("to") in (None, change["after"])]
+        told = [change for change in looked if not wanted or change["after"] in wanted]
         after = looked[-1]["change"] if looked else since
         more = len(later) > len(looked)
-        return web.json_response(
-            {**HEAD, "wiki": self.dbname, "since": since, "next": after, "more": more, "changes": told}
-        )
+        scope = {"wiki": self.dbname, "page": None, "category": None, "members": None, "partial": False}
+        told_of = {**scope, "since": since, "to": wanted, "next": after, "more": more}
+        return web.json_response({**HEAD, **told_of, "changes": told})
 
     def _normal(self, fields: Mapping[str, str]) -> web.Response:
         urls = [url for url in fields["urls"].splitlines() if url]

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from hashlib import sha1
 
 import pytest
-from support.little_service import TOKEN, LittleService, open_little_service
-from support.pwb import BOT, BOT_PASSWORD, BotWiki, Operator, Person
+from support.little_service import TOKEN, LittleService, link, open_little_service
+from support.pwb import BOT, BOT_PASSWORD, BotWiki, Operator, Person, PwbRun
 
 from weboid.assets import asset
 from weboid.bot.answers import key_of
@@ -21,8 +21,12 @@ WIKI = "testwiki@WMF"
 FIRST, SECOND = "http://town.example.org/history.html", "http://town.example.org/map.html"
 
 
+def _copy(url: str) -> str:
+    return f"https://web.archive.org/web/20120507093011/{url}"
+
+
 def _cited(url: str, *, repaired: bool) -> str:
-    copy = f"|archive-url=https://web.archive.org/web/20120507093011/{url}|archive-date=2012-05-07"
+    copy = f"|archive-url={_copy(url)}|archive-date=2012-05-07"
     return f"Fact.<ref>{{{{cite web|url={url}|title=A{copy if repaired else ''}}}}}</ref>\n"
 
 
@@ -151,6 +155,53 @@ def test_every_way_to_take_an_edit_back_is_found_and_reported_once(bench: Bench)
     assert {revert.state for revert in bench.noted(restored).values()} == {None}
 
 
+def _repair(bench: Bench, *titles: str) -> PwbRun:
+    """Runs the bot itself over these pages; both links are dead, and archived."""
+    for title in titles:
+        links = [link(url, copies=[(_copy(url), "20120507093011")]) for url in (FIRST, SECOND)]
+        bench.service.pages[bench.bot.page_id(title)] = links
+    bench.operator.environ = {"WEBOID_SERVICE": bench.service.base}
+    pages = [f"-page:{title}" for title in titles]
+    return bench.operator.pwb("weboid_repair", "-settings:settings.json", "-always", *pages)
+
+
+def test_the_bot_does_not_do_again_what_was_undone(bench: Bench) -> None:
+    titles = ("Repaired, undone", "Repaired, one link put back", "Repaired, blanked, restored", "Repaired, rewritten")
+    for title in titles:
+        bench.wiki.admin.save(title, PLAIN)
+    assert _repair(bench, *titles).status == 0
+    texts = [bench.reader.text(title) for title in titles]
+    assert all(text.count("archive-url") == 2 for text in texts)
+    bench.reader.undo(titles[0], bench.reader.revision(titles[0]), "no")
+    first, _ = texts[1].split(f"url={SECOND}")
+    bench.reader.save(titles[1], f"{first}url={SECOND}|title=A}}}}</ref>\n", "no")
+    bench.reader.save(titles[2], "")
+    bench.wiki.admin.save(titles[2], texts[2], "restored")
+    bench.reader.save(titles[3], texts[3].replace("Long ago", "Lately"))
+    before = [bench.reader.text(title) for title in titles]
+    ran = _repair(bench, *titles)
+    assert ran.status == 0, ran.out
+    assert [bench.reader.text(title) for title in titles] == before
+    assert "link-reverted" in ran.out
+
+
+def test_three_undone_edits_stop_the_bot_until_it_is_told_to_go_on(bench: Bench) -> None:
+    titles = [f"Stopped {number}" for number in range(5)]
+    for title in titles:
+        bench.wiki.admin.save(title, PLAIN)
+    assert _repair(bench, *titles[:3]).status == 0
+    for title in titles[:3]:
+        bench.wiki.admin.rollback(title)
+    ran = _repair(bench, titles[3])
+    assert ran.status == 3, ran.out
+    assert "-resume" in ran.out
+    assert bench.reader.text(titles[3]).strip() == PLAIN.strip()
+    bench.run("-resume")
+    assert _repair(bench, *titles).status == 0
+    texts = [bench.reader.text(title) for title in titles]
+    assert [text.count("archive-url") for text in texts] == [0, 0, 0, 2, 2]
+
+
 def test_a_crash_between_reporting_and_noting_is_harmless(bench: Bench) -> None:
     edit = bench.repaired("Page reported twice")
     _undo(bench, edit)
@@ -183,6 +234,12 @@ def test_what_cannot_be_done_is_one_sentence(bench: Bench, words: tuple[str, ...
     assert ran.status == 2
     assert "Traceback" not in ran.out
     assert len(ran.out.strip().splitlines()) <= 3
+
+
+def test_help_names_the_options(bench: Bench) -> None:
+    ran = bench.operator.pwb("weboid_reverts", "-help")
+    assert ran.status == 0
+    assert all(option in ran.out for option in ("-days:N", "-limit:N", "-release:N", "-resume", "WEBOID_TOKEN"))
 
 
 def test_a_damaged_journal_is_one_sentence(bench: Bench) -> None:

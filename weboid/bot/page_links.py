@@ -14,7 +14,7 @@ from weboid.bot.archived import is_same, is_same_link, original_in, wayback_copy
 from weboid.bot.exclusion import is_ignored
 from weboid.core.url.archives import snapshot_of
 from weboid.core.wikitext.citations import Citation, citations_of, name_key, name_keys, written
-from weboid.core.wikitext.nodes import Enclosure, LinkNode, NodeSpot, ParameterNode, Reference, TemplateNode, Wikitext
+from weboid.core.wikitext.nodes import Enclosure, LinkNode, NodeSpot, ParameterNode, TemplateNode, Wikitext
 from weboid.core.wikitext.settings import ObsoleteTemplate, WikiSettings
 
 _DEPRECATED: Final = {
@@ -24,6 +24,9 @@ _DEPRECATED: Final = {
     "webciteid": "www.webcitation.org",
 }
 """Parameters of archive templates, letters only, for services to which nobody may be sent (A-2)."""
+_REUSED: Final = re.compile(r"<ref\b[^<>]*/>\Z", re.IGNORECASE)
+"""A reference that stands elsewhere."""
+_LONGEST_REUSED: Final = 300
 _EDITABLE: Final = frozenset({Enclosure.TEXT, Enclosure.CAPTION})
 
 
@@ -194,7 +197,8 @@ class _Gathering:
     def _dead_tag(self, node: TemplateNode) -> None:
         url = _value(self._wikitext, node, self._settings.dead_tag.url)
         owner = self._around(node) or self._owner(node)
-        if not url or (owner is not None and is_same_link(url, owner.url)):
+        is_mark = owner is not None and owner.kind is not LinkForm.DEAD_TAG and is_same_link(url, owner.url)
+        if not url or is_mark:
             if owner is not None:
                 owner.dead_tags.append(node)
             return
@@ -222,6 +226,8 @@ class _Gathering:
         names_link = mark.obsolete is not None or "archive_url" not in pattern_parameters(
             self._settings.archive_template.write
         )
+        if owner.kind is LinkForm.COPY:
+            return False
         if names_link and mark.url is not None:
             return is_same_link(mark.url, owner.url)
         gap = self._wikitext.text[owner.end : mark.template.start]
@@ -233,23 +239,25 @@ class _Gathering:
 
     def _owner(self, mark: TemplateNode) -> RepairableLink | None:
         """The link to which a mark belongs."""
-        reference = self._reference_before(mark.start)
+        start = self._blanks_before(mark.start)
+        reference = self._references.get(start)
         if reference is not None:
             inside = self._in_reference.get(reference.end, [])
             return inside[0] if len(inside) == 1 else None
-        return self._last_before(mark.spot)
+        is_elsewhere = _REUSED.search(self._wikitext.text, max(0, start - _LONGEST_REUSED), start)
+        return None if is_elsewhere else self._last_before(mark.spot)
 
     def _last_before(self, spot: NodeSpot) -> RepairableLink | None:
         """The last link before a node on its line, or in its reference."""
         last = self._last.get(spot.home)
         return None if last is None or (last.spot.last_line != spot.line and spot.reference is None) else last
 
-    def _reference_before(self, start: int) -> Reference | None:
-        """The reference that ends before `start`, with nothing but blanks between."""
+    def _blanks_before(self, start: int) -> int:
+        """Where the blanks before a mark begin."""
         text = self._wikitext.text
         while start > 0 and text[start - 1] in " \t":
             start -= 1
-        return self._references.get(start)
+        return start
 
     def _around(self, node: TemplateNode) -> RepairableLink | None:
         """The citation in which a mark stands."""
@@ -281,10 +289,15 @@ def _archive_mark(
     copy = wayback_copy(stamp, url)
     if copy is None and obsolete is None and not stamp:
         for parameter in node.parameters:
-            service = _DEPRECATED.get(re.sub(r"[^a-z]", "", parameter.name.casefold()))
+            service = deprecated_service(parameter)
             if service is not None and (name := wikitext.value_of(parameter)):
                 return ArchiveMark(node, f"https://{service}/{name}", url or None, renamed=parameter)
     return ArchiveMark(node, copy.address if copy else None, url or None, obsolete)
+
+
+def deprecated_service(parameter: ParameterNode) -> str | None:
+    """The host of the service that is deprecated, whose copy a parameter of an archive template names."""
+    return _DEPRECATED.get(re.sub(r"[^a-z]", "", parameter.name.casefold()))
 
 
 def _value(wikitext: Wikitext, node: TemplateNode, names: tuple[str, ...]) -> str:

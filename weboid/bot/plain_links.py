@@ -8,7 +8,7 @@ from typing import Final
 
 from weboid.bot.answers import KnownCopy
 from weboid.bot.archived import for_readers, is_wayback
-from weboid.bot.page_links import ArchiveMark, RepairableLink, pattern_parameters
+from weboid.bot.page_links import ArchiveMark, RepairableLink, deprecated_service, pattern_parameters
 from weboid.bot.parameters import TemplateEditor, TextEdit
 from weboid.bot.rewriting import PLAIN_URL, Writing, cut, put, removable
 from weboid.core.archive.addresses import stamp_of
@@ -134,6 +134,9 @@ def _renamed(writing: Writing, mark: ArchiveMark, parameter: ParameterNode, copy
     if not is_wayback(copy.address):
         return []
     editor = TemplateEditor(writing.wikitext.text, mark.template)
+    for each in mark.template.parameters:
+        if each.start != parameter.start and deprecated_service(each) is not None:
+            editor.remove(each)
     editor.rename(parameter, pattern_parameters(writing.settings.archive_template.write)["stamp"])
     return list(editor.edits()) if editor.set(parameter, f"{stamp_of(copy.taken):014}") else []
 
@@ -153,7 +156,8 @@ def _archive_template(writing: Writing, url: str, text: str, copy: KnownCopy) ->
 
 def filled(writing: Writing, pattern: str, url: str, text: str, values: dict[str, str | None]) -> str | None:
     """A pattern with a link as it is written in the page; None unless it reads as one template with these values."""
-    if not PLAIN_URL.fullmatch(url):
+    is_half = url.startswith("//") and "url" in placeholders(pattern)
+    if is_half or not PLAIN_URL.fullmatch(url):
         return None
     label = _in_parameter(text)
     template = filled_pattern(pattern, {**writing.values(), **values, "url": url, "text": label or None})

@@ -104,13 +104,19 @@ def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], li
                 waiting.append(link.url)
             continue
         own = edits_for(writing, link, state, answer, decision)
-        if own:
+        if own and not any(_makes_parameter(writing, edit) for edit in own):
             edits += own
             start, end = min(each.start for each in own), max(each.end for each in own)
             before = writing.text_of(min(start, link.start), max(end, link.end))
             shifted = [TextEdit(e.start - min(start, link.start), e.end - min(start, link.start), e.text) for e in own]
             changes.append(LinkChange(link.url, decision.action, decision.why, before, _applied(before, shifted)))
     return edits, changes, waiting
+
+
+def _makes_parameter(writing: Writing, edit: TextEdit) -> bool:
+    """Whether a template behind a brace, such as that of ``-{``, would be read as a parameter, ``{{{``."""
+    is_new = writing.wikitext.text[edit.start : edit.start + 2] != "{{"
+    return is_new and edit.text.startswith("{{") and writing.text_of(edit.start - 1, edit.start) == "{"
 
 
 def _flagged(answer: LinkAnswer, url: str, settings: WikiSettings) -> LinkAnswer:

@@ -187,9 +187,16 @@ def _is_dead(link: RepairableLink, wikitext: Wikitext, settings: WikiSettings, c
 
 
 def _form(link: RepairableLink) -> str:
-    """How the link and its marks are written, roughly."""
-    marks = ("copy-in-place",) * (link.wrapped is not None) + ("copy-beside",) * bool(link.archives)
-    return " ".join((link.kind.value, *marks, *("tagged",) * bool(link.dead_tags)))
+    """How the link and its marks are written, roughly; of a citation whether its copy has a date, too."""
+    dated = None if link.citation is None else link.citation.archive_date
+    marks = {
+        "in place": link.wrapped is not None,
+        "beside": bool(link.archives),
+        "obsolete": bool(link.archives) and link.archives[0].obsolete is not None,
+        "dated": dated is not None and bool(dated.value),
+        "tagged": bool(link.dead_tags),
+    }
+    return " ".join((link.kind.value, link.copy_address or "", *(mark for mark, is_so in marks.items() if is_so)))
 
 
 # What the wiki says.
@@ -220,11 +227,14 @@ def _revert(signs: RevisionSigns, before: str, bot: str) -> _Revert:
 def _finding(entry: EditedLink, counts: _Counts, revert: _Revert) -> RevertFinding:
     before, after, now = counts
     made, new = after - before, now - after
+    if not after and not now:
+        return RevertFinding(RevertVerdict.KEPT)  # what we wrote belongs to another link now, and so it still does
     if not now or (not new and made and not made & now):
         return RevertFinding(RevertVerdict.GONE, RevertReason.LINK_REMOVED, revert.user)
-    if not new or made <= now:
+    is_back = bool((before - after) & new)
+    if not new or (not made and not is_back) or (made and all(now[seen] >= after[seen] for seen in made)):
         return RevertFinding(RevertVerdict.KEPT)
-    if (before - after) & new:
+    if is_back:
         why = _why_reverted(entry, before, revert)
         return RevertFinding(RevertVerdict.REVERTED, why, revert.user, why is not RevertReason.VANDALISM_REVERT)
     why, is_false_positive = _why_changed(made - now, new)
