@@ -1,9 +1,12 @@
-"""``-weboid:dead``: the pages of a wiki whose links have died since the last run, from the list of changes (W-14, B-1).
+"""``-weboid:dead``: the pages of a wiki whose links have died since the last run, from the list of changes (W-14, B-1),
+after those that wait since earlier runs.
 
 One law: the cursor in the journal moves only over changes whose pages have all been worked on, or left out by filters.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from itertools import islice
 from typing import Any, Final
 
 import pywikibot
@@ -11,22 +14,32 @@ from pywikibot.exceptions import Error
 
 from weboid_scripts.client import WeboidClient
 from weboid_scripts.journal import Journal
-from weboid_scripts.wiki_query import WikiSilent, brief
+from weboid_scripts.waiting_pages import WaitingPages
+from weboid_scripts.wiki_query import WikiSilent, ask, brief, pages_of
 
 MOST_PAGES: Final = 5_000
 """Of a batch."""
 _MOST_PAGES_OF_LINK: Final = 50_000
+_AT_ONCE: Final = 50
 
 
 class DeadPages:
     """The pages of one wiki, in batches. `keeps_place` is false where nothing is done, or only with some of them."""
 
     def __init__(
-        self, site: Any, client: WeboidClient, journal: Journal | None, dbname: str, *, keeps_place: bool
+        self,
+        site: Any,
+        client: WeboidClient,
+        journal: Journal | None,
+        dbname: str,
+        *,
+        keeps_place: bool,
+        now: Callable[[], datetime],
     ) -> None:
         self._site = site
         self._client = client
         self._journal = journal
+        self._now = now
         self._dbname = dbname
         self._keeps_place = keeps_place and journal is not None
 
@@ -56,6 +69,7 @@ class DeadPages:
 
     def _walk(self) -> Iterator[Any]:
         """Pages, and after those of each part of the list of changes where the next one begins."""
+        yield from self._waiting()
         since = None if self._journal is None else self._journal.cursor(self._dbname)
         for part in self._client.changes(self._dbname, since=since, to="dead"):
             for change in part["changes"]:
@@ -67,6 +81,18 @@ class DeadPages:
                     if page is not None:
                         yield page
             yield str(part["next"])
+
+    def _waiting(self) -> Iterator[Any]:
+        """The pages that earlier runs could not repair yet, as far as the wiki still has them."""
+        if self._journal is None:
+            return
+        waiting = WaitingPages(self._journal.file, self._dbname).find(self._now())
+        while some := list(islice(waiting, _AT_ONCE)):
+            answer = ask(self._site, prop="info", pageids="|".join(map(str, some)))
+            for told in pages_of(answer):
+                page = self._page({"id": told.get("pageid"), "namespace": 0, "title": told.get("title")})
+                if page is not None:
+                    yield page
 
     def _page(self, told: Any) -> Any:
         if not isinstance(told, dict):

@@ -25,6 +25,7 @@ from weboid_scripts.revert_check import RevertCheck, too_many_reverts
 from weboid_scripts.run_page import RunPage, RunStopped
 from weboid_scripts.saving import CONFLICT, NO_CHANGE, REFUSED, NotSaved, Saver
 from weboid_scripts.summaries import summary_of, table_of
+from weboid_scripts.waiting_pages import WaitingPages
 
 _MOST_REFUSALS: Final = 10
 """Edits in a row that the wiki refuses for reasons of which nothing is known here; then the run ends."""
@@ -67,6 +68,9 @@ class RepairBot(BaseBot):
         self._checked_by: Any = None
         self._refusals = 0
         self._edits = 0
+        journal = None if self._is_simulated else place.journal
+        self._waiting = None if journal is None else WaitingPages(journal.file, place.dbname)
+        self._waits = False
 
     def skipped(self, title: str, why: str) -> None:
         """Counts a page that was left alone before it was analysed."""
@@ -98,10 +102,16 @@ class RepairBot(BaseBot):
             outcome = "deleted" if read is None else self._repair(replace(page, read=read))
         if outcome is not None:
             self.left[outcome] += 1
+        if self._waiting is not None:
+            if self._waits or outcome == CONFLICT:
+                self._waiting.begin(page.read.page, self._place.now())
+            else:
+                self._waiting.end(page.read.page)
 
     def _repair(self, page: KnownPage) -> str | None:
         """Repairs the page as it was read; None if that is done, else the stable word why not."""
         repaired = self._repaired(page, page.known)
+        self._waits = repaired is not None and bool(repaired.waiting)
         if repaired is None:
             return "fault"
         if repaired.kept_off is not None:

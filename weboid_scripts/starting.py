@@ -73,9 +73,16 @@ def _require_wiki(words: Sequence[str]) -> None:
     except (Error, KeyError):
         return  # Pywikibot says itself which families there are.
     try:
-        http.fetch(f"{address}?action=query&meta=siteinfo&format=json")
+        answer = http.fetch(f"{address}?action=query&meta=siteinfo&format=json").json()
+    except ValueError:
+        answer = None
     except (Error, RequestException, OSError) as error:
         raise WikiSilent(
             f"{name}:{code} cannot be reached: {brief(error)}. Check the network, and the address in pywikibot's "
             "family file."
         ) from None
+    if not isinstance(answer, dict):
+        raise WikiSilent(
+            f"{name}:{code} does not answer as MediaWiki's API does. Check the address in pywikibot's family file: "
+            f"{brief(address)}"
+        )

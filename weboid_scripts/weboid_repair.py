@@ -139,7 +139,7 @@ def _pages(
     if not options.is_dead:
         return batches.pages(_parts(iter(options.factory.getCombinedGenerator())))
     keeps_place = not config.simulate and not options.factory.limit
-    dead = DeadPages(site, client, journal, dbname, keeps_place=keeps_place)
+    dead = DeadPages(site, client, journal, dbname, keeps_place=keeps_place, now=_now)
     pages = batches.pages(_filtered(options.factory, batch) for batch in dead.batches())
     return islice(pages, options.factory.limit) if options.factory.limit else pages
 
