@@ -68,14 +68,14 @@ from typing import Any, Final
 from pywikibot import config
 from pywikibot.pagegenerators import GeneratorFactory, XMLDumpPageGenerator, parameterHelp
 
-from weboid_scripts.journal import FILE_NAME
-from weboid_scripts.journal_file import JournalFile
-from weboid_scripts.options import OptionRefused, is_generator
-from weboid_scripts.scan_memory import ScanMemory
-from weboid_scripts.starting import run_script
-from weboid_scripts.weblinks_options import WeblinksOptions, read_options
-from weboid_scripts.weblinks_run import WeblinksRun
-from weboid_scripts.wiki_query import brief
+from weboid_scripts.common.options import OptionRefused, is_generator
+from weboid_scripts.common.starting import run_script
+from weboid_scripts.common.wiki_query import brief
+from weboid_scripts.journal.journal import FILE_NAME
+from weboid_scripts.journal.journal_file import JournalFile
+from weboid_scripts.weblinks.scan_memory import ScanMemory
+from weboid_scripts.weblinks.weblinks_options import WeblinksOptions, read_options
+from weboid_scripts.weblinks.weblinks_run import WeblinksRun
 
 docuReplacements: Final = {"&params;": parameterHelp}  # noqa: N816 (pywikibot's name for what goes into the help)
 
