@@ -62,6 +62,7 @@ from weboid_scripts.batches import KnownPage, PageBatches
 from weboid_scripts.client import WeboidClient
 from weboid_scripts.dead_pages import MOST_PAGES, DeadPages
 from weboid_scripts.journal import FILE_NAME, Journal
+from weboid_scripts.options import chosen_pages
 from weboid_scripts.repair_options import RepairOptions, read_options
 from weboid_scripts.repair_plan import plan_of
 from weboid_scripts.repairing import RepairBot, RepairPlace
@@ -137,7 +138,7 @@ def _pages(
 ) -> Iterator[KnownPage]:
     """The pages to repair, with what is known of them."""
     if not options.is_dead:
-        return batches.pages(_parts(iter(options.factory.getCombinedGenerator())))
+        return batches.pages(_parts(chosen_pages(options.factory.getCombinedGenerator)))
     keeps_place = not config.simulate and not options.factory.limit
     dead = DeadPages(site, client, journal, dbname, keeps_place=keeps_place, now=_now)
     pages = batches.pages(_filtered(options.factory, batch) for batch in dead.batches())
@@ -154,7 +155,7 @@ def _filtered(factory: Any, pages: Iterator[Any]) -> Iterator[Any]:
     """Those pages of a batch that pywikibot's filters let pass."""
     own = copy(factory)
     own.gens, own.limit = [], None
-    return iter(own.getCombinedGenerator(pages))
+    return chosen_pages(lambda: own.getCombinedGenerator(pages))
 
 
 def _now() -> datetime:
