@@ -1,5 +1,7 @@
 """How every script begins and ends: pywikibot's global options, the way to the wiki, messages, and the exit status."""
 
+import os
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -42,6 +44,9 @@ def run_script(script: Callable[[Any, list[str]], None], arguments: Sequence[str
             f"Nobody is logged in: {brief(error)}. Check the account in user-config.py and its password in "
             "user-password.cfg, then try: pwb login"
         )
+    except BrokenPipeError:
+        # Whoever read the output has seen enough, as in ``| head``; what pywikibot writes at its end goes nowhere, too.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except EOFError:
         pywikibot.error("Nobody is there to be asked. Run it in a terminal, or with -always, or with -simulate.")
     except (Error, RequestException, ConnectionError) as error:

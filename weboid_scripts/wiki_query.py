@@ -69,4 +69,7 @@ def newest_revision(page: dict[str, Any]) -> tuple[int, str] | None:
 def brief(error: object) -> str:
     """A message as one short line: it may hold what a server said."""
     text = "".join(each if each.isprintable() else " " for each in str(error))
-    return " ".join(text.split())[:_MOST_TEXT].rstrip(".") or type(error).__name__
+    line = " ".join(text.split())
+    if len(line) > _MOST_TEXT:
+        return f"{line[:_MOST_TEXT]}…"
+    return line.rstrip(".") or type(error).__name__
