@@ -59,6 +59,7 @@ from pywikibot.pagegenerators import parameterHelp
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.errors import WeboidError
 from weboid_scripts.client import WeboidClient
+from weboid_scripts.common.options import chosen_pages
 from weboid_scripts.common.run_page import RunPage, RunStopped
 from weboid_scripts.common.saving import Saver
 from weboid_scripts.common.starting import run_script
@@ -137,7 +138,7 @@ def _pages(
 ) -> Iterator[AnsweredPage]:
     """The pages to repair, with what is known of them."""
     if not options.is_dead:
-        return batches.pages(_parts(iter(options.factory.getCombinedGenerator())))
+        return batches.pages(_parts(chosen_pages(options.factory.getCombinedGenerator)))
     keeps_place = not config.simulate and not options.factory.limit
     dead = DeadPages(site, client, journal, dbname, keeps_place=keeps_place, now=_now)
     pages = batches.pages(_filtered(options.factory, batch) for batch in dead.batches())
@@ -154,7 +155,7 @@ def _filtered(factory: Any, pages: Iterator[Any]) -> Iterator[Any]:
     """Those pages of a batch that pywikibot's filters let pass."""
     own = copy(factory)
     own.gens, own.limit = [], None
-    return iter(own.getCombinedGenerator(pages))
+    return chosen_pages(lambda: own.getCombinedGenerator(pages))
 
 
 def _now() -> datetime:
