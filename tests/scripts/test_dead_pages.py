@@ -61,6 +61,6 @@ def test_a_simulation_begins_where_the_last_run_ended_and_leaves_the_place(
     with monkeypatch.context() as simulated:
         simulated.setattr(config, "simulate", True)
         run(wiki, "-weboid:dead")
-    assert "1 pages read, 0 saved" in "".join(capfd.readouterr())
+    assert "1 page read, 0 saved" in "".join(capfd.readouterr())
     run(wiki, "-weboid:dead", "-always")
     assert [edit["pageid"] for edit in wiki.wiki.edits] == [str(first), str(second)]

@@ -1,6 +1,6 @@
 """What lets people stop the bot: its run page, new messages on its talk page, a block (B-7).
 
-One law: all three are read in one request, before the first edit and again before every tenth.
+One law: all three are read before every edit, in one small request, after all waiting for its turn (D-317).
 """
 
 from typing import Any, Final
@@ -8,7 +8,6 @@ from typing import Any, Final
 from weboid.errors import WeboidError
 from weboid_scripts.common.wiki_query import ask, brief, newest_revision, pages_of, person_of
 
-EDITS_BETWEEN: Final = 10
 GO: Final = "run"
 """The text of a run page that lets the bot run; a page that says anything else stops it."""
 
@@ -24,17 +23,10 @@ class RunPage:
         self.title: Final = title
         self._site = site
         self._account = account
-        self._edits = 0
         self._was_there = False
 
     def before_edit(self) -> None:
-        """To be called before each edit, on talk pages, too. Raises RunStopped, WikiSilent."""
-        if self._edits % EDITS_BETWEEN == 0:
-            self.check()
-        self._edits += 1
-
-    def check(self) -> None:
-        """Reads all that could stop the bot. Raises RunStopped, WikiSilent."""
+        """Reads all that could stop the bot; for each edit, on talk pages, too. Raises RunStopped, WikiSilent."""
         answer = ask(
             self._site,
             meta="userinfo",

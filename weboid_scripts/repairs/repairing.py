@@ -90,7 +90,8 @@ class RepairBot(BaseBot):
         except (QuitKeyboardInterrupt, KeyboardInterrupt):
             pywikibot.info("Ended by the operator.")
         finally:
-            pywikibot.info(f"{self.counter['read']:,} pages read, {self.counter['write']:,} saved.")
+            read = self.counter["read"]
+            pywikibot.info(f"{read:,} {'page' if read == 1 else 'pages'} read, {self.counter['write']:,} saved.")
             pywikibot.info(table_of(self.done, self.left, is_simulated=self._is_simulated))
             if self.left[TALK]:
                 pywikibot.info("This wiki wants messages on talk pages instead of edits: pwb weboid_weblinks -talk")
@@ -198,12 +199,13 @@ class RepairBot(BaseBot):
 
     def _before_edit(self, page: AnsweredPage) -> None:
         """Raises RunStopped if somebody wants the bot to stop, or too many of its edits were reverted."""
-        self._place.run_page.before_edit()
         assert self._place.journal is not None, "without one nothing is saved"
         if self._edits % _EDITS_BETWEEN_LOOKS == 0:
             self._check_of(page).look_back()
         if why := too_many_reverts(self._place.journal, self._place.dbname):
             raise RunStopped(why)
+        self._place.saver.wait_for_turn()
+        self._place.run_page.before_edit()
 
     def _edit_of(self, page: AnsweredPage, repaired: RepairedPage) -> Edit:
         links = tuple(

@@ -104,6 +104,7 @@ class TalkPages:
         if self._saver is None:
             pywikibot.showDiff(read.text, edit.text)
             return True
+        self._saver.wait_for_turn()
         self._run_page.before_edit()
         summary = str(
             i18n.twtranslate(self._site, f"weboid-talk-summary-{edit.action.value}", {"count": len(edit.links)})
