@@ -108,8 +108,10 @@ def is_fit(copy: KnownCopy, url: str, now: datetime) -> bool:
     """Whether a known copy may be written for a link."""
     snapshot = snapshot_of(copy.address)
     if snapshot is None:
-        # An archive that only the caller knows; that of the link itself would be no copy.
-        return key_of(copy.address) is not None and key_of(copy.address) != key_of(url)
+        # An archive that only the caller knows: that this is a copy of the link, its address alone says.
+        inner = _INNER.search(copy.address, 8)
+        is_other = inner is not None and not is_same_link(copy.address[inner.start() :], url)
+        return not is_other and _standing_of_unknown(copy.address, url) is CopyStanding.GOOD
     is_other = snapshot.original is not None and not is_same(snapshot.original, url)
     return snapshot.archive.is_offered and not is_other and copy.taken.astimezone(UTC) <= now
 
