@@ -76,8 +76,8 @@ class Journal:
     saved, then `note_saved`. One step, with the revision, does where nothing can come between.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.file = JournalFile(path)
+    def __init__(self, path: Path, *, is_read_only: bool = False) -> None:
+        self.file = JournalFile(path, is_read_only=is_read_only)
         self.file.ensure(*TABLES)
 
     def close(self) -> None:
