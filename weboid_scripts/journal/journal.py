@@ -112,10 +112,16 @@ class Journal:
         return number
 
     def note_saved(self, number: int, revision: int, moment: datetime) -> None:
-        """An edit that was noted beforehand has been saved, as this revision."""
-        self.file.write(
-            "UPDATE edits SET revision = ?, moment = ? WHERE number = ?", (revision, _seconds(moment), number)
-        )
+        """An edit that was noted beforehand has been saved, as this revision, for which another may have been taken."""
+        with self.file.writing():
+            self.file.write(
+                "UPDATE edits SET revision = NULL WHERE revision = ? AND number <> ?"
+                " AND wiki = (SELECT wiki FROM edits WHERE number = ?)",
+                (revision, number, number),
+            )
+            self.file.write(
+                "UPDATE edits SET revision = ?, moment = ? WHERE number = ?", (revision, _seconds(moment), number)
+            )
 
     def drop_edit(self, number: int) -> None:
         """An edit that was noted beforehand has not been saved; one with a revision stays."""
