@@ -141,3 +141,14 @@ def test_what_the_wiki_says_of_a_link_counts_without_an_answer_that_says_it(
     assert repair(_CITE, settings, known(verdict), now=NOW).text == after
     other = settings_of(links={flag: ["example.net", "http://www.town.example.org/other"]})
     assert repair(_CITE, other, known(verdict), now=NOW).text == repaired(_CITE, links=known(verdict)) != after
+
+
+@pytest.mark.parametrize(
+    ("archive", "waits"),
+    [("unknown", True), ("error", True), ("pending", True), ("absent", True), ("excluded", False), (None, False)],
+)
+def test_only_links_wait_of_which_another_time_may_know_more(archive: Any, waits: bool) -> None:
+    page = repair(_CITE, settings_of(), known(archive=archive), now=NOW)
+    assert page.waiting == ((URL,) if waits else ())
+    assert repair(_ARCHIVED, settings_of(), known(archive=archive), now=NOW).waiting == ()
+    assert repair(_CITE, settings_of(), known("working", archive), now=NOW).waiting == ()

@@ -1,25 +1,14 @@
 """A wiki and a service of the scripts' own, both on loopback, and an operator's folder."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pywikibot
 from pywikibot import config, i18n
-from support.little_bot_wiki import DBNAME, LittleBotWiki, open_little_bot_wiki, site_of
-from support.little_service import LittleService, open_little_service
-
-
-@dataclass(frozen=True)
-class Scene:
-    """A wiki, a service that knows it, and pywikibot's site for it."""
-
-    wiki: LittleBotWiki
-    service: LittleService
-    site: Any
-    folder: Path
+from support.little_bot_wiki import DBNAME, open_little_bot_wiki, site_of
+from support.little_service import open_little_service
+from support.repair_scene import Scene, settings
 
 
 @pytest.fixture
@@ -35,3 +24,9 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
         wiki.forget()
         yield Scene(wiki, service, site, tmp_path)
         pywikibot._sites.clear()
+
+
+@pytest.fixture
+def wiki(scene: Scene) -> Scene:
+    scene.wiki.save("MediaWiki:Weboid.json", settings(), model="json")
+    return scene

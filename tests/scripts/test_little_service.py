@@ -7,8 +7,8 @@ from typing import Any
 import jsonschema_rs
 import pytest
 import requests
-from scripts.conftest import Scene
 from support.little_service import link
+from support.repair_scene import Scene
 
 WIKI = "testwiki@WMF"
 COPIES = [("https://web.archive.org/web/20160502000000/http://a.demo/", "20160502000000")]

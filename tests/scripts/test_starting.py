@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from scripts.conftest import Scene
-from scripts.test_repair import COPY, TEXT, add_page, settings
+from aiohttp import web
+from support.little_service import served
 from support.pwb import Operator, write_operators_folder
+from support.repair_scene import COPY, TEXT, Scene, add_page, settings
 
 
 @pytest.fixture
@@ -47,6 +48,18 @@ def test_no_way_to_the_wiki_is_told_once(operator: Operator, domain: str) -> Non
     assert ran.status == 2
     assert "cannot be reached" in ran.out
     assert "Traceback" not in ran.out
+    assert len(ran.out.splitlines()) <= 3
+
+
+def test_what_is_no_wiki_is_told_once(operator: Operator) -> None:
+    async def page(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(text="<!doctype html><title>Welcome</title>", content_type="text/html")
+
+    with served(page) as base:
+        operator.use(base.removeprefix("http://"))
+        ran = operator.pwb("weboid_repair", "-page:A", "-always")
+    assert ran.status == 2
+    assert "does not answer as MediaWiki" in ran.out
     assert len(ran.out.splitlines()) <= 3
 
 

@@ -67,6 +67,8 @@ class LittleBotWiki:
     has_messages: bool = False
     is_blocked: bool = False
     is_partly_blocked: bool = False
+    most_texts: int = _MOST
+    """Texts in one answer; the others come in further parts of it."""
     users: dict[str, list[int]] = field(default_factory=dict)
     """Pages that link to a URL, which is without its scheme."""
     refusals: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -147,6 +149,14 @@ class LittleBotWiki:
             return {"query": query | {"pages": {str(each["pageid"]): each for each in told}}}
         if "prop" in asked:
             query["pages"] = self._texts(asked)
+            start = int(asked.get("rvcontinue", "0"))
+            query["pages"] = [
+                page if start <= place < start + self.most_texts or "missing" in page else _without_text(page)
+                for place, page in enumerate(query["pages"])
+            ]
+            if start + self.most_texts < len(query["pages"]):
+                going_on = {"rvcontinue": str(start + self.most_texts), "continue": "||info"}
+                return {"query": query, "continue": going_on}
         return {"query": query, "batchcomplete": True}
 
     def _siteinfo(self, asked: Mapping[str, str]) -> dict[str, Any]:
@@ -232,6 +242,10 @@ class LittleBotWiki:
                 "oldrevid": int(asked["baserevid"]), "newrevid": page.revision, "newtimestamp": "2026-11-22T12:00:00Z",
             }
         }  # fmt: skip
+
+
+def _without_text(page: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in page.items() if key != "revisions"}
 
 
 def _module(path: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The repair bot on its whole way: on a real wiki, with a real archive, a real store and the real webservice."""
 
 from collections.abc import AsyncIterator, Iterator
+from datetime import datetime
 
 import pytest
 import pytest_asyncio
@@ -10,7 +11,7 @@ from support.repair_story import DBNAME, TOKEN, RepairStory, open_repair_story
 from support.wiki_proxy import WikiProxy, open_wiki_proxy
 from support.wiki_templates import COPY_CATEGORY, DEAD_CATEGORY, PERMANENT_CATEGORY, complaints
 
-from weboid_scripts.journal import FILE_NAME
+from weboid_scripts.journal.journal import FILE_NAME
 
 pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
@@ -62,6 +63,8 @@ async def test_a_page_is_repaired_once_renders_well_and_the_next_pass_sees_it(
     ran = repair(story, operator, "-page:Harbour", "-always")
     assert ran.status == 0, ran.out
     copy = story.copy_of("COPIED")
+    edit, *_ = wiki.history("Harbour")
+    month = f"{datetime.fromisoformat(edit['timestamp']):%B %Y}"
     expected = (
         story.filled(HARBOUR)
         .replace(
@@ -70,12 +73,11 @@ async def test_a_page_is_repaired_once_renders_well_and_the_next_pass_sees_it(
         )
         .replace(" The painting]", f" The painting] {{{{webarchive|url={copy}|date=30 March 2017}}}}")
         .replace(
-            " |title=The list}}", " |title=The list}}{{dead link|date=November 2026|bot=WeboidBot|fix-attempted=yes}}"
+            " |title=The list}}", f" |title=The list}}}}{{{{dead link|date={month}|bot={BOT}|fix-attempted=yes}}}}"
         )
         .replace("|title=Ships}}{{dead link|date=May 2017|bot=WeboidBot|fix-attempted=yes}}", "|title=Ships}}")
     )
     assert wiki.text("Harbour") == expected
-    edit, *_ = wiki.history("Harbour")
     assert edit["user"] == BOT
     assert "archived cop" in edit["comment"]
     after = wiki.parsed("Harbour")

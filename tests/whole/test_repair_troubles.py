@@ -67,6 +67,11 @@ class Bench:
     def repair(self) -> PwbRun:
         return self.operator.pwb(*self.words())
 
+    def repair_dead(self) -> PwbRun:
+        """Runs the bot for pages whose links have died lately, and for those that wait."""
+        self.operator.environ = {"WEBOID_SERVICE": self.service.base}
+        return self.operator.pwb("weboid_repair", "-weboid:dead", "-always")
+
     def is_done(self, title: str) -> bool:
         """Whether the newest revision of a page is the bot's, and its link repaired."""
         return self.admin.history(title)[0]["user"] == BOT and copy_of(URL) in self.admin.text(title)
@@ -181,6 +186,31 @@ def test_a_page_that_people_edit_again_and_again_is_left_to_them(bench: Bench) -
     assert (ran.status, len(bench.proxy.edits(page))) == (0, 2), ran.out
     assert bench.admin.text("Contested") == CITED.replace("sails", "sails 2 times")
     assert bench.is_done("Quiet")
+
+
+def test_a_page_waits_for_copies_that_are_not_known_yet_and_for_people_to_end(bench: Bench) -> None:
+    bench.add("Harbour master", "Pilot", "Lost")
+    for title, page in bench.pages.items():
+        bench.service.add_change(URL, {page: title})
+    bench.service.pages[bench.pages["Harbour master"]] = [link(URL, "dead", ())]
+    bench.service.pages[bench.pages["Lost"]] = [link(URL, "dead", ())]
+    page = bench.pages["Pilot"]
+
+    def save_first(question: Question) -> None:
+        if question.get("action") == "edit" and question.get("pageid") == str(page):
+            bench.admin.save("Pilot", CITED.replace("sails", f"sails {len(bench.proxy.edits())} times"))
+
+    bench.proxy.before = save_first
+    assert (bench.repair_dead().status, bench.done()) == (0, 0)
+    bench.proxy.before = lambda question: None
+    bench.admin.do("delete", title="Lost")
+    ran = bench.repair_dead()
+    assert (ran.status, bench.is_done("Harbour master"), bench.is_done("Pilot")) == (0, False, True), ran.out
+    bench.service.pages[bench.pages["Harbour master"]] = [link(URL, "dead", [(copy_of(URL), STAMP)])]
+    ran = bench.repair_dead()
+    assert (ran.status, bench.is_done("Harbour master")) == (0, True), ran.out
+    assert "1 pages read" in ran.out
+    assert "0 pages read" in bench.repair_dead().out
 
 
 def test_protected_and_filtered_pages_do_not_end_the_run(bench: Bench) -> None:
@@ -298,3 +328,12 @@ def test_a_wrong_password_is_told_without_a_trace(bench: Bench) -> None:
     assert (ran.status, bench.proxy.edits()) == (TO_CORRECT, []), ran.out
     assert "user-password.cfg" in ran.out
     assert "Traceback" not in ran.out
+
+
+@pytest.mark.parametrize("word", ["-page:Bad<x>", "-file:nowhere.txt", "-file:bytes.txt", "-ns:99", "-titleregex:("])
+@pytest.mark.parametrize("script", ["weboid_repair", "weboid_weblinks"])
+def test_pages_that_cannot_be_chosen_are_told_without_a_stack_trace(bench: Bench, script: str, word: str) -> None:
+    (bench.operator.folder / "bytes.txt").write_bytes(b"[[Main Page]] \xff")
+    bench.operator.environ = {"WEBOID_SERVICE": bench.service.base}
+    ran = bench.operator.pwb(script, "-page:Main Page", word, "-simulate")
+    assert (ran.status, "Traceback" in ran.out, "Correct the option" in ran.out) == (TO_CORRECT, False, True), ran.out

@@ -87,6 +87,9 @@ class _Belief(Enum):
     OPEN = 3
 
 
+COPIES_NOT_KNOWN = frozenset(f"archive-{state}" for state in (CopyState.UNKNOWN, CopyState.ERROR, CopyState.PENDING))
+"""Why nothing is done with a dead link of which another time may know more (D13)."""
+
 _SAYS_DEAD = frozenset({Stated.DEAD, Stated.DEAD_BY_BOT})
 _BAD = frozenset({CopyStanding.DEPRECATED, CopyStanding.INVALID, CopyStanding.FOREIGN})
 

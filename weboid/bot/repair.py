@@ -19,7 +19,7 @@ from weboid.bot.archived import (
     original_in,
     standing_of,
 )
-from weboid.bot.decisions import LinkState, RepairAction, decide
+from weboid.bot.decisions import COPIES_NOT_KNOWN, LinkState, RepairAction, decide
 from weboid.bot.edits import edits_for
 from weboid.bot.exclusion import excludes
 from weboid.bot.page_links import RepairableLink, page_links
@@ -53,11 +53,13 @@ class RepairedPage:
     """The text after the repair, and what was done; `kept_off` is the template that keeps the bot off the page.
 
     Where the wiki wants a message instead of the edit, `text` is unchanged and `changes` are what could be done.
+    `waiting` are dead links, as written, left alone because it is not known yet whether there are copies (D13).
     """
 
     text: str
     changes: tuple[LinkChange, ...] = ()
     kept_off: str | None = None
+    waiting: tuple[str, ...] = ()
 
 
 def repair(
@@ -70,9 +72,10 @@ def repair(
     if kept_off := excludes(wikitext, settings, bot=bot, script=script):
         return RepairedPage(text, kept_off=kept_off)
     changes: list[LinkChange] = []
+    waiting: list[str] = []
     repaired = text
     for _ in range(_MOST_PASSES):
-        edits, done = _one_pass(
+        edits, done, waiting = _one_pass(
             Writing(wikitext, settings, frozenset(each.name for each in wikitext.templates), now, bot), answers
         )
         if not edits:
@@ -81,12 +84,13 @@ def repair(
         changes += done
         wikitext = read_wikitext(repaired)
     is_edited = settings.options.talk != "instead"
-    return RepairedPage(repaired if is_edited else text, tuple(changes))
+    return RepairedPage(repaired if is_edited else text, tuple(changes), waiting=tuple(waiting))
 
 
-def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], list[LinkChange]]:
+def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], list[LinkChange], list[str]]:
+    """Edits, what they do, and the links that wait."""
     edits: list[TextEdit] = []
-    changes = []
+    changes, waiting = [], []
     only_references = writing.settings.options.scope == "references"
     for link in page_links(writing.wikitext, writing.settings, writing.bot):
         answer = answers.of(link.url)
@@ -96,6 +100,8 @@ def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], li
         state = state_of(writing, link, answers)
         decision = decide(state, answer, writing.settings.options)
         if decision.action is RepairAction.NOTHING:
+            if decision.why in COPIES_NOT_KNOWN:
+                waiting.append(link.url)
             continue
         own = edits_for(writing, link, state, answer, decision)
         if own and not any(_makes_parameter(writing, edit) for edit in own):
@@ -104,7 +110,7 @@ def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], li
             before = writing.text_of(min(start, link.start), max(end, link.end))
             shifted = [TextEdit(e.start - min(start, link.start), e.end - min(start, link.start), e.text) for e in own]
             changes.append(LinkChange(link.url, decision.action, decision.why, before, _applied(before, shifted)))
-    return edits, changes
+    return edits, changes, waiting
 
 
 def _makes_parameter(writing: Writing, edit: TextEdit) -> bool:

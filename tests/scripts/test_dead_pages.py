@@ -1,0 +1,66 @@
+"""``-weboid:dead``: pages with newly dead links, each once, whoever was stopped in between."""
+
+import pytest
+from pywikibot import config
+from support.repair_scene import URL, Scene, add_page, run
+
+from weboid_scripts.common.run_page import RunStopped
+
+
+def test_dead_pages_come_from_the_feed_once(wiki: Scene) -> None:
+    first, second = add_page(wiki, "A"), add_page(wiki, "B")
+    wiki.service.add_change(URL, {first: "A", 999: "Gone", 998: "Un|title"})
+    run(wiki, "-weboid:dead", "-always")
+    assert [edit["pageid"] for edit in wiki.wiki.edits] == [str(first)]
+    wiki.service.add_change(URL, {second: "B"})
+    reads = wiki.wiki.reads()
+    run(wiki, "-weboid:dead", "-always")
+    assert [edit["pageid"] for edit in wiki.wiki.edits] == [str(first), str(second)]
+    assert wiki.wiki.reads() == reads + 1
+    run(wiki, "-weboid:dead", "-always")
+    assert wiki.wiki.reads() == reads + 1
+
+
+def test_a_run_that_is_stopped_keeps_its_place(wiki: Scene) -> None:
+    page = add_page(wiki, "A")
+    wiki.service.add_change(URL, {page: "A"})
+    wiki.wiki.has_messages = True
+    with pytest.raises(RunStopped):
+        run(wiki, "-weboid:dead", "-always")
+    wiki.wiki.has_messages = False
+    run(wiki, "-weboid:dead", "-always")
+    assert len(wiki.wiki.edits) == 1
+
+
+def test_limits_and_filters_hold_for_dead_pages(wiki: Scene) -> None:
+    pages = {add_page(wiki, title): title for title in ("A", "B", "Talk:C")}
+    wiki.service.add_change(URL, pages)
+    run(wiki, "-weboid:dead", "-limit:1", "-always")
+    assert len(wiki.wiki.edits) == 1
+    run(wiki, "-weboid:dead", "-titleregex:B", "-always")
+    assert [each["pageid"] for each in wiki.wiki.edits] == list(map(str, list(pages)[:2]))
+
+
+def test_links_on_very_many_pages_are_followed_on_the_wiki(wiki: Scene) -> None:
+    first, second = add_page(wiki, "A"), add_page(wiki, "B")
+    wiki.service.add_change(URL, {first: "A"})
+    wiki.service.changes[-1]["more"] = True
+    wiki.wiki.users[URL.removeprefix("http://")] = [first, second]
+    run(wiki, "-weboid:dead", "-always")
+    assert [edit["pageid"] for edit in wiki.wiki.edits] == [str(first), str(second)]
+
+
+def test_a_simulation_begins_where_the_last_run_ended_and_leaves_the_place(
+    wiki: Scene, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    first, second = add_page(wiki, "A"), add_page(wiki, "B")
+    wiki.service.add_change(URL, {first: "A"})
+    run(wiki, "-weboid:dead", "-always")
+    wiki.service.add_change(URL, {second: "B"})
+    capfd.readouterr()
+    with monkeypatch.context() as simulated:
+        simulated.setattr(config, "simulate", True)
+        run(wiki, "-weboid:dead")
+    assert "1 pages read, 0 saved" in "".join(capfd.readouterr())
+    run(wiki, "-weboid:dead", "-always")
+    assert [edit["pageid"] for edit in wiki.wiki.edits] == [str(first), str(second)]

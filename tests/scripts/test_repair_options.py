@@ -1,0 +1,89 @@
+"""Options and settings of repairs, the plan of those who give none, and what is wrong with them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support.little_bot_wiki import BOT
+from support.repair_scene import WIKI, Scene, add_page, run, settings
+
+from weboid.errors import WeboidError
+from weboid_scripts import weboid_repair
+from weboid_scripts.client import ServiceUnreachable
+from weboid_scripts.common.saving import Saver
+from weboid_scripts.common.wiki_settings import SettingsRefused
+
+
+def test_without_pages_it_tells_its_plan(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:
+    run(wiki, "-rate:3", "-runpage:User:WeboidBot/Switch")
+    out = "".join(capfd.readouterr())
+    for word in (WIKI, BOT, wiki.service.base, "page MediaWiki:Weboid.json", "3 edits a minute", "WeboidBot/Switch"):
+        assert word in out
+    assert wiki.service.asked == []
+    assert wiki.wiki.counted["edit"] == 0
+
+
+def test_settings_that_do_not_fit_are_told_with_all_faults(scene: Scene) -> None:
+    page = json.loads(settings(run="maybe"))
+    page["cite"]["names"] = "Cite web"
+    scene.wiki.save("MediaWiki:Weboid.json", json.dumps(page), model="json")
+    with pytest.raises(SettingsRefused) as refused:
+        run(scene, "-page:A", "-always")
+    assert "options.run" in str(refused.value)
+    assert "cite.names" in str(refused.value)
+
+
+def test_a_wiki_without_settings_is_told_where_to_write_them(scene: Scene) -> None:
+    with pytest.raises(SettingsRefused, match=r"MediaWiki:Weboid\.json"):
+        run(scene)
+
+
+def test_settings_may_come_from_a_file(scene: Scene, tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text(settings(), encoding="utf-8")
+    add_page(scene, "A")
+    run(scene, f"-settings:{file}", "-page:A", "-always")
+    assert len(scene.wiki.edits) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["-frobnicate"], "-frobnicate.*-help"),
+        (["-rate:fast"], "-rate:6"),
+        (["-rate:0"], "-rate:6"),
+        (["-rate:nan"], "-rate:6"),
+        (["-weboid:alive"], "-weboid:dead"),
+        (["-weboid:dead", "-page:A"], "other generators"),
+        (["-always:yes"], "-always alone"),
+        (["-settings:/nowhere.json"], "no file"),
+        (["-runpage:[[X"], "no title"),
+        (["-service:"], "needs a value"),
+        (["-farm:A", "-farm:B"], "twice"),
+    ],
+)
+def test_wrong_options_are_told_before_anything_is_read(scene: Scene, words: list[str], says: str) -> None:
+    with pytest.raises(WeboidError, match=says):
+        weboid_repair.repair_pages(scene.site, words)
+    assert scene.wiki.reads() == scene.wiki.counted["edit"] == 0
+
+
+def test_a_service_that_is_not_there_is_told(wiki: Scene) -> None:
+    add_page(wiki, "A")
+    with pytest.raises(ServiceUnreachable, match="-service:"):
+        weboid_repair.repair_pages(wiki.site, ["-service:http://127.0.0.1:9", "-page:A", "-always"])
+
+
+def test_a_rate_is_kept() -> None:
+    now_s = [100.0]
+    waited: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waited.append(seconds)
+        now_s[0] += seconds
+
+    saver = Saver(None, BOT, rate=6, clock=lambda: now_s[0], wait=wait)
+    for spent_s in (1.0, 4.0, 30.0, 0.0):
+        saver._wait_for_turn()
+        now_s[0] += spent_s
+    assert waited == [9.0, 6.0]

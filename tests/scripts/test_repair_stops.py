@@ -1,0 +1,75 @@
+"""What ends a run of repairs: people who stop the bot, and what every other page would meet, too."""
+
+import pytest
+from support.repair_scene import TEXT, Scene, add_page, run, settings
+
+from weboid_scripts.common.run_page import RunStopped
+from weboid_scripts.common.wiki_query import WikiSilent
+
+
+def test_the_run_page_stops_it_within_ten_edits(wiki: Scene) -> None:
+    for number in range(30):
+        add_page(wiki, f"P{number}")
+    wiki.wiki.before_saving = lambda _: wiki.wiki.save("User:WeboidBot/Run", "stop!")
+    with pytest.raises(RunStopped, match="User:WeboidBot/Run"):
+        run(wiki, *(f"-page:P{number}" for number in range(30)), "-always")
+    assert len(wiki.wiki.edits) == 10
+
+
+def test_a_run_page_that_says_run_does_not_stop_it(wiki: Scene) -> None:
+    add_page(wiki, "A")
+    wiki.wiki.save("User:WeboidBot/Run", " Run\n")
+    run(wiki, "-page:A", "-always")
+    assert len(wiki.wiki.edits) == 1
+
+
+@pytest.mark.parametrize(("trouble", "says"), [("has_messages", "talk page"), ("is_blocked", "Wrong copies")])
+def test_messages_and_blocks_stop_it_before_the_first_edit(wiki: Scene, trouble: str, says: str) -> None:
+    add_page(wiki, "A")
+    setattr(wiki.wiki, trouble, True)
+    with pytest.raises(RunStopped, match=says):
+        run(wiki, "-page:A", "-always")
+    assert wiki.wiki.counted["edit"] == 0
+
+
+def test_a_partial_block_does_not_stop_it(wiki: Scene) -> None:
+    add_page(wiki, "A")
+    wiki.wiki.is_blocked = wiki.wiki.is_partly_blocked = True
+    run(wiki, "-page:A", "-always")
+    assert len(wiki.wiki.edits) == 1
+
+
+def test_another_account_stops_it(wiki: Scene) -> None:
+    add_page(wiki, "A")
+
+    def log_out(asked: str) -> None:
+        wiki.wiki.account = "Somebody"
+
+    wiki.wiki.before_saving = log_out
+    with pytest.raises(RunStopped, match="assertnameduserfailed"):
+        run(wiki, "-page:A", "-always")
+    assert wiki.wiki.text("A") == TEXT
+
+
+@pytest.mark.parametrize("code", ["blocked", "autoblocked", "readonly", "assertuserfailed"])
+def test_what_the_next_page_would_meet_ends_the_run(wiki: Scene, code: str) -> None:
+    add_page(wiki, "A")
+    wiki.wiki.refusals["A"] = {"code": code, "info": "No."}
+    with pytest.raises((RunStopped, WikiSilent)):
+        run(wiki, "-page:A", "-always")
+    assert wiki.wiki.text("A") == TEXT
+
+
+def test_ten_refusals_without_a_known_reason_end_the_run(wiki: Scene) -> None:
+    for number in range(15):
+        add_page(wiki, f"P{number}")
+        wiki.wiki.refusals[f"P{number}"] = {"code": f"new-{number}", "info": "No."}
+    with pytest.raises(RunStopped, match="10 edits in a row"):
+        run(wiki, *(f"-page:P{number}" for number in range(15)), "-always")
+
+
+def test_settings_can_say_that_no_bot_is_to_run(scene: Scene) -> None:
+    scene.wiki.save("MediaWiki:Weboid.json", settings(run=False), model="json")
+    add_page(scene, "A")
+    with pytest.raises(RunStopped, match=r"options\.run"):
+        run(scene, "-page:A", "-always")

@@ -1,0 +1,146 @@
+"""Pages with what is known of their links: 50 pages a request to the wiki, 500 a request to the service (B-1).
+
+One law: however many pages there are, the texts of 500 at most are in memory.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any, Final
+
+from weboid.bot.answers import KnownLinks
+from weboid.bot.service_answers import read_pages
+from weboid.core.wikitext.settings import WikiSettings
+from weboid_scripts.client import MOST_PAGES, WeboidClient
+from weboid_scripts.common.read_page import ReadPage
+from weboid_scripts.common.wiki_query import WikiSilent, ask, newest_revision, pages_of, tables_of
+
+_AT_ONCE: Final = 50
+"""Pages in one request to the wiki."""
+_MOST_TEXT: Final = 2**25
+"""Characters of text in memory, over all pages that are asked about together."""
+_MOST_PARTS: Final = 60
+"""Of one answer of the wiki, which gives long texts in several."""
+_FACTS: Final = {"prop": "revisions|info", "rvprop": "ids|content", "rvslots": "main"}
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredPage:
+    """A page with what is known of its links, and the settings of its batch."""
+
+    read: ReadPage
+    known: KnownLinks
+    settings: WikiSettings
+
+
+class PageBatches:
+    """Reads pages of one wiki; `skipped` is called with the title of each page that is none to repair, and why.
+
+    `read_settings` is asked before each batch. Everything raises WeboidError.
+    """
+
+    def __init__(
+        self,
+        site: Any,
+        client: WeboidClient,
+        dbname: str,
+        *,
+        read_settings: Callable[[], WikiSettings],
+        skipped: Callable[[str, str], None],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._site = site
+        self._client = client
+        self._dbname = dbname
+        self._read_settings = read_settings
+        self._skipped = skipped
+        self._now = now
+
+    def pages(self, batches: Iterable[Iterator[Any]]) -> Iterator[AnsweredPage]:
+        """All pages of all batches of pywikibot's pages, one by one."""
+        for batch in batches:
+            settings = self._read_settings()
+            texts = self._texts(batch)
+            while some := _some(texts):
+                known = self._known({read.page for read in some})
+                while some:
+                    read = some.pop(0)
+                    yield AnsweredPage(read, known.pop(read.page, KnownLinks()), settings)
+
+    def again(self, read: ReadPage) -> ReadPage | None:
+        """The page as it is now; None if it is none to repair any more."""
+        found = self._read({"pageids": str(read.page)}, {})
+        return found[0] if found else None
+
+    def _texts(self, batch: Iterator[Any]) -> Iterator[ReadPage]:
+        while pages := list(islice(batch, _AT_ONCE)):
+            own = [page for page in pages if page.site == self._site]
+            for page in pages:
+                if page.site != self._site:
+                    self._skipped(page.title(), "other-wiki")
+            if not own:
+                continue
+            numbers = [getattr(page, "_pageid", 0) for page in own]  # `pageid` would ask the wiki for each.
+            if all(number > 0 for number in numbers):
+                places = {str(number): place for place, number in enumerate(numbers)}
+                yield from self._read({"pageids": "|".join(places)}, places)
+            else:
+                places = {page.title(with_section=False): place for place, page in enumerate(own)}
+                yield from self._read({"titles": "|".join(places)}, places)
+
+    def _read(self, which: dict[str, str], places: dict[str, int]) -> list[ReadPage]:
+        """These pages, in the order of `places`, which are by id or title."""
+        found: dict[int, ReadPage] = {}
+        going_on: dict[str, str] = {}
+        for _ in range(_MOST_PARTS):
+            answer = ask(self._site, **_FACTS, **which, **going_on)
+            for each in tables_of(answer, "normalized"):
+                if each.get("from") in places:
+                    places[str(each.get("to"))] = places[each["from"]]
+            # A page whose text comes in a later part is in the earlier ones without it.
+            is_last = not isinstance(answer.get("continue"), dict)
+            for page in pages_of(answer):
+                read = self._taken(page, is_last=is_last and page.get("pageid") not in found)
+                if read is not None:
+                    found[read.page] = read
+            if is_last:
+                return sorted(
+                    found.values(),
+                    key=lambda read: places.get(read.title, places.get(str(read.page), len(places))),
+                )
+            going_on = answer["continue"]
+        raise WikiSilent(f"{self._site} gives an answer about {_AT_ONCE} pages that has no end.")
+
+    def _taken(self, page: dict[str, Any], *, is_last: bool) -> ReadPage | None:
+        title, number = str(page.get("title", page.get("pageid", ""))), page.get("pageid")
+        why = None
+        if page.get("missing") or page.get("invalid") or page.get("special") or not isinstance(number, int):
+            why = "no-page"
+        elif page.get("contentmodel") != "wikitext":
+            why = "no-wikitext"
+        elif page.get("redirect"):
+            why = "redirect"
+        revision = newest_revision(page)
+        if why is None and revision is not None:
+            assert isinstance(number, int), "other pages are not taken"
+            return ReadPage(number, title, *revision)
+        if is_last:
+            self._skipped(title, why or "hidden")
+        return None
+
+    def _known(self, pages: set[int]) -> dict[int, KnownLinks]:
+        now = self._now()
+        return {page["id"]: read_pages([page], now) for page in self._client.pages(self._dbname, sorted(pages))}
+
+
+def _some(texts: Iterator[ReadPage]) -> list[ReadPage]:
+    """Pages that are asked about together."""
+    some: list[ReadPage] = []
+    room = _MOST_TEXT
+    for read in islice(texts, MOST_PAGES):
+        some.append(read)
+        room -= len(read.text)
+        if room <= 0:
+            break
+    return some
