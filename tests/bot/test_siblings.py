@@ -42,6 +42,12 @@ def test_an_obsolete_template_hands_its_other_parameters_on(more: str, kept: str
     assert repaired(before) == f"* [{URL} A] {_WEBARCHIVE[:-2]}{kept}}}}}"
 
 
+@pytest.mark.parametrize("address", ["https://web.archive.org/", "https://archive.org", "https://web.archive.org/web/"])
+def test_the_front_page_of_an_archive_is_no_copy(address: str) -> None:
+    before = _ARCHIVED.replace(COPY, address)
+    assert repaired(before) == _ARCHIVED
+
+
 def test_an_obsolete_template_with_parameters_without_names_stays() -> None:
     before = f"* [{URL} A] {{{{wayback|1={URL}|2=Town|date={_STAMP}}}}}"
     assert repaired(before) == before
@@ -62,6 +68,7 @@ def test_an_obsolete_template_beside_a_citation_that_does_not_say_which_copy_giv
         f"https://web.archive.org/web/2012/{URL}",
         f"https://web.archive.org/web/201205id_/{URL}",
         f"https://web.archive.org/web/2/{URL}",
+        f"http://liveweb.archive.org/{URL}",
     ],
 )
 @pytest.mark.parametrize("parameter", ["archive-url={}|archive-date=1 May 2011", "url={}"])

@@ -135,7 +135,8 @@ def _standing_of_unknown(address: str, url: str) -> CopyStanding:
     if key is None or key == own:
         return CopyStanding.INVALID
     if own is not None and is_archive_host(parse(key).host):
-        return CopyStanding.GOOD  # a document in an archive's own collections
+        # A document in an archive's own collections; its front page is none.
+        return CopyStanding.INVALID if parse(key).path in ("", "/") and "?" not in key else CopyStanding.GOOD
     has_inner = _INNER.search(address, 8) is not None
     return CopyStanding.GOOD if has_inner else CopyStanding.INVALID
 
