@@ -142,3 +142,10 @@ def test_an_older_word_for_dead_is_put_right_alongside() -> None:
 @pytest.mark.parametrize("name", ["Use MDY dates", "use mdy dates", "Template:Use mdy dates"])
 def test_the_form_of_dates_is_found_by_any_spelling_of_its_template(name: str) -> None:
     assert "|archive-date=May 7, 2012|" in repaired(f"{{{{{name}|date=May 2020}}}}\n{_CITE}")
+
+
+def test_a_tag_in_a_label_does_not_move_along() -> None:
+    after = repaired(f"* [{URL} Fest {{{{Toter Link}}}}] x", "dewiki")
+    assert after.startswith(f"* {{{{Webarchiv|url={URL}|wayback={_STAMP}|text=Fest|")
+    assert after.endswith("}} x")
+    assert "Toter" not in after

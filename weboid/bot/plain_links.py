@@ -40,6 +40,9 @@ def with_copy(writing: Writing, link: RepairableLink, copy: KnownCopy) -> list[T
             *(cut(writing, tag.start, tag.end) for tag in removable(writing, link)),
         ]
     label = node.label or ""
+    for tag in removable(writing, link):
+        if tag.end < link.end:
+            label = label.replace(writing.text_of(tag.start, tag.end), "").rstrip()
     if (template := _as_citation(writing, link, copy)) is None:
         template = _archive_template(writing, link.url, label, copy)
     if template is None:
