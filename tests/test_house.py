@@ -15,6 +15,7 @@ from weboid.web.request.route import ROUTES
 _REPOSITORY = Path(__file__).resolve().parents[1]
 _PROGRAM = _REPOSITORY / "weboid"
 _MODULES = sorted(_PROGRAM.rglob("*.py"))
+_ALL_MODULES = (*_MODULES, *sorted((_REPOSITORY / "weboid_scripts").rglob("*.py")))
 _MOST_MODULES = 17
 _ONE_A_COMMAND = _PROGRAM / "cli"
 _WEB = _PROGRAM / "web"
@@ -28,12 +29,12 @@ _NO_ADDRESSES = {"/api.php", "/authorize?", "/access_token", "/resource/profile"
 _NAMED = re.compile(r"""\burl\(\s*["']([^"']*)["']""")
 _NAMING = {"address_of", "address_in_language"}
 _CITED = re.compile(r"(?<![\w&/-])([PLUCRAHWGBO]-[1-9]?[0-9])(?![\w-])")
-_SOURCES = (*_MODULES, *(_REPOSITORY / "sql").rglob("*.sql"), *(_REPOSITORY / "tests").rglob("*.py"))
+_SOURCES = (*_ALL_MODULES, *(_REPOSITORY / "sql").rglob("*.sql"), *(_REPOSITORY / "tests").rglob("*.py"))
 
 
 def test_no_folder_is_crowded() -> None:
     counts: dict[Path, int] = defaultdict(int)
-    for module in _MODULES:
+    for module in _ALL_MODULES:
         counts[module.parent] += module.name != "__init__.py"
     assert {
         folder: count for folder, count in counts.items() if count > _MOST_MODULES and folder != _ONE_A_COMMAND
@@ -51,7 +52,7 @@ def test_no_two_modules_of_a_floor_share_a_name() -> None:
 
 def test_no_two_public_classes_share_a_name() -> None:
     places = defaultdict(list)
-    for module in _MODULES:
+    for module in _ALL_MODULES:
         for node in ast.parse(module.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(module)

@@ -58,17 +58,18 @@ from pywikibot.pagegenerators import parameterHelp
 
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.errors import WeboidError
-from weboid_scripts.batches import KnownPage, PageBatches
 from weboid_scripts.client import WeboidClient
-from weboid_scripts.dead_pages import MOST_PAGES, DeadPages
-from weboid_scripts.journal import FILE_NAME, Journal
-from weboid_scripts.repair_options import RepairOptions, read_options
-from weboid_scripts.repair_plan import plan_of
-from weboid_scripts.repairing import RepairBot, RepairPlace
-from weboid_scripts.run_page import RunPage, RunStopped
-from weboid_scripts.saving import Saver
-from weboid_scripts.starting import run_script
-from weboid_scripts.wiki_settings import read_settings
+from weboid_scripts.common.options import chosen_pages
+from weboid_scripts.common.run_page import RunPage, RunStopped
+from weboid_scripts.common.saving import Saver
+from weboid_scripts.common.starting import run_script
+from weboid_scripts.common.wiki_settings import read_settings
+from weboid_scripts.journal.journal import FILE_NAME, Journal
+from weboid_scripts.repairs.batches import AnsweredPage, PageBatches
+from weboid_scripts.repairs.dead_pages import MOST_PAGES, DeadPages
+from weboid_scripts.repairs.repair_options import RepairOptions, read_options
+from weboid_scripts.repairs.repair_plan import plan_of
+from weboid_scripts.repairs.repairing import RepairBot, RepairPlace
 
 docuReplacements: Final = {"&params;": parameterHelp}  # noqa: N816 (pywikibot's name for what goes into the help)
 
@@ -134,10 +135,10 @@ def _account_of(site: Any) -> str:
 
 def _pages(
     batches: PageBatches, site: Any, client: WeboidClient, options: RepairOptions, dbname: str, journal: Journal | None
-) -> Iterator[KnownPage]:
+) -> Iterator[AnsweredPage]:
     """The pages to repair, with what is known of them."""
     if not options.is_dead:
-        return batches.pages(_parts(iter(options.factory.getCombinedGenerator())))
+        return batches.pages(_parts(chosen_pages(options.factory.getCombinedGenerator)))
     keeps_place = not config.simulate and not options.factory.limit
     dead = DeadPages(site, client, journal, dbname, keeps_place=keeps_place, now=_now)
     pages = batches.pages(_filtered(options.factory, batch) for batch in dead.batches())
@@ -154,7 +155,7 @@ def _filtered(factory: Any, pages: Iterator[Any]) -> Iterator[Any]:
     """Those pages of a batch that pywikibot's filters let pass."""
     own = copy(factory)
     own.gens, own.limit = [], None
-    return iter(own.getCombinedGenerator(pages))
+    return chosen_pages(lambda: own.getCombinedGenerator(pages))
 
 
 def _now() -> datetime:

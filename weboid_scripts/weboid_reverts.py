@@ -39,15 +39,15 @@ from pywikibot import config
 
 from weboid.errors import WeboidError
 from weboid_scripts.client import WeboidClient
-from weboid_scripts.journal import FILE_NAME, Edit, Journal, NotedRevert
-from weboid_scripts.options import OptionRefused, read_common
-from weboid_scripts.revert_check import note_reverts, too_many_reverts
-from weboid_scripts.revert_listing import printable, table_of
-from weboid_scripts.revert_options import RevertOptions, read_revert_options
-from weboid_scripts.revert_reports import report_reverts
-from weboid_scripts.revert_search import RevertSearch
-from weboid_scripts.starting import run_script
-from weboid_scripts.wiki_settings import read_settings
+from weboid_scripts.common.options import OptionRefused, read_common
+from weboid_scripts.common.starting import run_script
+from weboid_scripts.common.wiki_settings import read_settings
+from weboid_scripts.journal.journal import FILE_NAME, Edit, Journal, NotedRevert
+from weboid_scripts.reverts.revert_check import note_reverts, too_many_reverts
+from weboid_scripts.reverts.revert_listing import printable, table_of
+from weboid_scripts.reverts.revert_options import RevertOptions, read_revert_options
+from weboid_scripts.reverts.revert_reports import report_reverts
+from weboid_scripts.reverts.revert_search import RevertSearch
 
 _SURELY_OVER = timedelta(days=1)
 """An edit that is not on the wiki after this long is not being saved any more."""

@@ -68,14 +68,14 @@ from typing import Any, Final
 from pywikibot import config
 from pywikibot.pagegenerators import GeneratorFactory, XMLDumpPageGenerator, parameterHelp
 
-from weboid_scripts.journal import FILE_NAME
-from weboid_scripts.journal_file import JournalFile
-from weboid_scripts.options import OptionRefused, is_generator
-from weboid_scripts.scan_memory import ScanMemory
-from weboid_scripts.starting import run_script
-from weboid_scripts.weblinks_options import WeblinksOptions, read_options
-from weboid_scripts.weblinks_run import WeblinksRun
-from weboid_scripts.wiki_query import brief
+from weboid_scripts.common.options import OptionRefused, chosen_pages, is_generator
+from weboid_scripts.common.starting import run_script
+from weboid_scripts.common.wiki_query import brief
+from weboid_scripts.journal.journal import FILE_NAME
+from weboid_scripts.journal.journal_file import JournalFile
+from weboid_scripts.weblinks.scan_memory import ScanMemory
+from weboid_scripts.weblinks.weblinks_options import WeblinksOptions, read_options
+from weboid_scripts.weblinks.weblinks_run import WeblinksRun
 
 docuReplacements: Final = {"&params;": parameterHelp}  # noqa: N816 (pywikibot's name for what goes into the help)
 
@@ -97,9 +97,9 @@ def _run(site: Any, words: list[str]) -> None:
         raise OptionRefused(f"{brief(' '.join(unknown))}: there is no such option. See pwb weboid_weblinks -help")
     with closing(JournalFile(options.journal)) as file:
         memory = ScanMemory(file)
-        pages = factory.getCombinedGenerator(_chosen(site, options, memory, factory))
-        if pages is None:
+        if not (options.repeat or options.xml is not None or factory.gens):
             raise OptionRefused("No pages were chosen. Name some, such as -page:TITLE or -start:!")
+        pages = chosen_pages(lambda: factory.getCombinedGenerator(_chosen(site, options, memory, factory)))
         WeblinksRun(site, options, memory, connections=config.max_external_links, now=_now).run(pages)
 
 

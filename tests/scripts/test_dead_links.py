@@ -8,10 +8,10 @@ from support.little_service import link
 
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.classify import classify
-from weboid_scripts.dead_links import Judgement, Rule, Standing, judged
-from weboid_scripts.link_lines import Counts, link_line, shown
-from weboid_scripts.links_found import FoundLink
-from weboid_scripts.scan_memory import Scan, scan_after
+from weboid_scripts.weblinks.dead_links import LinkJudgement, LinkStanding, Rule, judged
+from weboid_scripts.weblinks.link_lines import Counts, link_line, shown
+from weboid_scripts.weblinks.links_found import FoundLink
+from weboid_scripts.weblinks.scan_memory import Scan, scan_after
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 URL = "http://a.org/x"
@@ -24,7 +24,7 @@ BY_VERDICT, BY_SCANS = Rule(), Rule(by_scans=True)
 
 def judge(
     answer: dict[str, Any] | None = None, scan: Scan | None = None, rule: Rule = BY_VERDICT, **found: Any
-) -> Judgement:
+) -> LinkJudgement:
     links = [FoundLink(URL, URL, classify(URL, None), **found)]
     answers = {} if answer is None else {URL: answer}
     (judgement,) = judged(links, answers, {} if scan is None else {URL: scan}, rule, NOW)
@@ -38,32 +38,32 @@ def dead(**values: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("answer", "scan", "rule", "standing"),
     [
-        (dead(), None, BY_VERDICT, Standing.DEAD),
-        (link(URL, "doubtful"), None, BY_VERDICT, Standing.GOOD),
-        (link(URL, "working"), None, BY_VERDICT, Standing.GOOD),
-        (link(URL, "spam"), None, BY_VERDICT, Standing.OPEN),
-        (link(URL, "unknown"), None, BY_VERDICT, Standing.OPEN),
-        (None, None, BY_VERDICT, Standing.OPEN),
-        (dead(), FAILING, BY_VERDICT, Standing.DEAD),
-        (dead(), WORKS, BY_VERDICT, Standing.GOOD),
-        (link(URL, "working"), FAILING, BY_VERDICT, Standing.FAILING),
-        (link(URL, "working"), DEAD, BY_VERDICT, Standing.FAILING),
-        (None, DEAD, BY_VERDICT, Standing.FAILING),
-        (None, WORKS, BY_VERDICT, Standing.GOOD),
-        (dead(), None, BY_SCANS, Standing.OPEN),
-        (None, FAILING, BY_SCANS, Standing.FAILING),
-        (None, DEAD, BY_SCANS, Standing.DEAD),
-        (None, WORKS, BY_SCANS, Standing.GOOD),
-        (dead(flags=["frozen"]), DEAD, BY_VERDICT, Standing.OPEN),
-        (dead(http=500), None, Rule(ignored=frozenset({500})), Standing.IGNORED),
-        (None, DEAD, Rule(by_scans=True, ignored=frozenset({404})), Standing.IGNORED),
-        (dead(since="2026-11-15"), None, Rule(days=7), Standing.RECENT),
-        (dead(since="2026-11-14"), None, Rule(days=7), Standing.DEAD),
-        (None, DEAD, Rule(by_scans=True, days=9), Standing.RECENT),
+        (dead(), None, BY_VERDICT, LinkStanding.DEAD),
+        (link(URL, "doubtful"), None, BY_VERDICT, LinkStanding.GOOD),
+        (link(URL, "working"), None, BY_VERDICT, LinkStanding.GOOD),
+        (link(URL, "spam"), None, BY_VERDICT, LinkStanding.OPEN),
+        (link(URL, "unknown"), None, BY_VERDICT, LinkStanding.OPEN),
+        (None, None, BY_VERDICT, LinkStanding.OPEN),
+        (dead(), FAILING, BY_VERDICT, LinkStanding.DEAD),
+        (dead(), WORKS, BY_VERDICT, LinkStanding.GOOD),
+        (link(URL, "working"), FAILING, BY_VERDICT, LinkStanding.FAILING),
+        (link(URL, "working"), DEAD, BY_VERDICT, LinkStanding.FAILING),
+        (None, DEAD, BY_VERDICT, LinkStanding.FAILING),
+        (None, WORKS, BY_VERDICT, LinkStanding.GOOD),
+        (dead(), None, BY_SCANS, LinkStanding.OPEN),
+        (None, FAILING, BY_SCANS, LinkStanding.FAILING),
+        (None, DEAD, BY_SCANS, LinkStanding.DEAD),
+        (None, WORKS, BY_SCANS, LinkStanding.GOOD),
+        (dead(flags=["frozen"]), DEAD, BY_VERDICT, LinkStanding.OPEN),
+        (dead(http=500), None, Rule(ignored=frozenset({500})), LinkStanding.IGNORED),
+        (None, DEAD, Rule(by_scans=True, ignored=frozenset({404})), LinkStanding.IGNORED),
+        (dead(since="2026-11-15"), None, Rule(days=7), LinkStanding.RECENT),
+        (dead(since="2026-11-14"), None, Rule(days=7), LinkStanding.DEAD),
+        (None, DEAD, Rule(by_scans=True, days=9), LinkStanding.RECENT),
     ],
 )
 def test_what_is_made_of_a_link(
-    answer: dict[str, Any] | None, scan: Scan | None, rule: Rule, standing: Standing
+    answer: dict[str, Any] | None, scan: Scan | None, rule: Rule, standing: LinkStanding
 ) -> None:
     assert judge(answer, scan, rule).standing is standing
 
@@ -71,14 +71,14 @@ def test_what_is_made_of_a_link(
 @pytest.mark.parametrize(
     ("flag", "untagged", "tagged"),
     [
-        ("permadead", Standing.DEAD, Standing.DEAD),
-        ("permalive", Standing.GOOD, Standing.DEAD),
-        ("subscription", Standing.OPEN, Standing.DEAD),
+        ("permadead", LinkStanding.DEAD, LinkStanding.DEAD),
+        ("permalive", LinkStanding.GOOD, LinkStanding.DEAD),
+        ("subscription", LinkStanding.OPEN, LinkStanding.DEAD),
     ],
 )
 @pytest.mark.parametrize("answer", [None, dead(), link(URL, "working")])
 def test_what_the_wiki_says_counts_more_than_what_is_found(
-    flag: str, untagged: Standing, tagged: Standing, answer: dict[str, Any] | None
+    flag: str, untagged: LinkStanding, tagged: LinkStanding, answer: dict[str, Any] | None
 ) -> None:
     assert judge(answer, flags=frozenset({flag})).standing is untagged
     assert judge(answer, flags=frozenset({flag}), is_tagged=True).standing is tagged
@@ -105,7 +105,7 @@ def test_since_why_and_copies_are_told() -> None:
 def test_hostile_answers_say_nothing(key: str, noise: Any) -> None:
     found = judge(dead() | {key: noise})
     assert found.copies == ()
-    assert link_line("Harbour", found) is None or found.standing in (Standing.DEAD, Standing.RECENT)
+    assert link_line("Harbour", found) is None or found.standing in (LinkStanding.DEAD, LinkStanding.RECENT)
 
 
 def test_a_row_of_failures_ends_when_something_arrives() -> None:
@@ -128,7 +128,7 @@ def test_text_of_strangers_is_shown_as_plain_text() -> None:
 
 def test_counts_are_shown_as_a_table() -> None:
     counts = Counts(pages=1_200)
-    counts.links.update({Standing.DEAD: 3, Standing.GOOD: 40})
+    counts.links.update({LinkStanding.DEAD: 3, LinkStanding.GOOD: 40})
     lines = counts.table().splitlines()
     assert lines[0].split() == ["pages", "1,200"]
     assert lines[1].split() == ["links", "43"]

@@ -4,7 +4,7 @@ import pytest
 from pywikibot import config
 from support.repair_scene import URL, Scene, add_page, run
 
-from weboid_scripts.run_page import RunStopped
+from weboid_scripts.common.run_page import RunStopped
 
 
 def test_dead_pages_come_from_the_feed_once(wiki: Scene) -> None:

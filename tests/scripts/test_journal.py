@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from weboid.bot.reverts import EditedLink
-from weboid_scripts.journal import Edit, Journal, NotedRevert, RevertShare
-from weboid_scripts.journal_file import JournalError, JournalFile
+from weboid_scripts.journal.journal import Edit, Journal, NotedRevert, RevertShare
+from weboid_scripts.journal.journal_file import JournalError, JournalFile
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 LINK = EditedLink("http://a.example/x", "http://a.example/x", "add copy", "D12")
@@ -137,7 +137,7 @@ _KILLED = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from weboid_scripts.journal import Journal
+from weboid_scripts.journal.journal import Journal
 from tests.scripts.test_journal import EDIT
 journal = Journal(Path(sys.argv[1]))
 for revision in range(1, 10_000_000):
@@ -235,7 +235,7 @@ def test_a_full_disk_says_so_and_loses_nothing_noted(journal: Journal) -> None:
 def test_who_waits_in_vain_for_another_script_is_told_and_can_go_on(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weboid_scripts.journal_file._PATIENCE_S", 0.05)
+    monkeypatch.setattr("weboid_scripts.journal.journal_file._PATIENCE_S", 0.05)
     with Journal(path) as journal, closing(sqlite3.connect(path, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM edits").fetchall()

@@ -10,7 +10,7 @@ from weboid.assets import asset
 from weboid.core.url.farms import WMF
 from weboid.core.wikitext.link_lists import PERMADEAD, PERMALIVE, SUBSCRIPTION
 from weboid.core.wikitext.settings import WikiSettings, parse_settings
-from weboid_scripts.links_found import FoundLink, links_found
+from weboid_scripts.weblinks.links_found import FoundLink, links_found
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 COPY = "https://web.archive.org/web/20160503120000/http://a.org/"

@@ -8,7 +8,7 @@ from pywikibot import i18n
 
 import weboid_scripts
 from weboid.bot.decisions import RepairAction
-from weboid_scripts.summaries import summary_of
+from weboid_scripts.repairs.summaries import summary_of
 
 FOLDER = weboid_scripts.PATH / "i18n" / "weboid"
 ACTIONS = [action.value for action in RepairAction if action is not RepairAction.NOTHING]

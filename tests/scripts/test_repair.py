@@ -9,7 +9,7 @@ from support.little_bot_wiki import BOT
 from support.repair_scene import COPY, TEXT, URL, WIKI, Scene, add_page, journal_of, run, settings
 
 from weboid.bot.repair import repair
-from weboid_scripts.journal import FILE_NAME
+from weboid_scripts.journal.journal import FILE_NAME
 
 
 def test_a_page_is_repaired_in_one_edit_and_noted(wiki: Scene) -> None:
@@ -176,7 +176,7 @@ def test_a_fault_of_the_engine_leaves_one_page_alone(
             raise IndexError("a fault")
         return repair(text, *others, **named)
 
-    monkeypatch.setattr("weboid_scripts.repairing.repair", fails)
+    monkeypatch.setattr("weboid_scripts.repairs.repairing.repair", fails)
     run(wiki, "-page:A", "-page:B", "-always")
     assert [edit["pageid"] for edit in wiki.wiki.edits] == [str(wiki.wiki.number_of("B"))]
     out = "".join(capfd.readouterr())

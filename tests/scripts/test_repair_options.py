@@ -10,8 +10,8 @@ from support.repair_scene import WIKI, Scene, add_page, run, settings
 from weboid.errors import WeboidError
 from weboid_scripts import weboid_repair
 from weboid_scripts.client import ServiceUnreachable
-from weboid_scripts.saving import Saver
-from weboid_scripts.wiki_settings import SettingsRefused
+from weboid_scripts.common.saving import Saver
+from weboid_scripts.common.wiki_settings import SettingsRefused
 
 
 def test_without_pages_it_tells_its_plan(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:

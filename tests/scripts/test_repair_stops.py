@@ -3,8 +3,8 @@
 import pytest
 from support.repair_scene import TEXT, Scene, add_page, run, settings
 
-from weboid_scripts.run_page import RunStopped
-from weboid_scripts.wiki_query import WikiSilent
+from weboid_scripts.common.run_page import RunStopped
+from weboid_scripts.common.wiki_query import WikiSilent
 
 
 def test_the_run_page_stops_it_within_ten_edits(wiki: Scene) -> None:

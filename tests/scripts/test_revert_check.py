@@ -12,11 +12,11 @@ from support.repairs import COPY, URL, settings_of
 
 from weboid.bot.answers import key_of
 from weboid.bot.reverts import EditedLink
-from weboid_scripts.journal import Edit, Journal, NotedRevert
-from weboid_scripts.revert_check import COUNTED, REVERTED, UNKNOWN, RevertCheck, note_reverts, too_many_reverts
-from weboid_scripts.revert_search import ExaminedEdit, RevertSearch
-from weboid_scripts.revisions import RevisionReader
-from weboid_scripts.wiki_query import WikiSilent
+from weboid_scripts.common.revisions import RevisionReader
+from weboid_scripts.common.wiki_query import WikiSilent
+from weboid_scripts.journal.journal import Edit, Journal, NotedRevert
+from weboid_scripts.reverts.revert_check import COUNTED, REVERTED, UNKNOWN, RevertCheck, note_reverts, too_many_reverts
+from weboid_scripts.reverts.revert_search import ExaminedEdit, RevertSearch
 
 WIKI = "enwiki@WMF"
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

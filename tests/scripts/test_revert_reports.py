@@ -11,11 +11,11 @@ from support.little_service import TOKEN, LittleService, Misdeed, open_little_se
 from weboid.bot.answers import key_of
 from weboid.bot.reverts import EditedLink
 from weboid_scripts.client import ServiceRefused, WeboidClient
-from weboid_scripts.journal import Edit, Journal, NotedRevert
-from weboid_scripts.options import OptionRefused
-from weboid_scripts.revert_listing import table_of
-from weboid_scripts.revert_options import RevertOptions, read_revert_options
-from weboid_scripts.revert_reports import Reported, report_reverts
+from weboid_scripts.common.options import OptionRefused
+from weboid_scripts.journal.journal import Edit, Journal, NotedRevert
+from weboid_scripts.reverts.revert_listing import table_of
+from weboid_scripts.reverts.revert_options import RevertOptions, read_revert_options
+from weboid_scripts.reverts.revert_reports import Reported, report_reverts
 
 WIKI = "testwiki@WMF"
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

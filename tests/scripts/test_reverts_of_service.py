@@ -13,8 +13,8 @@ from support.webservice import DEAD, Site, open_service
 from weboid.bot.reverts import EditedLink
 from weboid.store.people.revert import RevertState, list_reverts, record_reviewed
 from weboid_scripts.client import WeboidClient
-from weboid_scripts.journal import Edit, Journal, NotedRevert
-from weboid_scripts.revert_reports import Reported, report_reverts
+from weboid_scripts.journal.journal import Edit, Journal, NotedRevert
+from weboid_scripts.reverts.revert_reports import Reported, report_reverts
 
 WIKI = "testwiki@wmflabs"
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -14,10 +14,10 @@ from support.misbehaving import Act, Asked, HangUp, Site, head_only, name_server
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.classify import classify
 from weboid.core.wikitext.link_lists import PERMALIVE, SUBSCRIPTION
-from weboid_scripts.journal_file import JournalFile
-from weboid_scripts.links_found import FoundLink
-from weboid_scripts.scan_memory import Scan, ScanMemory
-from weboid_scripts.scanning import NoNetwork, Scanner, open_scanner
+from weboid_scripts.journal.journal_file import JournalFile
+from weboid_scripts.weblinks.links_found import FoundLink
+from weboid_scripts.weblinks.scan_memory import Scan, ScanMemory
+from weboid_scripts.weblinks.scanning import NoNetwork, Scanner, open_scanner
 
 START = datetime(2026, 11, 22, 12, tzinfo=UTC)
 PAUSE_S = 0.2

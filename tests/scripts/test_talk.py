@@ -11,7 +11,7 @@ from support.hostile_links import HOSTILE
 
 from weboid.bot.answers import key_of
 from weboid.core.wikitext.reader import read_wikitext
-from weboid_scripts.talk import TalkAction, TalkEntry, TalkWords, has_report, talk_edit
+from weboid_scripts.weblinks.talk import TalkAction, TalkEntry, TalkWords, has_report, talk_edit
 
 KEY = b"k" * 32
 SIGNATURE = "[[User:WeboidBot|WeboidBot]] ([[User talk:WeboidBot|talk]]) 22:10, 23 November 2026 (UTC)"

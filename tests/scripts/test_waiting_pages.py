@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from weboid_scripts.journal import FILE_NAME, Journal
-from weboid_scripts.waiting_pages import MOST_DAYS, WaitingPages
+from weboid_scripts.journal.journal import FILE_NAME, Journal
+from weboid_scripts.repairs.waiting_pages import MOST_DAYS, WaitingPages
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 WIKI = "testwiki@WMF"

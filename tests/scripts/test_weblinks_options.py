@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from weboid_scripts.dead_links import Rule
-from weboid_scripts.options import OptionRefused
-from weboid_scripts.weblinks_options import WeblinksOptions, read_options
+from weboid_scripts.common.options import OptionRefused
+from weboid_scripts.weblinks.dead_links import Rule
+from weboid_scripts.weblinks.weblinks_options import WeblinksOptions, read_options
 
 
 def read(*arguments: str, talk: bool = False) -> WeblinksOptions:

@@ -10,7 +10,7 @@ from support.little_service import LittleService, link
 
 from weboid.assets import asset
 from weboid_scripts import weboid_repair
-from weboid_scripts.journal import FILE_NAME, Journal
+from weboid_scripts.journal.journal import FILE_NAME, Journal
 
 WIKI: Final = f"{DBNAME}@WMF"
 URL: Final = "http://a.demo/x"

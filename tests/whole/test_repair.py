@@ -11,7 +11,7 @@ from support.repair_story import DBNAME, TOKEN, RepairStory, open_repair_story
 from support.wiki_proxy import WikiProxy, open_wiki_proxy
 from support.wiki_templates import COPY_CATEGORY, DEAD_CATEGORY, PERMANENT_CATEGORY, complaints
 
-from weboid_scripts.journal import FILE_NAME
+from weboid_scripts.journal.journal import FILE_NAME
 
 pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 

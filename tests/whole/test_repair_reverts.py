@@ -13,7 +13,7 @@ from support.pwb import BOT, BOT_PASSWORD, BotWiki, Operator, Person, PwbRun
 from weboid.assets import asset
 from weboid.bot.answers import key_of
 from weboid.bot.reverts import EditedLink
-from weboid_scripts.journal import FILE_NAME, Edit, Journal, NotedRevert
+from weboid_scripts.journal.journal import FILE_NAME, Edit, Journal, NotedRevert
 
 pytestmark = pytest.mark.long
 

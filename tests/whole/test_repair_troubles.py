@@ -328,3 +328,12 @@ def test_a_wrong_password_is_told_without_a_trace(bench: Bench) -> None:
     assert (ran.status, bench.proxy.edits()) == (TO_CORRECT, []), ran.out
     assert "user-password.cfg" in ran.out
     assert "Traceback" not in ran.out
+
+
+@pytest.mark.parametrize("word", ["-page:Bad<x>", "-file:nowhere.txt", "-file:bytes.txt", "-ns:99", "-titleregex:("])
+@pytest.mark.parametrize("script", ["weboid_repair", "weboid_weblinks"])
+def test_pages_that_cannot_be_chosen_are_told_without_a_stack_trace(bench: Bench, script: str, word: str) -> None:
+    (bench.operator.folder / "bytes.txt").write_bytes(b"[[Main Page]] \xff")
+    bench.operator.environ = {"WEBOID_SERVICE": bench.service.base}
+    ran = bench.operator.pwb(script, "-page:Main Page", word, "-simulate")
+    assert (ran.status, "Traceback" in ran.out, "Correct the option" in ran.out) == (TO_CORRECT, False, True), ran.out

@@ -15,7 +15,7 @@ from support.little_service import LittleService, link, open_little_service, ser
 from support.pwb import BOT, BotWiki, Operator, PwbRun
 
 from weboid.assets import asset
-from weboid_scripts.talk import TalkEntry, TalkWords, talk_edit
+from weboid_scripts.weblinks.talk import TalkEntry, TalkWords, talk_edit
 
 pytestmark = pytest.mark.long
 

@@ -33,8 +33,8 @@ STAMP: Final = "COMMIT"
 
 _KINDS: Final = frozenset(
     {
-        ".c", ".css", ".example", ".html", ".js", ".json", ".jsonl", ".md", ".py", ".sql", ".svg", ".template", ".toml",
-        ".ts", ".txt", ".yaml",
+        ".c", ".css", ".example", ".html", ".js", ".json", ".jsonl", ".lua", ".md", ".py", ".sql", ".svg", ".template",
+        ".toml", ".ts", ".txt", ".yaml",
     }
 )  # fmt: skip
 _NAMES: Final = frozenset({".gitignore", "LICENSE", "Makefile", "Procfile", "SHA256SUMS", "run"})

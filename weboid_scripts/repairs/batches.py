@@ -13,7 +13,8 @@ from weboid.bot.answers import KnownLinks
 from weboid.bot.service_answers import read_pages
 from weboid.core.wikitext.settings import WikiSettings
 from weboid_scripts.client import MOST_PAGES, WeboidClient
-from weboid_scripts.wiki_query import WikiSilent, ask, newest_revision, pages_of, tables_of
+from weboid_scripts.common.read_page import ReadPage
+from weboid_scripts.common.wiki_query import WikiSilent, ask, newest_revision, pages_of, tables_of
 
 _AT_ONCE: Final = 50
 """Pages in one request to the wiki."""
@@ -25,17 +26,7 @@ _FACTS: Final = {"prop": "revisions|info", "rvprop": "ids|content", "rvslots": "
 
 
 @dataclass(frozen=True, slots=True)
-class ReadPage:
-    """A page as it was read: its text is that of this revision."""
-
-    page: int
-    title: str
-    revision: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class KnownPage:
+class AnsweredPage:
     """A page with what is known of its links, and the settings of its batch."""
 
     read: ReadPage
@@ -66,7 +57,7 @@ class PageBatches:
         self._skipped = skipped
         self._now = now
 
-    def pages(self, batches: Iterable[Iterator[Any]]) -> Iterator[KnownPage]:
+    def pages(self, batches: Iterable[Iterator[Any]]) -> Iterator[AnsweredPage]:
         """All pages of all batches of pywikibot's pages, one by one."""
         for batch in batches:
             settings = self._read_settings()
@@ -75,7 +66,7 @@ class PageBatches:
                 known = self._known({read.page for read in some})
                 while some:
                     read = some.pop(0)
-                    yield KnownPage(read, known.pop(read.page, KnownLinks()), settings)
+                    yield AnsweredPage(read, known.pop(read.page, KnownLinks()), settings)
 
     def again(self, read: ReadPage) -> ReadPage | None:
         """The page as it is now; None if it is none to repair any more."""

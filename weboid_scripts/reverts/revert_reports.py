@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from weboid_scripts.client import ServiceRefused, WeboidClient
-from weboid_scripts.journal import Edit, Journal, NotedRevert
+from weboid_scripts.journal.journal import Edit, Journal, NotedRevert
 
 RELEASED: Final = "released"
 REFUSED: Final = "refused"

@@ -15,13 +15,13 @@ from weboid.core.record.reasons import BY_WORD
 from weboid.core.wikitext.reader import read_wikitext
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.core.wikitext.templates import date_text
-from weboid_scripts.batches import ReadPage
-from weboid_scripts.dead_links import Judgement, Standing
-from weboid_scripts.link_lines import shown
-from weboid_scripts.run_page import RunPage
-from weboid_scripts.saving import NotSaved, Saver
-from weboid_scripts.scan_memory import ScanMemory
-from weboid_scripts.talk import TalkAction, TalkEdit, TalkEntry, TalkWords, has_report, talk_edit
+from weboid_scripts.common.read_page import ReadPage
+from weboid_scripts.common.run_page import RunPage
+from weboid_scripts.common.saving import NotSaved, Saver
+from weboid_scripts.weblinks.dead_links import LinkJudgement, LinkStanding
+from weboid_scripts.weblinks.link_lines import shown
+from weboid_scripts.weblinks.scan_memory import ScanMemory
+from weboid_scripts.weblinks.talk import TalkAction, TalkEdit, TalkEntry, TalkWords, has_report, talk_edit
 
 SCRIPT: Final = "weboid_weblinks"
 """The name by which pages exclude this script."""
@@ -36,7 +36,7 @@ class JudgedPage:
 
     page: int
     title: str
-    links: tuple[Judgement, ...]
+    links: tuple[LinkJudgement, ...]
 
 
 class TalkPages:
@@ -124,17 +124,17 @@ class TalkPages:
         return self._signature
 
 
-def is_reported(found: Judgement) -> bool:
+def is_reported(found: LinkJudgement) -> bool:
     """Whether a link belongs into a report: it is dead, and the page has no copy of it yet."""
-    return found.standing is Standing.DEAD and not found.link.has_copy
+    return found.standing is LinkStanding.DEAD and not found.link.has_copy
 
 
-def _is_open(found: Judgement) -> bool:
+def _is_open(found: LinkJudgement) -> bool:
     """Whether a link that was reported may still be dead."""
-    return found.standing is not Standing.GOOD and not found.link.has_copy
+    return found.standing is not LinkStanding.GOOD and not found.link.has_copy
 
 
-def _entry(found: Judgement, settings: WikiSettings) -> TalkEntry:
+def _entry(found: LinkJudgement, settings: WikiSettings) -> TalkEntry:
     return TalkEntry(
         found.link.url,
         date_text(settings, found.since) if found.since is not None else "",

@@ -5,16 +5,19 @@ The token comes from the environment alone, as command lines are seen by others.
 
 import math
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from pywikibot.comms.http import user_agent
-from pywikibot.exceptions import Error
+from pywikibot.exceptions import Error, InvalidTitleError
+from requests.exceptions import RequestException
 
 from weboid.errors import WeboidError
 from weboid_scripts.client import WeboidClient
+from weboid_scripts.common.wiki_query import brief
 
 SERVICE: Final = "https://weboid.toolforge.org"
 FARM: Final = "WMF"
@@ -94,3 +97,18 @@ def title_of(option: str, given: str | None) -> str | None:
     if given is not None and (not given.strip() or not _NO_TITLE.isdisjoint(given)):
         raise OptionRefused(f"{option}:{given} is no title of a page. Write one such as {option}:User:WeboidBot/Run.")
     return given
+
+
+def chosen_pages(choose: Callable[[], Iterable[Any]]) -> Iterator[Any]:
+    """The pages of pywikibot's generators and filters, which find what is wrong with their options while they work.
+
+    Raises OptionRefused, and what the wiki raises.
+    """
+    try:
+        yield from choose()
+    except (RequestException, ConnectionError):
+        raise
+    except (InvalidTitleError, KeyError, OSError, ValueError, re.error) as error:
+        raise OptionRefused(
+            f"The pages cannot be chosen: {brief(error)}. Correct the option that names them, or a filter."
+        ) from None

@@ -8,10 +8,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-from weboid_scripts.dead_links import Judgement, Standing
-from weboid_scripts.talk import TalkAction
+from weboid_scripts.weblinks.dead_links import LinkJudgement, LinkStanding
+from weboid_scripts.weblinks.talk import TalkAction
 
-_COLOURS: Final = {Standing.DEAD: "lightred", Standing.RECENT: "lightyellow", Standing.FAILING: "lightyellow"}
+_COLOURS: Final = {
+    LinkStanding.DEAD: "lightred",
+    LinkStanding.RECENT: "lightyellow",
+    LinkStanding.FAILING: "lightyellow",
+}
 _COLOUR_TAG: Final = re.compile(r"<(?=<)")
 
 
@@ -20,20 +24,20 @@ class Counts:
     """What was counted in a run."""
 
     pages: int = 0
-    links: Counter[Standing] = field(default_factory=Counter)
+    links: Counter[LinkStanding] = field(default_factory=Counter)
     talk: Counter[TalkAction] = field(default_factory=Counter)
 
     def table(self) -> str:
         """The counts as a table; of talk pages only what was done."""
         rows = [("pages", self.pages), ("links", self.links.total())]
-        rows += [(f"  {standing.value}", self.links[standing]) for standing in Standing]
+        rows += [(f"  {standing.value}", self.links[standing]) for standing in LinkStanding]
         rows += [(f"reports {action.value}", self.talk[action]) for action in TalkAction if self.talk[action]]
         width = max(len(name) for name, _ in rows)
         digits = max(len(f"{count:,}") for _, count in rows)
         return "\n".join(f"{name:<{width}}  {count:>{digits},}" for name, count in rows)
 
 
-def link_line(title: str, found: Judgement) -> str | None:
+def link_line(title: str, found: LinkJudgement) -> str | None:
     """The line of a link of a page, as weblinkchecker writes it, and more; None for one that is not shown."""
     colour = _COLOURS.get(found.standing)
     if colour is None:

@@ -18,23 +18,23 @@ from pywikibot import config, pagegenerators
 from weboid.core.url.farms import BUILT_IN
 from weboid.core.wikitext.settings import WikiSettings
 from weboid_scripts.client import MOST_PAGES
-from weboid_scripts.dead_links import Standing, judged
-from weboid_scripts.link_lines import Counts, link_line
-from weboid_scripts.links_found import FoundLink, links_found
-from weboid_scripts.options import SETTINGS_PAGE
-from weboid_scripts.run_page import RunPage
-from weboid_scripts.saving import Saver
-from weboid_scripts.scan_memory import Scan, ScanMemory
-from weboid_scripts.scanning import Scanner, open_scanner
-from weboid_scripts.talk_pages import JudgedPage, TalkPages
-from weboid_scripts.weblinks_options import WeblinksOptions
-from weboid_scripts.wiki_settings import read_settings
+from weboid_scripts.common.options import SETTINGS_PAGE
+from weboid_scripts.common.run_page import RunPage
+from weboid_scripts.common.saving import Saver
+from weboid_scripts.common.wiki_settings import read_settings
+from weboid_scripts.weblinks.dead_links import LinkStanding, judged
+from weboid_scripts.weblinks.link_lines import Counts, link_line
+from weboid_scripts.weblinks.links_found import FoundLink, links_found
+from weboid_scripts.weblinks.scan_memory import Scan, ScanMemory
+from weboid_scripts.weblinks.scanning import Scanner, open_scanner
+from weboid_scripts.weblinks.talk_pages import JudgedPage, TalkPages
+from weboid_scripts.weblinks.weblinks_options import WeblinksOptions
 
 _SCANNED_AT_ONCE: Final = 100
 """Pages whose links are scanned together: enough for many domains in parallel, few enough to see something soon."""
 _READ_AT_ONCE: Final = 50
 """Pages in one request to the wiki."""
-_FAILS: Final = frozenset({Standing.DEAD, Standing.RECENT, Standing.FAILING, Standing.IGNORED})
+_FAILS: Final = frozenset({LinkStanding.DEAD, LinkStanding.RECENT, LinkStanding.FAILING, LinkStanding.IGNORED})
 _WIKITEXT: Final = "wikitext"
 
 

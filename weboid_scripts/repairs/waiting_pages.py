@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-from weboid_scripts.journal_file import JournalFile
+from weboid_scripts.journal.journal_file import JournalFile
 
 MOST_DAYS: Final = 30
 _PART: Final = 500

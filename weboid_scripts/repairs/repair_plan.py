@@ -4,9 +4,9 @@ from typing import Any
 
 from pywikibot import config
 
-from weboid_scripts.journal import FILE_NAME
-from weboid_scripts.repair_options import RepairOptions
-from weboid_scripts.wiki_settings import read_settings
+from weboid_scripts.common.wiki_settings import read_settings
+from weboid_scripts.journal.journal import FILE_NAME
+from weboid_scripts.repairs.repair_options import RepairOptions
 
 
 def plan_of(site: Any, options: RepairOptions, dbname: str, account: str) -> str:

@@ -19,13 +19,14 @@ from pywikibot.bot_choice import QuitKeyboardInterrupt
 from weboid.bot.answers import FROZEN, KnownLinks, LinkAnswer, key_of
 from weboid.bot.repair import SCRIPT, LinkChange, RepairedPage, repair
 from weboid.bot.reverts import EditedLink
-from weboid_scripts.batches import KnownPage, ReadPage
-from weboid_scripts.journal import Edit, Journal
-from weboid_scripts.revert_check import RevertCheck, too_many_reverts
-from weboid_scripts.run_page import RunPage, RunStopped
-from weboid_scripts.saving import CONFLICT, NO_CHANGE, REFUSED, NotSaved, Saver
-from weboid_scripts.summaries import summary_of, table_of
-from weboid_scripts.waiting_pages import WaitingPages
+from weboid_scripts.common.read_page import ReadPage
+from weboid_scripts.common.run_page import RunPage, RunStopped
+from weboid_scripts.common.saving import CONFLICT, NO_CHANGE, REFUSED, NotSaved, Saver
+from weboid_scripts.journal.journal import Edit, Journal
+from weboid_scripts.repairs.batches import AnsweredPage
+from weboid_scripts.repairs.summaries import summary_of, table_of
+from weboid_scripts.repairs.waiting_pages import WaitingPages
+from weboid_scripts.reverts.revert_check import RevertCheck, too_many_reverts
 
 _MOST_REFUSALS: Final = 10
 """Edits in a row that the wiki refuses for reasons of which nothing is known here; then the run ends."""
@@ -56,9 +57,9 @@ class RepairPlace:
 
 
 class RepairBot(BaseBot):
-    """Repairs the pages of its generator, which are KnownPage, and asks before each edit unless `always` is set."""
+    """Repairs the pages of its generator, which are AnsweredPage, and asks before each edit unless `always` is set."""
 
-    def __init__(self, place: RepairPlace, generator: Iterator[KnownPage], *, always: bool) -> None:
+    def __init__(self, place: RepairPlace, generator: Iterator[AnsweredPage], *, always: bool) -> None:
         super().__init__(generator=generator, always=always)
         self.done: Counter[str] = Counter()
         self.left: Counter[str] = Counter()
@@ -94,7 +95,7 @@ class RepairBot(BaseBot):
             if self.left[TALK]:
                 pywikibot.info("This wiki wants messages on talk pages instead of edits: pwb weboid_weblinks -talk")
 
-    def treat(self, page: KnownPage) -> None:
+    def treat(self, page: AnsweredPage) -> None:
         """Repairs one page. Raises RunStopped, WikiSilent."""
         outcome = self._repair(page)
         if outcome == CONFLICT:
@@ -108,7 +109,7 @@ class RepairBot(BaseBot):
             else:
                 self._waiting.end(page.read.page)
 
-    def _repair(self, page: KnownPage) -> str | None:
+    def _repair(self, page: AnsweredPage) -> str | None:
         """Repairs the page as it was read; None if that is done, else the stable word why not."""
         repaired = self._repaired(page, page.known)
         self._waits = repaired is not None and bool(repaired.waiting)
@@ -133,7 +134,7 @@ class RepairBot(BaseBot):
             return "declined"
         return self._save(page, repaired, summary)
 
-    def _repaired(self, page: KnownPage, known: KnownLinks) -> RepairedPage | None:
+    def _repaired(self, page: AnsweredPage, known: KnownLinks) -> RepairedPage | None:
         """None if the engine fails on the page, which must not keep the bot from all others, run after run."""
         place = self._place
         try:
@@ -142,7 +143,7 @@ class RepairBot(BaseBot):
             pywikibot.exception(f"Weboid failed on the page {page.read.title}. Please report that with what follows.")
             return None
 
-    def _taken_back(self, page: KnownPage, changes: tuple[LinkChange, ...]) -> set[str]:
+    def _taken_back(self, page: AnsweredPage, changes: tuple[LinkChange, ...]) -> set[str]:
         """The normal forms of links whose repair may not be made again."""
         reasons = self._check_of(page).may_repair(self._pywikibot_page(page), [each.url for each in changes])
         frozen = set()
@@ -154,7 +155,7 @@ class RepairBot(BaseBot):
                 self._note_skip(page, key, why)
         return frozen
 
-    def _check_of(self, page: KnownPage) -> RevertCheck:
+    def _check_of(self, page: AnsweredPage) -> RevertCheck:
         if self._check is None or self._checked_by is not page.settings:
             assert self._place.journal is not None, "without one nothing is saved"
             self._checked_by = page.settings
@@ -167,17 +168,17 @@ class RepairBot(BaseBot):
             )
         return self._check
 
-    def _pywikibot_page(self, page: KnownPage) -> Any:
+    def _pywikibot_page(self, page: AnsweredPage) -> Any:
         found = pywikibot.Page(self._place.site, page.read.title)
         found._pageid = page.read.page
         return found
 
-    def _show(self, page: KnownPage, repaired: RepairedPage, summary: str) -> None:
+    def _show(self, page: AnsweredPage, repaired: RepairedPage, summary: str) -> None:
         self.current_page = self._pywikibot_page(page)
         pywikibot.showDiff(page.read.text, repaired.text)
         pywikibot.info(f"Edit summary: {summary}")
 
-    def _save(self, page: KnownPage, repaired: RepairedPage, summary: str) -> str | None:
+    def _save(self, page: AnsweredPage, repaired: RepairedPage, summary: str) -> str | None:
         self._before_edit(page)
         journal = self._place.journal
         assert journal is not None, "without one nothing is saved"
@@ -195,7 +196,7 @@ class RepairBot(BaseBot):
         self._count(repaired.changes)
         return None
 
-    def _before_edit(self, page: KnownPage) -> None:
+    def _before_edit(self, page: AnsweredPage) -> None:
         """Raises RunStopped if somebody wants the bot to stop, or too many of its edits were reverted."""
         self._place.run_page.before_edit()
         assert self._place.journal is not None, "without one nothing is saved"
@@ -204,7 +205,7 @@ class RepairBot(BaseBot):
         if why := too_many_reverts(self._place.journal, self._place.dbname):
             raise RunStopped(why)
 
-    def _edit_of(self, page: KnownPage, repaired: RepairedPage) -> Edit:
+    def _edit_of(self, page: AnsweredPage, repaired: RepairedPage) -> Edit:
         links = tuple(
             EditedLink(each.url, key_of(each.url) or each.url, each.action.value, each.why) for each in repaired.changes
         )
@@ -213,7 +214,7 @@ class RepairBot(BaseBot):
         read = page.read
         return Edit(self._place.dbname, read.page, read.title, None, read.revision, self._place.now(), digest, links)
 
-    def _note_refusal(self, page: KnownPage, changes: tuple[LinkChange, ...], result: NotSaved) -> None:
+    def _note_refusal(self, page: AnsweredPage, changes: tuple[LinkChange, ...], result: NotSaved) -> None:
         pywikibot.info(f"{page.read.title} is left alone: {result.why} ({result.said})")
         for each in changes:
             self._note_skip(page, key_of(each.url) or each.url, result.why)
@@ -224,7 +225,7 @@ class RepairBot(BaseBot):
                 "why, then start again."
             )
 
-    def _note_skip(self, page: KnownPage, normal: str, why: str) -> None:
+    def _note_skip(self, page: AnsweredPage, normal: str, why: str) -> None:
         if self._place.journal is not None:
             self._place.journal.note_skip(self._place.dbname, page.read.page, normal, why, self._place.now())
 

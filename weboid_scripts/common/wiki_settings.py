@@ -6,8 +6,8 @@ from typing import Any
 from weboid.bot.cases import SettingsTable
 from weboid.core.wikitext.settings import SettingsError, WikiSettings, parse_settings
 from weboid.errors import WeboidError
-from weboid_scripts.options import SETTINGS_PAGE, CommonOptions
-from weboid_scripts.wiki_query import ask, newest_revision, pages_of
+from weboid_scripts.common.options import SETTINGS_PAGE, CommonOptions
+from weboid_scripts.common.wiki_query import ask, newest_revision, pages_of
 
 
 class SettingsRefused(WeboidError):

@@ -19,8 +19,8 @@ from weboid.bot.reverts import (
     analyse_links,
 )
 from weboid.core.wikitext.settings import WikiSettings
-from weboid_scripts.journal import Edit, Journal, NotedRevert
-from weboid_scripts.revisions import AT_ONCE, RevisionFacts, RevisionLost, RevisionReader
+from weboid_scripts.common.revisions import AT_ONCE, RevisionFacts, RevisionLost, RevisionReader
+from weboid_scripts.journal.journal import Edit, Journal, NotedRevert
 
 _WITH_TEXTS: Final = AT_ONCE // 3
 """Edits whose three texts (before, after, newest) come in one request."""

@@ -13,9 +13,9 @@ import pywikibot
 from pywikibot.exceptions import Error
 
 from weboid_scripts.client import WeboidClient
-from weboid_scripts.journal import Journal
-from weboid_scripts.waiting_pages import WaitingPages
-from weboid_scripts.wiki_query import WikiSilent, ask, brief, pages_of
+from weboid_scripts.common.wiki_query import WikiSilent, ask, brief, pages_of
+from weboid_scripts.journal.journal import Journal
+from weboid_scripts.repairs.waiting_pages import WaitingPages
 
 MOST_PAGES: Final = 5_000
 """Of a batch."""

@@ -6,7 +6,7 @@ One law: all three are read in one request, before the first edit and again befo
 from typing import Any, Final
 
 from weboid.errors import WeboidError
-from weboid_scripts.wiki_query import ask, brief, newest_revision, pages_of, person_of
+from weboid_scripts.common.wiki_query import ask, brief, newest_revision, pages_of, person_of
 
 EDITS_BETWEEN: Final = 10
 GO: Final = "run"

@@ -14,9 +14,9 @@ from typing import Any, Final
 from pywikibot.exceptions import APIError, Error
 from requests.exceptions import RequestException
 
-from weboid_scripts.batches import ReadPage
-from weboid_scripts.run_page import RunStopped
-from weboid_scripts.wiki_query import WikiSilent, brief
+from weboid_scripts.common.read_page import ReadPage
+from weboid_scripts.common.run_page import RunStopped
+from weboid_scripts.common.wiki_query import WikiSilent, brief
 
 CONFLICT: Final = "edit-conflict"
 NO_CHANGE: Final = "no-change"

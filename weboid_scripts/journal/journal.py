@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from weboid.bot.reverts import EditedLink
-from weboid_scripts.journal_file import JournalFile
-from weboid_scripts.journal_tables import TABLES
+from weboid_scripts.journal.journal_file import JournalFile
+from weboid_scripts.journal.journal_tables import TABLES
 
 FILE_NAME: Final = "weboid-journal.sqlite3"
 """The name of the file in pywikibot's folder (``config.datafilepath(FILE_NAME)``)."""

@@ -13,8 +13,8 @@ from weboid.checking.spot_checks import SpotChecks, open_domain_checks
 from weboid.core.url.classify import Classified
 from weboid.core.url.hosts import registrable_domain
 from weboid.errors import WeboidError
-from weboid_scripts.links_found import FoundLink
-from weboid_scripts.scan_memory import Scan, ScanMemory, scan_after
+from weboid_scripts.weblinks.links_found import FoundLink
+from weboid_scripts.weblinks.scan_memory import Scan, ScanMemory, scan_after
 
 
 class NoNetwork(WeboidError):

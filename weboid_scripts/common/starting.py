@@ -14,8 +14,8 @@ from pywikibot.family import Family
 from requests.exceptions import RequestException
 
 from weboid.errors import WeboidError
-from weboid_scripts.run_page import RunStopped
-from weboid_scripts.wiki_query import WikiSilent, brief
+from weboid_scripts.common.run_page import RunStopped
+from weboid_scripts.common.wiki_query import WikiSilent, brief
 
 DONE: Final = 0
 TO_CORRECT: Final = 2

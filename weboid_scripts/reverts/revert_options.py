@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from weboid_scripts.options import OptionRefused
+from weboid_scripts.common.options import OptionRefused
 
 _DAYS: Final = 30
 _MOST_DAYS: Final = 36_500

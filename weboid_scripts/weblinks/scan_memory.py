@@ -11,7 +11,7 @@ from typing import Final
 
 from weboid.core.record.policy import NO_PROOF
 from weboid.core.record.reasons import Outcome
-from weboid_scripts.journal_file import JournalFile
+from weboid_scripts.journal.journal_file import JournalFile
 
 AGAIN: Final = timedelta(days=7)
 """A link that did not fail is not scanned again before."""

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final
 
-from weboid_scripts.wiki_query import WikiRefuses, WikiSilent, ask, pages_of
+from weboid_scripts.common.wiki_query import WikiRefuses, WikiSilent, ask, pages_of
 
 AT_ONCE: Final = 50
 """Revisions or pages in one request, the most that the API gives everybody."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pywikibot.pagegenerators import GeneratorFactory
 
-from weboid_scripts.options import CommonOptions, OptionRefused, is_generator, rate_of, read_common, title_of
+from weboid_scripts.common.options import CommonOptions, OptionRefused, is_generator, rate_of, read_common, title_of
 
 _VALUED: Final = ("-rate", "-runpage", "-errors", "-weboid")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from weboid.bot.reverts import RevertReason, RevertVerdict
-from weboid_scripts.journal import Edit, NotedRevert
+from weboid_scripts.journal.journal import Edit, NotedRevert
 
 _HEAD: Final = ("Reverted", "By", "Page", "Our revision", "Link", "How", "Probably because", "Reported")
 _HOW: Final = {

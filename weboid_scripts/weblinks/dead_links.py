@@ -11,11 +11,11 @@ from weboid.bot.archived import copy_at, for_readers, is_fit
 from weboid.core.record.reasons import BY_WORD, Outcome
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.wikitext.link_lists import PERMADEAD, PERMALIVE, SUBSCRIPTION
-from weboid_scripts.links_found import FoundLink
-from weboid_scripts.scan_memory import Scan
+from weboid_scripts.weblinks.links_found import FoundLink
+from weboid_scripts.weblinks.scan_memory import Scan
 
 
-class Standing(Enum):
+class LinkStanding(Enum):
     """What is made of a link; the value is the stable word of tables."""
 
     DEAD = "dead"
@@ -31,11 +31,11 @@ class Standing(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class LinkJudgement:
     """What is made of one link. `why` is a stable word, `http` the code, `copies` addresses for readers."""
 
     link: FoundLink
-    standing: Standing
+    standing: LinkStanding
     since: date | None = None
     why: str = ""
     http: int | None = None
@@ -60,7 +60,7 @@ def judged(
     scans: Mapping[str, Scan],
     rule: Rule,
     now: datetime,
-) -> list[Judgement]:
+) -> list[LinkJudgement]:
     """What is made of each link. `answers` are Weboid's links, `scans` the newest scans, both by normal form."""
     return [_filtered(_judged(link, answers, scans, rule, now), rule, now) for link in links]
 
@@ -71,51 +71,51 @@ def _judged(
     scans: Mapping[str, Scan],
     rule: Rule,
     now: datetime,
-) -> Judgement:
+) -> LinkJudgement:
     answer, scan = answers.get(link.normal, {}), scans.get(link.normal)
     copies = _copies(answer, link.url, now)
     if (decided := _decided(link, answer)) is not None:
         standing, why = decided
-        return Judgement(link, standing, why=why, copies=copies)
+        return LinkJudgement(link, standing, why=why, copies=copies)
     scanned = None if scan is None else _by_scan(link, scan, copies)
     if rule.by_scans:
-        return scanned or Judgement(link, Standing.OPEN)
+        return scanned or LinkJudgement(link, LinkStanding.OPEN)
     told = _by_answer(link, answer, copies)
-    if scanned is None or told.standing is Standing.OPEN:
+    if scanned is None or told.standing is LinkStanding.OPEN:
         # Without a verdict a scan shows that a link fails, and no more.
         return replace(scanned, standing=_not_dead(scanned.standing)) if scanned is not None else told
-    if told.standing is Standing.DEAD and scanned.standing is Standing.GOOD:
+    if told.standing is LinkStanding.DEAD and scanned.standing is LinkStanding.GOOD:
         return scanned
-    if told.standing is Standing.GOOD and scanned.standing in (Standing.DEAD, Standing.FAILING):
-        return replace(scanned, standing=Standing.FAILING)
+    if told.standing is LinkStanding.GOOD and scanned.standing in (LinkStanding.DEAD, LinkStanding.FAILING):
+        return replace(scanned, standing=LinkStanding.FAILING)
     return told
 
 
-def _not_dead(standing: Standing) -> Standing:
-    return Standing.FAILING if standing is Standing.DEAD else standing
+def _not_dead(standing: LinkStanding) -> LinkStanding:
+    return LinkStanding.FAILING if standing is LinkStanding.DEAD else standing
 
 
-def _decided(link: FoundLink, answer: Mapping[str, Any]) -> tuple[Standing, str] | None:
+def _decided(link: FoundLink, answer: Mapping[str, Any]) -> tuple[LinkStanding, str] | None:
     """What the wiki itself says of a link; None = what is found counts."""
     given = answer.get("flags")
     flags = link.flags | (frozenset(map(str, given)) if isinstance(given, list) else frozenset())
     if FROZEN in flags:
-        return Standing.OPEN, FROZEN
+        return LinkStanding.OPEN, FROZEN
     if PERMADEAD in flags:
-        return Standing.DEAD, PERMADEAD
-    for flag, standing in ((PERMALIVE, Standing.GOOD), (SUBSCRIPTION, Standing.OPEN)):
+        return LinkStanding.DEAD, PERMADEAD
+    for flag, standing in ((PERMALIVE, LinkStanding.GOOD), (SUBSCRIPTION, LinkStanding.OPEN)):
         if flag in flags:
-            return (Standing.DEAD, "tagged-by-hand") if link.is_tagged else (standing, flag)
+            return (LinkStanding.DEAD, "tagged-by-hand") if link.is_tagged else (standing, flag)
     return None
 
 
-def _by_answer(link: FoundLink, answer: Mapping[str, Any], copies: tuple[str, ...]) -> Judgement:
+def _by_answer(link: FoundLink, answer: Mapping[str, Any], copies: tuple[str, ...]) -> LinkJudgement:
     verdict, reason, http = answer.get("verdict"), answer.get("reason"), answer.get("http")
     if verdict not in (Verdict.DEAD.word, Verdict.DOUBTFUL.word, Verdict.WORKING.word):
-        return Judgement(link, Standing.OPEN, copies=copies)
-    return Judgement(
+        return LinkJudgement(link, LinkStanding.OPEN, copies=copies)
+    return LinkJudgement(
         link,
-        Standing.DEAD if verdict == Verdict.DEAD.word else Standing.GOOD,
+        LinkStanding.DEAD if verdict == Verdict.DEAD.word else LinkStanding.GOOD,
         _day(answer.get("since")),
         reason if isinstance(reason, str) and reason in BY_WORD else "",
         http if isinstance(http, int) and 100 <= http <= 999 else None,
@@ -123,20 +123,20 @@ def _by_answer(link: FoundLink, answer: Mapping[str, Any], copies: tuple[str, ..
     )
 
 
-def _by_scan(link: FoundLink, scan: Scan, copies: tuple[str, ...]) -> Judgement:
+def _by_scan(link: FoundLink, scan: Scan, copies: tuple[str, ...]) -> LinkJudgement:
     if scan.failures:
-        standing = Standing.DEAD if scan.is_dead else Standing.FAILING
-        return Judgement(link, standing, scan.since and scan.since.date(), scan.reason, scan.http, copies)
-    standing = Standing.GOOD if scan.outcome in (Outcome.WORKING, Outcome.DOUBTFUL) else Standing.OPEN
-    return Judgement(link, standing, None, scan.reason, scan.http, copies)
+        standing = LinkStanding.DEAD if scan.is_dead else LinkStanding.FAILING
+        return LinkJudgement(link, standing, scan.since and scan.since.date(), scan.reason, scan.http, copies)
+    standing = LinkStanding.GOOD if scan.outcome in (Outcome.WORKING, Outcome.DOUBTFUL) else LinkStanding.OPEN
+    return LinkJudgement(link, standing, None, scan.reason, scan.http, copies)
 
 
-def _filtered(found: Judgement, rule: Rule, now: datetime) -> Judgement:
+def _filtered(found: LinkJudgement, rule: Rule, now: datetime) -> LinkJudgement:
     """Without what the caller does not want reported."""
-    if found.http in rule.ignored and found.standing in (Standing.DEAD, Standing.FAILING):
-        return replace(found, standing=Standing.IGNORED)
+    if found.http in rule.ignored and found.standing in (LinkStanding.DEAD, LinkStanding.FAILING):
+        return replace(found, standing=LinkStanding.IGNORED)
     is_recent = found.since is not None and now.date() - found.since <= timedelta(days=rule.days)
-    return replace(found, standing=Standing.RECENT) if found.standing is Standing.DEAD and is_recent else found
+    return replace(found, standing=LinkStanding.RECENT) if found.standing is LinkStanding.DEAD and is_recent else found
 
 
 def _copies(answer: Mapping[str, Any], url: str, now: datetime) -> tuple[str, ...]:

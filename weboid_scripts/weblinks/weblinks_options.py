@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from weboid_scripts.dead_links import Rule
-from weboid_scripts.options import CommonOptions, OptionRefused, rate_of, read_common, title_of
+from weboid_scripts.common.options import CommonOptions, OptionRefused, rate_of, read_common, title_of
+from weboid_scripts.weblinks.dead_links import Rule
 
 _FLAGS = ("-repeat", "-scan", "-three-in-nine-days", "-talk", "-notalk")
 _VALUES = ("-ignore", "-day", "-xml", "-xmlstart", "-journal", "-runpage", "-rate")

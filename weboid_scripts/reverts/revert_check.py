@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from weboid.bot.answers import key_of
 from weboid.core.wikitext.settings import WikiSettings
-from weboid_scripts.journal import Edit, Journal
-from weboid_scripts.revert_search import ExaminedEdit, RevertSearch
-from weboid_scripts.wiki_query import WikiSilent
+from weboid_scripts.common.wiki_query import WikiSilent
+from weboid_scripts.journal.journal import Edit, Journal
+from weboid_scripts.reverts.revert_search import ExaminedEdit, RevertSearch
 
 REVERTED: Final = "reverted"
 """The repair was taken back, and nobody has said that it may be made again."""

@@ -1,0 +1,1 @@
+"""What ``weboid_repair`` is made of."""

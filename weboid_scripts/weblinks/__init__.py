@@ -1,0 +1,1 @@
+"""What ``weboid_weblinks`` is made of."""
