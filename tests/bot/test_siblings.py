@@ -48,8 +48,9 @@ def test_the_front_page_of_an_archive_is_no_copy(address: str) -> None:
     assert repaired(before) == _ARCHIVED
 
 
-def test_an_obsolete_template_with_parameters_without_names_stays() -> None:
-    before = f"* [{URL} A] {{{{wayback|1={URL}|2=Town|date={_STAMP}}}}}"
+@pytest.mark.parametrize("given", [f"1={URL}|2=Town", f"url={URL}|Town", f"url={URL}|1=http://other.example.org/"])
+def test_an_obsolete_template_with_parameters_without_names_stays(given: str) -> None:
+    before = f"* [{URL} A] {{{{wayback|{given}|date={_STAMP}}}}}"
     assert repaired(before) == before
 
 

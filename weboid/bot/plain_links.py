@@ -129,8 +129,8 @@ def _converted(
 ) -> list[TextEdit]:
     """The wiki's archive template for an obsolete one, with what else this says, but how dates are to be written."""
     wikitext, node = writing.wikitext, mark.template
-    held = {*obsolete.url, *obsolete.stamp, _DATE_FORM}
-    others = [each for each in node.parameters if each.name not in held and wikitext.value_of(each)]
+    held, named = {*obsolete.stamp, _DATE_FORM}, {"", mark.url}
+    others = [each for each in node.parameters if each.name not in held and wikitext.value_of(each) not in named]
     template = _archive_template(writing, url, "", copy)
     taken = {each.name for each in read_wikitext(template or "").templates[0].parameters} if template else set()
     if template is None or any(each.equals is None or each.name.isdecimal() or each.name in taken for each in others):
