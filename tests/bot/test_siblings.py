@@ -1,7 +1,7 @@
 """Forms of a link that differ little from those of the shared cases, and must come out as well."""
 
 import pytest
-from support.repairs import COPY, URL, known, repaired
+from support.repairs import COPY, FOUND, URL, known, repaired
 
 _CITE = f"{{{{cite web|url={URL}|title=A}}}}"
 _ARCHIVED = f"{{{{cite web|url={URL}|title=A|archive-url={COPY}|archive-date=7 May 2012|url-status=dead}}}}"
@@ -42,8 +42,15 @@ def test_an_obsolete_template_hands_its_other_parameters_on(more: str, kept: str
     assert repaired(before) == f"* [{URL} A] {_WEBARCHIVE[:-2]}{kept}}}}}"
 
 
-def test_an_obsolete_template_with_parameters_without_names_stays() -> None:
-    before = f"* [{URL} A] {{{{wayback|1={URL}|2=Town|date={_STAMP}}}}}"
+@pytest.mark.parametrize("address", ["https://web.archive.org/", "https://archive.org", "https://web.archive.org/web/"])
+def test_the_front_page_of_an_archive_is_no_copy(address: str) -> None:
+    before = _ARCHIVED.replace(COPY, address)
+    assert repaired(before) == _ARCHIVED
+
+
+@pytest.mark.parametrize("given", [f"1={URL}|2=Town", f"url={URL}|Town", f"url={URL}|1=http://other.example.org/"])
+def test_an_obsolete_template_with_parameters_without_names_stays(given: str) -> None:
+    before = f"* [{URL} A] {{{{wayback|{given}|date={_STAMP}}}}}"
     assert repaired(before) == before
 
 
@@ -62,6 +69,7 @@ def test_an_obsolete_template_beside_a_citation_that_does_not_say_which_copy_giv
         f"https://web.archive.org/web/2012/{URL}",
         f"https://web.archive.org/web/201205id_/{URL}",
         f"https://web.archive.org/web/2/{URL}",
+        f"http://liveweb.archive.org/{URL}",
     ],
 )
 @pytest.mark.parametrize("parameter", ["archive-url={}|archive-date=1 May 2011", "url={}"])
@@ -115,3 +123,30 @@ def test_a_deprecated_copy_in_the_place_of_the_url_goes_where_there_is_a_good_on
 def test_a_bot_may_be_kept_off_by_the_name_of_its_page(name: str) -> None:
     before = f"{{{{bots|deny={name}}}}} [{URL} A]"
     assert repaired(before) == before
+
+
+@pytest.mark.parametrize("path", ["web/*", "save", "web/2012", "web", "liveweb", "web/20990507093011"])
+def test_what_is_no_copy_of_one_day_is_not_written(path: str) -> None:
+    given = {"url": f"https://web.archive.org/{path}/{URL}", "stamp": "20120507093011"}
+    assert repaired(_CITE, links=known("dead", given)) == _CITE
+    assert repaired(_CITE, links=known("dead", [given, FOUND])) == _ARCHIVED
+
+
+def test_what_bots_leave_alone_they_leave_alone_by_its_older_name_too() -> None:
+    assert "|deadurl=usurped|" in repaired(_CITE.replace("|title", "|deadurl=usurped|title"))
+
+
+def test_an_older_word_for_dead_is_put_right_alongside() -> None:
+    assert repaired(_CITE.replace("|title", "|url-status=yes|title")).count("|url-status=dead|title") == 1
+
+
+@pytest.mark.parametrize("name", ["Use MDY dates", "use mdy dates", "Template:Use mdy dates"])
+def test_the_form_of_dates_is_found_by_any_spelling_of_its_template(name: str) -> None:
+    assert "|archive-date=May 7, 2012|" in repaired(f"{{{{{name}|date=May 2020}}}}\n{_CITE}")
+
+
+def test_a_tag_in_a_label_does_not_move_along() -> None:
+    after = repaired(f"* [{URL} Fest {{{{Toter Link}}}}] x", "dewiki")
+    assert after.startswith(f"* {{{{Webarchiv|url={URL}|wayback={_STAMP}|text=Fest|")
+    assert after.endswith("}} x")
+    assert "Toter" not in after

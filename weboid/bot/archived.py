@@ -113,9 +113,9 @@ def is_fit(copy: KnownCopy, url: str, now: datetime) -> bool:
     snapshot = snapshot_of(copy.address)
     if snapshot is None:
         # An archive that only the caller knows; that of the link itself would be no copy.
-        return key_of(copy.address) is not None and key_of(copy.address) != key_of(url)
-    is_other = snapshot.original is not None and not is_same(snapshot.original, url)
-    return snapshot.archive.is_offered and not is_other and copy.taken.astimezone(UTC) <= now
+        return key_of(copy.address) not in (None, key_of(url)) and not _is_no_copy(copy.address)
+    is_good = standing_of(copy.address, url, KnownLinks(), now) is CopyStanding.GOOD
+    return is_good and snapshot.archive.is_offered and copy.taken.astimezone(UTC) <= now
 
 
 def chosen_copy(copies: Iterable[KnownCopy], url: str, wanted: date | None, now: datetime) -> KnownCopy | None:
@@ -135,7 +135,8 @@ def _standing_of_unknown(address: str, url: str) -> CopyStanding:
     if key is None or key == own:
         return CopyStanding.INVALID
     if own is not None and is_archive_host(parse(key).host):
-        return CopyStanding.GOOD  # a document in an archive's own collections
+        # A document in an archive's own collections; its front page is none.
+        return CopyStanding.INVALID if parse(key).path in ("", "/") and "?" not in key else CopyStanding.GOOD
     has_inner = _INNER.search(address, 8) is not None
     return CopyStanding.GOOD if has_inner else CopyStanding.INVALID
 

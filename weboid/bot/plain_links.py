@@ -40,6 +40,9 @@ def with_copy(writing: Writing, link: RepairableLink, copy: KnownCopy) -> list[T
             *(cut(writing, tag.start, tag.end) for tag in removable(writing, link)),
         ]
     label = node.label or ""
+    for tag in removable(writing, link):
+        if tag.end < link.end:
+            label = label.replace(writing.text_of(tag.start, tag.end), "").rstrip()
     if (template := _as_citation(writing, link, copy)) is None:
         template = _archive_template(writing, link.url, label, copy)
     if template is None:
@@ -126,8 +129,8 @@ def _converted(
 ) -> list[TextEdit]:
     """The wiki's archive template for an obsolete one, with what else this says, but how dates are to be written."""
     wikitext, node = writing.wikitext, mark.template
-    held = {*obsolete.url, *obsolete.stamp, _DATE_FORM}
-    others = [each for each in node.parameters if each.name not in held and wikitext.value_of(each)]
+    held, named = {*obsolete.stamp, _DATE_FORM}, {"", mark.url}
+    others = [each for each in node.parameters if each.name not in held and wikitext.value_of(each) not in named]
     template = _archive_template(writing, url, "", copy)
     taken = {each.name for each in read_wikitext(template or "").templates[0].parameters} if template else set()
     if template is None or any(each.equals is None or each.name.isdecimal() or each.name in taken for each in others):

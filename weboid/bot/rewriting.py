@@ -126,7 +126,8 @@ def put_state(writing: Writing, citation: Citation, editor: TemplateEditor, *, i
     if present is not None:
         for each in older:
             editor.remove(each.parameter)
-        return (is_said and bool(present.value)) or editor.set(present.parameter, wanted)
+        is_old = present.value.casefold() in {word.casefold() for word in (*status.legacy_dead, *status.legacy_live)}
+        return (is_said and bool(present.value) and not is_old) or editor.set(present.parameter, wanted)
     if older:
         editor.rename(older[0].parameter, status.param)
         for each in older[1:]:
@@ -146,7 +147,7 @@ def stated_by(wikitext: Wikitext, settings: WikiSettings, citation: Citation) ->
         if not value:
             continue
         is_present = each.parameter.name == status.param
-        if is_present and value in {kept.casefold() for kept in status.keep}:
+        if value in {kept.casefold() for kept in status.keep}:
             return Stated.KEPT
         if value in {live.casefold() for live in (*status.legacy_live, *([status.live] if status.live else []))}:
             return Stated.LIVE
