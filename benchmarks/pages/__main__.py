@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 import uvloop
@@ -36,7 +36,7 @@ from weboid.store.db.arrays import ArrayDumper
 from weboid.store.db.key_scheme import record_scheme
 from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import open_pool
-from weboid.store.db.rows import Columns, key_columns
+from weboid.store.db.rows import key_columns
 from weboid.store.embedded.server import open_server
 from weboid.store.pages.wiki import record_wiki
 from weboid.store.urls.url import SQL
@@ -119,10 +119,10 @@ class Bench:
         times.add(None, begun)
         assert len(rows) == len(columns["url_key"])
 
-    def _columns(self) -> Columns:
-        """What the statement is given for the next page."""
+    def _columns(self) -> dict[str, Any]:
+        """What the statement is given for the next page: of no wiki, which is what all answers know of URLs."""
         numbers = self.world.numbers_of(next(self._fresh), LINKS_A_PAGE)
-        return key_columns(sorted(key_of(self.world.url(number)) for number in numbers))
+        return {**key_columns(sorted(key_of(self.world.url(number)) for number in numbers)), "wiki": None}
 
     def cpu(self, samples: int) -> None:
         """CPU time of service and database, or of the bare query and the database: what a busy machine cannot blur."""

@@ -21,7 +21,7 @@ from support.repairs import (
 )
 from support.shared import articles
 
-from weboid.bot.answers import KnownLinks
+from weboid.bot.answers import KnownLinks, read_answers
 from weboid.bot.repair import repair
 
 _PAGES = 1_000
@@ -163,3 +163,13 @@ def test_a_page_of_two_megabytes_takes_its_share_of_time() -> None:
     small = 200_000 // len(part)
     least = min(seconds(small) for _ in range(2))
     assert seconds(10 * small) < 25 * least
+
+
+def test_a_page_of_many_templates_takes_its_share_of_time() -> None:
+    urls = [f"http://e{number}.example.org/a" for number in range(3_000)]
+    text = "\n".join(f"{{{{T{number}}}}}{{{{cite web|url={url}}}}}" for number, url in enumerate(urls))
+    copies = {url: FOUND | {"url": COPY.replace(URL, url)} for url in urls}
+    began = time.process_time()
+    page = repair(text, settings_of(), read_answers(dict.fromkeys(urls, "dead"), copies, NOW), now=NOW)
+    assert len(page.changes) == len(urls)
+    assert time.process_time() - began < 4

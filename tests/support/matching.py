@@ -6,10 +6,9 @@ import asyncio
 import bz2
 import json
 import re
-import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -24,6 +23,7 @@ from support.awkward_articles import INTERWIKIS, TEMPLATES
 from support.commands import Place
 from support.gadget_modules import add_require
 from support.mediawiki import MediaWiki, make_mediawiki
+from support.ports import free_port
 
 from weboid.core.url.urls import InvalidReason, InvalidUrl, parse
 
@@ -317,9 +317,7 @@ async def open_meeting(
     passed = await place.run("feed", "pass", "--day", str(first_day))
     if passed.status:
         raise AssertionError(passed.err)
-    with closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = await place.start("serve", "--port", str(port), "--day", str(day))
     assert process.stderr
     try:

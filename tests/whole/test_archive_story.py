@@ -2,15 +2,15 @@
 withdraws the copy, the next quarterly visit drops it. By the program's own commands."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 from support.commands import Place, open_place
+from support.ports import free_port
 from support.pywb import RealArchive
 from support.warcs import HTML
 
@@ -121,9 +121,7 @@ async def test_copies_are_told_on_the_day_of_death_and_dropped_when_withdrawn_wh
 
 async def answers(place: Place, day: int) -> dict[str, str]:
     """What the webservice says of the page in all its forms, by path."""
-    with closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = await place.start("serve", "--port", str(port), "--day", str(day))
     page = "dbname=demowiki@wmflabs&pageid=1"
     paths = [

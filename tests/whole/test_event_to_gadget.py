@@ -2,13 +2,12 @@
 
 import asyncio
 import json
-import socket
-from contextlib import closing
 from pathlib import Path
 
 import aiohttp
 from support.commands import Place, open_place
 from support.eventmaker import links_added
+from support.ports import free_port
 from support.sseserver import open_event_server
 
 from weboid.demo.wikipages import WikiLink
@@ -46,9 +45,7 @@ async def test_a_link_that_an_edit_adds_is_told_dead_a_fortnight_after_its_death
 
 async def _told_to_the_gadget(place: Place, day: int) -> list[str]:
     """The dead links of page 1 in the call that a gadget gets."""
-    with closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = await place.start("serve", "--port", str(port), "--day", str(day))
     url = f"http://127.0.0.1:{port}/externalLinkProblem?dbname=demowiki@wmflabs&pageid=1"
     try:

@@ -18,9 +18,11 @@ from weboid.core.verdict.verdict import Verdict
 
 _WAYBACK: Final = "wayback"
 _INNER: Final = re.compile(r"(?<=[/=*])(?:https?|ftp)(?::|%3A)(?:/|%2F)", re.IGNORECASE)
-_NO_COPY: Final = re.compile(r"/(?:save(?:/_embed)?|web)/|/wayback/available\b", re.IGNORECASE)
-"""The Wayback Machine's forms for saving, for copies without a moment, and for questions, which are no copies."""
+_NO_COPY: Final = re.compile(r"/(?:save(?:/_embed)?|liveweb|web)/|/wayback/available\b", re.IGNORECASE)
+"""The Wayback Machine's forms for saving, for what is there now, for copies without a moment, and for questions."""
 _LISTING: Final = re.compile(r"/(?:web/)?[0-9]*\*/", re.IGNORECASE)
+_NO_DAY: Final = re.compile(r"/(?:web/)?[0-9]{1,7}(?:[a-z]{2}_)?/", re.IGNORECASE)
+"""A moment that is no day, such as a year: which copy it leads to changes."""
 _RAW_FLAG: Final = re.compile(r"(?<=/)(\d{14})(?:id|if|im|js|cs|mp|oe|fw)_(?=/)")
 _NOT_SECURE: Final = re.compile(r"(?:http:)?(?=//)", re.IGNORECASE)
 _SLASHES: Final = re.compile("/+")
@@ -35,21 +37,23 @@ class CopyStanding(Enum):
     DEPRECATED = "deprecated"
     """At a service that is gone, or to which nobody may be sent (A-2)."""
     INVALID = "invalid"
-    """No copy: an address for saving or listing, an ordinary address, or a copy that is dead itself."""
+    """No copy: an address for saving or listing, an ordinary address, a copy of no certain day or of the future, or one
+    that is dead itself."""
     FOREIGN = "foreign"
     """Of another page."""
 
 
-def standing_of(address: str, url: str, answers: KnownLinks) -> CopyStanding:
+def standing_of(address: str, url: str, answers: KnownLinks, now: datetime) -> CopyStanding:
     """What the copy at `address` is worth for the link `url`, both as written in the page."""
     snapshot = snapshot_of(address)
     if snapshot is None:
         return _standing_of_unknown(address, url)
-    if is_wayback(address) and _LISTING.match(parse(address).path):
+    if is_wayback(address) and any(form.match(parse(address).path) for form in (_LISTING, _NO_DAY)):
         return CopyStanding.INVALID
     if snapshot.archive.standing is not Standing.OFFERED:
         return CopyStanding.DEPRECATED
-    if snapshot.archive.name == _WAYBACK and snapshot.taken is None:
+    taken = snapshot.taken
+    if (snapshot.archive.name == _WAYBACK and taken is None) or (taken is not None and taken.astimezone(UTC) > now):
         return CopyStanding.INVALID
     if snapshot.original is not None and not is_same(snapshot.original, url):
         return CopyStanding.FOREIGN
@@ -112,8 +116,8 @@ def is_fit(copy: KnownCopy, url: str, now: datetime) -> bool:
         inner = _INNER.search(copy.address, 8)
         is_other = inner is not None and not is_same_link(copy.address[inner.start() :], url)
         return not is_other and _standing_of_unknown(copy.address, url) is CopyStanding.GOOD
-    is_other = snapshot.original is not None and not is_same(snapshot.original, url)
-    return snapshot.archive.is_offered and not is_other and copy.taken.astimezone(UTC) <= now
+    is_good = standing_of(copy.address, url, KnownLinks(), now) is CopyStanding.GOOD
+    return is_good and snapshot.archive.is_offered and copy.taken.astimezone(UTC) <= now
 
 
 def chosen_copy(copies: Iterable[KnownCopy], url: str, wanted: date | None, now: datetime) -> KnownCopy | None:
@@ -133,7 +137,8 @@ def _standing_of_unknown(address: str, url: str) -> CopyStanding:
     if key is None or key == own:
         return CopyStanding.INVALID
     if own is not None and is_archive_host(parse(key).host):
-        return CopyStanding.GOOD  # a document in an archive's own collections
+        # A document in an archive's own collections; its front page is none.
+        return CopyStanding.INVALID if parse(key).path in ("", "/") and "?" not in key else CopyStanding.GOOD
     has_inner = _INNER.search(address, 8) is not None
     return CopyStanding.GOOD if has_inner else CopyStanding.INVALID
 

@@ -38,6 +38,8 @@ def edits_for(
         case LinkForm.CITATION:
             is_living = action is RepairAction.ADD_LIVING_COPY
             is_dead = False if is_living else True if decision.counts_as_dead else None
+            if is_dead is None and link.archives and link.copy_address == link.archives[0].address:
+                return rewritten(writing, link.archives[0], link.url, copy)
             return cited(writing, link, copy, is_dead=is_dead)
         case LinkForm.BRACKETED | LinkForm.BARE:
             return with_copy(writing, link, copy)

@@ -64,4 +64,5 @@ def _names(value: str) -> set[str]:
 
 
 def _bot_key(name: str) -> str:
-    return " ".join(name.replace("_", " ").split()).casefold()
+    """The same for all spellings of a bot's name, also that of its page (``User:…``)."""
+    return " ".join(name.rpartition(":")[2].replace("_", " ").split()).casefold()

@@ -6,6 +6,7 @@ line, or in its reference; directly after ``</ref>``, to the only link of that r
 
 import re
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
@@ -55,6 +56,8 @@ class ArchiveMark:
     obsolete: ObsoleteTemplate | None = None
     renamed: ParameterNode | None = None
     """The parameter that names the copy of a service that is deprecated, in the place of the settings' own."""
+    is_open: bool = False
+    """It says in no way at all which copy it means, such as by ``wayback=*``."""
 
 
 @dataclass(slots=True)
@@ -198,6 +201,8 @@ class _Gathering:
         url = _value(self._wikitext, node, self._settings.dead_tag.url)
         owner = self._around(node) or self._owner(node)
         is_mark = owner is not None and owner.kind is not LinkForm.DEAD_TAG and is_same_link(url, owner.url)
+        if is_mark and owner is not None and owner.kind is LinkForm.COPY:
+            is_mark = not _value(self._wikitext, node, self._settings.dead_tag.text)  # with a label it is a link, too
         if not url or is_mark:
             if owner is not None:
                 owner.dead_tags.append(node)
@@ -292,7 +297,16 @@ def _archive_mark(
             service = deprecated_service(parameter)
             if service is not None and (name := wikitext.value_of(parameter)):
                 return ArchiveMark(node, f"https://{service}/{name}", url or None, renamed=parameter)
-    return ArchiveMark(node, copy.address if copy else None, url or None, obsolete)
+    is_open = obsolete is None and copy is None and _names_no_copy(wikitext, node, settings, names)
+    return ArchiveMark(node, copy.address if copy else None, url or None, obsolete, is_open=is_open)
+
+
+def _names_no_copy(wikitext: Wikitext, node: TemplateNode, settings: WikiSettings, names: Mapping[str, str]) -> bool:
+    """Whether an archive template leaves open which copy it means; another parameter may say it in a way not known."""
+    stamp = written(wikitext, node, (names["stamp"],))
+    held = {*names.values(), *settings.archive_template.url, *settings.archive_template.text}
+    others = [each for each in node.parameters if each.name not in held and wikitext.value_of(each)]
+    return stamp is not None and (stamp.value == "*" or (not stamp.value and not others))
 
 
 def deprecated_service(parameter: ParameterNode) -> str | None:

@@ -127,8 +127,9 @@ def _style(text: str, template: TemplateNode) -> _Style:
         names[raw[: len(raw) - len(raw.lstrip())], raw[len(raw.rstrip()) :]] += 1
         columns.append(len(raw.lstrip()))
         value = text[each.value_start : each.end]
-        if value.strip():
-            values[value[: len(value) - len(value.lstrip())]] += 1
+        lead = value[: len(value) - len(value.lstrip())]
+        if value.strip() and "\n" not in lead:
+            values[lead] += 1
     lead, before_equals = names.most_common(1)[0][0] if names else ("", "")
     after_equals = values.most_common(1)[0][0] if values else before_equals
     separator = before.most_common(1)[0][0] if before else ""

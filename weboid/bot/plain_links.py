@@ -13,13 +13,14 @@ from weboid.bot.parameters import TemplateEditor, TextEdit
 from weboid.bot.rewriting import PLAIN_URL, Writing, cut, put, removable
 from weboid.core.archive.addresses import stamp_of
 from weboid.core.wikitext.citations import written
-from weboid.core.wikitext.nodes import ParameterNode
 from weboid.core.wikitext.reader import read_wikitext
-from weboid.core.wikitext.settings import placeholders
+from weboid.core.wikitext.settings import ObsoleteTemplate, placeholders
 from weboid.core.wikitext.templates import filled_pattern, substituted, url_value
 
 _ASIDE: Final = frozenset({"date", "bot", "archivebot", "archiv-bot", "fix-attempted", "checked", "inline"})
 """Parameters of a dead tag that say something of the tag, not of the document."""
+_DATE_FORM: Final = "df"
+"""The parameter of archive templates for how a date is shown; it is now written as the page writes dates."""
 _PLAIN_TITLE: Final = re.compile(r"[^\[\]{}|<>=\n]+")
 
 
@@ -39,6 +40,9 @@ def with_copy(writing: Writing, link: RepairableLink, copy: KnownCopy) -> list[T
             *(cut(writing, tag.start, tag.end) for tag in removable(writing, link)),
         ]
     label = node.label or ""
+    for tag in removable(writing, link):
+        if tag.end < link.end:
+            label = label.replace(writing.text_of(tag.start, tag.end), "").rstrip()
     if (template := _as_citation(writing, link, copy)) is None:
         template = _archive_template(writing, link.url, label, copy)
     if template is None:
@@ -107,11 +111,8 @@ def rewritten(writing: Writing, mark: ArchiveMark, url: str, copy: KnownCopy) ->
     settings, wikitext, node = writing.settings, writing.wikitext, mark.template
     names = pattern_parameters(settings.archive_template.write)
     if mark.obsolete is not None:
-        held = {*mark.obsolete.url, *mark.obsolete.stamp}
-        if any(each.name not in held and wikitext.value_of(each) for each in node.parameters):
-            return []
-        text = ""
-    elif "archive_url" in names:
+        return _converted(writing, mark, mark.obsolete, url, copy)
+    if "archive_url" in names:
         editor = TemplateEditor(wikitext.text, node)
         address = url_value(for_readers(copy.address))
         values = {"archive_url": address, "archive_date": writing.day(copy.taken)}
@@ -120,25 +121,37 @@ def rewritten(writing: Writing, mark: ArchiveMark, url: str, copy: KnownCopy) ->
             if value is None or (name and not put(editor, written(wikitext, node, (name,)), name, value)):
                 return []
         return list(editor.edits())
-    elif mark.renamed is not None:
-        return _renamed(writing, mark, mark.renamed, copy)
-    else:
-        label = written(wikitext, node, settings.archive_template.text)
-        text = label.value if label is not None else ""
-    template = _archive_template(writing, url, text, copy)
-    return [] if template is None else [TextEdit(node.start, node.end, template)]
+    return _restamped(writing, mark, names["stamp"], copy)
 
 
-def _renamed(writing: Writing, mark: ArchiveMark, parameter: ParameterNode, copy: KnownCopy) -> list[TextEdit]:
-    """An archive template that names a copy of the Wayback Machine instead of another service's."""
+def _converted(
+    writing: Writing, mark: ArchiveMark, obsolete: ObsoleteTemplate, url: str, copy: KnownCopy
+) -> list[TextEdit]:
+    """The wiki's archive template for an obsolete one, with what else this says, but how dates are to be written."""
+    wikitext, node = writing.wikitext, mark.template
+    held, named = {*obsolete.stamp, _DATE_FORM}, {"", mark.url}
+    others = [each for each in node.parameters if each.name not in held and wikitext.value_of(each) not in named]
+    template = _archive_template(writing, url, "", copy)
+    taken = {each.name for each in read_wikitext(template or "").templates[0].parameters} if template else set()
+    if template is None or any(each.equals is None or each.name.isdecimal() or each.name in taken for each in others):
+        return []
+    kept = "".join(f"|{writing.text_of(each.start + 1, each.end).strip()}" for each in others)
+    return [TextEdit(node.start, node.end, f"{template[:-2]}{kept}}}}}")]
+
+
+def _restamped(writing: Writing, mark: ArchiveMark, name: str, copy: KnownCopy) -> list[TextEdit]:
+    """An archive template that names another copy of the Wayback Machine, also in the place of another service's."""
     if not is_wayback(copy.address):
         return []
-    editor = TemplateEditor(writing.wikitext.text, mark.template)
+    editor, stamp = TemplateEditor(writing.wikitext.text, mark.template), f"{stamp_of(copy.taken):014}"
+    if mark.renamed is None:
+        old = written(writing.wikitext, mark.template, (name,))
+        return list(editor.edits()) if put(editor, old, name, stamp) else []
     for each in mark.template.parameters:
-        if each.start != parameter.start and deprecated_service(each) is not None:
+        if each.start != mark.renamed.start and deprecated_service(each) is not None:
             editor.remove(each)
-    editor.rename(parameter, pattern_parameters(writing.settings.archive_template.write)["stamp"])
-    return list(editor.edits()) if editor.set(parameter, f"{stamp_of(copy.taken):014}") else []
+    editor.rename(mark.renamed, name)
+    return list(editor.edits()) if editor.set(mark.renamed, stamp) else []
 
 
 def _archive_template(writing: Writing, url: str, text: str, copy: KnownCopy) -> str | None:

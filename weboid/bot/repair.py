@@ -90,7 +90,7 @@ def repair(
 def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], list[LinkChange], list[str]]:
     """Edits, what they do, and the links that wait."""
     edits: list[TextEdit] = []
-    changes, waiting = [], []
+    changes, waiting, written_to = [], [], 0
     only_references = writing.settings.options.scope == "references"
     for link in page_links(writing.wikitext, writing.settings, writing.bot):
         answer = answers.of(link.url)
@@ -104,7 +104,10 @@ def _one_pass(writing: Writing, answers: KnownLinks) -> tuple[list[TextEdit], li
                 waiting.append(link.url)
             continue
         own = edits_for(writing, link, state, answer, decision)
+        if any(edit.start < written_to for edit in own):
+            continue  # it stands in what is written anew; the next pass sees where
         if own and not any(_makes_parameter(writing, edit) for edit in own):
+            written_to = max([written_to, *(edit.end for edit in own if edit.text and edit.start < edit.end)])
             edits += own
             start, end = min(each.start for each in own), max(each.end for each in own)
             before = writing.text_of(min(start, link.start), max(end, link.end))
@@ -153,9 +156,9 @@ def state_of(writing: Writing, link: RepairableLink, answers: KnownLinks) -> Lin
     marks = link.archives
     copy = CopyStanding.ABSENT
     if link.wrapped is not None:
-        copy = standing_of(link.wrapped, link.url, answers)
+        copy = standing_of(link.wrapped, link.url, answers, writing.now)
     elif marks:
-        copy = _standing_of_mark(link, answers)
+        copy = _standing_of_mark(link, answers, writing.now)
     elif link.copy_behind is not None:
         copy = CopyStanding.GOOD  # what that is worth is decided where it stands
     return LinkState(
@@ -166,12 +169,12 @@ def state_of(writing: Writing, link: RepairableLink, answers: KnownLinks) -> Lin
     )
 
 
-def _standing_of_mark(link: RepairableLink, answers: KnownLinks) -> CopyStanding:
-    address = link.archives[0].address
-    if address is None:
-        # It names its copy in a way that the settings do not know: some copy it is.
-        return CopyStanding.GOOD
-    return standing_of(address, link.url, answers)
+def _standing_of_mark(link: RepairableLink, answers: KnownLinks, now: datetime) -> CopyStanding:
+    mark = link.archives[0]
+    if mark.address is None:
+        # It may name its copy in a way that the settings do not know: some copy it is.
+        return CopyStanding.INVALID if mark.is_open else CopyStanding.GOOD
+    return standing_of(mark.address, link.url, answers, now)
 
 
 def _state_of_citation(writing: Writing, link: RepairableLink, answers: KnownLinks) -> LinkState:
@@ -182,20 +185,22 @@ def _state_of_citation(writing: Writing, link: RepairableLink, answers: KnownLin
     has_stamp = citation.archive_stamp is not None and bool(citation.archive_stamp.value)
     copy, is_movable, is_obsolete = CopyStanding.ABSENT, False, False
     if archive_url:
-        copy = standing_of(archive_url, link.url, answers)
+        copy = standing_of(archive_url, link.url, answers, writing.now)
         if copy is CopyStanding.FOREIGN and _is_of_another_link(writing, citation, archive_url):
             copy = CopyStanding.GOOD
     elif has_stamp:
         copy = CopyStanding.GOOD
     elif link.wrapped is not None:
-        copy = standing_of(link.wrapped, link.url, answers)
+        copy = standing_of(link.wrapped, link.url, answers, writing.now)
     elif link.archives:
-        copy = _standing_of_mark(link, answers)
+        copy = _standing_of_mark(link, answers, writing.now)
     if link.wrapped is not None:
-        is_movable = standing_of(link.wrapped, link.url, answers) is CopyStanding.GOOD
+        may_go = archive_url and copy is CopyStanding.GOOD and settings.options.replace_deprecated_archives
+        is_movable = bool(may_go) or standing_of(link.wrapped, link.url, answers, writing.now) is CopyStanding.GOOD
     elif link.archives and not archive_url and not has_stamp:
         address = link.archives[0].address
         is_movable = len(link.archives) == 1 and address is not None and copy_at(address) is not None
+        is_obsolete = address is None and link.archives[0].obsolete is not None
     is_dated = has_stamp or (citation.archive_date is not None and bool(citation.archive_date.value))
     return LinkState(
         copy=copy,

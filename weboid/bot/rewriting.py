@@ -126,7 +126,8 @@ def put_state(writing: Writing, citation: Citation, editor: TemplateEditor, *, i
     if present is not None:
         for each in older:
             editor.remove(each.parameter)
-        return (is_said and bool(present.value)) or editor.set(present.parameter, wanted)
+        is_old = present.value.casefold() in {word.casefold() for word in (*status.legacy_dead, *status.legacy_live)}
+        return (is_said and bool(present.value) and not is_old) or editor.set(present.parameter, wanted)
     if older:
         editor.rename(older[0].parameter, status.param)
         for each in older[1:]:
@@ -146,7 +147,7 @@ def stated_by(wikitext: Wikitext, settings: WikiSettings, citation: Citation) ->
         if not value:
             continue
         is_present = each.parameter.name == status.param
-        if is_present and value in {kept.casefold() for kept in status.keep}:
+        if value in {kept.casefold() for kept in status.keep}:
             return Stated.KEPT
         if value in {live.casefold() for live in (*status.legacy_live, *([status.live] if status.live else []))}:
             return Stated.LIVE
@@ -202,11 +203,21 @@ def removed(writing: Writing, link: RepairableLink, *, bots_only: bool) -> list[
 
 
 def cut(writing: Writing, start: int, end: int, *, is_glued: bool = False) -> TextEdit:
-    """A mark taken out with the blanks before it; behind a bare URL one stays where text would become part of it."""
+    """A mark taken out with the blanks, the comma or the parentheses that held it; behind a bare URL a blank stays
+    where text would become part of it."""
     text = writing.wikitext.text
-    while start > 0 and text[start - 1] in " \t":
+    start = _blanks_before(text, start)
+    if text[start - 1 : start] == "(" and text[end : end + 1] == ")":
+        start, end = _blanks_before(text, start - 1), end + 1
+    elif text[start - 1 : start] in (",", ";") and (end == len(text) or text[end] in "\n<.,;)"):
         start -= 1
     if text[start - 1 : start] == "\n" and text.startswith(("\n", "</"), end):
         start -= 1  # it had the line for itself
     would_join = is_glued and end < len(text) and (text[end].isalnum() or text[end] in "/?#&=%_~+-")
     return TextEdit(start, end, " " if would_join else "")
+
+
+def _blanks_before(text: str, start: int) -> int:
+    while start > 0 and text[start - 1] in " \t":
+        start -= 1
+    return start

@@ -23,13 +23,14 @@ RETURNING revert, bucket, host_key, url_key, wiki, page, revision, day, state, w
 -- name: list_newest
 -- fan-out: for administrators, by the index of what is not released.
 SELECT revert, bucket, host_key, url_key, wiki, page, revision, day, state, why, reverter, client, reviewer FROM revert
-WHERE state = %(state)s AND state < 2
+WHERE state = %(state)s AND state < 2 AND revert < %(before)s
 ORDER BY revert DESC
 LIMIT %(limit)s
 
 -- name: list_of_url
 SELECT revert, bucket, host_key, url_key, wiki, page, revision, day, state, why, reverter, client, reviewer FROM revert
 WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key = %(url_key)s AND state = %(state)s AND state < 2
+    AND revert < %(before)s
 ORDER BY revert DESC
 LIMIT %(limit)s
 

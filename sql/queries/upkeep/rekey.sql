@@ -132,6 +132,21 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[
     AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
 WHERE revert.bucket = given.bucket AND revert.host_key = given.host_key AND revert.url_key = given.url_key
 
+-- name: delete_equal_reverts
+-- Before the reverts of URLs that fall together are moved to one of them: of those of one revision on a wiki one stays,
+-- which freezes the link if any of them does.
+DELETE FROM revert
+USING (
+    SELECT revert, row_number() OVER (
+            PARTITION BY given.new_bucket, given.new_host_key, given.new_url_key, wiki, revision ORDER BY state, revert
+        ) AS place
+    FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
+        %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
+        AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
+    JOIN revert USING (bucket, host_key, url_key)
+) AS same
+WHERE revert.revert = same.revert AND same.place > 1
+
 -- name: record_moved_urls
 UPDATE url SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key,
     scheme = given.scheme, port = given.port, path = given.path

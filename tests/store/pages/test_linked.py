@@ -75,11 +75,15 @@ async def require_same(wiki: WikiInStore, urls: list[str]) -> None:
     keys = [key(url) for url in urls]
     async with wiki.pool.connection() as conn:
         linked = await find_linked(conn, keys, wiki.wiki.wiki, [1, 2])
+        named = await find_linked(conn, keys, wiki.wiki.wiki, (), named=True)
         known = await find_urls(conn, keys)
         assert linked.spam == await list_spam_links(conn, wiki.wiki.wiki, [1, 2])
         assert linked.settings == (await find_settings(conn, wiki.wiki.wiki) if urls else None)
-    assert linked.urls.keys() == known.keys()
-    assert keyed_reports(links, linked.urls) == keyed_reports(links, known)
+    assert linked.urls.keys() == named.urls.keys() == known.keys()
+    assert keyed_reports(links, linked.urls) == keyed_reports(links, named.urls) == keyed_reports(links, known)
+    assert {key: url.url for key, url in named.urls.items()} == {key: url.url for key, url in known.items()}
+    assert {url.url for url in linked.urls.values()} <= {None}
+    assert (named.spam, named.settings) == ({}, linked.settings)
     spam: set[UrlKey] = set(linked.spam.get(1, ()))
     for extent in (Extent.DEAD, Extent.FINDINGS, Extent.NOTES):
         whole = keyed_reports(links, known, spam=spam)

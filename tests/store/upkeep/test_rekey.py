@@ -40,7 +40,7 @@ from weboid.store.pages.spam import record_spam_added
 from weboid.store.pages.use import unpacked_keys
 from weboid.store.people import report
 from weboid.store.people.report import find_locked_url, record_domain_report, record_report
-from weboid.store.people.revert import StatedRevert, record_revert
+from weboid.store.people.revert import RevertState, StatedRevert, record_revert, record_reviewed
 from weboid.store.schedule.lease import lease_buckets, record_release
 from weboid.store.upkeep.rekey import Rekeyed, rekey
 from weboid.store.urls.special import HostSpecial, record_specials
@@ -320,6 +320,25 @@ async def test_of_urls_that_fall_together_the_one_asked_last_keeps_its_record_an
         assert await changes_of(stored, WITHOUT) == log
         assert len(await stored.rows("SELECT FROM url")) == 2
         assert len(await stored.rows("SELECT FROM host")) == 2
+
+
+@pytest.mark.parametrize("frozen", [WITH, WITHOUT])
+async def test_of_urls_that_fall_together_all_reverts_stay_and_what_is_frozen_stays_frozen(
+    database: str, frozen: str
+) -> None:
+    async with open_wiki(database, {1: [WITH], 2: [WITHOUT]}) as stored:
+        async with stored.pool.connection() as conn:
+            for url, revision in ((WITH, 9), (WITHOUT, 9), (WITH, 10), (WITHOUT, 11)):
+                stated = StatedRevert(key(url), stored.wiki.wiki, 1, revision, "style", "Ann", "bot")
+                recorded = await record_revert(conn, stated, 100)
+                assert recorded is not None
+                if url != frozen:
+                    await record_reviewed(conn, recorded[0].revert, RevertState.RELEASED, "Boss")
+        assert (await rekey(stored.pool, 200, NO_WWW)).merged == 1
+        found = await stored.rows("SELECT bucket, host_key, url_key, revision, state FROM revert")
+        states = {9: 0, 10: 0 if frozen == WITH else 2, 11: 0 if frozen == WITHOUT else 2}
+        assert sorted(found) == sorted((*key(WITHOUT), *each) for each in states.items())
+        assert not (await check_store(stored.pool, 200)).found
 
 
 async def checked_on(stored: WikiInStore, url: str) -> int:

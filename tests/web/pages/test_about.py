@@ -27,3 +27,4 @@ async def test_the_policy_tells_the_limits_that_are_configured(site: Site) -> No
     web = site.config.web
     assert f"{web.rate:,} units a minute" in body
     assert f"up to {web.burst:,} at once" in body
+    assert "up to 50 per request, or 500 in a form" in body

@@ -216,6 +216,7 @@ async def test_nobody_else_lifts_and_what_is_no_such_page_stays_one(people: Peop
 
 
 REVERTS = '//form[@action="/admin/revert"]/..'
+NEXT = '//nav[@aria-label="Reverted repairs"]/a[@rel="next"]/@href'
 ANSWER = "/api/page?dbname=testwiki@wmflabs&pageid=1&extent=all"
 
 
@@ -251,6 +252,38 @@ async def test_reverts_are_listed_with_edit_link_reason_and_who_says_so(people: 
     seen = await boss.open(f"/admin?lang=en&url={quote(DEAD, safe='')}")
     assert texts(seen.text, REVERTS + "/a[1]") == [DEAD]
     assert "deadbot" not in (await boss.open("/admin?subject=7")).text
+
+
+async def test_all_reverts_are_reached_in_parts_first_those_to_be_reviewed(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weboid.web.people.frozen_links._LISTED", 2)
+    boss = await people.browser("Boss")
+    for revision in range(70, 76):
+        await reverted(people, DEAD if revision % 2 else MOVED, revision)
+    for revert in (await boss.open("/admin")).form("/admin/revert")["revert"], str((await reverted(people)).revert):
+        fields = (await boss.open("/admin")).form("/admin/revert") | {"revert": revert, "state": "kept"}
+        assert (await boss.send("/admin/revert", fields)).status == 303
+
+    async def parts(path: str) -> list[list[str]]:
+        found: list[list[str]] = []
+        while len(found) < 9:
+            seen = await boss.open(path)
+            found.append([edit.partition("=")[2] for edit in texts(seen.text, REVERTS + "/a[2]/@href")])
+            after = texts(seen.text, NEXT)
+            if not after:
+                break
+            path = after[0]
+        return found
+
+    assert await parts("/admin?lang=en") == [["74", "73"], ["72", "71"], ["70", "77"], ["75"]]
+    assert await parts(f"/admin?url={quote(DEAD, safe='')}") == [["73", "71"], ["77", "75"]]
+    # Who has decided comes back to the same part.
+    seen = await boss.open("/admin?lang=en&reverts=0.4")
+    sent = await boss.send("/admin/revert", seen.form("/admin/revert") | {"state": "released"})
+    assert sent.location == "/admin?reverts=0.4&lang=en"
+    for wrong in ("x", "2.1", "0.0", "1", "-1.4"):
+        assert (await boss.open(f"/admin?reverts={wrong}")).status == 400
 
 
 async def test_a_link_is_kept_frozen_and_released_later_and_both_is_logged(people: People) -> None:

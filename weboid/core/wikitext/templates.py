@@ -15,7 +15,8 @@ from babel import Locale
 from babel.dates import format_date
 
 from weboid.core.url.archives import snapshot_of
-from weboid.core.wikitext.settings import WikiSettings, placeholders, template_key
+from weboid.core.wikitext.citations import name_keys
+from weboid.core.wikitext.settings import WikiSettings, placeholders
 
 _WAYBACK: Final = "wayback"
 _NEEDED: Final = frozenset({"url", "archive_url", "stamp"})
@@ -23,6 +24,7 @@ _FIELD: Final = re.compile(r"\{([a-z_]+)\}")
 _MOST_TEXT: Final = 300
 _DATES_KEPT: Final = 4_096
 _PATTERNS_KEPT: Final = 1_024
+_PAGES_KEPT: Final = 8
 
 _ADDRESS: Final = re.compile(
     r"[A-Za-z][A-Za-z0-9+.-]*://(?:\[[0-9A-Fa-f:.]+\](?::[0-9]+)?|[^\s/?#\[\]{}|<>\"'\x00-\x1f]+)"
@@ -100,11 +102,16 @@ def archive_parameters(
 
 def date_text(settings: WikiSettings, day: date, templates: Collection[str] = ()) -> str:
     """A day as the wiki writes it on a page that has these templates."""
-    present = {template_key(name) for name in templates}
-    for rule in settings.date_rules if present else ():
-        if present & {template_key(name) for name in rule.if_template}:
+    for rule in settings.date_rules if templates else ():
+        if not _keys_of(frozenset(templates)).isdisjoint(name_keys(rule.if_template)):
             return _formatted(settings, day, rule.date)
     return _formatted(settings, day, settings.date)
+
+
+@lru_cache(_PAGES_KEPT)
+def _keys_of(templates: frozenset[str]) -> frozenset[str]:
+    """A page has thousands of templates, and as many days to write."""
+    return name_keys(templates)
 
 
 def url_value(url: str) -> str | None:

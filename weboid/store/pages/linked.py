@@ -12,12 +12,13 @@ from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.url.hosts import registrable_domain
 from weboid.core.url.keys import UrlKey
+from weboid.core.url.urls import Url
 from weboid.core.verdict.claims import NONE, Claims
 from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.store.archives.wiki_settings import settings_of
 from weboid.store.db.pool import Connection
-from weboid.store.db.rows import host_record, key_columns, next_check, url_record
+from weboid.store.db.rows import host_record, key_columns, next_check, url_of, url_record
 from weboid.store.db.statements import statements
 from weboid.store.pages.spam import list_spam_links
 from weboid.store.urls.claims import claims_of
@@ -36,7 +37,7 @@ _OUTCOMES: Final = {"failing": _array(Outcome.FAILING), "working": _array(Outcom
 
 
 _STATUS, _ASKED, _REASON, _MIME, _DUE, _HOST, _SAID, _COPIES, _VISIT = 1, 3, 9, 11, 14, 15, 20, 21, 22
-_SPAM, _SETTINGS, _FROZEN = 23, 24, 25
+_SPAM, _SETTINGS, _FROZEN, _URL = 23, 24, 25, 26
 """Columns of `find_linked`; of a record, and of a host, the first."""
 
 
@@ -89,6 +90,12 @@ class LinkedUrl:
         """Whether bots leave it alone on the wiki (B-6)."""
         return bool(self._row[_FROZEN])
 
+    @property
+    def url(self) -> Url | None:
+        """The URL itself; None unless it was requested."""
+        columns = self._row[_URL]
+        return None if columns is None else url_of(columns)
+
 
 @dataclass(frozen=True, slots=True)
 class Linked:
@@ -104,11 +111,16 @@ class Linked:
     rows: Sequence[Sequence[Any]] = ()
 
 
-async def find_linked(conn: Connection, keys: Sequence[UrlKey], wiki: int, pages: Sequence[int]) -> Linked:
-    """What is known of the URLs with these keys, which pages of the wiki link to, and the spam links of the pages."""
+async def find_linked(
+    conn: Connection, keys: Sequence[UrlKey], wiki: int, pages: Sequence[int], *, named: bool = False
+) -> Linked:
+    """What is known of the URLs with these keys, which pages of the wiki link to, and the spam links of the pages.
+
+    `named`: with the URLs themselves, for a caller that has their keys only.
+    """
     if not keys:
         return Linked({}, await list_spam_links(conn, wiki, pages))
-    given = {**key_columns(keys), **_OUTCOMES, "wiki": wiki, "pages": list(pages)}
+    given = {**key_columns(keys), **_OUTCOMES, "wiki": wiki, "pages": list(pages), "named": named}
     async with conn.cursor(binary=True) as cursor:
         rows = await (await cursor.execute(SQL["find_linked"], given)).fetchall()
     urls: dict[UrlKey, LinkedUrl] = {}

@@ -17,6 +17,8 @@ from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
 
 SQL: Final = statements("people/revert")
+NEWEST: Final = 2**63 - 1
+"""As the number before which reverts are listed: all of them."""
 
 
 class RevertState(IntEnum):
@@ -111,10 +113,10 @@ async def record_reviewed(conn: Connection, revert: int, state: RevertState, rev
 
 
 async def list_reverts(
-    conn: Connection, state: RevertState, *, key: UrlKey | None = None, limit: int = 50
+    conn: Connection, state: RevertState, *, key: UrlKey | None = None, before: int = NEWEST, limit: int = 50
 ) -> list[ListedRevert]:
-    """At most `limit` reverts that are open, or kept, newest first: of all links, or of one."""
-    row = {**({} if key is None else key._asdict()), "state": state.value, "limit": limit}
+    """At most `limit` reverts that are open, or kept, before a number, newest first: of all links, or of one."""
+    row = {**({} if key is None else key._asdict()), "state": state.value, "before": before, "limit": limit}
     rows = await conn.execute(SQL["list_newest" if key is None else "list_of_url"], row)
     return await _listed(conn, [_revert(columns) async for columns in rows])
 

@@ -83,6 +83,7 @@ async def record_moves(conn: Connection, moves: Moves, day: int) -> int:
     dropped = sorted(moves.to.keys() - kept.keys())
     hosts = await _record_hosts(conn, moves, known)
     await _record_uses(conn, moves, dropped)
+    await _record_merged_reverts(conn, {loser: winners[kept.get(loser, loser)] for loser in losers})
     gone = key_columns([*losers, *dropped])
     for name in ("delete_changes", "delete_urls"):
         await conn.execute(EXPIRY_SQL[name], gone)
@@ -117,6 +118,15 @@ def _orphaned(new: UrlKey, kept: Mapping[UrlKey, UrlKey], known: Mapping[UrlKey,
     """Since when a merged URL is an orphan: None if one of its parts is used, else the day of the last one."""
     days = [known[key].orphaned for key in {new, *(old for old, to in kept.items() if to == new)} if key in known]
     return None if None in days else max(day for day in days if day is not None)
+
+
+async def _record_merged_reverts(conn: Connection, merged: Mapping[UrlKey, UrlKey]) -> None:
+    """Moves reverts to the URLs that stay, whatever becomes of other claims: what people froze stays frozen (B-6)."""
+    if merged:
+        await conn.execute(
+            SQL["delete_equal_reverts"], _move_columns({**merged, **{key: key for key in merged.values()}})
+        )
+        await conn.execute(SQL["record_moved_reverts"], _move_columns(merged))
 
 
 async def _record_uses(conn: Connection, moves: Moves, dropped: Sequence[UrlKey]) -> None:

@@ -40,10 +40,8 @@ from weboid.core.wikitext.titles import NamespaceNames
 from weboid.mechanism.slices import Steps, batches, in_slices
 from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.pool import Connection, Pool
-from weboid.store.db.rows import KnownUrl
-from weboid.store.pages.linked import find_linked
+from weboid.store.pages.linked import LinkedUrl, find_linked
 from weboid.store.pages.wiki import StoredWiki
-from weboid.store.urls.url import find_urls
 from weboid.web.answer.large_answers import LargeAnswers
 from weboid.web.answer.live_pages import LiveReader
 from weboid.web.answer.notify_feeder import FeederNotifier
@@ -112,10 +110,7 @@ class LookedUp:
         if self.rows is None:
             return None
         taken = self.taken
-        about = [
-            (page.page, page.namespace, page.title, page.revision, page.part, page.read, page.urls, page.interwiki)
-            for page in taken.pages
-        ]
+        about = [page.said for page in taken.pages]
         named = [self.names.prefixed(page.namespace, page.title) for page in taken.pages]
         made_of = (__version__, variant, taken.name, taken.day, about, named, taken.missing, taken.titles, taken.next)
         told = sha256(repr(made_of).encode("utf-8", "replace"))
@@ -210,13 +205,19 @@ class Answers:
         return LookedUp(taken, names, links, known, spam, settings, rows)
 
     async def _look_up_stored(self, conn: Connection, taken: Taken, names: NamespaceNames) -> LookedUp:
-        urls: dict[UrlKey, KnownUrl] = {}
-        for some in batches(sorted({key for page in taken.pages for key in page.keys}), _AT_ONCE):
-            urls |= await find_urls(conn, some, taken.wiki.wiki)
-        links = await in_slices(_stored_links(taken, urls))
+        """The same of pages that are told as stored: of their links the keys were taken, and what is spam."""
+        wiki, keys = taken.wiki.wiki, sorted({key for page in taken.pages for key in page.keys})
+        known: dict[UrlKey, LinkedUrl] = {}
+        rows: list[Sequence[Any]] = []
+        settings = None if keys else await find_settings(conn, wiki)
+        for some in batches(keys, _AT_ONCE):
+            linked = await find_linked(conn, some, wiki, (), named=True)
+            known |= linked.urls
+            rows += linked.rows
+            settings = linked.settings
+        links = await in_slices(_stored_links(taken, known))
         spam = {page.page: page.spam for page in taken.pages}
-        settings = await find_settings(conn, taken.wiki.wiki)
-        return LookedUp(taken, names, links, urls, spam, settings, None)
+        return LookedUp(taken, names, links, known, spam, settings, rows if keys else None)
 
     def _report(self, found: LookedUp, page: TakenPage, extent: Extent) -> Steps[PageReport]:
         spam = found.spam.get(page.page, {})
@@ -287,13 +288,14 @@ def _kept_link(url: str, farm: Farm) -> KeyedLink:
     return keyed_link(classify(url, farm))
 
 
-def _stored_links(taken: Taken, urls: Mapping[UrlKey, KnownUrl]) -> Steps[dict[int, list[KeyedLink]]]:
+def _stored_links(taken: Taken, known: Mapping[UrlKey, LinkedUrl]) -> Steps[dict[int, list[KeyedLink]]]:
     """The links of stored pages, those that are watched and those that are spam."""
     links: dict[int, list[KeyedLink]] = {}
     for page in taken.pages:
         keyed = links[page.page] = []
         for keys in batches(page.keys, _STEP):
-            keyed += [_stored_link(urls[key]) for key in keys if key in urls]
+            urls = (known[key].url for key in keys if key in known)
+            keyed += [_stored_link(url) for url in urls if url is not None]
             yield
         for some in batches(list(page.spam.values()), _STEP):
             keyed += [keyed_link(classify(url, None)) for url in some]
@@ -301,6 +303,6 @@ def _stored_links(taken: Taken, urls: Mapping[UrlKey, KnownUrl]) -> Steps[dict[i
     return links
 
 
-def _stored_link(url: KnownUrl) -> KeyedLink:
+def _stored_link(url: Url) -> KeyedLink:
     """A watched link of a page as it was stored."""
-    return keyed_link(Classified(str(url.url), UrlClass.WATCHED, url.url, note=suspicious(url.url.path)))
+    return keyed_link(Classified(str(url), UrlClass.WATCHED, url, note=suspicious(url.path)))

@@ -41,6 +41,14 @@ class TakenPage:
         """Whether the wiki has just returned them."""
         return self.urls is not None
 
+    @property
+    def said(self) -> tuple[object, ...]:
+        """All that was said of it, by the wiki or the store."""
+        return (
+            *(self.page, self.namespace, self.title, self.revision, self.part, self.read),
+            *(self.urls, self.interwiki, self.keys, tuple(self.spam.items())),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Taken:
@@ -87,14 +95,8 @@ class Taken:
 
         What is made of equal states is equal for as long as the store says the same of the links.
         """
-        about = (
-            (
-                *(page.page, page.namespace, page.title, page.revision, page.part, page.read),
-                *(page.urls, page.interwiki, page.keys, tuple(page.spam.items())),
-            )
-            for page in self.pages
-        )
-        return hash((self.name, tuple(about), self.missing, tuple(self.titles.items()), self.next))
+        about = tuple(page.said for page in self.pages)
+        return hash((self.name, about, self.missing, tuple(self.titles.items()), self.next))
 
 
 class _Taking:

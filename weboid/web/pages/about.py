@@ -11,7 +11,7 @@ from weboid.config import Config
 from weboid.core.verdict.report_json import VERSION
 from weboid.web.formats import html
 from weboid.web.http.respond import sent
-from weboid.web.request.parameters import MOST_PAGES
+from weboid.web.request.parameters import MOST_PAGES, MOST_SENT
 from weboid.web.service import Service, given_in, html_words
 
 
@@ -49,6 +49,7 @@ class AboutPages:
             form_version=VERSION,
             web=self.config.web,
             most=MOST_PAGES,
+            most_sent=MOST_SENT,
         )
 
     async def _page(self, request: web.Request, template: str, **values: object) -> web.Response:

@@ -28,7 +28,7 @@ from weboid.web.formats import html
 from weboid.web.http.respond import see_other
 from weboid.web.people.changing_pages import LIFT, changing_view, find_changing_pages, lift_changing
 from weboid.web.people.forms import address_in_language
-from weboid.web.people.frozen_links import REVIEW, find_reverts, revert_views, review_revert
+from weboid.web.people.frozen_links import PART, REVIEW, find_reverts, revert_views, review_revert
 from weboid.web.people.quotas import begin, note
 from weboid.web.request.cursor import Cursor
 from weboid.web.request.parameters import Parameters, only
@@ -84,7 +84,7 @@ class AdminPage:
             blocks = await list_blocks(conn) if subject is None else []
             did = await _find_done(conn, given) if "did" in given else None
             changing = await find_changing_pages(conn, given) if subject is None else []
-            reverts = await find_reverts(conn, given) if subject is None else []
+            reverts, older = await find_reverts(conn, given) if subject is None else ([], None)
         more = entries[_LISTED - 1].audit if len(entries) > _LISTED else None
         values: dict[str, Any] = {
             "subject": subject,
@@ -99,6 +99,8 @@ class AdminPage:
             "did": None if did is None else _did_words(did, say),
             "changing": [changing_view(page, url, given, day, say) for page, url in changing],
             "reverts": revert_views(reverts, given, day, say),
+            "older": None if older is None else html.query({**only(given, "url", "lang"), PART: older}),
+            "newest": html.query(only(given, "url", "lang")) if PART in given else None,
             "review_token": await sessions.form_token(request, REVIEW),
             "lift_token": await sessions.form_token(request, LIFT),
             "tokens": {purpose: await sessions.form_token(request, purpose) for purpose in ("undo", "block", "unblock")}
@@ -162,7 +164,7 @@ class AdminPage:
         async with self._service.pool.connection() as conn:
             key = await review_revert(conn, given, person)
         await self._service.kept.drop([key])
-        return see_other(address_in_language("admin", given))
+        return see_other(address_in_language("admin", given, **only(given, PART)))
 
     def _entry_view(self, entry: AuditEntry, given: Parameters, day: int, say: Messages) -> dict[str, Any]:
         action = Action(entry.action)

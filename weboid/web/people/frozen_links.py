@@ -13,11 +13,19 @@ from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.verdict.revert_reason import RevertReason
 from weboid.store.db.pool import Connection
 from weboid.store.people.audit import Action
-from weboid.store.people.revert import ListedRevert, RevertedPage, RevertState, list_reverts, record_reviewed
+from weboid.store.people.revert import (
+    NEWEST,
+    ListedRevert,
+    RevertedPage,
+    RevertState,
+    list_reverts,
+    record_reviewed,
+)
 from weboid.web.formats import html
 from weboid.web.identity.session import Person
 from weboid.web.people.forms import address_in_language
 from weboid.web.people.quotas import begin, note
+from weboid.web.request.cursor import Cursor
 from weboid.web.request.parameters import Parameters, url_of
 from weboid.web.request.problem import Problem
 from weboid.web.words import phrases
@@ -25,8 +33,12 @@ from weboid.web.words.messages import Messages
 
 REVIEW: Final = "revert"
 """The purpose of the form."""
+PART: Final = "reverts"
+"""The parameter that says where a part begins."""
 
 _LISTED: Final = 50
+_AFTER: Final = Cursor(range(RevertState.RELEASED), range(1, 10**18))
+"""A state, and a revert in it."""
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,17}")
 _DECISIONS: Final = {"kept": (RevertState.KEPT, Action.KEEP_FROZEN), "released": (RevertState.RELEASED, Action.RELEASE)}
 _API: Final = "api.php"
@@ -47,13 +59,22 @@ class RevertView(NamedTuple):
     is_open: bool
 
 
-async def find_reverts(conn: Connection, given: Parameters) -> list[ListedRevert]:
-    """The reverts of the link that was asked for; without a question the newest ones. First what is to be reviewed."""
+async def find_reverts(conn: Connection, given: Parameters) -> tuple[list[ListedRevert], str | None]:
+    """A part of the reverts of the link that was asked for, without a question of all, newest first: those that are to
+    be reviewed before those of which that is done. And the cursor of the next part, None at the end. Raises Problem.
+    """
     key = key_of(url_of(given)) if "url" in given else None
-    is_open, is_kept = [
-        await list_reverts(conn, state, key=key, limit=_LISTED) for state in (RevertState.OPEN, RevertState.KEPT)
-    ]
-    return [*is_open, *is_kept]
+    after = _AFTER.parts_in(given, PART)
+    first, before = (RevertState.OPEN, NEWEST) if after is None else after.numbers
+    found: list[ListedRevert] = []
+    for state in (RevertState.OPEN, RevertState.KEPT):
+        if state >= first:
+            beginning, room = before if state == first else NEWEST, _LISTED + 1 - len(found)
+            found += await list_reverts(conn, state, key=key, before=beginning, limit=room)
+    if len(found) <= _LISTED:
+        return found, None
+    last = found[_LISTED - 1].revert
+    return found[:_LISTED], _AFTER.text_of(last.state.value, last.revert)
 
 
 async def review_revert(conn: Connection, given: Parameters, person: Person) -> UrlKey:

@@ -325,12 +325,12 @@ ROUTES: Final = (
     ),
     _form("replacement-look", "/replacement/look", *_PLACE),
     _form("replacement-remove", "/replacement/remove", *_PLACE, "archive", "target"),
-    Route("admin", "/admin", parameters=_spoken("subject", "before", "did", "url"), lane=Lane.PEOPLE),
+    Route("admin", "/admin", parameters=_spoken("subject", "before", "did", "url", "reverts"), lane=Lane.PEOPLE),
     _form("admin-undo", "/admin/undo", "subject"),
     _form("admin-block", "/admin/block", "subject", "reason"),
     _form("admin-unblock", "/admin/unblock", "subject"),
     _form("admin-lift", "/admin/lift", "url", "lifted"),
-    _form("admin-revert", "/admin/revert", "revert", "state"),
+    _form("admin-revert", "/admin/revert", "revert", "state", "reverts"),
 )
 
 _ELSEWHERE: Final = (("/api/", _DATA), ("/changes", _DATA), ("/feeds/", _FEED), ("/lists/", _LIST))

@@ -1,0 +1,152 @@
+"""Forms of a link that differ little from those of the shared cases, and must come out as well."""
+
+import pytest
+from support.repairs import COPY, FOUND, URL, known, repaired
+
+_CITE = f"{{{{cite web|url={URL}|title=A}}}}"
+_ARCHIVED = f"{{{{cite web|url={URL}|title=A|archive-url={COPY}|archive-date=7 May 2012|url-status=dead}}}}"
+_WEBARCHIVE = f"{{{{webarchive|url={COPY}|date=7 May 2012}}}}"
+_TAG = "{{dead link|date=May 2015|bot=X}}"
+_STAMP = "20120507093011"
+
+
+def test_a_citation_in_a_label_that_moves_is_repaired_where_it_then_stands() -> None:
+    after = repaired(f"[{URL} A<ref>{{{{Internetquelle|url={URL}|titel=B}}}}</ref>]", "dewiki")
+    assert after.startswith(
+        f"{{{{Webarchiv|url={URL}|wayback={_STAMP}|text=A<ref>{{{{Internetquelle|url={URL}|titel=B|"
+    )
+    assert after.count("archiv-url=") == 1
+    assert after.endswith("WeboidBot}}")
+
+
+@pytest.mark.parametrize("beside", [f" ({_WEBARCHIVE})", f", {_WEBARCHIVE}", " ({{dead link}})", f"; {_WEBARCHIVE}"])
+def test_a_mark_that_goes_takes_along_what_held_it(beside: str) -> None:
+    assert repaired(f"<ref>{_CITE}{beside}.</ref>") == f"<ref>{_ARCHIVED}.</ref>"
+
+
+@pytest.mark.parametrize("behind", [" says", " {{pd}}"])
+def test_a_comma_before_more_text_stays(behind: str) -> None:
+    assert repaired(f"* [{URL} A],{_TAG}{behind}", links=known("working")) == f"* [{URL} A],{behind}"
+
+
+@pytest.mark.parametrize("other", [" see ", "see "])
+def test_parentheses_that_hold_more_than_a_mark_stay(other: str) -> None:
+    assert repaired(f"<ref>{_CITE} ({other}{_WEBARCHIVE})</ref>") == f"<ref>{_ARCHIVED} ({other.rstrip()})</ref>"
+
+
+@pytest.mark.parametrize(
+    ("more", "kept"), [("|df=y", ""), ("|title=Town", "|title=Town"), (" | title = Town |df=mdy", "|title = Town")]
+)
+def test_an_obsolete_template_hands_its_other_parameters_on(more: str, kept: str) -> None:
+    before = f"* [{URL} A] {{{{wayback|url={URL}|date={_STAMP}{more}}}}}"
+    assert repaired(before) == f"* [{URL} A] {_WEBARCHIVE[:-2]}{kept}}}}}"
+
+
+@pytest.mark.parametrize("address", ["https://web.archive.org/", "https://archive.org", "https://web.archive.org/web/"])
+def test_the_front_page_of_an_archive_is_no_copy(address: str) -> None:
+    before = _ARCHIVED.replace(COPY, address)
+    assert repaired(before) == _ARCHIVED
+
+
+@pytest.mark.parametrize("given", [f"1={URL}|2=Town", f"url={URL}|Town", f"url={URL}|1=http://other.example.org/"])
+def test_an_obsolete_template_with_parameters_without_names_stays(given: str) -> None:
+    before = f"* [{URL} A] {{{{wayback|{given}|date={_STAMP}}}}}"
+    assert repaired(before) == before
+
+
+@pytest.mark.parametrize("stamp", ["20120507", "", "*"])
+def test_an_obsolete_template_beside_a_citation_that_does_not_say_which_copy_gives_way_to_one(stamp: str) -> None:
+    before = f"<ref>{_CITE} {{{{wayback|url={URL}|date={stamp}}}}}</ref>"
+    assert repaired(before) == f"<ref>{_ARCHIVED}</ref>"
+    assert repaired(before, links=known("dead", None)) == before
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"https://web.archive.org/liveweb/{URL}",
+        f"https://web.archive.org/web/20990507093011/{URL}",
+        f"https://web.archive.org/web/2012/{URL}",
+        f"https://web.archive.org/web/201205id_/{URL}",
+        f"https://web.archive.org/web/2/{URL}",
+        f"http://liveweb.archive.org/{URL}",
+    ],
+)
+@pytest.mark.parametrize("parameter", ["archive-url={}|archive-date=1 May 2011", "url={}"])
+def test_what_is_no_copy_of_one_day_gives_way_to_one(address: str, parameter: str) -> None:
+    given = parameter.format(address)
+    rest = "" if given.startswith("url") else f"url={URL}|"
+    before = f"<ref>{{{{cite web|{rest}title=A|{given}}}}}</ref>"
+    after = repaired(before)
+    assert f"|archive-url={COPY}|archive-date=7 May 2012|url-status=dead" in after.replace(f"|url={URL}", "", 1)
+    assert address not in after
+    assert repaired(before, links=known("dead", None)) == before
+
+
+@pytest.mark.parametrize("stamp", ["*", ""])
+def test_an_archive_template_without_a_moment_gets_one(stamp: str) -> None:
+    before = f"* {{{{Webarchiv |url={URL} |wayback={stamp} |text=Fest}}}}"
+    assert repaired(before, "dewiki") == before.replace(f"wayback={stamp}", f"wayback={_STAMP}")
+    assert repaired(before, "dewiki", links=known("dead", None)) == before
+
+
+def test_an_archive_template_that_may_name_a_copy_otherwise_stays() -> None:
+    before = f"* {{{{Webarchiv|url={URL}|wayback=|archive-it=123|text=Fest}}}}"
+    assert repaired(before, "dewiki") == before
+
+
+def test_a_link_behind_an_archive_template_of_the_same_page_stays_a_link() -> None:
+    template = f"{{{{Webarchiv|url={URL}|wayback={_STAMP}|text=A}}}}"
+    after = repaired(f"{template} [{URL} B]", "dewiki", links=known("dead", None))
+    assert after.startswith(f"{template} {{{{Toter Link|url={URL}|text=B|")
+
+
+def test_a_bad_copy_beside_the_citation_of_a_living_link_is_replaced_there() -> None:
+    before = f"<ref>{_CITE} {{{{webarchive|url=https://archive.today/abc|date=7 May 2012}}}}</ref>"
+    assert repaired(before, links=known("working")) == f"<ref>{_CITE} {_WEBARCHIVE}</ref>"
+    assert repaired(before) == f"<ref>{_ARCHIVED}</ref>"
+
+
+def test_a_line_break_before_a_value_is_no_spacing_of_others() -> None:
+    assert repaired(f"{{{{cite web|url=\n{URL}\n|title=A}}}}").endswith(
+        f"|archive-url={COPY}|archive-date=7 May 2012|url-status=dead}}}}"
+    )
+
+
+def test_a_deprecated_copy_in_the_place_of_the_url_goes_where_there_is_a_good_one() -> None:
+    before = _ARCHIVED.replace(f"|url={URL}", f"|url=https://archive.today/20100101000000/{URL}")
+    assert repaired(before) == _ARCHIVED
+    assert repaired(before, replace_deprecated_archives=False) == before
+
+
+@pytest.mark.parametrize("name", ["User:WeboidBot", "Benutzer:WeboidBot"])
+def test_a_bot_may_be_kept_off_by_the_name_of_its_page(name: str) -> None:
+    before = f"{{{{bots|deny={name}}}}} [{URL} A]"
+    assert repaired(before) == before
+
+
+@pytest.mark.parametrize("path", ["web/*", "save", "web/2012", "web", "liveweb", "web/20990507093011"])
+def test_what_is_no_copy_of_one_day_is_not_written(path: str) -> None:
+    given = {"url": f"https://web.archive.org/{path}/{URL}", "stamp": "20120507093011"}
+    assert repaired(_CITE, links=known("dead", given)) == _CITE
+    assert repaired(_CITE, links=known("dead", [given, FOUND])) == _ARCHIVED
+
+
+def test_what_bots_leave_alone_they_leave_alone_by_its_older_name_too() -> None:
+    assert "|deadurl=usurped|" in repaired(_CITE.replace("|title", "|deadurl=usurped|title"))
+
+
+def test_an_older_word_for_dead_is_put_right_alongside() -> None:
+    assert repaired(_CITE.replace("|title", "|url-status=yes|title")).count("|url-status=dead|title") == 1
+
+
+@pytest.mark.parametrize("name", ["Use MDY dates", "use mdy dates", "Template:Use mdy dates"])
+def test_the_form_of_dates_is_found_by_any_spelling_of_its_template(name: str) -> None:
+    assert "|archive-date=May 7, 2012|" in repaired(f"{{{{{name}|date=May 2020}}}}\n{_CITE}")
+
+
+def test_a_tag_in_a_label_does_not_move_along() -> None:
+    after = repaired(f"* [{URL} Fest {{{{Toter Link}}}}] x", "dewiki")
+    assert after.startswith(f"* {{{{Webarchiv|url={URL}|wayback={_STAMP}|text=Fest|")
+    assert after.endswith("}} x")
+    assert "Toter" not in after
