@@ -22,7 +22,7 @@ from weboid.bot.archived import (
 from weboid.bot.decisions import COPIES_NOT_KNOWN, LinkState, RepairAction, decide
 from weboid.bot.edits import edits_for
 from weboid.bot.exclusion import excludes
-from weboid.bot.page_links import RepairableLink, page_links
+from weboid.bot.page_links import ArchiveMark, RepairableLink, page_links
 from weboid.bot.parameters import TextEdit
 from weboid.bot.rewriting import Writing, stated_by, tagged_by
 from weboid.core.archive.copies import CopyState
@@ -198,9 +198,10 @@ def _state_of_citation(writing: Writing, link: RepairableLink, answers: KnownLin
         may_go = archive_url and copy is CopyStanding.GOOD and settings.options.replace_deprecated_archives
         is_movable = bool(may_go) or standing_of(link.wrapped, link.url, answers, writing.now) is CopyStanding.GOOD
     elif link.archives and not archive_url and not has_stamp:
-        address = link.archives[0].address
-        is_movable = len(link.archives) == 1 and address is not None and copy_at(address) is not None
-        is_obsolete = address is None and link.archives[0].obsolete is not None
+        mark = link.archives[0]
+        is_one = len(link.archives) == 1 and not _names_more(writing, mark)
+        is_movable = is_one and mark.address is not None and copy_at(mark.address) is not None
+        is_obsolete = mark.address is None and mark.obsolete is not None
     is_dated = has_stamp or (citation.archive_date is not None and bool(citation.archive_date.value))
     return LinkState(
         copy=copy,
@@ -215,6 +216,12 @@ def _state_of_citation(writing: Writing, link: RepairableLink, answers: KnownLin
         says_dead_silently=status is not None and status.default_with_archive == status.dead,
         tags_by_stating=settings.dead_tag.place == "swallow",
     )
+
+
+def _names_more(writing: Writing, mark: ArchiveMark) -> bool:
+    """Whether an archive template names other addresses, too, such as further copies."""
+    given = {writing.wikitext.value_of(each) for each in mark.template.parameters}
+    return any(form_of(value) is not None for value in given - {mark.address, mark.url})
 
 
 def _is_of_another_link(writing: Writing, citation: Citation, address: str) -> bool:
