@@ -194,6 +194,8 @@ def _state_of_citation(writing: Writing, link: RepairableLink, answers: KnownLin
         copy = standing_of(link.wrapped, link.url, answers, writing.now)
     elif link.archives:
         copy = _standing_of_mark(link, answers, writing.now)
+    elif _has_copy_elsewhere(writing, citation, link.url, answers):
+        copy = CopyStanding.GOOD
     if link.wrapped is not None:
         may_go = archive_url and copy is CopyStanding.GOOD and settings.options.replace_deprecated_archives
         is_movable = bool(may_go) or standing_of(link.wrapped, link.url, answers, writing.now) is CopyStanding.GOOD
@@ -215,6 +217,16 @@ def _state_of_citation(writing: Writing, link: RepairableLink, answers: KnownLin
         can_state=status is not None,
         says_dead_silently=status is not None and status.default_with_archive == status.dead,
         tags_by_stating=settings.dead_tag.place == "swallow",
+    )
+
+
+def _has_copy_elsewhere(writing: Writing, citation: Citation, url: str, answers: KnownLinks) -> bool:
+    """Whether a parameter that the settings do not know, such as that of another wiki, holds a copy of the link."""
+    given = [writing.wikitext.value_of(each) for each in citation.template.parameters]
+    return any(
+        copy_at(value) is not None and standing_of(value, url, answers, writing.now) is CopyStanding.GOOD
+        for value in given
+        if "//" in value and value != url
     )
 
 
