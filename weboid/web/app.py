@@ -1,8 +1,10 @@
 """Assembles the webservice: its services and the middleware around every request. `routes` binds the handlers."""
 
 import gc
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
+from typing import Final
 
 from aiohttp import ClientSession, web
 
@@ -41,6 +43,8 @@ from weboid.web.request.route import address_of, route_at
 from weboid.web.routes import add_routes
 from weboid.web.service import Service
 from weboid.web.words.messages import Messages
+
+_TURN_S: Final = 0.001
 
 
 def make_app(
@@ -127,10 +131,15 @@ def make_app(
 
 
 async def _settled(_: web.Application) -> AsyncIterator[None]:
-    """Lets the garbage collector pass over all that is there when the application starts: a look takes 0.1 s."""
+    """Lets the garbage collector pass over all that is there when the application starts: a look takes 0.1 s. Threads
+    beside the loop give way to it after `_TURN_S`, as an answer takes many turns of the loop.
+    """
+    usual_s = sys.getswitchinterval()
+    sys.setswitchinterval(_TURN_S)
     gc.freeze()
     yield
     gc.unfreeze()
+    sys.setswitchinterval(usual_s)
 
 
 def _problem_page(wikis: Wikis, source: str) -> ProblemPage:
