@@ -141,8 +141,10 @@ class WeboidClient:
                 )
             part["changes"] = list(_dicts(part, "changes"))
             yield part
-            if part.get("more") is not True or str(after) == query["since"]:
+            if part.get("more") is not True:
                 return
+            if query["since"].isdecimal() and after <= int(query["since"]):
+                raise ServiceGarbled(f"{self.service} goes back in its list of changes. Please report that to it.")
             query["since"] = str(after)
 
     def normal(self, urls: Iterable[str], *, dbname: str | None = None) -> Iterator[dict[str, Any]]:

@@ -91,8 +91,10 @@ def repair_pages(site: Any, words: list[str]) -> None:
         site.login()
     path = Path(config.datafilepath(FILE_NAME))
     with ExitStack() as stack:
-        # A simulation reads from the journal where to go on, and makes none.
-        journal = None if is_simulated and not path.is_file() else stack.enter_context(Journal(path))
+        # A simulation reads from the journal where to go on, and neither makes nor changes one.
+        journal = None
+        if path.is_file() or not is_simulated:
+            journal = stack.enter_context(Journal(path, is_read_only=is_simulated))
         _bot(site, options, dbname, journal, is_simulated=is_simulated).run()
 
 

@@ -154,3 +154,17 @@ def test_a_copy_that_is_replaced_is_replaced_by_one_of_its_time() -> None:
     assert "/web/20150507" in repaired(
         dated.replace("|archive-date", "|access-date=2015-01-01|archive-date"), links=links
     )
+
+
+@pytest.mark.parametrize(
+    ("address", "is_written"),
+    [
+        (f"https://archive.example/web/20120507093011/{URL}", True),
+        ("https://archive.example/web/20120507093011/http://other.example/", False),
+        ("https://evil.example/x", False),
+        ("https://web.archive.org.evil.example/", False),
+    ],
+)
+def test_at_an_archive_that_is_not_known_only_what_names_the_link_is_a_copy(address: str, is_written: bool) -> None:
+    links = read(link(snapshots=[snapshot(snapshot=address)]))
+    assert (address in repaired(f"{{{{cite web|url={URL}}}}}", links=links)) is is_written

@@ -65,6 +65,13 @@ def test_changes_go_on_to_the_end(service: LittleService) -> None:
     assert [change["change"] for part in parts for change in part["changes"]] == list(range(12, 251, 2))
 
 
+def test_a_list_of_changes_that_goes_back_is_none(service: LittleService) -> None:
+    parts = [f'{{"version": 2, "changes": [], "next": {after}, "more": true}}'.encode() for after in (5, 4, 5)]
+    service.misdeeds = [garbage(part) for part in parts]
+    with pytest.raises(ServiceGarbled, match="goes back"):
+        list(client_of(service).changes(WIKI))
+
+
 def test_normal_forms_in_their_order(service: LittleService) -> None:
     urls = [f"HTTP://A.demo:80/{number}" for number in range(1_200)]
     told = list(client_of(service).normal([*urls, "", "a\nb"]))

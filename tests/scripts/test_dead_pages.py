@@ -1,10 +1,16 @@
 """``-weboid:dead``: pages with newly dead links, each once, whoever was stopped in between."""
 
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+
 import pytest
 from pywikibot import config
-from support.repair_scene import URL, Scene, add_page, run
+from support.repair_scene import URL, WIKI, Scene, add_page, journal_of, run
 
 from weboid_scripts.common.run_page import RunStopped
+from weboid_scripts.journal.journal import FILE_NAME
+from weboid_scripts.repairs.waiting_pages import WaitingPages
 
 
 def test_dead_pages_come_from_the_feed_once(wiki: Scene) -> None:
@@ -30,6 +36,21 @@ def test_a_run_that_is_stopped_keeps_its_place(wiki: Scene) -> None:
     wiki.wiki.has_messages = False
     run(wiki, "-weboid:dead", "-always")
     assert len(wiki.wiki.edits) == 1
+
+
+def test_a_simulation_changes_nothing_in_the_journal(wiki: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = add_page(wiki, "A")
+    wiki.service.add_change(URL, {page: "A"})
+    with journal_of(wiki) as journal:
+        WaitingPages(journal.file, WIKI).begin(page, datetime(2020, 1, 1, tzinfo=UTC))
+    file = wiki.folder / FILE_NAME
+    before = file.read_bytes()
+    monkeypatch.setattr(config, "simulate", True)
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("BEGIN IMMEDIATE")  # as while another run writes
+        run(wiki, "-weboid:dead")
+    assert file.read_bytes() == before
+    assert wiki.wiki.reads() == 1
 
 
 def test_limits_and_filters_hold_for_dead_pages(wiki: Scene) -> None:
@@ -61,6 +82,6 @@ def test_a_simulation_begins_where_the_last_run_ended_and_leaves_the_place(
     with monkeypatch.context() as simulated:
         simulated.setattr(config, "simulate", True)
         run(wiki, "-weboid:dead")
-    assert "1 pages read, 0 saved" in "".join(capfd.readouterr())
+    assert "1 page read, 0 saved" in "".join(capfd.readouterr())
     run(wiki, "-weboid:dead", "-always")
     assert [edit["pageid"] for edit in wiki.wiki.edits] == [str(first), str(second)]

@@ -67,6 +67,15 @@ def test_an_edit_noted_before_it_is_saved(journal: Journal) -> None:
     assert journal.last_edits("dewiki", 9) == [replace(EDIT, number=number, moment=NOW + timedelta(seconds=2))]
 
 
+def test_a_revision_is_that_of_the_edit_of_which_it_was_noted_last(journal: Journal) -> None:
+    # Another run has found the revision, and taken it for that of an edit that a crash had left unfinished.
+    crashed, saved = (journal.note_edit(replace(EDIT, revision=None)) for _ in range(2))
+    journal.note_saved(crashed, 101, NOW)
+    journal.note_saved(saved, 101, NOW)
+    assert [edit.number for edit in journal.last_edits("dewiki", 9)] == [saved]
+    assert [edit.number for edit in journal.unfinished_edits("dewiki")] == [crashed]
+
+
 def test_naive_moments_are_utc(journal: Journal) -> None:
     journal.note_edit(replace(EDIT, moment=NOW.replace(tzinfo=None)))
     assert journal.last_edits("dewiki", 1)[0].moment == NOW

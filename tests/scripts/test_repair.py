@@ -1,11 +1,13 @@
 """Repairs of whole pages, from what the service knows to what the wiki gets; what keeps one page from its edit."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pywikibot import config
 from support.little_bot_wiki import BOT
+from support.little_service import link
 from support.repair_scene import COPY, TEXT, URL, WIKI, Scene, add_page, journal_of, run, settings
 
 from weboid.bot.repair import repair
@@ -97,6 +99,40 @@ def test_a_conflict_is_read_and_analysed_once_more(wiki: Scene) -> None:
     run(wiki, "-page:A", "-always")
     assert wiki.wiki.text("A").startswith("New. Fact.")
     assert COPY in wiki.wiki.text("A")
+
+
+def test_a_page_that_changed_since_it_was_read_is_analysed_again_before_it_is_saved(
+    wiki: Scene, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for title in ("A", "B", "C"):
+        add_page(wiki, title)
+
+    def meanwhile(title: str) -> None:
+        if title == "A":
+            wiki.wiki.save("B", f"{{{{nobots}}}} {TEXT}")  # On a line of its own the wiki would merge both edits.
+            wiki.wiki.save("C", "#REDIRECT [[A]]", is_redirect=True)
+
+    wiki.wiki.before_saving = meanwhile
+    run(wiki, "-page:A", "-page:B", "-page:C", "-always")
+    assert wiki.wiki.counted["edit"] == 1
+    out = "".join(capfd.readouterr())
+    assert "1  kept-off" in out
+    assert "1  redirect" in out
+    assert "deleted" not in out
+
+
+@pytest.mark.parametrize("between", ["\n\n", " "])
+def test_a_page_of_a_thousand_dead_links_is_shown_and_saved_at_once(
+    wiki: Scene, capfd: pytest.CaptureFixture[str], between: str
+) -> None:
+    urls = [f"http://a.demo/{number}" for number in range(1_000)]
+    page = add_page(wiki, "A", between.join(f"<ref>{{{{cite web|url={url}|title=A}}}}</ref>" for url in urls))
+    wiki.service.pages[page] = [link(url, copies=[(COPY.replace(URL, url), "20160502000000")]) for url in urls]
+    begin_s = time.process_time()
+    run(wiki, "-page:A", "-always")
+    assert time.process_time() - begin_s < 20.0
+    assert wiki.wiki.text("A").count("archive-url=") == 1_000
+    assert "http://a.demo/999" in "".join(capfd.readouterr())
 
 
 def test_a_second_conflict_is_left_alone(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:

@@ -74,7 +74,7 @@ def test_a_service_that_is_not_there_is_told(wiki: Scene) -> None:
         weboid_repair.repair_pages(wiki.site, ["-service:http://127.0.0.1:9", "-page:A", "-always"])
 
 
-def test_a_rate_is_kept() -> None:
+def test_a_rate_is_kept(scene: Scene) -> None:
     now_s = [100.0]
     waited: list[float] = []
 
@@ -82,8 +82,8 @@ def test_a_rate_is_kept() -> None:
         waited.append(seconds)
         now_s[0] += seconds
 
-    saver = Saver(None, BOT, rate=6, clock=lambda: now_s[0], wait=wait)
+    saver = Saver(scene.site, BOT, rate=6, clock=lambda: now_s[0], wait=wait)
     for spent_s in (1.0, 4.0, 30.0, 0.0):
-        saver._wait_for_turn()
+        saver.wait_for_turn()
         now_s[0] += spent_s
     assert waited == [9.0, 6.0]

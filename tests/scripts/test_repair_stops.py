@@ -1,19 +1,60 @@
 """What ends a run of repairs: people who stop the bot, and what every other page would meet, too."""
 
+from collections.abc import Callable
+
 import pytest
+from support.little_bot_wiki import LittleBotWiki
 from support.repair_scene import TEXT, Scene, add_page, run, settings
 
 from weboid_scripts.common.run_page import RunStopped
+from weboid_scripts.common.saving import Saver
 from weboid_scripts.common.wiki_query import WikiSilent
 
 
-def test_the_run_page_stops_it_within_ten_edits(wiki: Scene) -> None:
-    for number in range(30):
+@pytest.mark.parametrize(
+    ("stop", "says"),
+    [
+        (lambda wiki: wiki.save("User:WeboidBot/Run", "stop!"), "User:WeboidBot/Run"),
+        (lambda wiki: setattr(wiki, "has_messages", True), "talk page"),
+        (lambda wiki: setattr(wiki, "is_blocked", True), "Wrong copies"),
+    ],
+)
+def test_what_stops_it_does_so_before_the_next_edit(
+    wiki: Scene, stop: Callable[[LittleBotWiki], object], says: str
+) -> None:
+    for number in range(6):
         add_page(wiki, f"P{number}")
-    wiki.wiki.before_saving = lambda _: wiki.wiki.save("User:WeboidBot/Run", "stop!")
-    with pytest.raises(RunStopped, match="User:WeboidBot/Run"):
-        run(wiki, *(f"-page:P{number}" for number in range(30)), "-always")
-    assert len(wiki.wiki.edits) == 10
+    wiki.wiki.before_saving = lambda title: stop(wiki.wiki) if title == "P1" else None
+    with pytest.raises(RunStopped, match=says):
+        run(wiki, *(f"-page:P{number}" for number in range(6)), "-always")
+    assert len(wiki.wiki.edits) == 2
+
+
+def test_a_message_that_comes_while_it_waits_for_its_turn_stops_it(
+    wiki: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_page(wiki, "A")
+    add_page(wiki, "B")
+    wait_for_turn = Saver.wait_for_turn
+
+    def wait_meanwhile(saver: Saver) -> None:
+        wait_for_turn(saver)
+        wiki.wiki.has_messages = bool(wiki.wiki.edits)
+
+    monkeypatch.setattr(Saver, "wait_for_turn", wait_meanwhile)
+    with pytest.raises(RunStopped, match="talk page"):
+        run(wiki, "-page:A", "-page:B", "-always")
+    assert len(wiki.wiki.edits) == 1
+
+
+def test_looking_for_what_stops_it_costs_one_request_an_edit(wiki: Scene) -> None:
+    for number in range(12):
+        add_page(wiki, f"P{number}")
+    wiki.wiki.forget()
+    run(wiki, *(f"-page:P{number}" for number in range(12)), "-always")
+    looks = [asked for asked in wiki.wiki.asked if asked.get("titles", "").startswith("User:WeboidBot/Run|")]
+    assert (len(looks), len(wiki.wiki.edits)) == (12, 12)
+    assert wiki.wiki.counted["query"] < 12 + 10
 
 
 def test_a_run_page_that_says_run_does_not_stop_it(wiki: Scene) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from hashlib import sha1
 from pathlib import Path
+from time import process_time
 from types import SimpleNamespace
 
 import pytest
@@ -99,6 +100,24 @@ def test_an_undone_edit_is_not_repeated(wiki: Wiki, act: Callable[[Wiki], None])
     assert {(verdict, user) for verdict, _, user in found.values()} == {("reverted", "Doubter")}
     assert wiki.may_repair() == {URL: REVERTED, OTHER: REVERTED}
     assert len(wiki.journal.reverts_of(wiki.edit.number)) == 2
+
+
+def test_an_undone_edit_of_hundreds_of_links_is_examined_at_once(wiki: Wiki) -> None:
+    urls = [f"http://other.example.org/{number}" for number in range(300)]
+    before = "\n\n".join(f"<ref>{{{{cite web|url={url}|title=A}}}}</ref>" for url in urls)
+    done = before.replace("|title=A", "|title=A|url-status=dead")
+    wiki.site.revise(8, "Author", before)
+    links = tuple(EditedLink(url, str(key_of(url)), "add copy", "D12") for url in urls)
+    revision = wiki.site.revise(8, BOT, done)
+    wiki.journal.note_edit(Edit(WIKI, 8, "B", revision, revision - 1, NOW, "", links))
+    for number in range(8):
+        wiki.site.revise(8, "Author", f"{before if number > 2 else done}\n\nNews {number}.")
+    begin_s = process_time()
+    reasons = wiki.check().may_repair(SimpleNamespace(pageid=8), urls)
+    assert process_time() - begin_s < 8.0
+    assert reasons == dict.fromkeys(urls, REVERTED)
+    [edit] = wiki.journal.edits_of_link(WIKI, 8, links[0].normal)
+    assert {each.revision for each in wiki.journal.reverts_of(edit.number)} == {revision + 4}
 
 
 def test_one_link_put_back_by_hand_leaves_the_other_alone(wiki: Wiki) -> None:

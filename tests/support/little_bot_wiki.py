@@ -192,6 +192,8 @@ class LittleBotWiki:
         else:
             numbers = [self.number_of(each) or each for each in asked["titles"].split("|")]
         assert len(numbers) <= _MOST, "it gives 50 pages at a time"
+        if asked["prop"] == "info":
+            return [_without_text(self._text(number)) for number in numbers]
         self.counted["texts"] += "info" in asked["prop"]
         return [self._text(number) for number in numbers]
 
@@ -204,7 +206,10 @@ class LittleBotWiki:
             "timestamp": "2026-11-22T12:00:00Z", "sha1": sha1(page.text.encode()).hexdigest(),
         }  # fmt: skip
         revision |= {"slots": {"main": {"contentmodel": page.model, "content": page.text}}}
-        told = {"pageid": number, "ns": 0, "title": page.title, "contentmodel": page.model, "revisions": [revision]}
+        told = {
+            "pageid": number, "ns": 0, "title": page.title, "contentmodel": page.model, "lastrevid": page.revision,
+            "revisions": [revision],
+        }  # fmt: skip
         return told | ({"redirect": True} if page.is_redirect else {})
 
     def _all_pages(self, asked: Mapping[str, str]) -> dict[str, Any]:

@@ -112,8 +112,10 @@ def is_fit(copy: KnownCopy, url: str, now: datetime) -> bool:
     """Whether a known copy may be written for a link."""
     snapshot = snapshot_of(copy.address)
     if snapshot is None:
-        # An archive that only the caller knows; that of the link itself would be no copy.
-        return key_of(copy.address) not in (None, key_of(url)) and not _is_no_copy(copy.address)
+        # An archive that only the caller knows: that this is a copy of the link, its address alone says.
+        inner = _INNER.search(copy.address, 8)
+        is_other = inner is not None and not is_same_link(copy.address[inner.start() :], url)
+        return not is_other and _standing_of_unknown(copy.address, url) is CopyStanding.GOOD
     is_good = standing_of(copy.address, url, KnownLinks(), now) is CopyStanding.GOOD
     return is_good and snapshot.archive.is_offered and copy.taken.astimezone(UTC) <= now
 

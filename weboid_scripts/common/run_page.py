@@ -1,14 +1,15 @@
 """What lets people stop the bot: its run page, new messages on its talk page, a block (B-7).
 
-One law: all three are read in one request, before the first edit and again before every tenth.
+One law: all three are looked at before every edit, in one small request, after all waiting for its turn; and with them
+whether the page that is to be edited is still as it was read (D-317).
 """
 
 from typing import Any, Final
 
 from weboid.errors import WeboidError
+from weboid_scripts.common.read_page import ReadPage
 from weboid_scripts.common.wiki_query import ask, brief, newest_revision, pages_of, person_of
 
-EDITS_BETWEEN: Final = 10
 GO: Final = "run"
 """The text of a run page that lets the bot run; a page that says anything else stops it."""
 
@@ -24,26 +25,39 @@ class RunPage:
         self.title: Final = title
         self._site = site
         self._account = account
-        self._edits = 0
         self._was_there = False
+        self._lets_run: int | None = None
+        """The revision of the run page that said so."""
 
-    def before_edit(self) -> None:
-        """To be called before each edit, on talk pages, too. Raises RunStopped, WikiSilent."""
-        if self._edits % EDITS_BETWEEN == 0:
-            self.check()
-        self._edits += 1
+    def before_edit(self, read: ReadPage) -> bool:
+        """Whether the page that is to be edited is still as it was read. Raises RunStopped, WikiSilent.
 
-    def check(self) -> None:
-        """Reads all that could stop the bot. Raises RunStopped, WikiSilent."""
+        To be called before each edit, on talk pages, too. The text of the run page is read only when it is another.
+        """
         answer = ask(
             self._site,
             meta="userinfo",
             uiprop="hasmsg|blockinfo",
-            prop="revisions",
-            titles=self.title,
-            rvprop="ids|content",
-            rvslots="main",
+            prop="info",
+            titles="|".join(dict.fromkeys((self.title, read.title))),
         )
+        self._check_person(answer)
+        others = [page for page in pages_of(answer) if page.get("title") != read.title]
+        if len(others) != 1 or not self._is_known(others[0]):
+            self._check_page()
+        if read.page == 0:
+            return any(page.get("missing") for page in pages_of(answer) if page.get("title") == read.title)
+        return any(
+            page.get("pageid") == read.page and page.get("lastrevid") == read.revision for page in pages_of(answer)
+        )
+
+    def _is_known(self, page: dict[str, Any]) -> bool:
+        """Whether the run page needs not be read: nobody has ever made it, or it is as it was when it said "run"."""
+        if page.get("missing"):
+            return not self._was_there
+        return self._lets_run is not None and page.get("lastrevid") == self._lets_run
+
+    def _check_person(self, answer: dict[str, Any]) -> None:
         person = person_of(answer)
         if person.get("name") != self._account:
             raise RunStopped(
@@ -58,15 +72,16 @@ class RunPage:
                 f"There are new messages on the talk page of {self._account}. Read them there as that account, "
                 "answer, then start again."
             )
-        self._check_page(answer)
 
-    def _check_page(self, answer: dict[str, Any]) -> None:
+    def _check_page(self) -> None:
+        answer = ask(self._site, prop="revisions", titles=self.title, rvprop="ids|content", rvslots="main")
         for page in pages_of(answer):
             if page.get("missing") and not self._was_there:
                 return
             self._was_there = True
             revision = newest_revision(page)
             if revision is not None and revision[1].strip().casefold() == GO:
+                self._lets_run = revision[0]
                 return
         raise RunStopped(
             f"The page [[{self.title}]] stops the bot. See there who wants that and why; when that is settled, make "

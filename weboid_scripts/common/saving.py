@@ -91,14 +91,13 @@ class Saver:
         self._next_s: float | None = None
 
     def save(self, read: ReadPage, text: str, summary: str) -> Saved | NotSaved:
-        """Saves the new text of a page; one whose number is 0 is made, by its title.
+        """Saves the new text of a page; one whose number is 0 is made, by its title. `wait_for_turn` comes before.
 
         Raises RunStopped, and WikiSilent if it is not known whether it was saved.
         """
         where: dict[str, Any] = {"pageid": read.page, "baserevid": read.revision, "nocreate": True}
         if read.page == 0:
             where = {"title": read.title, "createonly": True}
-        self._wait_for_turn()
         try:
             answer = self._site.simple_request(
                 action="edit",
@@ -121,10 +120,12 @@ class Saver:
             ) from None
         return self._read(answer)
 
-    def _wait_for_turn(self) -> None:
+    def wait_for_turn(self) -> None:
+        """Waits as long as the rate and pywikibot's throttle want before an edit, so that little comes after it."""
         now_s = self._clock()
-        if self._next_s is not None and now_s < self._next_s:
-            self._wait(self._next_s - now_s)
+        pause_s = max((self._next_s or now_s) - now_s, self._site.throttle.waittime(write=True))
+        if pause_s > 0:
+            self._wait(pause_s)
         self._next_s = max(now_s, self._next_s or now_s) + self._pause_s
 
     def _refused(self, error: APIError) -> NotSaved:

@@ -8,6 +8,7 @@ serves all wikis (B-6).
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -20,6 +21,8 @@ FILE_NAME: Final = "weboid-journal.sqlite3"
 """The name of the file in pywikibot's folder (``config.datafilepath(FILE_NAME)``)."""
 _PART: Final = 500
 _MOST_EDITS_OF_LINK: Final = 50
+_MOST_KEPT: Final = 64
+"""Edits whose links are kept in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +79,10 @@ class Journal:
     saved, then `note_saved`. One step, with the revision, does where nothing can come between.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.file = JournalFile(path)
+    def __init__(self, path: Path, *, is_read_only: bool = False) -> None:
+        self.file = JournalFile(path, is_read_only=is_read_only)
         self.file.ensure(*TABLES)
+        self._links_of = lru_cache(_MOST_KEPT)(self._read_links)  # They never change, and may be thousands.
 
     def close(self) -> None:
         self.file.close()
@@ -112,10 +116,16 @@ class Journal:
         return number
 
     def note_saved(self, number: int, revision: int, moment: datetime) -> None:
-        """An edit that was noted beforehand has been saved, as this revision."""
-        self.file.write(
-            "UPDATE edits SET revision = ?, moment = ? WHERE number = ?", (revision, _seconds(moment), number)
-        )
+        """An edit that was noted beforehand has been saved, as this revision, for which another may have been taken."""
+        with self.file.writing():
+            self.file.write(
+                "UPDATE edits SET revision = NULL WHERE revision = ? AND number <> ?"
+                " AND wiki = (SELECT wiki FROM edits WHERE number = ?)",
+                (revision, number, number),
+            )
+            self.file.write(
+                "UPDATE edits SET revision = ?, moment = ? WHERE number = ?", (revision, _seconds(moment), number)
+            )
 
     def drop_edit(self, number: int) -> None:
         """An edit that was noted beforehand has not been saved; one with a revision stays."""
@@ -165,23 +175,15 @@ class Journal:
         )
         edits = []
         for wiki, page, title, revision, parent, moment, sha1, number in found:
-            links = self.file.rows(
-                "SELECT url, normal, action, why FROM edited_links WHERE edit = ? ORDER BY place", (number,)
-            )
-            edits.append(
-                Edit(
-                    wiki,
-                    page,
-                    title,
-                    revision,
-                    parent,
-                    _moment(moment),
-                    sha1,
-                    tuple(EditedLink(*link) for link in links),
-                    number,
-                )
-            )
+            links = self._links_of(number)
+            edits.append(Edit(wiki, page, title, revision, parent, _moment(moment), sha1, links, number))
         return edits
+
+    def _read_links(self, number: int) -> tuple[EditedLink, ...]:
+        found = self.file.rows(
+            "SELECT url, normal, action, why FROM edited_links WHERE edit = ? ORDER BY place", (number,)
+        )
+        return tuple(EditedLink(*link) for link in found)
 
     def note_revert(self, revert: NotedRevert) -> None:
         """Notes a revert; of one that is there already, what was sent, its state and its release stay as they are."""

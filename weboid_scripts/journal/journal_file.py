@@ -27,15 +27,22 @@ class JournalError(WeboidError):
 class JournalFile:
     """An open file; threads may share it. Raises JournalError if it is damaged, foreign, locked or cannot be written.
 
-    Whoever needs a table of their own makes it by `ensure` and reads and writes it by `rows` and `write`.
+    Whoever needs a table of their own makes it by `ensure` and reads and writes it by `rows` and `write`. A file that
+    `is_read_only` is left as it is, and no other script is kept waiting.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_read_only: bool = False) -> None:
         self.path = path
+        self.is_read_only = is_read_only
         self._lock = RLock()
         with self._told():
             self._connection = sqlite3.connect(
-                path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False, cached_statements=64
+                f"{path.absolute().as_uri()}?mode={'ro' if is_read_only else 'rwc'}",
+                uri=True,
+                timeout=_PATIENCE_S,
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=64,
             )
             try:
                 self._open()
@@ -46,7 +53,7 @@ class JournalFile:
     def _open(self) -> None:
         application = self.rows("PRAGMA application_id")[0][0]
         version = self.rows("PRAGMA user_version")[0][0]
-        if application == 0 and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
+        if application == 0 and not self.is_read_only and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
             with self.writing():
                 self._connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                 self._connection.execute(f"PRAGMA user_version = {_VERSION}")
@@ -61,7 +68,9 @@ class JournalFile:
         self._connection.execute("PRAGMA foreign_keys = ON")
 
     def ensure(self, *statements: str) -> None:
-        """Makes tables and indexes, by statements with IF NOT EXISTS, all or none."""
+        """Makes tables and indexes, by statements with IF NOT EXISTS, all or none; not in a file that is only read."""
+        if self.is_read_only:
+            return
         with self.writing():
             for statement in statements:
                 self._connection.execute(statement)

@@ -14,7 +14,7 @@ from weboid.bot.service_answers import read_pages
 from weboid.core.wikitext.settings import WikiSettings
 from weboid_scripts.client import MOST_PAGES, WeboidClient
 from weboid_scripts.common.read_page import ReadPage
-from weboid_scripts.common.wiki_query import WikiSilent, ask, newest_revision, pages_of, tables_of
+from weboid_scripts.common.wiki_query import WikiSilent, ask, brief, newest_revision, pages_of, tables_of
 
 _AT_ONCE: Final = 50
 """Pages in one request to the wiki."""
@@ -22,6 +22,7 @@ _MOST_TEXT: Final = 2**25
 """Characters of text in memory, over all pages that are asked about together."""
 _MOST_PARTS: Final = 60
 """Of one answer of the wiki, which gives long texts in several."""
+_NO_PAGE: Final = "no-page"
 _FACTS: Final = {"prop": "revisions|info", "rvprop": "ids|content", "rvslots": "main"}
 
 
@@ -68,10 +69,11 @@ class PageBatches:
                     read = some.pop(0)
                     yield AnsweredPage(read, known.pop(read.page, KnownLinks()), settings)
 
-    def again(self, read: ReadPage) -> ReadPage | None:
-        """The page as it is now; None if it is none to repair any more."""
-        found = self._read({"pageids": str(read.page)}, {})
-        return found[0] if found else None
+    def again(self, read: ReadPage) -> ReadPage | str:
+        """The page as it is now; the stable word why not, if it is none to repair any more."""
+        left = [_NO_PAGE]
+        found = self._read({"pageids": str(read.page)}, {}, lambda _, why: left.append(why))
+        return found[0] if found else "deleted" if left[-1] == _NO_PAGE else left[-1]
 
     def _texts(self, batch: Iterator[Any]) -> Iterator[ReadPage]:
         while pages := list(islice(batch, _AT_ONCE)):
@@ -84,13 +86,15 @@ class PageBatches:
             numbers = [getattr(page, "_pageid", 0) for page in own]  # `pageid` would ask the wiki for each.
             if all(number > 0 for number in numbers):
                 places = {str(number): place for place, number in enumerate(numbers)}
-                yield from self._read({"pageids": "|".join(places)}, places)
+                yield from self._read({"pageids": "|".join(places)}, places, self._skipped)
             else:
                 places = {page.title(with_section=False): place for place, page in enumerate(own)}
-                yield from self._read({"titles": "|".join(places)}, places)
+                yield from self._read({"titles": "|".join(places)}, places, self._skipped)
 
-    def _read(self, which: dict[str, str], places: dict[str, int]) -> list[ReadPage]:
-        """These pages, in the order of `places`, which are by id or title."""
+    def _read(
+        self, which: dict[str, str], places: dict[str, int], skipped: Callable[[str, str], None]
+    ) -> list[ReadPage]:
+        """These pages, in the order of `places`, which are by id or title; `skipped` as for the class."""
         found: dict[int, ReadPage] = {}
         going_on: dict[str, str] = {}
         for _ in range(_MOST_PARTS):
@@ -101,9 +105,11 @@ class PageBatches:
             # A page whose text comes in a later part is in the earlier ones without it.
             is_last = not isinstance(answer.get("continue"), dict)
             for page in pages_of(answer):
-                read = self._taken(page, is_last=is_last and page.get("pageid") not in found)
-                if read is not None:
+                read = _taken(page)
+                if isinstance(read, ReadPage):
                     found[read.page] = read
+                elif is_last and page.get("pageid") not in found:
+                    skipped(brief(page.get("title", page.get("pageid", ""))), read)
             if is_last:
                 return sorted(
                     found.values(),
@@ -112,26 +118,21 @@ class PageBatches:
             going_on = answer["continue"]
         raise WikiSilent(f"{self._site} gives an answer about {_AT_ONCE} pages that has no end.")
 
-    def _taken(self, page: dict[str, Any], *, is_last: bool) -> ReadPage | None:
-        title, number = str(page.get("title", page.get("pageid", ""))), page.get("pageid")
-        why = None
-        if page.get("missing") or page.get("invalid") or page.get("special") or not isinstance(number, int):
-            why = "no-page"
-        elif page.get("contentmodel") != "wikitext":
-            why = "no-wikitext"
-        elif page.get("redirect"):
-            why = "redirect"
-        revision = newest_revision(page)
-        if why is None and revision is not None:
-            assert isinstance(number, int), "other pages are not taken"
-            return ReadPage(number, title, *revision)
-        if is_last:
-            self._skipped(title, why or "hidden")
-        return None
-
     def _known(self, pages: set[int]) -> dict[int, KnownLinks]:
         now = self._now()
         return {page["id"]: read_pages([page], now) for page in self._client.pages(self._dbname, sorted(pages))}
+
+
+def _taken(page: dict[str, Any]) -> ReadPage | str:
+    """A page of an answer, or the stable word why it is none to repair."""
+    title, number, revision = page.get("title"), page.get("pageid"), newest_revision(page)
+    if page.get("missing") or page.get("invalid") or page.get("special") or not isinstance(number, int):
+        return _NO_PAGE
+    if page.get("contentmodel") != "wikitext":
+        return "no-wikitext"
+    if page.get("redirect"):
+        return "redirect"
+    return "hidden" if revision is None else ReadPage(number, str(title), *revision)
 
 
 def _some(texts: Iterator[ReadPage]) -> list[ReadPage]:

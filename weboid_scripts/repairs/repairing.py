@@ -24,6 +24,7 @@ from weboid_scripts.common.run_page import RunPage, RunStopped
 from weboid_scripts.common.saving import CONFLICT, NO_CHANGE, REFUSED, NotSaved, Saver
 from weboid_scripts.journal.journal import Edit, Journal
 from weboid_scripts.repairs.batches import AnsweredPage
+from weboid_scripts.repairs.shown_edits import show_edit
 from weboid_scripts.repairs.summaries import summary_of, table_of
 from weboid_scripts.repairs.waiting_pages import WaitingPages
 from weboid_scripts.reverts.revert_check import RevertCheck, too_many_reverts
@@ -51,8 +52,8 @@ class RepairPlace:
     journal: Journal | None
     saver: Saver
     run_page: RunPage
-    again: Callable[[ReadPage], ReadPage | None]
-    """Reads a page once more."""
+    again: Callable[[ReadPage], ReadPage | str]
+    """Reads a page once more; a stable word if it is none to repair any more."""
     now: Callable[[], datetime]
 
 
@@ -90,7 +91,8 @@ class RepairBot(BaseBot):
         except (QuitKeyboardInterrupt, KeyboardInterrupt):
             pywikibot.info("Ended by the operator.")
         finally:
-            pywikibot.info(f"{self.counter['read']:,} pages read, {self.counter['write']:,} saved.")
+            read = self.counter["read"]
+            pywikibot.info(f"{read:,} {'page' if read == 1 else 'pages'} read, {self.counter['write']:,} saved.")
             pywikibot.info(table_of(self.done, self.left, is_simulated=self._is_simulated))
             if self.left[TALK]:
                 pywikibot.info("This wiki wants messages on talk pages instead of edits: pwb weboid_weblinks -talk")
@@ -100,7 +102,7 @@ class RepairBot(BaseBot):
         outcome = self._repair(page)
         if outcome == CONFLICT:
             read = self._place.again(page.read)
-            outcome = "deleted" if read is None else self._repair(replace(page, read=read))
+            outcome = read if isinstance(read, str) else self._repair(replace(page, read=read))
         if outcome is not None:
             self.left[outcome] += 1
         if self._waiting is not None:
@@ -175,11 +177,13 @@ class RepairBot(BaseBot):
 
     def _show(self, page: AnsweredPage, repaired: RepairedPage, summary: str) -> None:
         self.current_page = self._pywikibot_page(page)
-        pywikibot.showDiff(page.read.text, repaired.text)
+        show_edit(page.read.text, repaired)
         pywikibot.info(f"Edit summary: {summary}")
 
     def _save(self, page: AnsweredPage, repaired: RepairedPage, summary: str) -> str | None:
-        self._before_edit(page)
+        if not self._before_edit(page):
+            self._note_refusal(page, repaired.changes, NotSaved(CONFLICT, "somebody has edited it since it was read"))
+            return CONFLICT
         journal = self._place.journal
         assert journal is not None, "without one nothing is saved"
         number = journal.note_edit(self._edit_of(page, repaired))
@@ -196,14 +200,18 @@ class RepairBot(BaseBot):
         self._count(repaired.changes)
         return None
 
-    def _before_edit(self, page: AnsweredPage) -> None:
-        """Raises RunStopped if somebody wants the bot to stop, or too many of its edits were reverted."""
-        self._place.run_page.before_edit()
+    def _before_edit(self, page: AnsweredPage) -> bool:
+        """Whether the page is still as it was read.
+
+        Raises RunStopped if somebody wants the bot to stop, or too many of its edits were reverted.
+        """
         assert self._place.journal is not None, "without one nothing is saved"
         if self._edits % _EDITS_BETWEEN_LOOKS == 0:
             self._check_of(page).look_back()
         if why := too_many_reverts(self._place.journal, self._place.dbname):
             raise RunStopped(why)
+        self._place.saver.wait_for_turn()
+        return self._place.run_page.before_edit(page.read)
 
     def _edit_of(self, page: AnsweredPage, repaired: RepairedPage) -> Edit:
         links = tuple(
@@ -216,8 +224,10 @@ class RepairBot(BaseBot):
 
     def _note_refusal(self, page: AnsweredPage, changes: tuple[LinkChange, ...], result: NotSaved) -> None:
         pywikibot.info(f"{page.read.title} is left alone: {result.why} ({result.said})")
-        for each in changes:
-            self._note_skip(page, key_of(each.url) or each.url, result.why)
+        assert self._place.journal is not None, "without one nothing is saved"
+        with self._place.journal.file.writing():
+            for each in changes:
+                self._note_skip(page, key_of(each.url) or each.url, result.why)
         self._refusals = self._refusals + 1 if result.why == REFUSED else 0
         if self._refusals == _MOST_REFUSALS:
             raise RunStopped(

@@ -26,7 +26,7 @@ class WaitingPages:
     def __init__(self, file: JournalFile, wiki: str) -> None:
         self._file = file
         self._wiki = wiki
-        file.write(_TABLE)
+        file.ensure(_TABLE)
 
     def begin(self, page: int, moment: datetime) -> None:
         """The page waits; since when stays as it is if it did before."""
@@ -43,10 +43,14 @@ class WaitingPages:
     def find(self, now: datetime) -> Iterator[int]:
         """The numbers of all that wait, in their order; those that have waited for too long are forgotten."""
         oldest = int((now - timedelta(days=MOST_DAYS)).timestamp())
-        self._file.write("DELETE FROM waiting WHERE wiki = ? AND since < ?", (self._wiki, oldest))
+        if not self._file.is_read_only:
+            self._file.write("DELETE FROM waiting WHERE wiki = ? AND since < ?", (self._wiki, oldest))
+        elif not self._file.rows("SELECT 1 FROM sqlite_master WHERE name = 'waiting'"):
+            return
         last = 0
         while some := self._file.rows(
-            "SELECT page FROM waiting WHERE wiki = ? AND page > ? ORDER BY page LIMIT ?", (self._wiki, last, _PART)
+            "SELECT page FROM waiting WHERE wiki = ? AND page > ? AND since >= ? ORDER BY page LIMIT ?",
+            (self._wiki, last, oldest, _PART),
         ):
             yield from (page for (page,) in some)
             last = some[-1][0]

@@ -85,8 +85,9 @@ class RevertCheck:
 
 def note_reverts(journal: Journal, examined: ExaminedEdit) -> None:
     """Notes what was taken back of an edit."""
-    for found in examined.reverts:
-        journal.note_revert(found.noted())
+    with journal.file.writing():
+        for found in examined.reverts:
+            journal.note_revert(found.noted())
 
 
 def too_many_reverts(journal: Journal, wiki: str) -> str | None:

@@ -135,7 +135,10 @@ def _is_untouched(edit: Edit, newest: RevisionFacts) -> bool:
 
 
 class _Comparison:
-    """One edit, compared with later revisions of its page."""
+    """One edit, compared with later revisions of its page; each text is analysed for all links together.
+
+    A page may have thousands of links, and a text takes a second to read.
+    """
 
     def __init__(
         self, reader: RevisionReader, edit: Edit, before: str, after: str, settings: WikiSettings, bot: str
@@ -147,6 +150,8 @@ class _Comparison:
         self._settings = settings
         self._bot = bot
         self._texts: dict[int, str | None] = {}
+        self._verdicts: dict[int, dict[str, RevertVerdict]] = {}
+        """Of each later revision that was analysed, by link."""
 
     def reverts(self, links: Sequence[EditedLink], newest: RevisionFacts, now: str) -> Iterator[FoundRevert]:
         found = [
@@ -164,29 +169,43 @@ class _Comparison:
             later.append(newest)
         self._texts = {newest.revision: now}
         earlier = frozenset(each.sha1 for each in self._reader.until(self._edit.page, self._edit.parent))
+        by_place: dict[int, list[EditedLink]] = {}
         for link, verdict in found:
-            place = self._place_of(link, verdict, later)
+            by_place.setdefault(self._place_of(link, verdict, later, links), []).append(link)
+        for place, changed in sorted(by_place.items()):
             revision = later[place]
             if revision.user == self._bot:
                 continue
             is_restored = revision.sha1 != "" and revision.sha1 in earlier
             until = later[: place + 1] if is_restored else [revision]
             signs = RevisionSigns(tags, tuple(map(_later, until)), earlier)
-            [finding] = self._findings([link], self._text(revision.revision) or now, signs)
-            if finding.verdict is RevertVerdict.REVERTED or finding.is_false_positive:
-                yield FoundRevert(self._edit, link, finding, revision)
+            findings = self._findings(changed, self._text(revision.revision) or now, signs)
+            for link, finding in zip(changed, findings, strict=True):
+                if finding.verdict is RevertVerdict.REVERTED or finding.is_false_positive:
+                    yield FoundRevert(self._edit, link, finding, revision)
 
-    def _place_of(self, link: EditedLink, verdict: RevertVerdict, later: Sequence[RevisionFacts]) -> int:
-        """Where in `later` the link came into the state in which it is now, by halving."""
+    def _place_of(
+        self, link: EditedLink, verdict: RevertVerdict, later: Sequence[RevisionFacts], links: Sequence[EditedLink]
+    ) -> int:
+        """Where in `later` the link, one of `links`, came into the state in which it is now, by halving."""
         before, at = -1, len(later) - 1
         while at - before > 1:
             middle = (before + at) // 2
-            text = self._text(later[middle].revision)
-            if text is not None and self._findings([link], text)[0].verdict is verdict:
+            if self._verdicts_at(later[middle].revision, links).get(link.normal) is verdict:
                 at = middle
             else:
                 before = middle
         return at
+
+    def _verdicts_at(self, revision: int, links: Sequence[EditedLink]) -> dict[str, RevertVerdict]:
+        """What a revision makes of these links; nothing if its text is hidden."""
+        if revision not in self._verdicts:
+            text = self._text(revision)
+            findings = () if text is None else self._findings(links, text)
+            self._verdicts[revision] = {
+                link.normal: finding.verdict for link, finding in zip(links, findings, strict=False)
+            }
+        return self._verdicts[revision]
 
     def _text(self, revision: int) -> str | None:
         if revision not in self._texts:

@@ -17,7 +17,7 @@ from weboid.core.wikitext.settings import WikiSettings
 from weboid.core.wikitext.templates import date_text
 from weboid_scripts.common.read_page import ReadPage
 from weboid_scripts.common.run_page import RunPage
-from weboid_scripts.common.saving import NotSaved, Saver
+from weboid_scripts.common.saving import CONFLICT, NotSaved, Saver
 from weboid_scripts.weblinks.dead_links import LinkJudgement, LinkStanding
 from weboid_scripts.weblinks.link_lines import shown
 from weboid_scripts.weblinks.scan_memory import ScanMemory
@@ -104,7 +104,10 @@ class TalkPages:
         if self._saver is None:
             pywikibot.showDiff(read.text, edit.text)
             return True
-        self._run_page.before_edit()
+        self._saver.wait_for_turn()
+        if not self._run_page.before_edit(read):
+            pywikibot.warning(f"[[{title}]] was not saved ({CONFLICT}): somebody has edited it.")
+            return False
         summary = str(
             i18n.twtranslate(self._site, f"weboid-talk-summary-{edit.action.value}", {"count": len(edit.links)})
         )
