@@ -150,3 +150,16 @@ def test_a_tag_in_a_label_does_not_move_along() -> None:
     assert after.startswith(f"* {{{{Webarchiv|url={URL}|wayback={_STAMP}|text=Fest|")
     assert after.endswith("}} x")
     assert "Toter" not in after
+
+
+def test_an_archive_template_with_several_copies_stays_beside_its_citation() -> None:
+    more = f"|url2=https://web.archive.org/web/20150507093011/{URL}|date2=7 May 2015"
+    before = f"<ref>{_CITE} {_WEBARCHIVE[:-2]}{more}}}}}</ref>"
+    assert repaired(before) == before
+
+
+def test_a_copy_in_a_parameter_that_the_settings_do_not_know_is_a_copy() -> None:
+    before = f"{{{{Lien web|titre=A|url={URL}|archiv-url={COPY}|brisé le=2019-05-21}}}}"
+    assert repaired(before, "frwiki") == before
+    other = before.replace(COPY, COPY.replace("history", "another"))
+    assert f"|archive-url={COPY}|" in repaired(other, "frwiki")

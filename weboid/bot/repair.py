@@ -22,7 +22,7 @@ from weboid.bot.archived import (
 from weboid.bot.decisions import COPIES_NOT_KNOWN, LinkState, RepairAction, decide
 from weboid.bot.edits import edits_for
 from weboid.bot.exclusion import excludes
-from weboid.bot.page_links import RepairableLink, page_links
+from weboid.bot.page_links import ArchiveMark, RepairableLink, page_links
 from weboid.bot.parameters import TextEdit
 from weboid.bot.rewriting import Writing, stated_by, tagged_by
 from weboid.core.archive.copies import CopyState
@@ -194,13 +194,16 @@ def _state_of_citation(writing: Writing, link: RepairableLink, answers: KnownLin
         copy = standing_of(link.wrapped, link.url, answers, writing.now)
     elif link.archives:
         copy = _standing_of_mark(link, answers, writing.now)
+    elif _has_copy_elsewhere(writing, citation, link.url, answers):
+        copy = CopyStanding.GOOD
     if link.wrapped is not None:
         may_go = archive_url and copy is CopyStanding.GOOD and settings.options.replace_deprecated_archives
         is_movable = bool(may_go) or standing_of(link.wrapped, link.url, answers, writing.now) is CopyStanding.GOOD
     elif link.archives and not archive_url and not has_stamp:
-        address = link.archives[0].address
-        is_movable = len(link.archives) == 1 and address is not None and copy_at(address) is not None
-        is_obsolete = address is None and link.archives[0].obsolete is not None
+        mark = link.archives[0]
+        is_one = len(link.archives) == 1 and not _names_more(writing, mark)
+        is_movable = is_one and mark.address is not None and copy_at(mark.address) is not None
+        is_obsolete = mark.address is None and mark.obsolete is not None
     is_dated = has_stamp or (citation.archive_date is not None and bool(citation.archive_date.value))
     return LinkState(
         copy=copy,
@@ -215,6 +218,22 @@ def _state_of_citation(writing: Writing, link: RepairableLink, answers: KnownLin
         says_dead_silently=status is not None and status.default_with_archive == status.dead,
         tags_by_stating=settings.dead_tag.place == "swallow",
     )
+
+
+def _has_copy_elsewhere(writing: Writing, citation: Citation, url: str, answers: KnownLinks) -> bool:
+    """Whether a parameter that the settings do not know, such as that of another wiki, holds a copy of the link."""
+    given = [writing.wikitext.value_of(each) for each in citation.template.parameters]
+    return any(
+        copy_at(value) is not None and standing_of(value, url, answers, writing.now) is CopyStanding.GOOD
+        for value in given
+        if "//" in value and value != url
+    )
+
+
+def _names_more(writing: Writing, mark: ArchiveMark) -> bool:
+    """Whether an archive template names other addresses, too, such as further copies."""
+    given = {writing.wikitext.value_of(each) for each in mark.template.parameters}
+    return any(form_of(value) is not None for value in given - {mark.address, mark.url})
 
 
 def _is_of_another_link(writing: Writing, citation: Citation, address: str) -> bool:
