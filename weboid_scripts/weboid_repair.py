@@ -8,8 +8,9 @@ Which pages:
 
 -weboid:dead      Pages with links that have died since the last run. The
                   journal in pywikibot's folder keeps the place; pages that
-                  filters leave out count as done. With -limit and with
-                  -simulate the place stays as it was.
+                  filters leave out count as done. With -limit:N it ends
+                  after N pages that had something to repair; then, and with
+                  -simulate, the place stays as it was.
 
 &params;
 
@@ -124,7 +125,10 @@ def _bot(site: Any, options: RepairOptions, dbname: str, journal: Journal | None
         batches.again,
         _now,
     )
-    bots.append(RepairBot(place, _pages(batches, site, client, options, dbname, journal), always=options.is_always))
+    pages = _pages(batches, site, client, options, dbname, journal)
+    # Pages of the list that were repaired before do not count, or a run with -limit would meet them for ever.
+    most = (options.factory.limit or None) if options.is_dead else None
+    bots.append(RepairBot(place, pages, always=options.is_always, most=most))
     return bots[0]
 
 
@@ -143,8 +147,7 @@ def _pages(
         return batches.pages(_parts(chosen_pages(options.factory.getCombinedGenerator)))
     keeps_place = not config.simulate and not options.factory.limit
     dead = DeadPages(site, client, journal, dbname, keeps_place=keeps_place, now=_now)
-    pages = batches.pages(_filtered(options.factory, batch) for batch in dead.batches())
-    return islice(pages, options.factory.limit) if options.factory.limit else pages
+    return batches.pages(_filtered(options.factory, batch) for batch in dead.batches())
 
 
 def _parts(pages: Iterator[Any]) -> Iterator[Iterator[Any]]:

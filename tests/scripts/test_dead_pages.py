@@ -62,6 +62,14 @@ def test_limits_and_filters_hold_for_dead_pages(wiki: Scene) -> None:
     assert [each["pageid"] for each in wiki.wiki.edits] == list(map(str, list(pages)[:2]))
 
 
+def test_a_limit_counts_pages_that_had_something_to_repair(wiki: Scene) -> None:
+    pages = {add_page(wiki, title): title for title in ("A", "B", "C")}
+    wiki.service.add_change(URL, pages)
+    for done in (1, 2, 3, 3):
+        run(wiki, "-weboid:dead", "-limit:1", "-always")
+        assert [each["pageid"] for each in wiki.wiki.edits] == list(map(str, pages))[:done]
+
+
 def test_links_on_very_many_pages_are_followed_on_the_wiki(wiki: Scene) -> None:
     first, second = add_page(wiki, "A"), add_page(wiki, "B")
     wiki.service.add_change(URL, {first: "A"})

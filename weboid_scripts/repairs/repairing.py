@@ -32,6 +32,7 @@ from weboid_scripts.reverts.revert_check import RevertCheck, too_many_reverts
 _MOST_REFUSALS: Final = 10
 """Edits in a row that the wiki refuses for reasons of which nothing is known here; then the run ends."""
 TALK: Final = "talk-instead"
+DECLINED: Final = "declined"
 _PERHAPS_SAVED: Final = frozenset({CONFLICT, NO_CHANGE})
 """What the wiki says, too, where it has saved the edit, but its answer was lost, so that pywikibot sent it again."""
 _EDITS_BETWEEN_LOOKS: Final = 50
@@ -58,9 +59,14 @@ class RepairPlace:
 
 
 class RepairBot(BaseBot):
-    """Repairs the pages of its generator, which are AnsweredPage, and asks before each edit unless `always` is set."""
+    """Repairs the pages of its generator, which are AnsweredPage, and asks before each edit unless `always` is set.
 
-    def __init__(self, place: RepairPlace, generator: Iterator[AnsweredPage], *, always: bool) -> None:
+    It ends after `most` pages that had an edit to be saved, shown or declined; None = when there are no more.
+    """
+
+    def __init__(
+        self, place: RepairPlace, generator: Iterator[AnsweredPage], *, always: bool, most: int | None = None
+    ) -> None:
         super().__init__(generator=generator, always=always)
         self.done: Counter[str] = Counter()
         self.left: Counter[str] = Counter()
@@ -70,6 +76,8 @@ class RepairBot(BaseBot):
         self._checked_by: Any = None
         self._refusals = 0
         self._edits = 0
+        self._most = most
+        self._offered = 0
         journal = None if self._is_simulated else place.journal
         self._waiting = None if journal is None else WaitingPages(journal.file, place.dbname)
         self._waits = False
@@ -88,6 +96,8 @@ class RepairBot(BaseBot):
             for page in self.generator:
                 self.counter["read"] += 1
                 self.treat(page)
+                if self._offered == self._most:
+                    break
         except (QuitKeyboardInterrupt, KeyboardInterrupt):
             pywikibot.info("Ended by the operator.")
         finally:
@@ -105,6 +115,7 @@ class RepairBot(BaseBot):
             outcome = read if isinstance(read, str) else self._repair(replace(page, read=read))
         if outcome is not None:
             self.left[outcome] += 1
+        self._offered += outcome in (None, DECLINED)
         if self._waiting is not None:
             if self._waits or outcome == CONFLICT:
                 self._waiting.begin(page.read.page, self._place.now())
@@ -133,7 +144,7 @@ class RepairBot(BaseBot):
             self._count(repaired.changes)
             return None
         if not self.user_confirm("Do you want to accept these changes?"):
-            return "declined"
+            return DECLINED
         return self._save(page, repaired, summary)
 
     def _repaired(self, page: AnsweredPage, known: KnownLinks) -> RepairedPage | None:
