@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Finds edits of weboid_repair that people have taken back, says who and probably why, and reports wrong verdicts.
 
 It goes through the journal of this wiki and looks at what became of each link that was repaired, also where the link
@@ -20,11 +19,13 @@ These command line parameters can be used:
 
 -service:URL     The service; also by the environment's WEBOID_SERVICE (https://weboid.toolforge.org).
 
--farm:CODE       The group of wikis, as the service calls it (WMF).
+-farm:NAME       The farm of the wiki (WMF).
 
--settings:FILE   Settings of the wiki, in the place of its page MediaWiki:Weboid.json.
+-settings:FILE   The wiki's settings, instead of its page MediaWiki:Weboid.json.
 
 The token of a trusted client, without which nothing is reported, is taken from the environment's WEBOID_TOKEN.
+
+Exit status: 0 done, 2 something must be corrected first.
 """
 
 import sys

@@ -18,7 +18,6 @@ from weboid.bot.reverts import (
     RevertReason,
     RevertVerdict,
     RevisionSigns,
-    analyse,
     analyse_links,
 )
 
@@ -36,7 +35,7 @@ def found(before: str, now: str, /, *, wiki: str = "enwiki", entry: EditedLink =
     links = known("dead", None) if entry.action == "tagged" else known()
     after = repaired(before, wiki, links=links)
     assert after != before
-    return analyse(entry, before, after, now, settings_of(wiki), "WeboidBot", RevisionSigns(**signs))
+    return analyse_links([entry], before, after, now, settings_of(wiki), "WeboidBot", RevisionSigns(**signs))[0]
 
 
 class Case(NamedTuple):
@@ -98,8 +97,8 @@ def test_other_links_that_were_always_as_repaired_are_no_proof_that_it_was_kept(
     before = f"[{URL} A] {tag} and [{URL} B]"
     after = before.replace(f" {tag}", "")
     entry = EditedLink(URL, "", "revived", "working")
-    assert analyse(entry, before, after, before, settings_of(), "W").verdict is RevertVerdict.REVERTED
-    assert analyse(entry, before, after, f"{after} C", settings_of(), "W").verdict is RevertVerdict.KEPT
+    assert analyse_links([entry], before, after, before, settings_of(), "W")[0].verdict is RevertVerdict.REVERTED
+    assert analyse_links([entry], before, after, f"{after} C", settings_of(), "W")[0].verdict is RevertVerdict.KEPT
 
 
 @pytest.mark.parametrize(
@@ -114,8 +113,8 @@ def test_also_what_was_only_written_better_is_known_when_it_is_put_back(text: st
     page = repair(text, settings_of(cosmetic_only_edits=True), known(), now=NOW)
     (change,) = page.changes
     entry = EditedLink(URL, "", change.action.value, change.why)
-    assert analyse(entry, text, page.text, text, settings_of(), "W").verdict is RevertVerdict.REVERTED
-    assert analyse(entry, text, page.text, page.text, settings_of(), "W").verdict is RevertVerdict.KEPT
+    assert analyse_links([entry], text, page.text, text, settings_of(), "W")[0].verdict is RevertVerdict.REVERTED
+    assert analyse_links([entry], text, page.text, page.text, settings_of(), "W")[0].verdict is RevertVerdict.KEPT
 
 
 def test_the_same_address_in_another_spelling_is_the_same_link() -> None:

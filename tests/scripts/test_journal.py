@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from support.repair_scene import last_skip
 
 from weboid.bot.reverts import EditedLink
 from weboid_scripts.journal.journal import Edit, Journal, NotedRevert, RevertShare
@@ -130,8 +131,8 @@ def test_cursor_and_count_do_not_touch_each_other(journal: Journal) -> None:
 def test_the_last_skip_of_a_link_counts(journal: Journal) -> None:
     journal.note_skip("dewiki", 7, LINK.normal, "frozen", NOW)
     journal.note_skip("dewiki", 7, LINK.normal, "reverted", NOW + timedelta(days=1))
-    assert journal.last_skip("dewiki", 7, LINK.normal) == ("reverted", NOW + timedelta(days=1))
-    assert journal.last_skip("dewiki", 7, OTHER.normal) is None
+    assert last_skip(journal, "dewiki", 7, LINK.normal) == ("reverted", int((NOW + timedelta(days=1)).timestamp()))
+    assert last_skip(journal, "dewiki", 7, OTHER.normal) is None
 
 
 def test_two_have_it_open(journal: Journal, path: Path) -> None:

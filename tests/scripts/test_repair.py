@@ -8,7 +8,7 @@ import pytest
 from pywikibot import config
 from support.little_bot_wiki import BOT
 from support.little_service import link
-from support.repair_scene import COPY, TEXT, URL, WIKI, Scene, add_page, journal_of, run, settings
+from support.repair_scene import COPY, TEXT, URL, WIKI, Scene, add_page, journal_of, last_skip, run, settings
 
 from weboid.bot.repair import repair
 from weboid_scripts.journal.journal import FILE_NAME
@@ -75,7 +75,7 @@ def test_what_the_wiki_refuses_is_noted_and_the_run_goes_on(
     assert wiki.wiki.text("A") == TEXT
     assert wiki.wiki.text("B") != TEXT
     with journal_of(wiki) as journal:
-        noted = journal.last_skip(WIKI, page, URL)
+        noted = last_skip(journal, WIKI, page, URL)
         assert noted is not None
         assert noted[0] == word
         assert journal.unfinished_edits(WIKI) == []
@@ -227,7 +227,7 @@ def test_what_somebody_edited_since_is_left_alone_while_the_wiki_does_not_tell_h
     run(wiki, "-page:A", "-always")
     assert wiki.wiki.text("A") == TEXT
     with journal_of(wiki) as journal:
-        noted = journal.last_skip(WIKI, page, URL)
+        noted = last_skip(journal, WIKI, page, URL)
     assert noted is not None
     assert noted[0] == "unknown"  # This wiki keeps no history.
 

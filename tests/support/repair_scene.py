@@ -49,3 +49,11 @@ def run(scene: Scene, *words: str) -> None:
 def journal_of(scene: Scene) -> Journal:
     """The operator's journal."""
     return Journal(scene.folder / FILE_NAME)
+
+
+def last_skip(journal: Journal, wiki: str, page: int, normal: str) -> tuple[str, int] | None:
+    """Why and when (in seconds) a link was last left alone, as the journal has it for whoever opens its file."""
+    found = journal.file.rows(
+        "SELECT why, moment FROM skips WHERE wiki = ? AND page = ? AND normal = ?", (wiki, page, normal)
+    )
+    return found[0] if found else None

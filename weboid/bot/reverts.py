@@ -114,22 +114,6 @@ class _Revert(NamedTuple):
     is_beyond: bool
 
 
-def analyse(
-    entry: EditedLink,
-    before: str,
-    after: str,
-    later: str,
-    settings: WikiSettings,
-    bot: str,
-    signs: RevisionSigns | None = None,
-) -> RevertFinding:
-    """What became of one repair; `before` is the text that was edited, `after` what was saved, `later` a newer one.
-
-    `bot` is the name by which pages admit or exclude it, and that of its account.
-    """
-    return analyse_links([entry], before, after, later, settings, bot, signs)[0]
-
-
 def analyse_links(
     entries: Iterable[EditedLink],
     before: str,
@@ -139,7 +123,11 @@ def analyse_links(
     bot: str,
     signs: RevisionSigns | None = None,
 ) -> list[RevertFinding]:
-    """The same for several links of one edit, in their order; each text is read once."""
+    """What became of the repairs of one edit, in the order of `entries`; each text is read once.
+
+    `before` is the text that was edited, `after` what was saved, `later` a newer one; `bot` is the name by which pages
+    admit or exclude it, and that of its account.
+    """
     texts = [_seen_in(text, settings, bot) for text in (before, after, later)]
     revert = _revert(signs or RevisionSigns(), before, bot)
     findings = []

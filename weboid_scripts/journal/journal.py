@@ -274,13 +274,6 @@ class Journal:
             (wiki, page, normal, why, _seconds(moment)),
         )
 
-    def last_skip(self, wiki: str, page: int, normal: str) -> tuple[str, datetime] | None:
-        """Why and when a link was last left alone."""
-        found = self.file.rows(
-            "SELECT why, moment FROM skips WHERE wiki = ? AND page = ? AND normal = ?", (wiki, page, normal)
-        )
-        return (found[0][0], _moment(found[0][1])) if found else None
-
     def cursor(self, wiki: str) -> str | None:
         """Where the change feed of a wiki goes on; None at the beginning."""
         found = self.file.rows("SELECT cursor FROM wikis WHERE wiki = ?", (wiki,))
