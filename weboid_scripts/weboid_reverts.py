@@ -1,8 +1,8 @@
 """Finds edits of weboid_repair that people have taken back, says who and probably why, and reports wrong verdicts.
 
 It goes through the journal of this wiki and looks at what became of each link that was repaired, also where the link
-alone was put back. What was taken back is not done again. Where Weboid's verdict may have been wrong, the service is
-told, and lets no bot of this wiki repair that link before an administrator has looked at it.
+alone was put back. What was taken back is not done again. Where Weboid's verdict may have been wrong, that is
+reported to the service, which lets no bot of this wiki repair that link before an administrator has looked at it.
 
 These command line parameters can be used:
 

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from hashlib import sha1
 from pathlib import Path
 from time import process_time
-from types import SimpleNamespace
 
 import pytest
 from support.little_history import BOT, LittleHistory
@@ -56,7 +55,7 @@ class Wiki:
         return RevertCheck(self.site, self.journal, wiki=WIKI, settings=settings_of(), bot=BOT)
 
     def may_repair(self) -> dict[str, str | None]:
-        return self.check().may_repair(SimpleNamespace(pageid=PAGE), [URL, OTHER])
+        return self.check().may_repair(PAGE, [URL, OTHER])
 
     def examined(self, *edits: Edit) -> list[ExaminedEdit]:
         search = RevertSearch(self.site, self.journal, settings_of(), BOT)
@@ -113,7 +112,7 @@ def test_an_undone_edit_of_hundreds_of_links_is_examined_at_once(wiki: Wiki) -> 
     for number in range(8):
         wiki.site.revise(8, "Author", f"{before if number > 2 else done}\n\nNews {number}.")
     begin_s = process_time()
-    reasons = wiki.check().may_repair(SimpleNamespace(pageid=8), urls)
+    reasons = wiki.check().may_repair(8, urls)
     assert process_time() - begin_s < 8.0
     assert reasons == dict.fromkeys(urls, REVERTED)
     [edit] = wiki.journal.edits_of_link(WIKI, 8, links[0].normal)
@@ -152,7 +151,7 @@ def test_an_older_version_restored_past_our_edit_is_no_fault_of_ours_but_not_rep
     assert {str(each.finding.why) for each in examined.reverts} == {"vandalism-revert"}
     assert {each.revision.user for each in examined.reverts} == {"Guard"}
     assert not any(each.finding.is_false_positive for each in examined.reverts)
-    assert wiki.check().may_repair(SimpleNamespace(pageid=page), [URL]) == {URL: REVERTED}
+    assert wiki.check().may_repair(page, [URL]) == {URL: REVERTED}
 
 
 def _blanked_and_restored(wiki: Wiki) -> None:
@@ -217,7 +216,7 @@ def test_a_silent_wiki_means_not_now_for_what_was_done_before_alone(wiki: Wiki) 
     wiki.site.is_silent = True
     assert wiki.may_repair() == {URL: UNKNOWN, OTHER: UNKNOWN}
     third = "http://third.example.org/"
-    assert wiki.check().may_repair(SimpleNamespace(pageid=PAGE), [third, "no url"]) == {third: None, "no url": None}
+    assert wiki.check().may_repair(PAGE, [third, "no url"]) == {third: None, "no url": None}
     wiki.site.is_silent = False
     assert wiki.may_repair() == {URL: None, OTHER: None}
     wiki.site.is_silent = True
@@ -226,7 +225,7 @@ def test_a_silent_wiki_means_not_now_for_what_was_done_before_alone(wiki: Wiki) 
 
 
 def test_a_link_that_the_journal_does_not_have_costs_the_wiki_nothing(wiki: Wiki) -> None:
-    wiki.check().may_repair(SimpleNamespace(pageid=8), [URL, OTHER])
+    wiki.check().may_repair(8, [URL, OTHER])
     assert wiki.site.asked == []
 
 

@@ -48,7 +48,7 @@ def run_script(script: Callable[[Any, list[str]], None], arguments: Sequence[str
         # Whoever read the output has seen enough, as in ``| head``; what pywikibot writes at its end goes nowhere, too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except EOFError:
-        pywikibot.error("Nobody is there to be asked. Run it in a terminal, or with -always, or with -simulate.")
+        pywikibot.error("There is nobody to ask. Run it in a terminal, or with -always, or with -simulate.")
     except (Error, RequestException, ConnectionError) as error:
         pywikibot.error(f"The wiki does not do what was requested: {brief(error)}. Start again later.")
     else:

@@ -158,7 +158,7 @@ class RepairBot(BaseBot):
 
     def _taken_back(self, page: AnsweredPage, changes: tuple[LinkChange, ...]) -> set[str]:
         """The normal forms of links whose repair may not be made again."""
-        reasons = self._check_of(page).may_repair(self._pywikibot_page(page), [each.url for each in changes])
+        reasons = self._check_of(page).may_repair(page.read.page, [each.url for each in changes])
         frozen = set()
         for url, why in reasons.items():
             key = key_of(url)

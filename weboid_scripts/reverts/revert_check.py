@@ -32,17 +32,16 @@ class RevertCheck:
         self._journal = journal
         self._wiki = wiki
 
-    def may_repair(self, page: Any, urls: Iterable[str]) -> dict[str, str | None]:
+    def may_repair(self, page: int, urls: Iterable[str]) -> dict[str, str | None]:
         """By each URL as written: None if it may be repaired, else REVERTED or UNKNOWN.
 
-        `page` is pywikibot's, or its number. The wiki is asked only for links which the journal has for this page.
+        `page` is the number of the page. The wiki is asked only for links which the journal has for this page.
         """
         keys = {url: key_of(url) for url in urls}
         wanted = {key for key in keys.values() if key is not None}
-        number = page if isinstance(page, int) else int(page.pageid)
-        edits = {edit.number: edit for key in wanted for edit in self._undecided(number, key)}
+        edits = {edit.number: edit for key in wanted for edit in self._undecided(page, key)}
         unknown = self._look_at([edits[each] for each in sorted(edits, reverse=True)])
-        reasons = {key: REVERTED if self._is_barred(number, key) else unknown.get(key) for key in wanted}
+        reasons = {key: REVERTED if self._is_barred(page, key) else unknown.get(key) for key in wanted}
         return {url: None if key is None else reasons[key] for url, key in keys.items()}
 
     def look_back(self) -> None:
