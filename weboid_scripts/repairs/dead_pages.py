@@ -70,8 +70,7 @@ class DeadPages:
     def _walk(self) -> Iterator[Any]:
         """Pages, and after those of each part of the list of changes where the next one begins."""
         yield from self._waiting()
-        since = None if self._journal is None else self._journal.cursor(self._dbname)
-        for part in self._client.changes(self._dbname, since=since, to="dead"):
+        for part in self._client.changes(self._dbname, since=self._place(), to="dead"):
             for change in part["changes"]:
                 if change.get("more") is True:
                     yield from self._users_of(change)
@@ -81,6 +80,23 @@ class DeadPages:
                     if page is not None:
                         yield page
             yield str(part["next"])
+
+    def _place(self) -> str | None:
+        """Where the last run ended; None = the beginning, also of a list that has not come as far as that.
+
+        Behind its end a list has nothing to tell, and does not say that it is another one.
+        """
+        place = None if self._journal is None else self._journal.cursor(self._dbname)
+        if place is None:
+            return None
+        end = self._client.newest_change(self._dbname)
+        if place.isdecimal() and int(place) <= end:
+            return place
+        pywikibot.warning(
+            f"The list of changes of {self._client.service} ends at {end}, before {brief(place)}, where the last run "
+            "ended: it was set up anew, or is another one. All of it is gone through from its beginning."
+        )
+        return None
 
     def _waiting(self) -> Iterator[Any]:
         """The pages that earlier runs could not repair yet, as far as the wiki still has them."""
