@@ -30,7 +30,7 @@ class DeadPages:
         self,
         site: Any,
         client: WeboidClient,
-        journal: Journal | None,
+        journal: Journal,
         dbname: str,
         *,
         keeps_place: bool,
@@ -41,7 +41,7 @@ class DeadPages:
         self._journal = journal
         self._now = now
         self._dbname = dbname
-        self._keeps_place = keeps_place and journal is not None
+        self._keeps_place = keeps_place
 
     def batches(self) -> Iterator[Iterator[Any]]:
         """Batches of up to 5,000 pages; one that was asked for counts as worked on when the next is asked for.
@@ -64,7 +64,7 @@ class DeadPages:
         self._note(reached)
 
     def _note(self, reached: str | None) -> None:
-        if self._keeps_place and self._journal is not None and reached is not None:
+        if self._keeps_place and reached is not None:
             self._journal.set_cursor(self._dbname, reached)
 
     def _walk(self) -> Iterator[Any]:
@@ -86,7 +86,7 @@ class DeadPages:
 
         Behind its end a list has nothing to tell, and does not say that it is another one.
         """
-        place = None if self._journal is None else self._journal.cursor(self._dbname)
+        place = self._journal.cursor(self._dbname)
         if place is None:
             return None
         end = self._client.newest_change(self._dbname)
@@ -100,8 +100,6 @@ class DeadPages:
 
     def _waiting(self) -> Iterator[Any]:
         """The pages that earlier runs could not repair yet, as far as the wiki still has them."""
-        if self._journal is None:
-            return
         waiting = WaitingPages(self._journal.file, self._dbname).find(self._now())
         while some := list(islice(waiting, _AT_ONCE)):
             answer = ask(self._site, prop="info", pageids="|".join(map(str, some)))
