@@ -42,6 +42,9 @@ _MOST_WAIT_S: Final = 300.0
 _PATIENCE: Final = frozenset({429, 502, 503, 504})
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _MOST_TEXT: Final = 300
+_MOST_CHANGE: Final = 10**18
+"""Numbers of changes are smaller."""
+_LAST_DAY: Final = "9999-12-31"
 _TOKEN: Final = re.compile(r"[!-~]{1,1000}")
 
 
@@ -135,7 +138,7 @@ class WeboidClient:
         while True:
             part = self._request("GET", "/changes", query)
             after = part.get("next")
-            if not isinstance(after, int) or isinstance(after, bool):
+            if not isinstance(after, int) or isinstance(after, bool) or not 0 <= after < _MOST_CHANGE:
                 raise ServiceGarbled(
                     f"{self.service} gives a list of changes without an end. Please report that to it."
                 )
@@ -146,6 +149,10 @@ class WeboidClient:
             if query["since"].isdecimal() and after <= int(query["since"]):
                 raise ServiceGarbled(f"{self.service} goes back in its list of changes. Please report that to it.")
             query["since"] = str(after)
+
+    def newest_change(self, dbname: str) -> int:
+        """The number at which the list of changes ends now: what a day that has yet to come stands for in it."""
+        return int(next(self.changes(dbname, since=_LAST_DAY))["next"])
 
     def normal(self, urls: Iterable[str], *, dbname: str | None = None) -> Iterator[dict[str, Any]]:
         """Normal form and class of each URL, in their order; URLs with line breaks or blank ones are left out."""

@@ -46,7 +46,6 @@ stopped the bot.
 
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from copy import copy
 from datetime import UTC, datetime
 from itertools import chain, islice
@@ -90,16 +89,12 @@ def repair_pages(site: Any, words: list[str]) -> None:
     is_simulated = bool(config.simulate)
     if not is_simulated:
         site.login()
-    path = Path(config.datafilepath(FILE_NAME))
-    with ExitStack() as stack:
-        # A simulation reads from the journal where to go on, and neither makes nor changes one.
-        journal = None
-        if path.is_file() or not is_simulated:
-            journal = stack.enter_context(Journal(path, is_read_only=is_simulated))
+    # A simulation reads from the journal where to go on, and neither makes nor changes one.
+    with Journal(Path(config.datafilepath(FILE_NAME)), is_read_only=is_simulated) as journal:
         _bot(site, options, dbname, journal, is_simulated=is_simulated).run()
 
 
-def _bot(site: Any, options: RepairOptions, dbname: str, journal: Journal | None, *, is_simulated: bool) -> RepairBot:
+def _bot(site: Any, options: RepairOptions, dbname: str, journal: Journal, *, is_simulated: bool) -> RepairBot:
     account = _account_of(site)
     client = options.common.client(site)
     bots: list[RepairBot] = []
@@ -140,7 +135,7 @@ def _account_of(site: Any) -> str:
 
 
 def _pages(
-    batches: PageBatches, site: Any, client: WeboidClient, options: RepairOptions, dbname: str, journal: Journal | None
+    batches: PageBatches, site: Any, client: WeboidClient, options: RepairOptions, dbname: str, journal: Journal
 ) -> Iterator[AnsweredPage]:
     """The pages to repair, with what is known of them."""
     if not options.is_dead:

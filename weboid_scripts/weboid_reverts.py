@@ -10,7 +10,7 @@ These command line parameters can be used:
 
 -limit:N         Look at the last N edits at most.
 
--simulate        Report nothing.
+-simulate        Report nothing, and leave the journal as it is.
 
 -release:N       Revision N of the bot, though reverted, may be done again. Looks at nothing else.
 
@@ -66,7 +66,7 @@ def _run(site: Any, words: list[str]) -> None:
     if config.simulate and (options.is_resuming or options.release is not None):
         raise OptionRefused("-resume and -release: change the journal alone. Give them without -simulate.")
     wiki = common.dbname(site)
-    with Journal(Path(config.datafilepath(FILE_NAME))) as journal:
+    with Journal(Path(config.datafilepath(FILE_NAME)), is_read_only=bool(config.simulate)) as journal:
         if options.is_resuming:
             journal.count_anew(wiki)
             pywikibot.info(f"Reverts of edits that were made on {wiki} until now do not count any more.")

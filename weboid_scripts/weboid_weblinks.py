@@ -37,6 +37,9 @@ What is done:
 
 -journal:FILE     The file that remembers scans; otherwise weboid-journal.sqlite3 in pywikibot's folder.
 
+-simulate         Pywikibot's global option: shows reports, saves none. The
+                  journal stays as it is, unless links are scanned.
+
 -rate:N           At most N edits a minute on talk pages, such as -rate:6; and never faster than pywikibot's own
                   put_throttle.
 
@@ -95,7 +98,9 @@ def _run(site: Any, words: list[str]) -> None:
     factory = GeneratorFactory(site=site)
     if unknown := [argument for argument in options.others if not is_generator(factory, argument)]:
         raise OptionRefused(f"{brief(' '.join(unknown))}: there is no such option. See pwb weboid_weblinks -help")
-    with closing(JournalFile(options.journal)) as file:
+    # What was scanned must be remembered, or servers would be asked again too soon.
+    is_read_only = bool(config.simulate) and not options.scan
+    with closing(JournalFile(options.journal, is_read_only=is_read_only)) as file:
         memory = ScanMemory(file)
         if not (options.repeat or options.xml is not None or factory.gens):
             raise OptionRefused("No pages were chosen. Name some, such as -page:TITLE or -start:!")

@@ -65,6 +65,20 @@ def test_changes_go_on_to_the_end(service: LittleService) -> None:
     assert [change["change"] for part in parts for change in part["changes"]] == list(range(12, 251, 2))
 
 
+@pytest.mark.parametrize("after", ["-1", "1" + 18 * "0", "true", "null"])
+def test_a_list_of_changes_that_goes_on_nowhere_is_none(service: LittleService, after: str) -> None:
+    service.misdeeds = [garbage(f'{{"version": 2, "changes": [], "next": {after}, "more": false}}'.encode())]
+    with pytest.raises(ServiceGarbled, match="without an end"):
+        list(client_of(service).changes(WIKI))
+
+
+def test_the_newest_change_is_known(service: LittleService) -> None:
+    assert client_of(service).newest_change(WIKI) == 0
+    for number in range(3):
+        service.add_change(f"http://a.demo/{number}", {})
+    assert client_of(service).newest_change(WIKI) == 3
+
+
 def test_a_list_of_changes_that_goes_back_is_none(service: LittleService) -> None:
     parts = [f'{{"version": 2, "changes": [], "next": {after}, "more": true}}'.encode() for after in (5, 4, 5)]
     service.misdeeds = [garbage(part) for part in parts]

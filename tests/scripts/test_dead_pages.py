@@ -27,6 +27,23 @@ def test_dead_pages_come_from_the_feed_once(wiki: Scene) -> None:
     assert wiki.wiki.reads() == reads + 1
 
 
+def test_a_service_that_was_set_up_anew_is_gone_through_from_its_beginning(
+    wiki: Scene, capfd: pytest.CaptureFixture[str]
+) -> None:
+    first, second = add_page(wiki, "A"), add_page(wiki, "B")
+    for _ in range(3):
+        wiki.service.add_change(URL, {first: "A"})
+    run(wiki, "-weboid:dead", "-always")
+    wiki.service.changes.clear()
+    wiki.service.add_change(URL, {second: "B"})
+    capfd.readouterr()
+    run(wiki, "-weboid:dead", "-always")
+    assert [edit["pageid"] for edit in wiki.wiki.edits] == [str(first), str(second)]
+    assert "ends at 1, before 3" in "".join(capfd.readouterr())
+    run(wiki, "-weboid:dead", "-always")
+    assert "anew" not in "".join(capfd.readouterr())
+
+
 def test_a_run_that_is_stopped_keeps_its_place(wiki: Scene) -> None:
     page = add_page(wiki, "A")
     wiki.service.add_change(URL, {page: "A"})

@@ -156,6 +156,24 @@ for revision in range(1, 10_000_000):
 """
 
 
+def test_a_file_that_is_only_read_stays_as_it_is(journal: Journal, path: Path) -> None:
+    number = journal.note_edit(EDIT)
+    before = path.read_bytes()
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("BEGIN IMMEDIATE")  # as while another run writes
+        with Journal(path, is_read_only=True) as copy:
+            copy.note_revert(_revert(number))
+            assert len(copy.reverts_of(number)) == 1
+    assert path.read_bytes() == before
+    assert journal.reverts_of(number) == []
+
+
+def test_a_file_that_is_not_there_and_only_read_is_not_made(path: Path) -> None:
+    with Journal(path, is_read_only=True) as copy:
+        assert copy.cursor("dewiki") is None
+    assert not path.exists()
+
+
 def test_what_was_noted_survives_a_kill(path: Path) -> None:
     root = Path(__file__).resolve().parents[2]
     environ = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{root / 'tests'}"}
@@ -254,6 +272,14 @@ def test_who_waits_in_vain_for_another_script_is_told_and_can_go_on(
         reader.execute("COMMIT")
         journal.note_edit(EDIT)
         assert reader.execute("SELECT count(*) FROM edits").fetchall() == [(1,)]
+
+
+def test_who_only_reads_does_not_wait_for_ever(journal: Journal, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weboid_scripts.journal.journal_file._PATIENCE_S", 0.05)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(JournalError, match="another script"):
+            Journal(path, is_read_only=True)
 
 
 def test_what_is_written_together_is_written_whole_or_not(path: Path) -> None:

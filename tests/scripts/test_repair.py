@@ -93,12 +93,15 @@ def _edited_once(wiki: Scene, then: Callable[[], object]) -> None:
     wiki.wiki.before_saving = before
 
 
-def test_a_conflict_is_read_and_analysed_once_more(wiki: Scene) -> None:
+def test_a_conflict_is_read_and_analysed_once_more(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:
     add_page(wiki, "A")
     _edited_once(wiki, lambda: wiki.wiki.save("A", f"New. {TEXT}"))
     run(wiki, "-page:A", "-always")
     assert wiki.wiki.text("A").startswith("New. Fact.")
     assert COPY in wiki.wiki.text("A")
+    out = "".join(capfd.readouterr())
+    assert "It is read and analysed once more." in out
+    assert "left alone" not in out.partition("1 page read")[0]
 
 
 def test_a_page_that_changed_since_it_was_read_is_analysed_again_before_it_is_saved(
@@ -141,7 +144,9 @@ def test_a_second_conflict_is_left_alone(wiki: Scene, capfd: pytest.CaptureFixtu
     run(wiki, "-page:A", "-always")
     assert wiki.wiki.counted["edit"] == 2
     assert wiki.wiki.text("A") == f"New. New. {TEXT}"
-    assert "1  edit-conflict" in "".join(capfd.readouterr())
+    out = "".join(capfd.readouterr())
+    assert "1  edit-conflict" in out
+    assert (out.count("A is not saved: edit-conflict"), out.count("once more")) == (2, 1)
 
 
 def test_a_page_that_was_repaired_meanwhile_needs_nothing(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:

@@ -144,7 +144,7 @@ class LittleService:
         }  # fmt: skip
 
     def _changes(self, fields: Mapping[str, str]) -> web.Response:
-        since = int(fields["since"]) if fields["since"].isdecimal() else 0
+        since = self._since(fields["since"])
         wanted = fields["to"].split("|") if fields.get("to") else []
         later = [change for change in self.changes if change["change"] > since]
         looked = later[:_MOST_CHANGES]
@@ -154,6 +154,13 @@ class LittleService:
         scope = {"wiki": self.dbname, "page": None, "category": None, "members": None, "partial": False}
         told_of = {**scope, "since": since, "to": wanted, "next": after, "more": more}
         return web.json_response({**HEAD, **told_of, "changes": told})
+
+    def _since(self, given: str) -> int:
+        """A number, or the one before the first change of a day."""
+        if given.isdecimal():
+            return int(given)
+        of_day = (change["change"] for change in self.changes if change["day"] >= given)
+        return next(of_day, self.changes[-1]["change"] + 1 if self.changes else 1) - 1
 
     def _normal(self, fields: Mapping[str, str]) -> web.Response:
         urls = [url for url in fields["urls"].splitlines() if url]

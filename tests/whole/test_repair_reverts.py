@@ -132,7 +132,9 @@ def test_every_way_to_take_an_edit_back_is_found_and_reported_once(bench: Bench)
         way(bench, edit)
     bench.wiki.admin.save("Page restored", PLAIN, "rvv")
     bench.wiki.run_jobs()
+    before = (bench.operator.folder / FILE_NAME).read_bytes()
     told = bench.run("-simulate")
+    assert (bench.operator.folder / FILE_NAME).read_bytes() == before
     assert "What would be reported" in told
     assert bench.service.reverts == []
     told = bench.run(token=None)

@@ -229,8 +229,8 @@ def test_protected_and_filtered_pages_do_not_end_the_run(bench: Bench) -> None:
     assert bench.admin.text("Bazaar") == sold
     assert bench.is_done("Free")
     assert bench.is_done("After the bazaar")
-    assert "Closed is left alone: protected" in ran.out
-    assert "Bazaar is left alone: spam-blacklist" in ran.out
+    assert "Closed is not saved: protected" in ran.out
+    assert "Bazaar is not saved: spam-blacklist" in ran.out
 
 
 def test_pages_that_are_none_to_repair_are_left_alone(bench: Bench) -> None:

@@ -15,6 +15,7 @@ from support.little_service import LittleService, link, open_little_service, ser
 from support.pwb import BOT, BotWiki, Operator, PwbRun
 
 from weboid.assets import asset
+from weboid_scripts.journal.journal import FILE_NAME
 from weboid_scripts.weblinks.talk import TalkEntry, TalkWords, talk_edit
 
 pytestmark = pytest.mark.long
@@ -69,8 +70,11 @@ def test_a_report_is_written_updated_and_removed(place: Place) -> None:
     assert re.search(r"^links +3$", ran.out, re.MULTILINE)
     assert re.search(r"^  dead +1$", ran.out, re.MULTILINE)
     assert wiki.text(talk) == THREAD
+    journal = place.operator.folder / FILE_NAME
+    before = journal.read_bytes()
     ran = place.run(f"-page:{title}", "-talk", "-simulate")
     assert (ran.status, "Report of dead links" in ran.out, wiki.text(talk)) == (0, True, THREAD), ran.out
+    assert journal.read_bytes() == before
 
     for _ in range(2):
         ran = place.run(f"-page:{title}", "-talk")

@@ -73,7 +73,8 @@ class RevertShare:
 
 
 class Journal:
-    """An open journal; `file` is for modules with tables of their own. Raises JournalError, as JournalFile says.
+    """An open journal; `file` is for modules with tables of their own. Raises JournalError, and
+    takes `is_read_only`, as JournalFile says.
 
     Note an edit in two steps, so that a crash between them loses none: `note_edit` with revision None before it is
     saved, then `note_saved`. One step, with the revision, does where nothing can come between.

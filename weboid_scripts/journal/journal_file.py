@@ -7,7 +7,7 @@ such as Toolforge's cannot give (D-297). So nobody may hold a read open for long
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import RLock
 from typing import Any, Final
@@ -28,16 +28,15 @@ class JournalFile:
     """An open file; threads may share it. Raises JournalError if it is damaged, foreign, locked or cannot be written.
 
     Whoever needs a table of their own makes it by `ensure` and reads and writes it by `rows` and `write`. A file that
-    `is_read_only` is left as it is, and no other script is kept waiting.
+    `is_read_only` is left as it is, or away, and no other script is kept waiting: all goes to a copy in memory.
     """
 
     def __init__(self, path: Path, *, is_read_only: bool = False) -> None:
         self.path = path
-        self.is_read_only = is_read_only
         self._lock = RLock()
         with self._told():
             self._connection = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode={'ro' if is_read_only else 'rwc'}",
+                ":memory:" if is_read_only else f"{path.absolute().as_uri()}?mode=rwc",
                 uri=True,
                 timeout=_PATIENCE_S,
                 isolation_level=None,
@@ -45,15 +44,25 @@ class JournalFile:
                 cached_statements=64,
             )
             try:
+                if is_read_only and path.exists():
+                    self._copy()
                 self._open()
             except BaseException:
                 self._connection.close()
                 raise
 
+    def _copy(self) -> None:
+        address = f"{self.path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, timeout=_PATIENCE_S, isolation_level=None)) as kept:
+            # The lock is taken here, with patience; `backup` itself would wait for ever.
+            kept.execute("BEGIN")
+            kept.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+            kept.backup(self._connection)
+
     def _open(self) -> None:
         application = self.rows("PRAGMA application_id")[0][0]
         version = self.rows("PRAGMA user_version")[0][0]
-        if application == 0 and not self.is_read_only and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
+        if application == 0 and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
             with self.writing():
                 self._connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                 self._connection.execute(f"PRAGMA user_version = {_VERSION}")
@@ -68,9 +77,7 @@ class JournalFile:
         self._connection.execute("PRAGMA foreign_keys = ON")
 
     def ensure(self, *statements: str) -> None:
-        """Makes tables and indexes, by statements with IF NOT EXISTS, all or none; not in a file that is only read."""
-        if self.is_read_only:
-            return
+        """Makes tables and indexes, by statements with IF NOT EXISTS, all or none."""
         with self.writing():
             for statement in statements:
                 self._connection.execute(statement)

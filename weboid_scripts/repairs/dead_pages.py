@@ -30,7 +30,7 @@ class DeadPages:
         self,
         site: Any,
         client: WeboidClient,
-        journal: Journal | None,
+        journal: Journal,
         dbname: str,
         *,
         keeps_place: bool,
@@ -41,7 +41,7 @@ class DeadPages:
         self._journal = journal
         self._now = now
         self._dbname = dbname
-        self._keeps_place = keeps_place and journal is not None
+        self._keeps_place = keeps_place
 
     def batches(self) -> Iterator[Iterator[Any]]:
         """Batches of up to 5,000 pages; one that was asked for counts as worked on when the next is asked for.
@@ -64,14 +64,13 @@ class DeadPages:
         self._note(reached)
 
     def _note(self, reached: str | None) -> None:
-        if self._keeps_place and self._journal is not None and reached is not None:
+        if self._keeps_place and reached is not None:
             self._journal.set_cursor(self._dbname, reached)
 
     def _walk(self) -> Iterator[Any]:
         """Pages, and after those of each part of the list of changes where the next one begins."""
         yield from self._waiting()
-        since = None if self._journal is None else self._journal.cursor(self._dbname)
-        for part in self._client.changes(self._dbname, since=since, to="dead"):
+        for part in self._client.changes(self._dbname, since=self._place(), to="dead"):
             for change in part["changes"]:
                 if change.get("more") is True:
                     yield from self._users_of(change)
@@ -82,10 +81,25 @@ class DeadPages:
                         yield page
             yield str(part["next"])
 
+    def _place(self) -> str | None:
+        """Where the last run ended; None = the beginning, also of a list that has not come as far as that.
+
+        Behind its end a list has nothing to tell, and does not say that it is another one.
+        """
+        place = self._journal.cursor(self._dbname)
+        if place is None:
+            return None
+        end = self._client.newest_change(self._dbname)
+        if place.isdecimal() and int(place) <= end:
+            return place
+        pywikibot.warning(
+            f"The list of changes of {self._client.service} ends at {end}, before {brief(place)}, where the last run "
+            "ended: it was set up anew, or is another one. All of it is gone through from its beginning."
+        )
+        return None
+
     def _waiting(self) -> Iterator[Any]:
         """The pages that earlier runs could not repair yet, as far as the wiki still has them."""
-        if self._journal is None:
-            return
         waiting = WaitingPages(self._journal.file, self._dbname).find(self._now())
         while some := list(islice(waiting, _AT_ONCE)):
             answer = ask(self._site, prop="info", pageids="|".join(map(str, some)))

@@ -111,6 +111,7 @@ class RepairBot(BaseBot):
         """Repairs one page. Raises RunStopped, WikiSilent."""
         outcome = self._repair(page)
         if outcome == CONFLICT:
+            pywikibot.info("It is read and analysed once more.")
             read = self._place.again(page.read)
             outcome = read if isinstance(read, str) else self._repair(replace(page, read=read))
         if outcome is not None:
@@ -234,7 +235,7 @@ class RepairBot(BaseBot):
         return Edit(self._place.dbname, read.page, read.title, None, read.revision, self._place.now(), digest, links)
 
     def _note_refusal(self, page: AnsweredPage, changes: tuple[LinkChange, ...], result: NotSaved) -> None:
-        pywikibot.info(f"{page.read.title} is left alone: {result.why} ({result.said})")
+        pywikibot.info(f"{page.read.title} is not saved: {result.why} ({result.said})")
         assert self._place.journal is not None, "without one nothing is saved"
         with self._place.journal.file.writing():
             for each in changes:

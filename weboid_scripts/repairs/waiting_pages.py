@@ -43,10 +43,7 @@ class WaitingPages:
     def find(self, now: datetime) -> Iterator[int]:
         """The numbers of all that wait, in their order; those that have waited for too long are forgotten."""
         oldest = int((now - timedelta(days=MOST_DAYS)).timestamp())
-        if not self._file.is_read_only:
-            self._file.write("DELETE FROM waiting WHERE wiki = ? AND since < ?", (self._wiki, oldest))
-        elif not self._file.rows("SELECT 1 FROM sqlite_master WHERE name = 'waiting'"):
-            return
+        self._file.write("DELETE FROM waiting WHERE wiki = ? AND since < ?", (self._wiki, oldest))
         last = 0
         while some := self._file.rows(
             "SELECT page FROM waiting WHERE wiki = ? AND page > ? AND since >= ? ORDER BY page LIMIT ?",
