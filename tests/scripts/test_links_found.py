@@ -36,6 +36,16 @@ def test_each_link_is_listed_once_wherever_it_is_written(settings: WikiSettings)
     assert list(found(text, settings)) == ["http://a.org/", "http://b.org/", "http://c.org/"]
 
 
+def test_a_parameter_of_any_template_that_is_a_url_is_a_link(settings: WikiSettings) -> None:
+    text = (
+        "{{Infobox\n| name = A\n| website = http://a.org/ <!-- seen -->\n| map = http://b.org/{{{id}}}\n"
+        "| note = see http://c.org/x here | archive = " + COPY + "}}"
+        "{{cite web|url=http://d.org/ |title=D |archive-url=http://no.org/}}"
+        "{{Outer|{{Inner|url=HTTPS://e.org}}|x=mailto:no@f.org|y=//no.org/}} <!-- {{X|u=http://no.org/}} -->"
+    )
+    assert sorted(found(text, settings)) == ["http://a.org/", "http://c.org/x", "http://d.org/", "https://e.org/"]
+
+
 def test_what_the_wiki_lists_is_decided(settings: WikiSettings) -> None:
     text = "http://alive.org/ http://www.dead.org/ http://paper.org/archive/1 http://paper.org/ http://a.org/"
     links = found(text, settings)

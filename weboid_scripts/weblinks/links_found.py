@@ -3,9 +3,11 @@
 Links in parameters of other templates count, too, for nobody changes them here; addresses of archived copies do not.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from weboid.bot.answers import KnownLinks
 from weboid.bot.archived import CopyStanding, original_in
@@ -17,8 +19,12 @@ from weboid.core.url.archives import is_archive_host
 from weboid.core.url.classify import Classified, UrlClass, classify
 from weboid.core.url.farms import Farm
 from weboid.core.wikitext.link_lists import PERMADEAD, PERMALIVE, SUBSCRIPTION
+from weboid.core.wikitext.nodes import Wikitext
 from weboid.core.wikitext.reader import read_wikitext
 from weboid.core.wikitext.settings import WikiSettings, flags_of
+
+_URL: Final = re.compile(r"(?:https?|ftp)://[^\s\[\]{}<>|]+", re.IGNORECASE)
+"""A parameter's value that is nothing but a URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,10 @@ class FoundLink:
 
 
 def links_found(text: str, settings: WikiSettings, farm: Farm | None, *, now: datetime, bot: str) -> list[FoundLink]:
-    """The links of a page that can be dead, in its order. Those that `bot` is to ignore are not among them."""
+    """The links of a page that can be dead, those that fill parameters of other templates last.
+
+    Those that `bot` is to ignore are not among them.
+    """
     found: dict[str, FoundLink] = {}
     ignored = set()
     for link, is_ignored in _written(text, settings, farm, now, bot):
@@ -83,6 +92,19 @@ def _written(
         is_new = is_known and (span is None or node.start < span[0])
         if is_new and original_in(node.url) is None and (found := _found(node.url, settings, farm)) is not None:
             yield found, False
+    for url in _values(wikitext, {start for start, _ in seen}):
+        if original_in(url) is None and (found := _found(url, settings, farm)) is not None:
+            yield found, False
+
+
+def _values(wikitext: Wikitext, known: set[int]) -> Iterator[str]:
+    """The URLs that are whole values of named parameters; of templates that begin elsewhere than those `known`."""
+    for template in wikitext.templates:
+        if template.start in known:
+            continue
+        for parameter in template.parameters:
+            if parameter.equals is not None and _URL.fullmatch(value := wikitext.value_of(parameter)):
+                yield value
 
 
 def _found(url: str, settings: WikiSettings, farm: Farm | None) -> FoundLink | None:
