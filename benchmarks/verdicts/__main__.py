@@ -22,7 +22,7 @@ from benchmarks.verdicts.year import daily_as_json, live, new_database
 from benchmarks.worlds.worldfile import WorldFile, read_world
 from benchmarks.worlds.worldwords import WorldError
 from weboid.cli.console import bar
-from weboid.cli.runtime import run_async
+from weboid.cli.process import run_async
 from weboid.errors import WeboidError
 
 

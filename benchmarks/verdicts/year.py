@@ -25,7 +25,7 @@ from benchmarks.worlds.onlooker import Onlooker
 from benchmarks.worlds.sight import Sight
 from benchmarks.worlds.worldfile import WorldFile
 from weboid.cli.crawl import crawl
-from weboid.cli.runtime import stop_signals
+from weboid.cli.stopping import stop_signals
 from weboid.core.record.moment import Moment
 from weboid.core.record.reasons import Reason
 from weboid.core.url.farms import WMFLABS

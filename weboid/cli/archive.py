@@ -16,7 +16,10 @@ from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.archive.visits.copy_rounds import CopyRounds
 from weboid.archive.visits.suggestions import SuggestedCopies
 from weboid.cli.console import bar
-from weboid.cli.runtime import clock, day_option, moments, open_store, run_async, stop_signals
+from weboid.cli.database import open_store
+from weboid.cli.days import clock, day_option, moments
+from weboid.cli.process import run_async
+from weboid.cli.stopping import stop_signals
 from weboid.config import Config
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.moment import Moment

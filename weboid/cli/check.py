@@ -12,7 +12,7 @@ from weboid.cli.arguments import urls_of
 from weboid.cli.checking import EXIT_NO_NETWORK, checked, json_line, quick_option
 from weboid.cli.console import check_table
 from weboid.cli.escape import plain
-from weboid.cli.runtime import run_async
+from weboid.cli.process import run_async
 from weboid.config import Config
 from weboid.core.url.farms import farm_named
 

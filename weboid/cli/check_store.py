@@ -8,8 +8,10 @@ import click
 from rich.console import Console
 
 from weboid.cli.console import bar
+from weboid.cli.database import open_store
+from weboid.cli.days import clock, day_option
 from weboid.cli.escape import plain
-from weboid.cli.runtime import clock, day_option, open_store, run_async
+from weboid.cli.process import run_async
 from weboid.config import Config
 from weboid.maintain.consistency import WHOLE, Consistency, Show, check_store, record_outcome
 from weboid.store.upkeep.invariant import Walk

@@ -15,7 +15,7 @@ import click
 from weboid.checking.spot_checks import SpotCheck, open_spot_checks
 from weboid.checking.turns import LocalTurns
 from weboid.cli.arguments import online_of
-from weboid.cli.runtime import raise_open_files
+from weboid.cli.process import raise_open_files
 from weboid.config import Config
 from weboid.core.url.classify import UrlClass, classify
 from weboid.core.url.display import unicode_host

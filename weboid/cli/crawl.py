@@ -25,7 +25,10 @@ from weboid.checking.second_opinion import CommandOpinion, SecondOpinion
 from weboid.checking.turns import SharedTurns, Turns
 from weboid.cli.arguments import online_of
 from weboid.cli.console import bar
-from weboid.cli.runtime import day_option, moments, open_store, raise_open_files, run_async, stop_signals
+from weboid.cli.database import open_store
+from weboid.cli.days import day_option, moments
+from weboid.cli.process import raise_open_files, run_async
+from weboid.cli.stopping import stop_signals
 from weboid.config import Config, NetConfig
 from weboid.core.record.moment import Moment
 from weboid.crawl.lag_watch import LagWatch

@@ -11,7 +11,10 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from weboid.cli.arguments import named_wiki, open_source
-from weboid.cli.runtime import clock, day_option, moment_now, open_store, run_async, stop_signals, until
+from weboid.cli.database import open_store
+from weboid.cli.days import clock, day_option, moment_now
+from weboid.cli.process import run_async
+from weboid.cli.stopping import stop_signals, until
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WMF
 from weboid.errors import ConfigError, WeboidError

@@ -10,10 +10,12 @@ from rich.console import Console
 
 from weboid.cli.arguments import named_wiki
 from weboid.cli.console import bar
+from weboid.cli.database import open_store
+from weboid.cli.days import clock, day_option
 from weboid.cli.events import command as events
 from weboid.cli.passes import changes
 from weboid.cli.passes import command as page_pass
-from weboid.cli.runtime import clock, day_option, open_store, run_async
+from weboid.cli.process import run_async
 from weboid.cli.wikis import command as wikis
 from weboid.config import Config
 from weboid.errors import ConfigError

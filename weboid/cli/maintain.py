@@ -10,8 +10,11 @@ from rich.console import Console
 
 from weboid.cli.check_store import print_breaches, progress
 from weboid.cli.console import bar
-from weboid.cli.runtime import clock, day_option, open_store, run_async, stop_signals, until
+from weboid.cli.database import open_store
+from weboid.cli.days import clock, day_option
+from weboid.cli.process import run_async
 from weboid.cli.settings import refresh_all_settings
+from weboid.cli.stopping import stop_signals, until
 from weboid.config import Config
 from weboid.core.record.days import iso
 from weboid.core.record.policy import Policy

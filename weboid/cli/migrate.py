@@ -2,7 +2,8 @@
 
 import click
 
-from weboid.cli.runtime import open_store, run_async
+from weboid.cli.database import open_store
+from weboid.cli.process import run_async
 from weboid.config import Config
 
 

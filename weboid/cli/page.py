@@ -9,7 +9,7 @@ from weboid.cli.arguments import named_wiki, open_api
 from weboid.cli.check import show
 from weboid.cli.checking import checked, quick_option
 from weboid.cli.escape import plain
-from weboid.cli.runtime import run_async
+from weboid.cli.process import run_async
 from weboid.config import Config
 from weboid.errors import NotFound
 from weboid.wiki.action import ApiPatience

@@ -10,9 +10,12 @@ from rich.console import Console
 from weboid.cli import READ_CONFIG
 from weboid.cli.arguments import named_wiki, open_source
 from weboid.cli.console import bar
+from weboid.cli.database import open_store
+from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.events import followed_wiki, reread_wikis
 from weboid.cli.lists import refresh_lists
-from weboid.cli.runtime import clock, day_option, moment_now, open_store, run_async, stop_signals, until
+from weboid.cli.process import run_async
+from weboid.cli.stopping import stop_signals, until
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName
 from weboid.errors import ConfigError, SourceError, WeboidError

@@ -4,7 +4,9 @@ import click
 from rich.console import Console
 
 from weboid.cli.console import bar
-from weboid.cli.runtime import clock, day_option, open_store, run_async
+from weboid.cli.database import open_store
+from weboid.cli.days import clock, day_option
+from weboid.cli.process import run_async
 from weboid.config import Config
 from weboid.store.db.key_scheme import has_scheme
 from weboid.store.upkeep.rekey import Rekeyed, count_urls, rekey

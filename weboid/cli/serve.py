@@ -17,17 +17,10 @@ from typing import Any
 import aiohttp
 import click
 
-from weboid.cli.runtime import (
-    add_to_environment,
-    clock,
-    day_option,
-    open_store,
-    own_call,
-    raise_open_files,
-    run_async,
-    stop_signals,
-    until,
-)
+from weboid.cli.database import open_store
+from weboid.cli.days import clock, day_option
+from weboid.cli.process import add_to_environment, own_call, raise_open_files, run_async
+from weboid.cli.stopping import stop_signals, until
 from weboid.cli.workers import Inherited, ParentLine, Workers
 from weboid.config import MOST_WORKERS, Config
 from weboid.core.url.farms import WMF, api_url

@@ -10,8 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from weboid.cli.console import styled
+from weboid.cli.database import open_store
 from weboid.cli.escape import host_line, plain
-from weboid.cli.runtime import open_store, run_async
+from weboid.cli.process import run_async
 from weboid.config import Config
 from weboid.core.record.days import iso
 from weboid.core.url.classify import classify

@@ -25,8 +25,9 @@ from weboid.checking.turns import LocalTurns
 from weboid.cli.arguments import online_of, urls_of
 from weboid.cli.checking import EXIT_NO_NETWORK
 from weboid.cli.console import bar, styled
+from weboid.cli.days import moment_now
 from weboid.cli.escape import plain
-from weboid.cli.runtime import moment_now, run_async
+from weboid.cli.process import run_async
 from weboid.config import Config
 from weboid.core.archive.choice import Wish
 from weboid.core.archive.services import ArchiveService, playing

@@ -7,7 +7,9 @@ import time
 import click
 
 from weboid.archive.saving.saving_round import require_save_keys
-from weboid.cli.runtime import open_store, own_call, run_async, stop_signals
+from weboid.cli.database import open_store
+from weboid.cli.process import own_call, run_async
+from weboid.cli.stopping import stop_signals
 from weboid.config import Config
 from weboid.core.url.farms import WMF
 from weboid.mechanism.pauses import GrowingPause

@@ -6,7 +6,7 @@ from rich.table import Table
 
 from weboid.cli.arguments import replicas_of
 from weboid.cli.escape import plain
-from weboid.cli.runtime import run_async
+from weboid.cli.process import run_async
 from weboid.config import Config
 
 

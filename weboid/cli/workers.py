@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from weboid.cli.runtime import stop_signals
+from weboid.cli.stopping import stop_signals
 from weboid.errors import WeboidError
 from weboid.mechanism.pauses import GrowingPause
 from weboid.web.health.worker_share import WorkerShare
