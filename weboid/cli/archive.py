@@ -16,10 +16,9 @@ from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.archive.visits.copy_rounds import CopyRounds
 from weboid.archive.visits.suggestions import SuggestedCopies
 from weboid.cli.console import bar
-from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option, moments
+from weboid.cli.part import open_part
 from weboid.cli.process import run_async
-from weboid.cli.stopping import stop_signals
 from weboid.config import Config
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.moment import Moment
@@ -28,6 +27,7 @@ from weboid.store.archives.known_copies import KnownCopiesPlace, record_known_co
 from weboid.store.archives.service_limit import record_rests_over
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Pool
+from weboid.store.schedule.part import PartRole
 
 _GRACE_S = 12.0
 """Seconds after a stop until whoever does not end is cut off: more than any of them needs to write what it has."""
@@ -64,12 +64,20 @@ def command(config: Config, once: bool, allow_many: bool, day: int | None) -> No
     require_save_keys(config)
 
     async def main() -> None:
-        async with open_store(config, size=4, part="archive") as pool:
+        async with open_part(config, PartRole.ARCHIVE, size=4, lasting=not once) as part:
             if day is not None:
-                async with pool.connection() as conn:
+                async with part.pool.connection() as conn:
                     await record_rests_over(conn, day)
-            now = moments(day, None)
-            await archive(config, pool, clock(day), once=once, console=console, now=now, allow_many=allow_many)
+            await archive(
+                config,
+                part.pool,
+                clock(day),
+                once=once,
+                console=console,
+                now=moments(day, None),
+                allow_many=allow_many,
+                stopped=part.stopped,
+            )
 
     run_async(main())
 
@@ -83,17 +91,18 @@ async def archive(
     console: Console,
     now: Callable[[], Moment] | None = None,
     allow_many: bool = False,
+    stopped: asyncio.Event | None = None,
 ) -> QueueTally:
-    """Does all works side by side, until stopped or, if `once`, until all is done; prints what was looked up.
+    """Does all works side by side, until `stopped` is set or, if `once`, until all is done; prints what was looked up.
 
     `now` None = the hour of the day does not matter.
     """
     if not config.contact:
         console.print("no contact is configured: set WEBOID_CONTACT, so that archives can reach you", style="yellow")
-    stopped = asyncio.Event()
+    stopped = stopped or asyncio.Event()
     async with pool.connection() as conn:
         await require_scheme(conn)
-    with stop_signals(stopped.set), bar(console) as shown:
+    with bar(console) as shown:
         await _take_in_known(pool, today, stopped)
         async with open_archive_client(config.net, SharedLimiter(pool, today)) as client:
             task = shown.add_task("looking up copies", total=await _waiting(pool))

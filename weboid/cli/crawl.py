@@ -25,10 +25,9 @@ from weboid.checking.second_opinion import CommandOpinion, SecondOpinion
 from weboid.checking.turns import SharedTurns, Turns
 from weboid.cli.arguments import online_of
 from weboid.cli.console import bar
-from weboid.cli.database import open_store
 from weboid.cli.days import day_option, moments
+from weboid.cli.part import open_part
 from weboid.cli.process import raise_open_files, run_async
-from weboid.cli.stopping import stop_signals
 from weboid.config import Config, NetConfig
 from weboid.core.record.moment import Moment
 from weboid.crawl.lag_watch import LagWatch
@@ -37,12 +36,14 @@ from weboid.crawl.round import Round, RoundProgress
 from weboid.crawl.work import StoreWork
 from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import DayRefused, StoreError, WeboidError
+from weboid.mechanism.background import in_background
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.net.outbound import Outbound, open_session
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Pool
 from weboid.store.results.record import Tally
 from weboid.store.schedule.lease import is_due
+from weboid.store.schedule.part import PartRole
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
 from weboid.store.urls.url import count_due, list_canaries
 
@@ -76,10 +77,20 @@ def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour
     confirmed = confirm_day or day is not None
 
     async def main() -> None:
-        async with open_store(config, size=4, part="crawl", idle_s=config.crawl.lease_s) as pool:
+        async with open_part(config, PartRole.CRAWL, size=4, lasting=not once, idle_s=config.crawl.lease_s) as part:
             console = Console(stderr=True, soft_wrap=True)
             now = None if day is None else moments(day, hour)
-            await crawl(config, pool, now, once=once, waits=waits, console=console, hour=hour, confirmed=confirmed)
+            await crawl(
+                config,
+                part.pool,
+                now,
+                once=once,
+                waits=waits,
+                console=console,
+                hour=hour,
+                confirmed=confirmed,
+                stopped=part.stopped,
+            )
 
     run_async(main())
 
@@ -94,10 +105,11 @@ async def crawl(
     waits: bool = False,
     hour: int | None = None,
     confirmed: bool = False,
+    stopped: asyncio.Event | None = None,
     open_outbound: Callable[[NetConfig], AbstractAsyncContextManager[Outbound]] = open_session,
     open_turns: Callable[[Pool, float], Turns] = SharedTurns,
 ) -> bool:
-    """Runs rounds until a signal to stop, or one round, and prints what each has done; returns whether it was stopped.
+    """Runs rounds until `stopped` is set, or one round, and prints what each has done; returns whether it was stopped.
 
     `now` = None: the moment is that of the database's clock, but for `hour` if that is given. `confirmed`: the day is
     right, however far the clock has jumped. With `waits` only hosts whose hour has come are visited, otherwise all that
@@ -122,10 +134,12 @@ async def crawl(
         online = online_of(config, checker, session)
         crawler = _Crawler(config, pool, checker, second, days, losses, online, connections, console, waits)
         crawler.lags = LagWatch(pool, lag, days.today, connections)
-        with stop_signals(crawler.stop), lag.open():
-            if confirmed:
-                await days.confirm()
-            await crawler.run(once=once)
+        crawler.stopped = stopped or crawler.stopped
+        async with in_background(crawler.heed_stop()):
+            with lag.open():
+                if confirmed:
+                    await days.confirm()
+                await crawler.run(once=once)
     return crawler.stopped.is_set()
 
 
@@ -242,9 +256,9 @@ class _Crawler:
             await self.pause(_CUT_OFF_S)
         return None
 
-    def stop(self) -> None:
-        """Ends the round that is under way, and begins no other."""
-        self.stopped.set()
+    async def heed_stop(self) -> None:
+        """Ends the round that is under way once `stopped` is set."""
+        await self.stopped.wait()
         if self.work:
             self.work.stop()
 

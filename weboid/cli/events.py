@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from weboid.cli.arguments import named_wiki, open_source
-from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option, moment_now
+from weboid.cli.part import open_part
 from weboid.cli.process import run_async
-from weboid.cli.stopping import stop_signals, until
+from weboid.cli.stopping import until
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WMF
 from weboid.errors import ConfigError, WeboidError
@@ -29,6 +29,7 @@ from weboid.store.db.pool import Pool
 from weboid.store.pages.page import Intake
 from weboid.store.pages.pending import list_pending
 from weboid.store.pages.wiki import record_wiki
+from weboid.store.schedule.part import PartRole
 from weboid.wiki.criteria import read_criteria
 
 log = logging.getLogger(__name__)
@@ -54,9 +55,17 @@ def command(config: Config, url: str | None, farm: str, once: bool, day: int | N
     console = Console(stderr=True, soft_wrap=True)
 
     async def main() -> None:
-        async with open_store(config, size=4, part="events") as pool:
+        async with open_part(config, PartRole.EVENTS, size=4, lasting=not once) as part:
             await follow_events(
-                config, pool, wikis, today=clock(day), now=moment_now, console=console, url=url, once=once
+                config,
+                part.pool,
+                wikis,
+                today=clock(day),
+                now=moment_now,
+                console=console,
+                url=url,
+                once=once,
+                stopped=part.stopped,
             )
 
     run_async(main())
@@ -72,8 +81,9 @@ async def follow_events(
     console: Console,
     url: str | None = None,
     once: bool = False,
+    stopped: asyncio.Event | None = None,
 ) -> None:
-    """Follows the streams for these wikis of one farm until a signal to stop, and reads pages that were handed in.
+    """Follows the streams for these wikis of one farm until `stopped` is set, and reads pages that were handed in.
 
     Raises SourceError if the server has no such streams, and StoreError.
     """
@@ -95,10 +105,8 @@ async def follow_events(
             await following.run(once=True)
             await reread_wikis(config, pool, followed, today=today, now=now)
         else:
-            stopped = asyncio.Event()
-            stack.enter_context(stop_signals(stopped.set))
             rereading = _reread_on(config, pool, followed, today=today, now=now)
-            await until(stopped, following.run(), rereading)
+            await until(stopped or asyncio.Event(), following.run(), rereading)
     console.print(told(following.done, now()), highlight=False)
 
 

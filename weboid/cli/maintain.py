@@ -10,11 +10,11 @@ from rich.console import Console
 
 from weboid.cli.check_store import print_breaches, progress
 from weboid.cli.console import bar
-from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
+from weboid.cli.part import RunningPart, open_part
 from weboid.cli.process import run_async
 from weboid.cli.settings import refresh_all_settings
-from weboid.cli.stopping import stop_signals, until
+from weboid.cli.stopping import until
 from weboid.config import Config
 from weboid.core.record.days import iso
 from weboid.core.record.policy import Policy
@@ -26,6 +26,7 @@ from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, exp
 from weboid.maintain.pace import keep_pace
 from weboid.store.db.pool import Pool
 from weboid.store.lists.dataset import PARTS
+from weboid.store.schedule.part import PartRole
 from weboid.store.upkeep.alarm import list_alarms
 
 _NAMED: Final = 5
@@ -51,34 +52,32 @@ def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: 
     today = clock(day)
 
     async def main() -> bool:
-        async with open_store(config, size=1, part="maintain") as pool:
+        async with open_part(config, PartRole.MAINTAIN, size=1, lasting=repeat) as part:
             if repeat:
-                await _repeat(console, pool, config, today)
+                await _repeat(console, part, config, today)
                 return True
-            return await _once(console, pool, config, today(), dry_run=dry_run, allow_many=allow_many)
+            return await _once(console, part.pool, config, today(), dry_run=dry_run, allow_many=allow_many)
 
     if not run_async(main()):
         sys.exit(1)
 
 
-async def _repeat(console: Console, pool: Pool, config: Config, today: Callable[[], int]) -> None:
+async def _repeat(console: Console, part: RunningPart, config: Config, today: Callable[[], int]) -> None:
     """Does the work once every day; a failure is reported and tried again a little later."""
-    stopped = asyncio.Event()
     done: int | None = None
 
     async def wait() -> None:
         nonlocal done
         if done != (day := today()):
             try:
-                await _once(console, pool, config, day)
+                await _once(console, part.pool, config, day)
                 done = day
             except StoreError as error:
                 console.print(str(error), style="red", markup=False)
         await asyncio.sleep(_LOOK_S)
 
-    with stop_signals(stopped.set):
-        while not stopped.is_set():
-            await until(stopped, wait())
+    while not part.stopped.is_set():
+        await until(part.stopped, wait())
 
 
 async def _once(

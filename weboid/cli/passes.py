@@ -10,12 +10,12 @@ from rich.console import Console
 from weboid.cli import READ_CONFIG
 from weboid.cli.arguments import named_wiki, open_source
 from weboid.cli.console import bar
-from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.events import followed_wiki, reread_wikis
 from weboid.cli.lists import refresh_lists
+from weboid.cli.part import open_part
 from weboid.cli.process import run_async
-from weboid.cli.stopping import stop_signals, until
+from weboid.cli.stopping import until
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName
 from weboid.errors import ConfigError, SourceError, WeboidError
@@ -24,6 +24,7 @@ from weboid.feed.page_pass import PagePass, PassProgress
 from weboid.store.db.pool import Pool
 from weboid.store.pages.page import Intake
 from weboid.store.pages.wiki import list_wikis, record_wiki
+from weboid.store.schedule.part import PartRole
 from weboid.wiki.criteria import Criteria, read_criteria
 
 _LOOK_S: Final = 300.0
@@ -47,14 +48,12 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, day: int |
     _chosen(config, wikis)
 
     async def main() -> None:
-        stopped = asyncio.Event()
-        async with open_store(config, size=2, part="feed") as pool:
-            with stop_signals(stopped.set):
-                if not repeat:
-                    await until(stopped, feed_wikis(config, pool, _chosen(config, wikis), today(), console))
-                failed: set[WikiName] = set()
-                while repeat and not stopped.is_set():
-                    await until(stopped, next_pass(read_again, pool, wikis, today(), console, failed))
+        async with open_part(config, PartRole.FEED, size=2, lasting=repeat) as part:
+            if not repeat:
+                await until(part.stopped, feed_wikis(config, part.pool, _chosen(config, wikis), today(), console))
+            failed: set[WikiName] = set()
+            while repeat and not part.stopped.is_set():
+                await until(part.stopped, next_pass(read_again, part.pool, wikis, today(), console, failed))
 
     run_async(main())
 

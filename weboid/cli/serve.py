@@ -19,6 +19,7 @@ import click
 
 from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
+from weboid.cli.part import open_part
 from weboid.cli.process import add_to_environment, own_call, raise_open_files, run_async
 from weboid.cli.stopping import stop_signals, until
 from weboid.cli.workers import Inherited, ParentLine, Workers
@@ -28,6 +29,7 @@ from weboid.errors import WeboidError
 from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import StoredWiki
+from weboid.store.schedule.part import PartRole
 from weboid.web.answer.live_pages import Sources
 from weboid.web.app import make_app
 from weboid.web.health.worker_share import FOLDER_VARIABLE, WorkerShare
@@ -102,15 +104,18 @@ def _quieten_driver() -> None:
 async def _alone(config: Config, today: Callable[[], int]) -> None:
     """The webservice in this process."""
     async with (
-        open_store(
-            config, size=CONNECTIONS, part="web", statement_timeout_s=_STATEMENT_S, wait_s=_CONNECTION_S
-        ) as pool,
-        serving(config, pool, today, config.web.host, config.web.port) as url,
+        open_part(
+            config,
+            PartRole.WEB,
+            size=CONNECTIONS,
+            lasting=True,
+            statement_timeout_s=_STATEMENT_S,
+            wait_s=_CONNECTION_S,
+        ) as part,
+        serving(config, part.pool, today, config.web.host, config.web.port) as url,
     ):
         click.echo(f"Weboid answers at {url}/", err=True)
-        stopped = asyncio.Event()
-        with stop_signals(stopped.set):
-            await stopped.wait()
+        await part.stopped.wait()
 
 
 async def _parent(config: Config, call: list[str]) -> int:

@@ -20,12 +20,19 @@ from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool
 
 from weboid import __version__
-from weboid.errors import StoreError
+from weboid.errors import StoreAway, StoreError
 from weboid.store.db.arrays import ArrayDumper
 
 CONNECT_TIMEOUT_S = 10
 _GRACE_S: Final = 2.0
 """How long after its time limit a statement may be silent before its connection is given up."""
+_OUR_MISTAKES: Final = (
+    psycopg.ProgrammingError,
+    psycopg.DataError,
+    psycopg.IntegrityError,
+    psycopg.NotSupportedError,
+)
+"""What a database says that is well: every other error means that it cannot do its work now."""
 _Result = TypeVar("_Result")
 
 Connection = AsyncConnection[TupleRow]
@@ -68,15 +75,17 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
     ) -> AsyncIterator[AsyncConnection[TupleRow]]:
         """Lends a connection in a transaction that is committed at the end, or rolled back by an exception.
 
-        Raises StoreError if the database is gone, full, shut down, or slower than the statement timeout, or
+        Raises StoreAway if the database is gone, full, shut down, read-only, or slower than the statement timeout, or
         has ended the transaction because nothing happened in it.
         """
         try:
             async with super().connection(timeout) as connection:
                 yield connection
             self.when_used()
-        except (psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout) as error:
-            raise StoreError(f"the database failed: {_first_line(error)}") from error
+        except _OUR_MISTAKES:
+            raise
+        except psycopg.Error as error:
+            raise StoreAway(f"the database failed: {_first_line(error)}") from error
 
     @asynccontextmanager
     async def reading(self, wait_s: float | None = None) -> AsyncIterator[AsyncConnection[TupleRow]]:
@@ -163,7 +172,7 @@ async def _try(dsn: str) -> None:
     except psycopg.ProgrammingError as error:
         raise StoreError(f"WEBOID_DATABASE is not a PostgreSQL address: {_first_line(error)}") from None
     except psycopg.OperationalError as error:
-        raise StoreError(
+        raise StoreAway(
             f"cannot reach the database {_place(dsn)}: {_first_line(error)}; "
             "is it running? Fix WEBOID_DATABASE, or leave it empty to use the embedded database"
         ) from error
