@@ -22,8 +22,9 @@ INSIDE: Final = "repository"
 ASSETS: Final = ("gadget", "i18n", "sql", "streams", "wikis")
 SHIPPED: Final = (
     ".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "Procfile", "README.md",
-    "benchmarks", "docs", "jobs.yaml", "pyproject.toml", "requirements-dev.txt", "requirements-openapi.txt",
-    "requirements-pywb.txt", "requirements.txt", "service.template", "tests", "toolforge", "tools",
+    "benchmarks", "docs", "jobs.yaml", "pyproject.toml", "requirements-dev.txt", "requirements-embedded.txt",
+    "requirements-openapi.txt", "requirements-pywb.txt", "requirements.txt", "service.template", "tests", "toolforge",
+    "tools",
 )  # fmt: skip
 """What the repository has at its top in addition to packages and assets. A wheel has no tests and benchmarks."""
 _SCRIPTS: Final = "weboid_scripts"
