@@ -37,6 +37,7 @@ _COMMANDS: Final = {
     "check-store": "Looks for what contradicts itself in the database, and repairs what can be derived.",
     "gadget": "Writes the pages of the gadget for a wiki, or saves them there.",
     "migrate": "Brings the database up to this version.",
+    "upgrade": "Brings the embedded database to a newer major version of PostgreSQL.",
     "rekey": "Moves everything to the keys of this version, after a change of URL form or suffix list.",
 }
 

@@ -9,9 +9,9 @@ The server outlives a killed program, and the next program finds it; the last pr
 
 import os
 import shlex
-import shutil
 import signal
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,16 +19,15 @@ from typing import Self
 import psycopg
 
 from weboid.errors import StoreError
-from weboid.store.embedded.accounts import maker_of
+from weboid.store.embedded.cluster import make_cluster
 from weboid.store.embedded.entry import admit
 from weboid.store.embedded.folder import (
     SOCKET,
     Folder,
-    hand_over,
     locked,
-    make_passage,
-    make_private_folder,
+    remove_tree,
     share_of,
+    sync_folder,
     text_of,
 )
 from weboid.store.embedded.programs import find_programs
@@ -37,20 +36,6 @@ _START_S = 300  # a crash in mid-import can leave a gigabyte of log to replay
 _STOP_S = 120
 _ORPHANS_S = 10
 _LOG_BYTES = 1 << 20
-_SETTINGS = """
-# Weboid's choices. They are written once: change them here as you like.
-shared_buffers = 128MB
-max_connections = 200
-jit = off
-fsync = on
-max_wal_size = 1GB
-wal_compression = on
-timezone = 'UTC'
-log_timezone = 'UTC'
-# A statement's error goes to the program that sent it, not also into a log that would grow without bound.
-log_min_messages = log
-log_checkpoints = off
-"""
 
 
 class Server:
@@ -98,11 +83,12 @@ def open_server(data: Path) -> Server:
     with folder.faults_told():
         folder.make()
         with locked(folder.start_lock):
+            settle(folder)
             if not _is_running(folder):
                 _start(folder)
             elif admit(folder):
                 _reload(folder)
-            _make_database(folder)
+            make_database(folder)
             share = share_of(folder.users_lock)
     return Server(folder, share)
 
@@ -122,6 +108,22 @@ def stop_server(data: Path) -> bool:
         except BlockingIOError:
             return False
     return True
+
+
+def settle(folder: Folder) -> None:
+    """Ends what a killed upgrade or restore has left; under the folder's lock, so none is under way.
+
+    Its servers are stopped. A new cluster takes its place only if it was finished and the old one is aside; one that is
+    in its place is the one that counts. Raises OSError, StoreError.
+    """
+    if not folder.making.data.exists():
+        return
+    for left in (folder.making, folder.aside):
+        _stop(left)
+    if not folder.cluster.exists() and folder.finished.exists():
+        folder.finished.rename(folder.cluster)
+        sync_folder(folder.data)
+    remove_tree(folder.making.data)
 
 
 def _is_running(folder: Folder) -> bool:
@@ -165,14 +167,19 @@ def _start(folder: Folder) -> None:
     made_by = int(text_of(folder.cluster / "PG_VERSION") or 0) or None
     programs = find_programs(folder.account, folder.data, made_by)
     if made_by is None:
-        _make_cluster(folder, programs)
+        make_cluster(folder, programs)
+    run_server(folder, programs)
+
+
+def run_server(folder: Folder, programs: Path, settings: Mapping[str, str] | None = None) -> None:
+    """Starts the server of a cluster by these programs, with settings of its own; raises OSError, StoreError."""
     admit(folder)
     _disown_pid_file(folder)
     (folder.sockets / f"{SOCKET}.lock").unlink(missing_ok=True)
     if folder.log.exists() and folder.log.stat().st_size > _LOG_BYTES:
         folder.log.rename(folder.log.with_suffix(".log.old"))
-    settings = {"listen_addresses": "", "port": "5432", "unix_socket_permissions": "0700"}
-    options = ["-k", str(folder.sockets), *(f"--{name}={value}" for name, value in settings.items())]
+    every = {"listen_addresses": "", "port": "5432", "unix_socket_permissions": "0700", **(settings or {})}
+    options = ["-k", str(folder.sockets), *(f"--{name}={value}" for name, value in every.items())]
     command: list[str | Path] = [programs / "pg_ctl", "start", "-w", "-t", str(_START_S)]
     command += ["-l", folder.log.name, "-o", shlex.join(options)]
     end = time.monotonic() + _ORPHANS_S
@@ -207,45 +214,24 @@ def _disown_pid_file(folder: Folder) -> None:
     fresh.replace(folder.pid_file)
 
 
-def _make_cluster(folder: Folder, programs: Path) -> None:
-    """Makes a new cluster, whole or not at all: it gets its name when it is ready."""
-    for unfinished in folder.data.glob("postgres.unfinished-*"):
-        shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished = folder.data / f"postgres.unfinished-{os.getpid()}"
-    maker = maker_of(folder.account)
-    if maker == folder.account:
-        cluster = unfinished
-    else:
-        make_passage(unfinished, folder.account.gid)
-        cluster = unfinished / "cluster"
-    make_private_folder(cluster, maker)
-    command: list[str | Path] = [programs / "initdb", "-D", cluster, "--username=postgres", "--data-checksums"]
-    command += ["--auth-local=trust", "--auth-host=reject", "--encoding=UTF8", "--no-locale"]
-    run = maker.run(command)
-    if run.returncode:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise folder.fault("make", run.stdout)
-    if maker != folder.account:
-        hand_over(cluster, folder.account)
-    with open(os.open(cluster / "postgresql.conf", os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW), "a") as file:
-        file.write(_SETTINGS)
-    cluster.rename(folder.cluster)
-    shutil.rmtree(unfinished, ignore_errors=True)
-
-
 def _reload(folder: Folder) -> None:
     """Lets the running server read its files again."""
     if (pid := _server_pid(folder)) is not None:
         os.kill(pid, signal.SIGHUP)
 
 
-def _make_database(folder: Folder) -> None:
+def make_database(folder: Folder) -> None:
     """Makes the role and the database ``weboid`` if they are missing; an ordinary role, as on an operator's server."""
     with psycopg.connect(folder.dsn("postgres", "postgres"), autocommit=True) as connection:
         if not connection.execute("SELECT FROM pg_roles WHERE rolname = 'weboid'").rowcount:
             connection.execute("CREATE ROLE weboid LOGIN CREATEDB")
         if not connection.execute("SELECT FROM pg_database WHERE datname = 'weboid'").rowcount:
             connection.execute("CREATE DATABASE weboid OWNER weboid")
+
+
+def end_server(folder: Folder) -> None:
+    """Stops the server of a cluster, whoever uses it; raises StoreError if it does not stop."""
+    _stop(folder)
 
 
 def _stop(folder: Folder) -> None:
