@@ -42,7 +42,7 @@ def transfer(old: Folder, new: Folder, programs: Path, show: Callable[[str], Non
         dump = dumps / f"database-{number}"
         create = [] if name in _IN_EVERY else ["--create"]
         show(f"dumping {name}")
-        dumping = ["--format=directory", "--compress=1", "--jobs", _JOBS, *create, "--file", dump]
+        dumping: list[str | Path] = ["--format=directory", "--compress=1", "--jobs", _JOBS, *create, "--file", dump]
         _run(old, "dump", programs / "pg_dump", *dumping, "--dbname", old.dsn("postgres", name))
         show(f"restoring {name}")
         into = new.dsn("postgres", "postgres" if create else name)
@@ -56,7 +56,7 @@ def transfer(old: Folder, new: Folder, programs: Path, show: Callable[[str], Non
 
 def _bring_roles(old: Folder, new: Folder, programs: Path, file: Path) -> None:
     """The roles and tablespaces, with their passwords. The one that a new cluster has is made again, which fails."""
-    dumping = ["--globals-only", "--file", file, "--dbname", old.dsn("postgres", "postgres")]
+    dumping: list[str | Path] = ["--globals-only", "--file", file, "--dbname", old.dsn("postgres", "postgres")]
     _run(old, "dump", programs / "pg_dumpall", *dumping)
     command: list[str | Path] = [programs / "psql", "--no-psqlrc", "--quiet", "--file", file]
     command += ["--dbname", new.dsn("postgres", "postgres")]
