@@ -163,6 +163,7 @@ def test_a_halted_server_is_said_once_and_never_doubled_or_killed(
     with open_server(data) as server:
         pid = _known_pid(data)
         os.kill(pid, signal.SIGSTOP)
+        _wait(lambda: postmaster.find_state(Folder.of(data)) is postmaster.ServerState.HALTED)
         assert not server.revive()
         with pytest.raises(StoreAway, match=rf"process {pid}\) in .* is held by a signal \(SIGSTOP\).*; see .*log"):
             open_server(data)

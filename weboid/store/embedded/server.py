@@ -1,9 +1,8 @@
 """The embedded database: one PostgreSQL server per data folder, shared by the programs that use it.
 
-Its programs are found by ``store/embedded/programs``, its folder is described in ``store/embedded/folder``, its cluster
-is made and started by ``store/embedded/cluster``, the tables are made by ``store/db/migrate``. One law: whether a
-server runs is decided only under the folder's lock, so there are never two on a folder; and nobody holds the lock while
-waiting for a server.
+Its programs are found by ``store/embedded/programs``, its folder is described in ``store/embedded/folder``, it is
+started by ``store/embedded/starting``, the tables are made by ``store/db/migrate``. One law: whether a server runs is
+decided only under the folder's lock, so there are never two on a folder; and nobody holds it while waiting for one.
 
 The server outlives a killed program, and the next program finds it; the last program that ends in order stops it.
 While programs use it nobody else does: one that was told to shut down is ended and started again (D-330).
@@ -22,10 +21,10 @@ from typing import Final, Self
 import psycopg
 
 from weboid.errors import StoreAway
-from weboid.store.embedded.cluster import start
 from weboid.store.embedded.entry import admit
 from weboid.store.embedded.folder import Folder, locked, share_of, text_of
 from weboid.store.embedded.postmaster import ServerState, end_fast, find_state, is_leaving, reload, server_pid, stop
+from weboid.store.embedded.starting import start
 
 log = logging.getLogger(__name__)
 
