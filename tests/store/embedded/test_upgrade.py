@@ -21,10 +21,10 @@ from support.webservice import fill
 from weboid.errors import StoreError
 from weboid.store.db.migrate import migrate
 from weboid.store.embedded import carrying, programs
-from weboid.store.embedded import server as server_module
 from weboid.store.embedded import upgrade as upgrade_module
 from weboid.store.embedded.carrying import without_unknown
 from weboid.store.embedded.folder import Folder
+from weboid.store.embedded.postmaster import server_pid
 from weboid.store.embedded.programs import bring_programs, find_kept_programs
 from weboid.store.embedded.server import open_server, stop_server
 from weboid.store.embedded.upgrade import old_clusters, remove_old, upgrade
@@ -297,7 +297,7 @@ def test_killed_at_any_moment_one_of_the_clusters_is_whole_and_a_rerun_goes_on(o
     assert _contents(data) == before
     assert not (data / "making").exists()
     end = time.monotonic() + 20
-    while server_module._server_pid(Folder.of(data)):
+    while server_pid(Folder.of(data)):
         assert time.monotonic() < end
 
 

@@ -2,12 +2,11 @@
 
 The new cluster is made, filled and tried in ``making/``; then it takes the place of the old one by two renames. What
 goes over belongs to ``store/embedded/transfer``. One law: at every moment either the old cluster or the new one is
-whole in its place, or becomes so when the folder is opened next (``server.settle``); the old one is kept.
+whole in its place, or becomes so when the folder is opened next (``store/embedded/unfinished``); the old one is kept.
 """
 
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,14 +20,16 @@ from weboid.store.embedded.folder import (
     Folder,
     locked,
     make_private_folder,
-    remove_tree,
     replace_file,
     sync_folder,
     text_of,
 )
+from weboid.store.embedded.postmaster import stop
 from weboid.store.embedded.programs import find_kept_programs, find_programs, remove_programs, version_of
-from weboid.store.embedded.server import end_server, make_database, run_server, settle
+from weboid.store.embedded.server import make_database
+from weboid.store.embedded.starting import run_server
 from weboid.store.embedded.transfer import size_of, transfer
+from weboid.store.embedded.unfinished import alone, drop_making
 
 _LOG_BYTES = 1 << 30
 """The log of writes that a restore leaves at most: max_wal_size."""
@@ -59,7 +60,6 @@ def upgrade(data: Path, *, bring: Bring, show: Show, fill: Fill | None = None) -
     """
     folder = Folder.of(data)
     with folder.faults_told(), alone(folder):
-        settle(folder)
         made_by = _made_by(folder)
         if made_by is None:
             raise StoreError(f"there is no database in {folder.data}: nothing is to be upgraded")
@@ -92,17 +92,6 @@ def remove_old(data: Path) -> None:
             shutil.rmtree(path)
 
 
-@contextmanager
-def alone(folder: Folder) -> Iterator[None]:
-    """Keeps every other program out of a data folder; raises StoreError while one uses it."""
-    with locked(folder.start_lock):
-        try:
-            with locked(folder.users_lock, wait=False):
-                yield
-        except BlockingIOError as error:
-            raise StoreError(f"programs use the database in {folder.data}: stop them first") from error
-
-
 def _made_by(folder: Folder) -> int | None:
     return int(text_of(folder.cluster / "PG_VERSION") or 0) or None
 
@@ -111,7 +100,7 @@ def _make(folder: Folder, older: Path | None, newer: Path, show: Show, fill: Fil
     """Makes the finished cluster in ``making/``; returns the settings that were left out."""
     new = folder.making
     new.make()
-    end_server(folder)
+    stop(folder)
     try:
         make_cluster(new, newer)
         run_server(new, newer)
@@ -127,16 +116,14 @@ def _make(folder: Folder, older: Path | None, newer: Path, show: Show, fill: Fil
             run_server(old, older, {"autovacuum": "off"})
             _require_space(old)
             transfer(old, new, newer, show)
-            end_server(old)
+            stop(old)
         with psycopg.connect(new.dsn("postgres", "postgres")) as connection:
             known = [str(name) for (name,) in connection.execute("SELECT name FROM pg_settings").fetchall()]
-        end_server(new)
+        stop(new)
         show("trying the new server")
         return _carry(folder, new, newer, known)
     except BaseException:
-        for each in (new, folder.aside):
-            end_server(each)
-        remove_tree(new.data)
+        drop_making(folder)
         raise
 
 
@@ -157,7 +144,7 @@ def _carry(folder: Folder, new: Folder, newer: Path, known: list[str]) -> list[s
                 path.unlink()
         left_out = [f"all, because of this: {error}"]
         run_server(new, newer)
-    end_server(new)
+    stop(new)
     return left_out
 
 
@@ -179,6 +166,4 @@ def _swap(folder: Folder, kept: Path) -> None:
     sync_folder(folder.making.data)
     folder.cluster.rename(kept)
     sync_folder(folder.data)
-    folder.finished.rename(folder.cluster)
-    sync_folder(folder.data)
-    remove_tree(folder.making.data)
+    drop_making(folder, folder.finished)
