@@ -62,7 +62,7 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="weboid")
 @click.option(
-    "--config", "file", type=click.Path(path_type=Path), help="Configuration file (default: weboid.toml, if there)."
+    "--config", "file", type=click.Path(path_type=Path), help="Configuration file (or $WEBOID_CONFIG, weboid.toml)"
 )
 @click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of the embedded database.")
 @click.option("-v", "--verbose", is_flag=True, help="Log more of what is done.")
@@ -75,9 +75,7 @@ def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool
         stream=sys.stderr,
     )
     logging.getLogger("weboid").setLevel(logging.DEBUG if verbose else logging.INFO)
-    if file is None and Path("weboid.toml").is_file():
-        file = Path("weboid.toml")
-    read = partial(load_config, file, data=data)
+    read = partial(load_config, file, data=data, search=True)
     # Commands that run continuously read it again.
     ctx.meta[READ_CONFIG] = read
     ctx.obj = read()
