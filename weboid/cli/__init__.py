@@ -36,6 +36,7 @@ _COMMANDS: Final = {
     "maintain": "Deletes what has expired, checks the store, raises and lowers alarms.",
     "check-store": "Looks for what contradicts itself in the database, and repairs what can be derived.",
     "gadget": "Writes the pages of the gadget for a wiki, or saves them there.",
+    "config": "Prints a sample of the configuration, what holds now, or what is wrong with it.",
     "migrate": "Brings the database up to this version.",
     "rekey": "Moves everything to the keys of this version, after a change of URL form or suffix list.",
 }
@@ -95,7 +96,8 @@ def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool
     read = partial(load_config, file, data=data, search=True)
     # Commands that run continuously read it again.
     ctx.meta[READ_CONFIG] = read
-    ctx.obj = read()
+    if ctx.invoked_subcommand != "config":  # which tells what is wrong with it
+        ctx.obj = read()
 
 
 def run() -> None:

@@ -178,16 +178,17 @@ class PeopleConfig:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveConfig:
-    """Web archives (A-1 … A-4). `services` are those that are asked, in order, with the values of their own tables such
-    as ``[archive.wayback]`` (or ``WEBOID_ARCHIVE_WAYBACK_BASE``, …; keys in ``core/archive/configured``).
+    """Web archives (A-1 … A-4), each with the values of a table of its own, such as ``[archive.wayback]``.
 
-    Without `save_key` and `save_secret`, which archive.org gives to accounts, nothing is saved; they come from the
-    environment only: ``WEBOID_ARCHIVE_SAVE_KEY`` and ``WEBOID_ARCHIVE_SAVE_SECRET``.
+    `save_key` and `save_secret` come from the environment only.
     """
 
     services: tuple[ArchiveService, ...] = configured((), {})
+    """The archives that are asked, in order."""
     save_key: str = field(default="", repr=False)
+    """The access key of an account at archive.org; without it nothing is saved."""
     save_secret: str = field(default="", repr=False)
+    """Its secret key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,11 +236,14 @@ class WikiConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Everything an operator can set. `database` empty = the embedded PostgreSQL in `data`."""
+    """Everything an operator can set."""
 
     data: Path
+    """The folder of the embedded database; empty = the usual place (docs/operating.md)."""
     database: str = ""
+    """A PostgreSQL, as libpq's keywords or as an address; empty = the embedded one in `data`."""
     contact: str = ""
+    """How whoever runs a site can reach you: it goes into the User-Agent."""
     net: NetConfig = NetConfig()
     crawl: CrawlConfig = CrawlConfig()
     feed: FeedConfig = FeedConfig()
