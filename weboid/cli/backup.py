@@ -17,11 +17,11 @@ from weboid.cli.stopping import stop_signals, until
 from weboid.config import Config
 from weboid.errors import StoreError
 from weboid.store.backup.client_programs import Runner
-from weboid.store.backup.kept_files import make_kept_backup
+from weboid.store.backup.kept_files import good_backup, make_kept_backup
 from weboid.store.backup.make import Show, make_backup
 from weboid.store.backup.manifest import Manifest
 from weboid.store.embedded.folder import Folder
-from weboid.store.upkeep.last_backup import GoodBackup, record_backup_failure, record_last_backup
+from weboid.store.upkeep.last_backup import record_backup_failure, record_last_backup
 
 BESIDE: Final = (
     "Not in it, keep them beside: weboid.toml, and the secrets: WEBOID_WEB_SECRET, WEBOID_WEB_TOKENS, the OAuth "
@@ -59,10 +59,10 @@ def command(config: Config, file: Path | None, to: Path | None, keep: int | None
                     if folder is not None:
                         kept = keep or config.backup.keep
                         made.append(
-                            await make_kept_backup(pool.conninfo, folder, runner, day=on_day, keep=kept, show=show)
+                            await make_kept_backup(dsn_of(config), folder, runner, day=on_day, keep=kept, show=show)
                         )
                     elif file is not None:
-                        made.append((file, await make_backup(pool.conninfo, file, runner, day=on_day, show=show)))
+                        made.append((file, await make_backup(dsn_of(config), file, runner, day=on_day, show=show)))
 
             stopped = asyncio.Event()
             with stop_signals(stopped.set):
@@ -91,10 +91,9 @@ def runner_of(config: Config) -> Runner:
     return Runner.of(None if config.database else Folder.of(config.data).account, config.data)
 
 
-def good_backup(path: Path, manifest: Manifest) -> GoodBackup:
-    """What the store remembers of a backup."""
-    size = manifest.bytes + len(manifest.line())
-    return GoodBackup(manifest.day, manifest.made, size, str(path.absolute()))
+def dsn_of(config: Config) -> str:
+    """How PostgreSQL's programs reach the configured database."""
+    return config.database or Folder.of(config.data).dsn()
 
 
 @contextmanager

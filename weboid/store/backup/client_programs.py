@@ -146,26 +146,9 @@ class RunningProgram:
 async def running(
     program: ClientProgram, *options: str, environ: Mapping[str, str] | None = None, fed: bool = False
 ) -> AsyncIterator[RunningProgram]:
-    """Runs a program with its output in a pipe, and its input too if it is `fed`; ended at the end. Raises StoreError."""
-    account = program.runner.account
+    """Runs a program, its output in a pipe, and its input if it is `fed`, until the block ends; raises StoreError."""
     with tempfile.TemporaryFile() as errors:
-        try:
-            process = subprocess.Popen(
-                [program.path, *options],
-                bufsize=0,
-                cwd="/",
-                env={"LC_ALL": "C", "PATH": os.defpath, **(environ or {})},
-                stdin=subprocess.PIPE if fed else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                user=account.uid if account.foreign else None,
-                group=account.gid if account.foreign else None,
-                extra_groups=[] if account.foreign else None,
-                # A Ctrl-C at the terminal is this program's to answer.
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise StoreError(f"{program.path} cannot be run: {error}") from error
+        process = _start(program, options, environ or {}, fed, errors)
         try:
             yield RunningProgram(process, errors)
         finally:
@@ -174,3 +157,26 @@ async def running(
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
                     pipe.close()
+
+
+def _start(
+    program: ClientProgram, options: tuple[str, ...], environ: Mapping[str, str], fed: bool, errors: IO[bytes]
+) -> "subprocess.Popen[bytes]":
+    account = program.runner.account
+    try:
+        return subprocess.Popen(
+            [program.path, *options],
+            bufsize=0,
+            cwd="/",
+            env={"LC_ALL": "C", "PATH": os.defpath, **environ},
+            stdin=subprocess.PIPE if fed else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            user=account.uid if account.foreign else None,
+            group=account.gid if account.foreign else None,
+            extra_groups=[] if account.foreign else None,
+            # A Ctrl-C at the terminal is this program's to answer.
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise StoreError(f"{program.path} cannot be run: {error}") from error

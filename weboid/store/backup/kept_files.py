@@ -15,6 +15,7 @@ from weboid.errors import StoreError
 from weboid.store.backup.client_programs import Runner
 from weboid.store.backup.make import UNFINISHED, Show, make_backup
 from weboid.store.backup.manifest import Manifest, is_backup, read_manifest
+from weboid.store.upkeep.last_backup import GoodBackup
 
 _NAME: Final = re.compile(r"weboid-\d{4}-\d\d-\d\d\.dump", re.ASCII)
 _LEFT: Final = re.compile(_NAME.pattern + re.escape(UNFINISHED), re.ASCII)
@@ -28,10 +29,7 @@ async def make_kept_backup(
     The folder is made if it is not there.
     """
     path = folder / f"weboid-{iso(day)}.dump"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot use the folder {folder} for backups: {error.strerror or error}") from error
+    _make_folder(folder)
     manifest = await make_backup(dsn, path, runner, day=day, show=show)
     try:
         for old in [*_left(folder), *list_backups(folder)[keep:]]:
@@ -40,6 +38,13 @@ async def make_kept_backup(
     except OSError as error:
         raise StoreError(f"{path} is made, but older ones cannot be deleted: {error}") from error
     return path, manifest
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot use the folder {folder} for backups: {error.strerror or error}") from error
 
 
 def list_backups(folder: Path) -> list[Path]:
@@ -51,11 +56,16 @@ def list_backups(folder: Path) -> list[Path]:
     return sorted((path for path in paths if not path.is_symlink() and is_backup(path)), reverse=True)
 
 
-def newest_backup(folder: Path) -> tuple[Path, Manifest] | None:
+def newest_backup(folder: Path) -> GoodBackup | None:
     """The newest whole backup of a folder, None = there is none."""
     for path in list_backups(folder):
-        return path, read_manifest(path)
+        return good_backup(path, read_manifest(path))
     return None
+
+
+def good_backup(path: Path, manifest: Manifest) -> GoodBackup:
+    """What the store remembers of a backup."""
+    return GoodBackup(manifest.day, manifest.made, manifest.file_size, str(path.absolute()))
 
 
 def _left(folder: Path) -> Iterator[Path]:

@@ -53,8 +53,7 @@ async def make_backup(dsn: str, path: Path, runner: Runner, *, day: int | None =
 
     `day` = None: that of the database's clock. Raises StoreError with what to do.
     """
-    if path.exists() and not is_backup(path):
-        raise StoreError(f"{path} exists and is no backup of Weboid: choose another name, or remove it")
+    _require_replaceable(path)
     async with open_pool(dsn, size=2, part="backup", idle_s=0) as pool, pool.connection() as conn:
         await conn.set_isolation_level(IsolationLevel.REPEATABLE_READ)
         source = await _begin(conn, day)
@@ -66,13 +65,18 @@ async def make_backup(dsn: str, path: Path, runner: Runner, *, day: int | None =
             manifest = replace(manifest, rows=await _read_back(file, manifest, reading, show))
             if missing := source.tables.keys() - VOLATILE - manifest.rows.keys():
                 raise StoreError(f"the backup lacks the tables {', '.join(sorted(missing))}: tell us, please")
-            file.seek(manifest.bytes)
+            file.seek(manifest.size)
             file.write(manifest.line())
             await asyncio.to_thread(os.fsync, file.fileno())
         await conn.rollback()
         await conn.set_isolation_level(None)
     assert read_manifest(path) == manifest
     return manifest
+
+
+def _require_replaceable(path: Path) -> None:
+    if path.exists() and not is_backup(path):
+        raise StoreError(f"{path} exists and is no backup of Weboid: choose another name, or remove it")
 
 
 async def _begin(conn: Connection, day: int | None) -> _Source:
@@ -94,15 +98,13 @@ async def _begin(conn: Connection, day: int | None) -> _Source:
         server=server,
         tool=0,
         schema=await find_schema(conn),
-        bytes=0,
+        size=0,
         sha256="",
     )
     return _Source(manifest, snapshot, tables)
 
 
-async def _dump(
-    pool: Pool, dsn: str, program: ClientProgram, source: _Source, file: IO[bytes], show: Show
-) -> Manifest:
+async def _dump(pool: Pool, dsn: str, program: ClientProgram, source: _Source, file: IO[bytes], show: Show) -> Manifest:
     """Writes the archive; returns the manifest with its bytes and checksum."""
     database, environ = address(dsn)
     schema = source.manifest.schema
@@ -125,7 +127,7 @@ async def _dump(
             await asyncio.to_thread(write, block)
             size += len(block)
         await dump.require_end("pg_dump")
-    return replace(source.manifest, bytes=size, sha256=digest.hexdigest())
+    return replace(source.manifest, size=size, sha256=digest.hexdigest())
 
 
 def _pattern(schema: str, table: str) -> str:
@@ -158,9 +160,9 @@ async def _read_back(file: IO[bytes], manifest: Manifest, program: ClientProgram
     rows: dict[str, int] = {}
 
     def fed(done: int) -> None:
-        show("reading it back", done, manifest.bytes)
+        show("reading it back", done, manifest.size)
 
-    async with archive_script(program, file, manifest.bytes, fed) as script:
+    async with archive_script(program, file, manifest.size, fed) as script:
         async for entry in script.entries():
             if entry.has_rows:
                 rows[entry.name] = 0

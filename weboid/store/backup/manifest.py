@@ -23,7 +23,7 @@ _BLOCK: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A backup: who made it when (`moment` in ISO 8601, UTC), of what, and its archive's bytes and SHA-256.
+    """A backup: who made it when (`moment` in ISO 8601, UTC), of what; `size` are the bytes of its archive.
 
     `migration` is the number of the newest one, `server` and `tool` are PostgreSQL's versions, as 180004 and 18.
     `rows` has the number of rows by table.
@@ -38,7 +38,7 @@ class Manifest:
     server: int
     tool: int
     schema: str
-    bytes: int
+    size: int
     sha256: str
     rows: dict[str, int] = field(default_factory=dict)
     format: int = FORMAT
@@ -54,6 +54,11 @@ class Manifest:
         named = {"page": "pages", "link": "links", "url": "URLs", "host": "hosts"}
         counts = ", ".join(f"{self.rows.get(table, 0):,} {name}" for table, name in named.items())
         return f"{counts}, as of {self.made:%Y-%m-%d %H:%M} UTC"
+
+    @property
+    def file_size(self) -> int:
+        """The bytes of the whole file."""
+        return self.size + len(self.line())
 
     def line(self) -> bytes:
         """The end of the file."""
@@ -72,7 +77,7 @@ class Manifest:
             manifest.made  # noqa: B018 (it raises ValueError)
         except TypeError as error:
             raise ValueError(str(error)) from None
-        if not all(isinstance(n, int) for n in (manifest.day, manifest.migration, manifest.bytes, manifest.tool)):
+        if not all(isinstance(n, int) for n in (manifest.day, manifest.migration, manifest.size, manifest.tool)):
             raise ValueError("its numbers are none")
         return manifest
 
@@ -104,7 +109,7 @@ def read_manifest(path: Path) -> Manifest:
             raise StoreError(f"{path} is no backup of Weboid")
         file.seek(max(0, size - LONGEST))
         manifest = tail_of(file.read(), str(path)).manifest
-    if manifest.bytes + len(manifest.line()) != size:
+    if manifest.file_size != size:
         raise StoreError(f"{path} is {size} bytes long, but its last line says otherwise: it is torn, take another one")
     return manifest
 
@@ -120,7 +125,7 @@ def is_backup(path: Path) -> bool:
 def check_archive(path: Path, manifest: Manifest) -> None:
     """Reads the whole file; raises StoreError unless its archive is as the manifest says, OSError."""
     digest = hashlib.sha256()
-    left = manifest.bytes
+    left = manifest.size
     with path.open("rb", buffering=0) as file:
         while left and (block := file.read(min(_BLOCK, left))):
             digest.update(block)

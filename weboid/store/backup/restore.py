@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, LiteralString, cast
+from typing import Final
 
 import psycopg
 from psycopg import sql
@@ -28,8 +28,8 @@ from weboid.store.db.pool import Connection, Pool
 
 _LOCK_MS: Final = "10000"
 _MEMORY: Final = "256MB"
-_ROWS: Final = " FROM stdin;\n"
-_FROZEN: Final = " FROM stdin WITH (FREEZE)"
+_ROWS: Final = b" FROM stdin;\n"
+_FROZEN: Final = b" FROM stdin WITH (FREEZE)"
 """The table was made in the same transaction: its rows need not be written again later."""
 
 
@@ -127,28 +127,32 @@ async def _load(conn: Connection, program: ClientProgram, path: Path, manifest: 
     def fed(now: int) -> None:
         nonlocal done
         done = now
-        show(doing, done, manifest.bytes)
+        show(doing, done, manifest.size)
 
     with path.open("rb", buffering=0) as file:
-        async with archive_script(program, file, manifest.bytes, fed) as script:
+        async with archive_script(program, file, manifest.size, fed) as script:
             async for entry in script.entries():
                 doing = f"restore: {entry.kind.lower()} {entry.name}"
-                show(doing, done, manifest.bytes)
+                show(doing, done, manifest.size)
                 if entry.has_rows:
                     rows[entry.name] = await _copy(conn, entry, script)
                 else:
                     # Of a file whose checksum is that of its last line: as pg_restore itself would run it.
-                    await conn.execute(cast(LiteralString, entry.sql))
+                    await conn.execute(entry.sql)
     if rows != manifest.rows:
-        wrong = sorted(table for table in rows.keys() | manifest.rows.keys() if rows.get(table) != manifest.rows.get(table))
-        raise StoreError(f"the rows of {', '.join(wrong)} are not as many as when the backup was made: take another one")
+        wrong = sorted(
+            table for table in rows.keys() | manifest.rows.keys() if rows.get(table) != manifest.rows.get(table)
+        )
+        raise StoreError(
+            f"the rows of {', '.join(wrong)} are not as many as when the backup was made: take another one"
+        )
 
 
 async def _copy(conn: Connection, entry: Entry, script: Script) -> int:
     """Copies the rows of a table; returns how many."""
     count = 0
     statement = entry.sql.removesuffix(_ROWS) + _FROZEN
-    async with conn.cursor() as cursor, cursor.copy(cast(LiteralString, statement)) as copy:
+    async with conn.cursor() as cursor, cursor.copy(statement) as copy:
         async for block in script.rows():
             count += block.count(b"\n")
             await copy.write(block)

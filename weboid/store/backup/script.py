@@ -20,7 +20,7 @@ class Entry(NamedTuple):
 
     name: str
     kind: str
-    sql: str
+    sql: bytes
     has_rows: bool
 
 
@@ -38,16 +38,16 @@ class Script:
         while line := await self._line():
             if header := _HEADER.match(line):
                 if name and statements:
-                    yield Entry(name, kind, b"".join(statements).decode(), has_rows=False)
+                    yield Entry(name, kind, b"".join(statements), has_rows=False)
                 name, kind, statements = header[1].decode(), header[2].decode(), []
             elif name and _COPY.fullmatch(line):
-                yield Entry(name, kind, line.decode(), has_rows=True)
+                yield Entry(name, kind, line, has_rows=True)
                 statements = []
             # Lines for psql alone.
             elif line.strip() and not line.startswith((b"--", b"\\restrict ", b"\\unrestrict ")):
                 statements.append(line)
         if name and statements:
-            yield Entry(name, kind, b"".join(statements).decode(), has_rows=False)
+            yield Entry(name, kind, b"".join(statements), has_rows=False)
 
     async def rows(self) -> AsyncIterator[bytes]:
         """The rows of the entry just returned, many at a time, as COPY takes them; raises StoreError at a torn end."""
