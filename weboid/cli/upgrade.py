@@ -8,7 +8,7 @@ from weboid.cli.escape import plain
 from weboid.config import Config
 from weboid.errors import StoreError
 from weboid.store.embedded.folder import Folder
-from weboid.store.embedded.programs import bring_programs
+from weboid.store.embedded.kept_programs import bring_programs
 from weboid.store.embedded.upgrade import old_clusters, remove_old, upgrade
 
 

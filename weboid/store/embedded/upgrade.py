@@ -24,8 +24,9 @@ from weboid.store.embedded.folder import (
     sync_folder,
     text_of,
 )
+from weboid.store.embedded.kept_programs import find_kept_programs, remove_programs
 from weboid.store.embedded.postmaster import stop
-from weboid.store.embedded.programs import find_kept_programs, find_programs, remove_programs, version_of
+from weboid.store.embedded.programs import find_programs, version_of
 from weboid.store.embedded.server import make_database
 from weboid.store.embedded.starting import run_server
 from weboid.store.embedded.transfer import size_of, transfer
