@@ -147,6 +147,7 @@ def test_it_is_refused_while_a_program_uses_the_database_and_when_the_disk_is_sm
 
 
 @_two_versions
+@pytest.mark.long
 def test_a_table_that_lost_a_row_leaves_everything_as_it_was(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = _version(data)
     from weboid.store.embedded import transfer
@@ -167,6 +168,7 @@ def test_a_table_that_lost_a_row_leaves_everything_as_it_was(data: Path, monkeyp
 
 
 @_two_versions
+@pytest.mark.long
 def test_settings_that_the_new_version_refuses_are_left_out_and_told(data: Path) -> None:
     folder = Folder.of(data)
     mine = data / "postgres/mine.conf"

