@@ -4,9 +4,13 @@
 SELECT coalesce(current_schema(), 'public')
 
 -- name: list_tables
-SELECT relname, pg_table_size(pg_class.oid), greatest(reltuples, 0)::bigint FROM pg_class
-WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) AND relkind IN ('r', 'p')
-ORDER BY relname
+-- With their bytes and rows as the last ANALYZE or vacuum saw them: to measure a table waits for whoever has locked it.
+SELECT main.relname, (main.relpages + coalesce(toast.relpages, 0)) * current_setting('block_size')::bigint,
+    greatest(main.reltuples, 0)::bigint
+FROM pg_class AS main LEFT JOIN pg_class AS toast ON toast.oid = main.reltoastrelid
+WHERE main.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+    AND main.relkind IN ('r', 'p')
+ORDER BY main.relname
 
 -- name: begin_snapshot
 -- The moment by the database's clock, the snapshot for pg_dump, the server's version.

@@ -21,7 +21,7 @@ from weboid.store.backup.archive import archive_script
 from weboid.store.backup.client_programs import ClientProgram, Runner, find_program
 from weboid.store.backup.make import Show
 from weboid.store.backup.manifest import Manifest, check_archive, read_manifest
-from weboid.store.backup.script import Entry, Script
+from weboid.store.backup.script import Script, ScriptEntry
 from weboid.store.backup.tables import MADE_BY_STARTING, SQL, find_schema, list_tables, our_tables
 from weboid.store.db.migrate import migrate, migrations
 from weboid.store.db.pool import Connection, Pool
@@ -148,7 +148,7 @@ async def _load(conn: Connection, program: ClientProgram, path: Path, manifest: 
         )
 
 
-async def _copy(conn: Connection, entry: Entry, script: Script) -> int:
+async def _copy(conn: Connection, entry: ScriptEntry, script: Script) -> int:
     """Copies the rows of a table; returns how many."""
     count = 0
     statement = entry.sql.removesuffix(_ROWS) + _FROZEN

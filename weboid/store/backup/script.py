@@ -15,7 +15,7 @@ _COPY: Final = re.compile(rb"COPY .+ FROM stdin;\n")
 _END: Final = b"\n\\.\n"
 
 
-class Entry(NamedTuple):
+class ScriptEntry(NamedTuple):
     """An entry of the archive: what it is about, its `kind` (`TABLE`, `INDEX` …), its SQL; `has_rows` follow then."""
 
     name: str
@@ -31,23 +31,23 @@ class Script:
         self._read = read
         self._buffer = b""
 
-    async def entries(self) -> AsyncIterator[Entry]:
+    async def entries(self) -> AsyncIterator[ScriptEntry]:
         """The entries in order; the rows of one that has some must be read before the next one is requested."""
         name = kind = ""
         statements: list[bytes] = []
         while line := await self._line():
             if header := _HEADER.match(line):
                 if name and statements:
-                    yield Entry(name, kind, b"".join(statements), has_rows=False)
+                    yield ScriptEntry(name, kind, b"".join(statements), has_rows=False)
                 name, kind, statements = header[1].decode(), header[2].decode(), []
             elif name and _COPY.fullmatch(line):
-                yield Entry(name, kind, line, has_rows=True)
+                yield ScriptEntry(name, kind, line, has_rows=True)
                 statements = []
             # Lines for psql alone.
             elif line.strip() and not line.startswith((b"--", b"\\restrict ", b"\\unrestrict ")):
                 statements.append(line)
         if name and statements:
-            yield Entry(name, kind, b"".join(statements), has_rows=False)
+            yield ScriptEntry(name, kind, b"".join(statements), has_rows=False)
 
     async def rows(self) -> AsyncIterator[bytes]:
         """The rows of the entry just returned, many at a time, as COPY takes them; raises StoreError at a torn end."""

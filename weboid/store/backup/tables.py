@@ -22,7 +22,7 @@ def our_tables() -> frozenset[str]:
 
 
 async def list_tables(conn: Connection) -> dict[str, tuple[int, int]]:
-    """The tables of the schema that ours are in: their bytes on disk, and about how many rows they have."""
+    """The tables of the schema that ours are in: about how many bytes and rows they have."""
     rows = await conn.execute(SQL["list_tables"])
     return {name: (size, about) async for name, size, about in rows}
 
