@@ -59,8 +59,25 @@ class _Commands(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
+def _show_version(ctx: click.Context, _param: click.Parameter, is_wanted: bool) -> None:
+    """Prints the version, with the commit where it is known (a checkout, or what pip has recorded)."""
+    if is_wanted and not ctx.resilient_parsing:
+        from weboid.web.http.source_archive import commit_of
+
+        commit = commit_of(Path(__file__).parents[1])
+        click.echo(f"weboid {__version__}{f' ({commit[:12]})' if commit else ''}")
+        ctx.exit()
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="weboid")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 @click.option(
     "--config", "file", type=click.Path(path_type=Path), help="Configuration file (default: weboid.toml, if there)."
 )

@@ -1,0 +1,50 @@
+"""What the project says of itself to outsiders agrees with what it is: version, licences, versions it is tried on."""
+
+import re
+import tomllib
+from pathlib import Path
+
+from click.testing import CliRunner
+
+import weboid
+from weboid.cli import main
+from weboid.store.embedded.programs import OLDEST_VERSION
+from weboid.web.http.source_archive import commit_of
+
+_REPOSITORY = Path(__file__).resolve().parents[1]
+_PROJECT = tomllib.loads((_REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+_WORKFLOW = (_REPOSITORY / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert _PROJECT["version"] == weboid.__version__
+
+
+def test_the_version_is_shown_with_its_commit() -> None:
+    commit = commit_of(Path(weboid.__file__).parent)
+    shown = CliRunner().invoke(main, ["--version"]).output.strip()
+    assert shown == f"weboid {weboid.__version__}" + (f" ({commit[:12]})" if commit else "")
+
+
+def test_every_package_that_is_installed_is_named_with_its_licence() -> None:
+    pinned = {
+        name
+        for file in ("requirements.txt", "requirements-embedded.txt")
+        for name in re.findall(r"^([\w.-]+)==", (_REPOSITORY / file).read_text(encoding="utf-8"), re.M)
+    }
+    installed = (_REPOSITORY / "THIRD-PARTY.md").read_text(encoding="utf-8").partition("| package | licence |")[2]
+    assert set(re.findall(r"^\| ([\w.-]+) \| \S.* \|$", installed, re.M)) == pinned
+
+
+def test_the_workflow_tries_the_versions_that_are_promised() -> None:
+    oldest = _PROJECT["requires-python"].removeprefix(">=")
+    promised = [each.rpartition(" ")[2] for each in _PROJECT["classifiers"] if "Python :: 3." in each]
+    assert promised[0] == oldest
+    assert re.findall(r'"(3\.\d+)"', _listed("python")) == promised
+    assert int(re.findall(r'"(\d+)"', _listed("postgresql"))[0]) == OLDEST_VERSION
+
+
+def _listed(name: str) -> str:
+    found = re.search(rf"^ +{name}: (\[.*\])$", _WORKFLOW, re.M)
+    assert found
+    return found[1]
