@@ -44,7 +44,7 @@ async def open_part(
 ) -> AsyncIterator[RunningPart]:
     """Opens the store for one part, `size` connections at most; the other limits are those of `open_store`.
 
-    A `lasting` part runs until it is stopped. Raises StoreError.
+    A `lasting` part runs until it is stopped: it waits for a database that is away. Raises StoreError.
     """
     stopped = asyncio.Event()
     with stop_signals(stopped.set):
@@ -55,5 +55,7 @@ async def open_part(
             statement_timeout_s=statement_timeout_s,
             idle_s=idle_s,
             wait_s=wait_s,
+            stopped=stopped,
+            waits=lasting,
         ) as pool:
             yield RunningPart(role, pool, stopped)

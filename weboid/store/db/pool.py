@@ -191,6 +191,7 @@ async def open_pool(
     timeout_s: float = 30,
     idle_s: float = 120,
     silence_s: float = SILENCE_S,
+    away: Disturbance | None = None,
 ) -> AsyncIterator[Pool]:
     """Opens at most ``size`` connections for one part of the program (its name is shown in ``pg_stat_activity``).
 
@@ -198,8 +199,8 @@ async def open_pool(
     which nothing happens after ``idle_s``: a program that hangs in its middle must not hold its locks against all
     others. Without that limit the server is asked after each ``silence_s`` whether it still works on the statement, and
     the statement is given up if that cannot be learned. A task that waits longer than ``timeout_s`` for a free
-    connection gets a StoreAway. Raises StoreAway at once if the database cannot be reached, and StoreError if it
-    refuses us.
+    connection gets a StoreAway. `away` is told when the database is away and when it no longer is. Raises StoreAway at
+    once if the database cannot be reached, and StoreError if it refuses us.
     """
     name = f"weboid {__version__} {part}".strip()
 
@@ -238,7 +239,7 @@ async def open_pool(
         timeout=timeout_s,
         reconnect_timeout=_RECONNECT_S,
     )
-    pool.away = Disturbance(log, "the database is away")
+    pool.away = away or Disturbance(log, "the database is away")
     pool._busy, pool._limits = set(), set()
     await pool.open()
     try:
