@@ -7,7 +7,7 @@ database that is away.
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -168,7 +168,8 @@ async def _embedded(config: Config) -> AsyncIterator["Server"]:
         server = await asyncio.shield(starting)
     except asyncio.CancelledError:
         # A thread cannot be cancelled: what it starts is not to be left behind.
-        await asyncio.to_thread((await starting).close)
+        with suppress(StoreError):
+            await asyncio.to_thread((await starting).close)
         raise
     try:
         async with in_background(_keep_alive(server)):
