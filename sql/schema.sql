@@ -591,3 +591,14 @@ CREATE TABLE wiki_settings (
     text text,
     fault text NOT NULL DEFAULT ''
 );
+
+-- The newest good backup (O-9): of which moment, how many bytes in which file, all NULL = there is none; `why` = what the
+-- last try failed for, '' = it did not. One row, none before the first. Backups leave it out.
+CREATE TABLE backup (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    day smallint,
+    moment timestamptz,
+    bytes bigint,
+    place text,
+    why text NOT NULL DEFAULT ''
+);

@@ -44,6 +44,13 @@ def find_programs(account: SystemAccount, data: Path, made_by: int | None) -> Pa
     )
 
 
+def client_folders(account: SystemAccount, data: Path) -> Iterator[Path]:
+    """The folders in which pg_dump and its like may be, that of the wheel first."""
+    yield from _candidates(account, data)
+    if pg_dump := shutil.which("pg_dump"):
+        yield Path(pg_dump).parent
+
+
 def _candidates(account: SystemAccount, data: Path) -> Iterator[Path]:
     if wheel := _wheel_package():
         programs = wheel / "pginstall" / "bin"
