@@ -42,6 +42,7 @@ _COMMANDS: Final = {
     "gadget": "Writes the pages of the gadget for a wiki, or saves them there.",
     "config": "Prints a sample of the configuration, what holds now, or what is wrong with it.",
     "migrate": "Brings the database up to this version.",
+    "upgrade": "Brings the embedded database to a newer major version of PostgreSQL.",
     "rekey": "Moves everything to the keys of this version, after a change of URL form or suffix list.",
 }
 
