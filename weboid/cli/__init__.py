@@ -38,6 +38,7 @@ _COMMANDS: Final = {
     "maintain": "Deletes what has expired, checks the store, raises and lowers alarms.",
     "check-store": "Looks for what contradicts itself in the database, and repairs what can be derived.",
     "gadget": "Writes the pages of the gadget for a wiki, or saves them there.",
+    "config": "Prints a sample of the configuration, what holds now, or what is wrong with it.",
     "migrate": "Brings the database up to this version.",
     "rekey": "Moves everything to the keys of this version, after a change of URL form or suffix list.",
 }
@@ -81,7 +82,7 @@ def _show_version(ctx: click.Context, _param: click.Parameter, is_wanted: bool) 
     help="Show the version and exit.",
 )
 @click.option(
-    "--config", "file", type=click.Path(path_type=Path), help="Configuration file (default: weboid.toml, if there)."
+    "--config", "file", type=click.Path(path_type=Path), help="Configuration file (or $WEBOID_CONFIG, weboid.toml)"
 )
 @click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of the embedded database.")
 @click.option("-v", "--verbose", is_flag=True, help="Log more of what is done.")
@@ -97,12 +98,11 @@ def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool
     logging.getLogger("weboid").setLevel(logging.DEBUG if verbose else logging.INFO)
     if line is not None:
         take_line(ctx, line)
-    if file is None and Path("weboid.toml").is_file():
-        file = Path("weboid.toml")
-    read = partial(load_config, file, data=data)
+    read = partial(load_config, file, data=data, search=True)
     # Commands that run continuously read it again.
     ctx.meta[READ_CONFIG] = read
-    ctx.obj = read()
+    if ctx.invoked_subcommand != "config":  # which tells what is wrong with it
+        ctx.obj = read()
 
 
 def run() -> None:
