@@ -89,6 +89,7 @@ async def test_a_database_that_is_away_makes_no_part_unhealthy_but_an_embedded_o
     assert not list(place.folder.iterdir())
 
 
+@pytest.mark.long
 async def test_a_second_feeder_waits_for_the_first(place: Place, database: str) -> None:
     place.watch("demowiki@wmflabs", f"http://127.0.0.1:{free_port()}/api.php")
     first = await place.start("feed", "pass", "--repeat")

@@ -17,8 +17,8 @@ from weboid.errors import StoreError
 from weboid.store.embedded.server import stop_server
 
 _LOOK_S: Final = 0.5
-_SETTLED_S: Final = 10.0
-"""Seconds without a server: the program may have been killed while it started one."""
+_SETTLED_S: Final = 3.0
+"""Seconds without a server: the program may have been killed while it started one, which pg_ctl then does alone."""
 _LAST_S: Final = 60.0
 """Seconds after the end of the line in which all parts have ended, too; who uses the server then is somebody else."""
 
