@@ -82,7 +82,7 @@ async def open_part(
     those of `open_store`.
 
     A `lasting` part runs until it is stopped, and has its role alone if that is exclusive: it waits for another one to
-    end, or to have been silent for `EXPIRY_S`; ``up`` does not wait. Raises StoreError, WeboidError.
+    end, or to have been silent for `EXPIRY_S`; ``up`` does not wait. So it does for a database that is away. Raises StoreError, WeboidError.
     """
     stopped = asyncio.Event()
     process = PartProcess(
@@ -100,6 +100,8 @@ async def open_part(
                     statement_timeout_s=statement_timeout_s,
                     idle_s=idle_s,
                     wait_s=wait_s,
+                    stopped=stopped,
+                    waits=lasting,
                 )
             )
             part = RunningPart(role, pool, stopped)
