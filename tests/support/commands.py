@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from support.forked import run_forked
 
@@ -21,6 +21,7 @@ from weboid.demo.wikipages import WikiLink, WikiPage
 from weboid.demo.world import World
 
 LIMIT_S = 60.0
+_CONFIGURES: Final = ("WEBOID_", "TOOL_", "PORT", "XDG_", "STATE_DIRECTORY")
 
 
 @dataclass
@@ -73,7 +74,7 @@ class Place:
         return Ran(*await run_forked(call, self._environ(), self.folder, stdin, LIMIT_S))
 
     def _environ(self) -> dict[str, str]:
-        environ = {name: value for name, value in os.environ.items() if not name.startswith("WEBOID_")}
+        environ = {name: value for name, value in os.environ.items() if not name.startswith(_CONFIGURES)}
         return {**environ, "WEBOID_DATA": str(self.folder / "data"), **self.environ}
 
     def watch(self, wiki: str, api: str) -> None:

@@ -20,6 +20,7 @@ class Policy:
     """Days and counts. A wiki may choose others within U-7's bounds."""
 
     dead_strikes: int = 3
+    """Failing checks that count, at least, before a URL is called dead."""
     missing_span: int = 14
     """Days from the first to the newest strike of those that say that the page is missing (404, 410)."""
     dead_span: int = 28
@@ -27,12 +28,15 @@ class Policy:
     relapse_factor: int = 2
     """So many times as long must a streak be that is a relapse: what flaps will come back."""
     working_interval: int = 7
+    """Days to the next check of a URL that works."""
     doubtful_interval: int = 7
+    """Days to the next check of one in doubt."""
     failing_interval: int = 3
-    """At most: see `failing_interval_after`."""
+    """Days to the next check of one that fails, at most; it is checked daily before it would be called dead."""
     dead_interval: int = 7
     """The first interval of a dead URL; it doubles up to `dead_interval_limit`."""
     dead_interval_limit: int = 28
+    """Days between two checks of a dead URL, at most."""
 
     def __post_init__(self) -> None:
         if not 3 <= self.dead_strikes <= MOST_MISSING or self.missing_span < 9:

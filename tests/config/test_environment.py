@@ -1,0 +1,199 @@
+"""The configuration by variables alone: what beats what, how peers on Toolforge write them, and typing errors."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weboid.config import BackupConfig, EmbeddedConfig, load_config, read_config
+from weboid.config.names import KEY_PATHS, nested_variable, variable
+from weboid.errors import ConfigError
+
+WIKIS = {"dewiki@WMF": {"namespaces": [0]}, "osmwiki@OSM": {"source": "api"}}
+FARMS = {"OSM": {"code": 2, "api": "https://wiki.example.org/w/api.php", "domains": ["example.org"]}}
+OF_TOOLFORGE = {
+    "TOOL_DATA_DIR": "/data/project/weboid",
+    "TOOL_REPLICA_USER": "u123",
+    "TOOL_REPLICA_PASSWORD": '["secret',
+    "TOOL_TOOLSDB_USER": "s123",
+    "TOOL_TOOLSDB_PASSWORD": "secret",
+    "TOOL_REDIS_URI": "redis://redis.example:6379",
+    "TOOL_TOOLFORGE_API_URL": "https://api.example",
+}
+"""What the platform sets in every container."""
+OF_KUBERNETES = {
+    "WEBOID_SERVICE_HOST": "10.0.0.1",
+    "WEBOID_SERVICE_PORT": "8000",
+    "WEBOID_SERVICE_PORT_HTTP": "8000",
+    "WEBOID_PORT": "tcp://10.0.0.1:8000",
+    "WEBOID_PORT_8000_TCP": "tcp://10.0.0.1:8000",
+    "WEBOID_PORT_8000_TCP_PROTO": "tcp",
+    "WEBOID_PORT_8000_TCP_PORT": "8000",
+    "WEBOID_PORT_8000_TCP_ADDR": "10.0.0.1",
+    "WEBOID_WEB_PORT": "tcp://10.0.0.2:80",
+    "WEBOID_WEB_SERVICE_HOST": "10.0.0.2",
+}
+"""Service links: a tool that is called weboid has a service of that name."""
+
+
+@pytest.mark.parametrize(
+    ("environ", "port"),
+    [
+        ({}, 8000),
+        ({"WEBOID_CONFIG": "web.port = 1"}, 1),
+        ({"WEBOID_CONFIG": "web.port = 1", "PORT": "2"}, 2),
+        ({"WEBOID_CONFIG": "web.port = 1", "PORT": ""}, 1),
+        ({"WEBOID_CONFIG": "web.port = 1", "PORT": "2", "TOOL_WEB": '{"port": 3}'}, 3),
+        ({"WEBOID_CONFIG": "web.port = 1", "PORT": "2", "TOOL_WEB": '{"port": 3}', "TOOL_WEB__PORT": "4"}, 4),
+        ({"PORT": "2", "TOOL_WEB__PORT": "4", "WEBOID_WEB_PORT": "5"}, 5),
+    ],
+)
+def test_each_source_beats_the_one_before(environ: dict[str, str], port: int) -> None:
+    assert load_config(None, environ).web.port == port
+
+
+def test_everything_can_come_from_one_text() -> None:
+    text = 'contact = "me@example.org"\n[farm.OSM]\ncode = 2\napi = "https://wiki.example.org/w/api.php"\n'
+    text += 'domains = ["example.org"]\n[wiki."dewiki@WMF"]\nnamespaces = [0]\n[wiki."osmwiki@OSM"]\n'
+    config = load_config(None, {"WEBOID_CONFIG": text})
+    assert [str(wiki.name) for wiki in config.wikis] == ["dewiki@WMF", "osmwiki@OSM"]
+    assert config.contact == "me@example.org"
+
+
+@pytest.mark.parametrize("text", ['wiki."dewiki@WMF".namespaces = [0]', '[wiki."dewiki@WMF"]', "\n[wiki.dewiki]"])
+def test_a_text_of_one_line_is_no_name_of_a_file(text: str) -> None:
+    assert [str(wiki.name) for wiki in load_config(None, {"WEBOID_CONFIG": text}).wikis] == ["dewiki@WMF"]
+
+
+def test_a_named_file_is_read_and_the_option_beats_it(tmp_path: Path) -> None:
+    named, given = tmp_path / "named.toml", tmp_path / "given.toml"
+    named.write_text('contact = "named"', encoding="utf-8")
+    given.write_text('contact = "given"', encoding="utf-8")
+    assert load_config(None, {"WEBOID_CONFIG": str(named)}).contact == "named"
+    assert load_config(given, {"WEBOID_CONFIG": str(named)}).contact == "given"
+    with pytest.raises(ConfigError, match=r"nowhere\.toml"):
+        load_config(None, {"WEBOID_CONFIG": str(tmp_path / "nowhere.toml")}, search=True)
+
+
+@pytest.mark.parametrize("prefix", ["TOOL", "WEBOID"])
+def test_wikis_and_farms_are_tables_in_json(prefix: str) -> None:
+    environ = {f"{prefix}_WIKI": json.dumps(WIKIS), f"{prefix}_FARM": json.dumps(FARMS)}
+    config = load_config(None, {**environ, "WEBOID_CONFIG": "[wiki.enwiki]"})
+    assert [str(wiki.name) for wiki in config.wikis] == list(WIKIS), "the variable takes the place of the table"
+    assert config.wikis[0].matching == {"namespaces": [0]}
+    assert config.farms[-1].name == "OSM"
+
+
+def test_nested_variables_are_read_as_peers_write_them() -> None:
+    config = load_config(
+        None,
+        {
+            "TOOL_NET__CONNECTIONS": "1000",
+            "TOOL_NET__DNS": '["127.0.0.1:53", "[::1]:53"]',
+            "TOOL_CRAWL__STRICT": "true",
+            "TOOL_CRAWL__STOP": "a.example, b.example",
+            "TOOL_PEOPLE__CLIENT": "12345",
+            "TOOL_PEOPLE__CLIENT_SECRET": '["no list',
+            "TOOL_CONTACT": '"me@example.org"',
+            "TOOL_ARCHIVE__ARCHIVE_IT__PER_MINUTE": "3",
+            "TOOL_ARCHIVE__SERVICES": '["archive-it"]',
+            "TOOL_REPLICA__USER": "other",
+            **OF_TOOLFORGE,
+        },
+    )
+    assert (config.net.connections, config.net.dns) == (1000, ("127.0.0.1:53", "[::1]:53"))
+    assert (config.crawl.strict, config.crawl.stop) == (True, ("a.example", "b.example"))
+    assert (config.people.client, config.people.client_secret) == ("12345", '["no list')
+    assert config.contact == "me@example.org"
+    assert [(each.name, each.per_minute) for each in config.archive.services] == [("archive-it", 3)]
+    assert (config.replica.user, config.replica.password) == ("other", '["secret')
+
+
+def test_what_platforms_set_under_such_names_is_passed_over() -> None:
+    config = load_config(None, {**OF_TOOLFORGE, **OF_KUBERNETES, "HOME": "/home/x"})
+    assert (config.web.port, config.replica.user) == (8000, "u123")
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("WEBOID_CRAWL_DELY", "WEBOID_CRAWL_DELAY"),
+        ("WEBOID_DATABSE", "WEBOID_DATABASE"),
+        ("WEBOID_CONFG", "WEBOID_CONFIG"),
+        ("WEBOID_WEBB_PORT", "WEBOID_WEB_PORT"),
+        ("WEBOID_TOKENS", "WEBOID_TOKEN"),
+        ("TOOL_NET__CONECTIONS", "TOOL_NET__CONNECTIONS"),
+        ("TOOL_NETT__CONNECTIONS", "TOOL_NET__CONNECTIONS"),
+    ],
+)
+def test_a_typing_error_is_told_with_what_was_meant(name: str, near: str) -> None:
+    with pytest.raises(ConfigError, match=rf"{name}: .*did you mean {near}\?"):
+        load_config(None, {name: "1"})
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"),
+    [
+        ("[crawl]\ndely = 1", "'dely'.*did you mean delay"),
+        ("[crwl]\ndelay = 1", "'crwl'.*did you mean crawl"),
+        ("[archive.waybak]\nbase = 'https://x/'", "waybak"),
+    ],
+)
+def test_a_typing_error_in_a_text_is_told_as_well(toml: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        load_config(None, {"WEBOID_CONFIG": toml + "\n"})
+
+
+@pytest.mark.parametrize(
+    ("environ", "said"),
+    [
+        ({"PORT": "http"}, "PORT.*'http' must be a whole number"),
+        ({"PORT": "65536"}, "0 … 65535"),
+        ({"TOOL_WIKI": "dewiki@WMF"}, "TOOL_WIKI: it must be a table in JSON"),
+        ({"WEBOID_WIKI": '["dewiki@WMF"]'}, "WEBOID_WIKI: it must be a table in JSON"),
+        ({"WEBOID_WEB_URL": "https://x.example/\r\nX: y"}, "one line"),
+        ({"TOOL_CRAWL": '{"delay": "soon"}'}, "TOOL_CRAWL.*'soon'"),
+        ({"WEBOID_CRAWL_STOP_FILE": "~nobody-of-this-name/x"}, "WEBOID_CRAWL_STOP_FILE"),
+    ],
+)
+def test_what_cannot_be_used_is_told_with_its_variable(environ: dict[str, str], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        load_config(None, environ)
+
+
+def test_all_faults_are_told() -> None:
+    reading = read_config(None, {"PORT": "x", "WEBOID_CRAWL_DELY": "1", "WEBOID_CONFIG": "surprise = 1\n[wiki.X]"})
+    told = "\n".join(reading.faults)
+    assert reading.config is None
+    assert all(word in told for word in ("PORT", "WEBOID_CRAWL_DELY", "surprise", "'X'"))
+    with pytest.raises(ConfigError, match=r"and 3 more: weboid config --check"):
+        load_config(None, {"PORT": "x", "WEBOID_CRAWL_DELY": "1", "WEBOID_CONFIG": "surprise = 1\n[wiki.X]"})
+
+
+def test_no_secret_is_told() -> None:
+    environ = {"WEBOID_WEB_SECRET": "very\nsecret", "TOOL_PEOPLE": '{"client_secret": ["very secret"]}'}
+    told = "\n".join(read_config(None, environ).faults)
+    assert "WEBOID_WEB_SECRET" in told
+    assert "TOOL_PEOPLE" in told
+    assert "very" not in told
+
+
+def test_folders_are_none_where_they_are_empty() -> None:
+    config = load_config(None, {"WEBOID_BACKUP_FOLDER": "", "WEBOID_EMBEDDED_WAL": "~/wal"})
+    assert config.backup == BackupConfig(None, 14)
+    assert config.embedded == EmbeddedConfig(Path("~/wal").expanduser())
+    assert load_config(None, {"WEBOID_BACKUP_FOLDER": "/b", "TOOL_BACKUP__KEEP": "3"}).backup == BackupConfig(
+        Path("/b"), 3
+    )
+
+
+NAMES = st.sampled_from([name for path in KEY_PATHS for name in (variable(path), nested_variable(path))])
+TEXTS = st.text() | st.sampled_from(["{}", "[]", '{"x": {}}', '"', "[" * 3000, "1e999", "inf", "~", "=", "[a]\nb = 1"])
+
+
+@given(st.dictionaries(NAMES | st.sampled_from(["WEBOID_CONFIG", "TOOL_NET", "TOOL_ARCHIVE", "PORT"]), TEXTS))
+def test_no_text_raises_anything_but_our_error(environ: dict[str, str]) -> None:
+    reading = read_config(None, environ)
+    assert bool(reading.faults) == (reading.config is None)

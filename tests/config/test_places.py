@@ -1,0 +1,71 @@
+"""Where the configuration and the data are by the conventions of the system."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from weboid.config import load_config
+from weboid.config.places import default_data, find_file, places
+
+
+def write(file: Path, text: str) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_the_first_file_that_is_there_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    environ = {"HOME": str(tmp_path / "home"), "XDG_CONFIG_DIRS": f"{tmp_path}/a:relative:{tmp_path}/b"}
+    assert places(environ)[-1] == Path("/etc/weboid/weboid.toml")
+    assert find_file(environ) is None
+    candidates = [
+        tmp_path / "b" / "weboid" / "weboid.toml",
+        tmp_path / "a" / "weboid" / "weboid.toml",
+        tmp_path / "home" / ".config" / "weboid" / "weboid.toml",
+        here / "weboid.toml",
+    ]
+    for number, file in enumerate(candidates):
+        write(file, f'contact = "{number}"')
+        assert load_config(None, environ, search=True).contact == str(number)
+    assert load_config(None, environ).contact == "", "who does not search finds none"
+    assert load_config(None, {**environ, "WEBOID_CONFIG": "contact = 'text'"}, search=True).contact == "text"
+    (here / "weboid.toml").unlink()
+    write(tmp_path / "xdg" / "weboid" / "weboid.toml", 'contact = "xdg"')
+    assert load_config(None, {**environ, "XDG_CONFIG_HOME": str(tmp_path / "xdg")}, search=True).contact == "xdg"
+    assert load_config(None, {**environ, "XDG_CONFIG_HOME": "relative"}, search=True).contact == "2"
+
+
+def test_data_are_where_the_system_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, xdg = tmp_path / "home", tmp_path / "xdg"
+    environ = {"HOME": str(home)}
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    usual = home / ".local" / "share" / "weboid"
+    assert default_data(environ) == usual
+    assert default_data({**environ, "XDG_DATA_HOME": "relative"}) == usual
+    assert default_data({**environ, "XDG_DATA_HOME": str(xdg)}) == xdg / "weboid"
+    usual.mkdir(parents=True)
+    assert default_data({**environ, "XDG_DATA_HOME": str(xdg)}) == usual, "what is there already is found"
+    (xdg / "weboid").mkdir(parents=True)
+    assert default_data({**environ, "XDG_DATA_HOME": str(xdg)}) == xdg / "weboid"
+    of_systemd = {**environ, "STATE_DIRECTORY": "/var/lib/links:/var/lib/more"}
+    assert default_data(of_systemd) == Path("/var/lib/links")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert default_data({**environ, "XDG_DATA_HOME": str(xdg)}) == Path("/var/lib/weboid")
+    assert default_data(of_systemd) == Path("/var/lib/links")
+
+
+@pytest.mark.parametrize(
+    ("environ", "data"),
+    [
+        ({"WEBOID_CONFIG": "data = '/file'"}, "/file"),
+        ({"WEBOID_CONFIG": "data = '/file'", "WEBOID_DATA": ""}, "/file"),
+        ({"WEBOID_CONFIG": "data = '/file'", "WEBOID_DATA": "/variable"}, "/variable"),
+    ],
+)
+def test_a_folder_that_is_named_wins(environ: dict[str, str], data: str) -> None:
+    assert load_config(None, {**environ, "STATE_DIRECTORY": "/state"}).data == Path(data)
+    assert load_config(None, environ, data=Path("/option")).data == Path("/option")

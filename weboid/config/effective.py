@@ -1,0 +1,68 @@
+"""What holds now, key by key, with its origin, for ``weboid config --effective``.
+
+One law: no secret is shown, only that there is one.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any, Final
+
+from weboid.config.documented import toml_value
+from weboid.config.names import KeyPath
+from weboid.config.reading import ConfigReading
+from weboid.config.sections import SECTIONS, ArchiveConfig, Config
+
+MASKED: Final = '"***"'
+"""What is shown of a secret that is set."""
+_DEFAULT: Final = "default"
+
+
+def effective_lines(reading: ConfigReading) -> Iterator[str]:
+    """Lines of TOML with the origin of each key as a comment. The reading must have a configuration."""
+    config, origins = reading.config, reading.origins
+    assert config is not None, "who prints it has told the faults"
+    for key in ("data", "database", "contact"):
+        is_secret = key == "database" and _has_password(config.database)
+        yield _line((key,), getattr(config, key), origins, is_secret)
+    for name, kind in SECTIONS.items():
+        yield from ("", f"[{name}]")
+        section = getattr(config, name)
+        for field in fields(kind):
+            yield _line((name, field.name), getattr(section, field.name), origins, not field.repr)
+    yield from _archive(config.archive, origins)
+    yield from _tables(config, origins)
+
+
+def _archive(archive: ArchiveConfig, origins: Mapping[KeyPath, str]) -> Iterator[str]:
+    yield from ("", "[archive]")
+    yield _line(("archive", "services"), [service.name for service in archive.services], origins, False)
+    for key in ("save_key", "save_secret"):
+        yield _line(("archive", key), getattr(archive, key), origins, True)
+    for service in archive.services:
+        own = [path for path in origins if path[:2] == ("archive", service.name) and len(path) == 3]
+        if own:
+            yield from ("", f"[archive.{service.name}]")
+            yield from (_line(path, getattr(service, path[2]), origins, False) for path in own)
+
+
+def _tables(config: Config, origins: Mapping[KeyPath, str]) -> Iterator[str]:
+    for farm in config.farms:
+        origin = origins.get(("farm",), _DEFAULT) if farm.code > 1 else _DEFAULT
+        yield from ("", f"[farm.{farm.name}]  # {origin}", f"code = {farm.code}", f"api = {toml_value(farm.api)}")
+        yield f"domains = {toml_value(sorted(farm.domains))}"
+    for wiki in config.wikis:
+        yield from ("", f'[wiki."{wiki.name}"]  # {origins.get(("wiki",), _DEFAULT)}')
+        own = {"api": wiki.api, "source": wiki.source, "settings": wiki.settings, **wiki.matching}
+        yield from (f"{key} = {toml_value(value)}" for key, value in own.items())
+        if wiki.without:
+            yield f"without = {toml_value(wiki.without)}"
+
+
+def _line(path: KeyPath, value: Any, origins: Mapping[KeyPath, str], is_secret: bool) -> str:
+    shown = MASKED if is_secret and value else toml_value(value)
+    return f"{path[-1]} = {shown}  # {origins.get(path, _DEFAULT)}"
+
+
+def _has_password(database: str) -> bool:
+    """Whether it may hold one: addresses have it before an @, keywords by that word."""
+    return "@" in database or "pass" in database.lower()

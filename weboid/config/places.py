@@ -1,0 +1,50 @@
+"""Where the configuration is looked for and where the data is, by the conventions of the system.
+
+XDG Base Directory Specification 0.8 (paths that are not absolute are passed over), systemd.exec(5) for STATE_DIRECTORY.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+FILE: Final = "weboid.toml"
+
+
+def find_file(environ: Mapping[str, str]) -> Path | None:
+    """The first configuration file that is there: of the current folder, the user's, the system's."""
+    return next((place for place in places(environ) if place.is_file()), None)
+
+
+def places(environ: Mapping[str, str]) -> list[Path]:
+    """Where a configuration file may be, in the order in which it is looked for."""
+    system = environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"
+    folders = [_absolute(environ, "XDG_CONFIG_HOME") or _home(environ) / ".config", *map(Path, system.split(":"))]
+    below = [folder / "weboid" / FILE for folder in folders if folder.is_absolute()]
+    return [Path(FILE), *below, Path("/etc/weboid") / FILE]
+
+
+def default_data(environ: Mapping[str, str]) -> Path:
+    """The folder of the data: systemd's STATE_DIRECTORY; for root ``/var/lib/weboid``, since PostgreSQL must run as
+    another user then, who cannot enter root's home; else ``$XDG_DATA_HOME/weboid``, or ``~/.local/share/weboid``.
+
+    The last is taken as well where it is there already and the other is not.
+    """
+    if state := environ.get("STATE_DIRECTORY", "").split(":")[0]:
+        return Path(state)
+    if os.geteuid() == 0:
+        return Path("/var/lib/weboid")
+    usual = _home(environ) / ".local" / "share" / "weboid"
+    chosen = _absolute(environ, "XDG_DATA_HOME")
+    if chosen is None or (usual.is_dir() and not (chosen / "weboid").is_dir()):
+        return usual
+    return chosen / "weboid"
+
+
+def _absolute(environ: Mapping[str, str], name: str) -> Path | None:
+    folder = Path(environ.get(name) or ".")
+    return folder if folder.is_absolute() else None
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    return Path(environ.get("HOME") or Path.home())

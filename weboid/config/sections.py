@@ -1,0 +1,272 @@
+"""What an operator can set: frozen sections of values, each with its unit and its default.
+
+One law: a section that exists can be used; its constructor refuses what cannot, by ValueError. The documentation of a
+key is the text below it or, where there is none, its name in the text of its class: ``weboid config`` prints both.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
+from typing import Any, Final
+
+from weboid.core.archive.configured import configured
+from weboid.core.archive.services import ArchiveService
+from weboid.core.record.policy import DEFAULT, Policy
+from weboid.core.url.farms import BUILT_IN, Farm, WikiName
+
+PROJECT_URL: Final = "https://weboid.toolforge.org/"
+
+SOURCES: Final = ("api", "replica")
+"""How a wiki's pages can be read (L-2)."""
+
+MOST_WORKERS: Final = 64
+"""Processes of one webservice: more is a typing error, or should be several machines."""
+
+MOST_PORT: Final = 65_535
+
+SETTINGS_TITLE: Final = "MediaWiki:Weboid.json"
+"""The page of a wiki that has its settings (B-1). Only few may edit it."""
+
+Network = IPv4Network | IPv6Network
+
+
+@dataclass(frozen=True, slots=True)
+class NetConfig:
+    """Outgoing connections (C-1, C-2, C-13). Limits apply to one request unless stated otherwise."""
+
+    dns: tuple[str, ...] = ()
+    """Name servers like ``127.0.0.1:5300``; none = the system's."""
+    deny: tuple[Network, ...] = ()
+    """Networks that are never contacted; this overrides `permit`."""
+    permit: tuple[Network, ...] = ()
+    """Networks that may be contacted in addition to the public ones."""
+    ca: Path | None = None
+    """A file of authorities trusted in addition to the system's."""
+    connections: int = 1000
+    """Connections open at once, at most."""
+    answer_s: float = 60.0
+    """Seconds from the request to the end of its answer, at most."""
+    connect_s: float = 20.0
+    """Seconds to connect, at most."""
+    body_bytes: int = 65_536
+    """Bytes that are kept of the beginning of a body, decompressed."""
+    text_bytes: int = 524_288
+    """Bytes of an HTML document, decompressed, that are read at most to find some text; 0 = no more than the others."""
+    header_bytes: int = 32_768
+    """Bytes of the head of an answer, at most."""
+    redirects: int = 10
+    """Redirects that are followed, at most."""
+    web_ports: tuple[int, int] = (80, 443)
+    """The ports of http and https, between which a check may switch (63); others only for a simulated web."""
+    user_agent: str = ""
+    """Empty in the file = built from name, version, project URL and contact."""
+    sender: str = ""
+    """The mail address for the header ``From``; empty = none is sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlConfig:
+    """The rounds of checks (C-3)."""
+
+    delay: float = 1.0
+    """Seconds between two requests to one host."""
+    per_host: int = 60
+    """Due URLs of one host per visit, at most."""
+    batch: int = 500
+    """Checks written in one transaction, at most."""
+    lease_s: float = 30.0
+    """Seconds for which a crawler has a domain for itself, unless it asks for more in time."""
+    strict: bool = False
+    """Whether robots.txt may forbid even the check whether a cited URL exists (C-15)."""
+    stop: tuple[str, ...] = ()
+    """Hosts that are never contacted, with all subdomains (C-17)."""
+    stop_file: Path | None = None
+    """A file with more of them, one per line, read again whenever it changes."""
+    canaries: tuple[str, ...] = ()
+    """URLs that always answer unless our own connection is down (C-16); empty = some that worked before."""
+    vantage: str = ""
+    """A command that checks a URL from another network before it is called dead, such as
+    ``ssh other weboid check --json -`` (C-14)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedConfig:
+    """How pages get into the store (P-5, P-6)."""
+
+    period_days: int = 7
+    """Days from the start of one pass over a wiki to the next; after a longer pass the next begins at once."""
+    untouched_days: int = 90
+    """Days for which a page that no longer matches a criterion is kept."""
+    streams: str = "https://stream.wikimedia.org/v2/stream"
+    """Where the events come from."""
+    watched: str = ""
+    """A JSON page that says which wikis are watched in addition to those configured here: its address, or its wiki and
+    title, such as ``metawiki@WMF:User:Ann/Weboid.json``. Only few may be able to edit it. Empty = there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaConfig:
+    """The wiki replicas (L-2, O-2).
+
+    User and password come from `credentials` or from the environment: ``TOOL_REPLICA_USER`` and
+    ``TOOL_REPLICA_PASSWORD``, which Toolforge sets.
+    """
+
+    hosts: str = ""
+    """A pattern of their hosts' names; empty = Toolforge's."""
+    cluster: str = "analytics"
+    """``web`` kills queries after 300 s, ``analytics`` after three hours."""
+    credentials: Path | None = None
+    """A file like ``replica.my.cnf``."""
+    user: str = ""
+    """The user; empty = that of `credentials`."""
+    password: str = field(default="", repr=False)
+    """The user's password."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebConfig:
+    """The webservice."""
+
+    host: str = "127.0.0.1"
+    """The address to listen on."""
+    port: int = 8000
+    """The port to listen on; 0 = a free one. The variable PORT, which platforms set, wins over a file."""
+    url: str = ""
+    """The public URL; empty = that of the address to listen on."""
+    secret: str = field(default="", repr=False)
+    """Encrypts session cookies; must be the same for all web processes. Empty = a new one at each start."""
+    proxies: tuple[Network, ...] = ()
+    """Networks whose ``X-Forwarded-For`` is trusted (W-9)."""
+    tokens: tuple[str, ...] = field(default=(), repr=False)
+    """Trusted clients (W-9), each ``name:SHA-256 of the token in hex``."""
+    rate: int = 1_200
+    """What a range of IP addresses may spend per minute, in units of cost (``web/http/limits``); 0 = no limit."""
+    burst: int = 2_400
+    """What it may spend at once."""
+    workers: int = 1
+    """Processes that answer (``weboid serve``)."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.workers <= MOST_WORKERS:
+            raise ValueError(f"workers: it must be 1 … {MOST_WORKERS}, about one for each processor")
+        if self.port > MOST_PORT:
+            raise ValueError(f"port: it must be 0 … {MOST_PORT}")
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleConfig:
+    """Who may report and suggest (H, A-4), by MediaWiki's OAuth 2."""
+
+    provider: str = "https://meta.wikimedia.org/w/rest.php/oauth2"
+    """Where people sign in."""
+    api: str = ""
+    """The Action API of the provider's wiki, which is asked within the hour whether somebody who acts is blocked there
+    by now; empty = the one beside its OAuth (``…/api.php`` for ``…/rest.php/oauth2``)."""
+    client: str = ""
+    """The key of the OAuth client; empty = nobody can sign in."""
+    client_secret: str = field(default="", repr=False)
+    """The secret of the OAuth client."""
+    administrators: tuple[str, ...] = ()
+    """OAuth subjects (``sub``); `/account` shows people their own."""
+    edits: int = 50
+    """People with fewer edits cannot report or suggest."""
+    daily: int = 3_000
+    """Reports and suggestions per day of all people together (H-2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveConfig:
+    """Web archives (A-1 … A-4), each with the values of a table of its own, such as ``[archive.wayback]``.
+
+    `save_key` and `save_secret` come from the environment only.
+    """
+
+    services: tuple[ArchiveService, ...] = configured((), {})
+    """The archives that are asked, in order."""
+    save_key: str = field(default="", repr=False)
+    """The access key of an account at archive.org; without it nothing is saved."""
+    save_secret: str = field(default="", repr=False)
+    """Its secret key."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedConfig:
+    """The embedded PostgreSQL, which runs where `database` is empty."""
+
+    wal: Path | None = None
+    """The folder in which its write-ahead log is archived, for recovery to a point in time; empty = it is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackupConfig:
+    """The daily backup by ``weboid maintain`` (O-9)."""
+
+    folder: Path | None = None
+    """Where the backups are written; empty = none is made."""
+    keep: int = 14
+    """Backups that are kept, the newest ones."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WikiConfig:
+    """One wiki to watch. `api` empty = derived from its farm (P-1).
+
+    `source` is how its pages are read: ``api`` or ``replica``. `matching` and `without` select the pages (P-4): they
+    are kept as written, and ``wiki/criteria`` interprets them. `settings` is the title of the wiki's settings page
+    (B-1), empty = it is not read.
+    """
+
+    name: WikiName
+    api: str = ""
+    source: str = "api"
+    settings: str = SETTINGS_TITLE
+    matching: Mapping[str, Any] = field(default_factory=dict)
+    without: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.source not in SOURCES:
+            raise ValueError(f"source: {self.source!r} must be {' or '.join(SOURCES)}")
+        if not isinstance(self.without, dict) or not isinstance(self.api, str):
+            raise ValueError("api must be a text, and without a table")
+        if not isinstance(self.settings, str) or set(self.settings) & set("|#<>[]{}\n"):
+            raise ValueError("settings must be the title of a page, or empty")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything an operator can set."""
+
+    data: Path
+    """The folder of the embedded database; empty = the usual place (docs/operating.md)."""
+    database: str = ""
+    """A PostgreSQL, as libpq's keywords or as an address; empty = the embedded one in `data`."""
+    contact: str = ""
+    """How whoever runs a site can reach you: it goes into the User-Agent."""
+    net: NetConfig = NetConfig()
+    crawl: CrawlConfig = CrawlConfig()
+    feed: FeedConfig = FeedConfig()
+    replica: ReplicaConfig = ReplicaConfig()
+    web: WebConfig = WebConfig()
+    people: PeopleConfig = PeopleConfig()
+    archive: ArchiveConfig = ArchiveConfig()
+    embedded: EmbeddedConfig = EmbeddedConfig()
+    backup: BackupConfig = BackupConfig()
+    policy: Policy = DEFAULT
+    farms: tuple[Farm, ...] = BUILT_IN
+    wikis: tuple[WikiConfig, ...] = ()
+
+
+SECTIONS: Final[Mapping[str, type[Any]]] = {
+    "net": NetConfig,
+    "crawl": CrawlConfig,
+    "feed": FeedConfig,
+    "replica": ReplicaConfig,
+    "web": WebConfig,
+    "people": PeopleConfig,
+    "policy": Policy,
+    "embedded": EmbeddedConfig,
+    "backup": BackupConfig,
+}
+"""The sections whose keys are values; ``archive``, ``wiki`` and ``farm`` have tables of their own."""
