@@ -4,6 +4,12 @@ BIN := .venv/bin
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -q -rs -n $(JOBS) --maxschedchunk 4 --durations=10
 
+# .python-version is for Toolforge's image. pyenv would go by it, too, and know no python3 where that one is missing:
+# make has the version that holds in the folder above.
+ifndef PYENV_VERSION
+export PYENV_VERSION := $(shell cd .. && pyenv version-name 2>/dev/null)
+endif
+
 .PHONY: run test test-long check gadget check-gadget bench fmt lock clean
 .DEFAULT_GOAL := run
 
@@ -16,7 +22,7 @@ test test-long: export PYTHONDONTWRITEBYTECODE =
 test: .venv/dev.stamp .venv/pywb.stamp .venv/gadget.stamp  ## all tests but the long ones, two at a time; the last line counts them
 	$(PYTEST) -m "not long"
 
-test-long: .venv/dev.stamp .venv/pywb.stamp .venv/openapi.stamp .venv/mediawiki.stamp  ## the long ones: browsers in all looks, a year, programs killed in many ways
+test-long: .venv/dev.stamp .venv/pywb.stamp .venv/openapi.stamp .venv/toolforge.stamp .venv/mediawiki.stamp  ## the long ones: browsers in all looks, a year, programs killed in many ways
 	$(PYTEST) -m long
 
 check: .venv/dev.stamp check-gadget  ## format, lint, types, floors; lint and types of the gadget, form of the messages
@@ -64,6 +70,8 @@ lock: .venv/dev.stamp  ## after a change of dependencies in pyproject.toml
 		--generate-hashes --no-annotate --no-emit-index-url --group pywb -o requirements-pywb.txt
 	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal --python-version 3.11 \
 		--generate-hashes --no-annotate --no-emit-index-url --group openapi -o requirements-openapi.txt
+	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile -q --universal --python-version 3.11 \
+		--generate-hashes --no-annotate --no-emit-index-url --group toolforge -o requirements-toolforge.txt
 	npm --prefix gadget install --package-lock-only --omit-lockfile-registry-resolved
 
 clean:
@@ -106,6 +114,15 @@ clean:
 			-r requirements-openapi.txt \
 		&& touch $@ \
 		|| echo "openapi-python-client could not be installed (above: why): the test of a made client will be skipped"
+
+# What reads jobs.yaml on Toolforge, apart from ours. Where it cannot be had, the test of that file skips.
+.venv/toolforge.stamp: .venv/pip.stamp requirements-toolforge.txt
+	@echo "installing toolforge-jobs-cli for a test into .venv/toolforge …"
+	@$(BIN)/python -m venv .venv/toolforge \
+		&& .venv/toolforge/bin/python -m pip install -q --disable-pip-version-check --require-hashes \
+			-r requirements-toolforge.txt \
+		&& touch $@ \
+		|| echo "toolforge-jobs-cli could not be installed (above: why): the test of jobs.yaml will be skipped"
 
 # A real wiki for tests: Debian's MediaWiki, unpacked once and not installed. Where it cannot be had, its tests skip.
 .venv/mediawiki.stamp: .venv/pip.stamp tests/support/mediawiki_tree.py

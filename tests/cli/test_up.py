@@ -30,7 +30,7 @@ async def test_up_feeds_checks_and_answers_and_ends_in_order(server_folder: Path
                 while await _verdicts(url) != {"working", "doubtful"}:
                     await asyncio.sleep(0.2)
             children = _children(process.pid)
-            assert len(children) == 5
+            assert len(children) == 6  # five parts, and the guard of the embedded server
         finally:
             process.send_signal(signal.SIGTERM)
             _, err = await process.communicate()

@@ -16,6 +16,7 @@ import click
 
 from weboid import __version__
 from weboid.cli.escape import plain
+from weboid.cli.line import take_line
 from weboid.config import load_config
 from weboid.errors import WeboidError
 
@@ -32,6 +33,7 @@ _COMMANDS: Final = {
     "page": "Checks all links of a live page, now; nothing is stored.",
     "snapshots": "Looks up copies of URLs in web archives, now; nothing is stored.",
     "normalize": "Shows the normal form and the class of URLs.",
+    "health": "Whether a part of a role runs on this host, for health checks.",
     "show": "Shows what is known of a URL or of the links of a page.",
     "maintain": "Deletes what has expired, checks the store, raises and lowers alarms.",
     "check-store": "Looks for what contradicts itself in the database, and repairs what can be derived.",
@@ -84,8 +86,9 @@ def _show_version(ctx: click.Context, _param: click.Parameter, is_wanted: bool) 
 )
 @click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of the embedded database.")
 @click.option("-v", "--verbose", is_flag=True, help="Log more of what is done.")
+@click.option("--line", type=int, hidden=True)
 @click.pass_context
-def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool) -> None:
+def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool, line: int | None) -> None:
     """Weboid watches the external links of wikis and shows which are really dead, since when and why."""
     logging.basicConfig(
         level=logging.DEBUG if verbose else logging.WARNING,
@@ -93,6 +96,8 @@ def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool
         stream=sys.stderr,
     )
     logging.getLogger("weboid").setLevel(logging.DEBUG if verbose else logging.INFO)
+    if line is not None:
+        take_line(ctx, line)
     read = partial(load_config, file, data=data, search=True)
     # Commands that run continuously read it again.
     ctx.meta[READ_CONFIG] = read

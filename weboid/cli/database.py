@@ -6,7 +6,8 @@ One law: what is opened here is closed here, also after a signal to stop.
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weboid.config import Config
@@ -41,9 +42,8 @@ async def open_store(
     from weboid.store.db.key_scheme import record_scheme, require_scheme
     from weboid.store.db.migrate import migrate
     from weboid.store.db.pool import open_pool
-    from weboid.store.embedded.server import open_server
 
-    server = None if config.database else await asyncio.to_thread(open_server, config.data)
+    server = None if config.database else await _opened_server(config.data)
     watching = asyncio.create_task(_keep_alive(server)) if server else None
     try:
         dsn = server.dsn if server else config.database
@@ -65,6 +65,20 @@ async def open_store(
             await asyncio.gather(watching, return_exceptions=True)
         if server:
             await asyncio.to_thread(server.close)
+
+
+async def _opened_server(data: Path) -> "Server":
+    """The embedded server; whoever is cancelled meanwhile leaves none behind. Raises StoreError."""
+    from weboid.store.embedded.server import open_server
+
+    opening = asyncio.create_task(asyncio.to_thread(open_server, data))
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        # The thread goes on all the same.
+        with suppress(StoreError):
+            await asyncio.to_thread((await opening).close)
+        raise
 
 
 async def _keep_alive(server: "Server") -> None:

@@ -1,34 +1,70 @@
 """A part of Weboid: a process with its database, its signals and its sign of life in the store.
 
 What it does is its command's. One law: from the first moment on a signal to stop sets `stopped`, also while the
-database is waited for.
+database, or a role that another process has, is waited for.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import logging
+import os
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC
+from typing import TYPE_CHECKING, Final
 
+import click
+
+from weboid import __version__
 from weboid.cli.database import open_store
+from weboid.cli.line import BEAT_S, parent_line
+from weboid.cli.notify import keep_watchdog, notify
+from weboid.cli.process import host_name, is_running, machine
 from weboid.cli.stopping import stop_signals
 from weboid.config import Config
-from weboid.store.schedule.part import PartRole
+from weboid.errors import StoreAway, StoreError, WeboidError
+from weboid.mechanism.background import in_background
+from weboid.store.schedule.part import PartProcess, PartRole, SeenPart, delete_part, record_seen, take_role
 
 if TYPE_CHECKING:
     from weboid.store.db.pool import Pool
 
+log = logging.getLogger(__name__)
 
-@dataclass(frozen=True, slots=True)
+_SEEN_S: Final = 15.0
+"""The interval at which a part writes that it lives."""
+_LOOK_S: Final = 2.0
+"""The interval at which a role that another process has is asked for again."""
+_ALIVE_S: Final = 2 * _SEEN_S + 5
+"""A process on another machine that was seen since counts as one that runs; later it may have died a moment ago."""
+_STATEMENT_S: Final = 10.0
+_FAREWELL_S: Final = 3.0
+
+
+@dataclass(slots=True)
 class RunningPart:
-    """A running part: its pool of connections, and the event that is set when it is to stop."""
+    """A running part: its pool of connections, the event that is set when it is to stop, and counters of its own."""
 
     role: PartRole
     pool: "Pool"
     stopped: asyncio.Event
+    figures: dict[str, float] = field(default_factory=dict)
+    doing: str = ""
 
     def tell(self, doing: str) -> None:
-        """Says in a few words of plain text what it is doing, for the status page (O-5)."""
+        """Says in a few words of plain text what it is doing, for the status page and systemd (O-5). Never raises."""
+        if doing != self.doing:
+            self.doing = doing
+            if parent_line() is None:
+                notify(STATUS=doing)
+
+    def tell_ready(self) -> None:
+        """Says that it does its work from now on; a web part itself, once it answers. Once is enough."""
+        if line := parent_line():
+            line.tell_ready()
+        else:
+            notify(READY="1")
 
 
 @asynccontextmanager
@@ -42,18 +78,161 @@ async def open_part(
     idle_s: float = 120,
     wait_s: float = 30,
 ) -> AsyncIterator[RunningPart]:
-    """Opens the store for one part, `size` connections at most; the other limits are those of `open_store`.
+    """Opens the store for one part, `size` connections at most and one for its sign of life; the other limits are
+    those of `open_store`.
 
-    A `lasting` part runs until it is stopped. Raises StoreError.
+    A `lasting` part runs until it is stopped, and has its role alone if that is exclusive: it waits for another one to
+    end, or to have been silent for `EXPIRY_S`; ``up`` does not wait. Raises StoreError, WeboidError.
     """
     stopped = asyncio.Event()
-    with stop_signals(stopped.set):
-        async with open_store(
-            config,
-            size=size,
-            part=role.value,
-            statement_timeout_s=statement_timeout_s,
-            idle_s=idle_s,
-            wait_s=wait_s,
-        ) as pool:
-            yield RunningPart(role, pool, stopped)
+    process = PartProcess(
+        role, f"{os.getpid()}-{secrets.token_hex(4)}", host_name(), machine(), os.getpid(), __version__
+    )
+    async with AsyncExitStack() as stack:
+        opening = stack.enter_context(_orders(stopped))
+        await stack.enter_async_context(in_background(tell_alive()))
+        with opening.until_open():
+            pool = await stack.enter_async_context(
+                open_store(
+                    config,
+                    size=size + 1,
+                    part=role.value,
+                    statement_timeout_s=statement_timeout_s,
+                    idle_s=idle_s,
+                    wait_s=wait_s,
+                )
+            )
+            part = RunningPart(role, pool, stopped)
+            sign = _SignOfLife(part, process)
+            if lasting and role.is_exclusive:
+                await sign.take()
+        # A second part of an exclusive role that works once, beside the lasting one, has no row.
+        if lasting or not role.is_exclusive:
+            await stack.enter_async_context(sign.shown())
+        if role not in (PartRole.WEB, PartRole.UP):
+            part.tell_ready()
+        yield part
+    if sign.lost_to:
+        raise WeboidError(f"another {role.value} has taken over: {_named(sign.lost_to)}")
+
+
+@dataclass(slots=True)
+class _Orders:
+    """What a signal to stop means: while the part is opened, that it is not; then that its work is to end."""
+
+    stopped: asyncio.Event
+    task: "asyncio.Task[object] | None" = None
+
+    def stop(self) -> None:
+        self.stopped.set()
+        if parent_line() is None:
+            notify(STOPPING="1")
+        if self.task:
+            self.task.cancel()
+
+    @contextmanager
+    def until_open(self) -> Iterator[None]:
+        """A block that an order to stop cancels, so that all that was opened is closed; raises click's Exit then."""
+        self.task = asyncio.current_task()
+        try:
+            yield
+        except asyncio.CancelledError:
+            if not self.stopped.is_set() or self.task is None:
+                raise
+            self.task.uncancel()
+            raise click.exceptions.Exit(0) from None
+        finally:
+            self.task = None
+
+
+@contextmanager
+def _orders(stopped: asyncio.Event) -> Iterator[_Orders]:
+    orders = _Orders(stopped)
+    with stop_signals(orders.stop, tells=parent_line() is None):
+        yield orders
+
+
+async def tell_alive() -> None:
+    """Tells who started this process, again and again, that its event loop turns: the parent, or systemd."""
+    if (line := parent_line()) is None:
+        return await keep_watchdog()
+    while True:
+        line.tell_alive()
+        await asyncio.sleep(BEAT_S)
+
+
+class _SignOfLife:
+    """The row of a part in the store. To write it disturbs nothing: when the database is away it says nothing."""
+
+    def __init__(self, part: RunningPart, process: PartProcess) -> None:
+        self.lost_to: SeenPart | None = None
+        """Who has taken the exclusive role, while this process was silent for longer than `EXPIRY_S`."""
+        self._part = part
+        self._process = process
+
+    async def take(self) -> None:
+        """Waits for the exclusive role; for ``up`` raises WeboidError if another one runs."""
+        told = ""
+        while other := await self._other():
+            if self._part.role is PartRole.UP and (other.silent_s < _ALIVE_S or self._is_here(other)):
+                raise WeboidError(f"weboid up runs already: {_named(other)}; stop it first, or use another database")
+            if told != other.name:
+                told = other.name
+                log.warning("another %s runs: %s; waiting for it to end", self._process.role.value, _named(other))
+                self._part.tell_ready()
+            self._part.tell(f"waits for another one: {_named(other)}")
+            await asyncio.sleep(_LOOK_S)
+
+    async def _other(self) -> SeenPart | None:
+        """Who has the role; None: this process has taken it."""
+        while True:
+            try:
+                async with self._part.pool.connection() as conn:
+                    return await take_role(conn, self._process, self._is_gone)
+            except StoreAway as error:
+                log.debug("the role waits for the database: %s", error)
+            # Whoever has the role could not be seen meanwhile, and is given the time to write first.
+            await asyncio.sleep(2 * _SEEN_S)
+
+    def _is_here(self, other: SeenPart) -> bool:
+        return other.machine == self._process.machine and is_running(other.pid)
+
+    def _is_gone(self, other: SeenPart) -> bool:
+        return other.machine == self._process.machine and not is_running(other.pid)
+
+    @asynccontextmanager
+    async def shown(self) -> AsyncIterator[None]:
+        """The row is there, and written again and again, until the block ends."""
+        try:
+            async with in_background(self._beat()):
+                yield
+        finally:
+            with suppress(StoreError, TimeoutError):
+                async with asyncio.timeout(_FAREWELL_S), self._part.pool.connection(_FAREWELL_S) as conn:
+                    await delete_part(conn, self._process)
+
+    async def _beat(self) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(_STATEMENT_S):
+                    await self._write()
+            except (StoreError, TimeoutError) as error:
+                log.debug("the sign of life is not written: %s", error)
+            if self.lost_to:
+                log.error("another %s has taken over: %s", self._process.role.value, _named(self.lost_to))
+                self._part.stopped.set()
+                return
+            await asyncio.sleep(_SEEN_S)
+
+    async def _write(self) -> None:
+        async with self._part.pool.connection(_STATEMENT_S) as conn:
+            if await record_seen(conn, self._process, self._part.doing, self._part.figures):
+                return
+            self.lost_to = await take_role(conn, self._process)
+            if self.lost_to is None:
+                await record_seen(conn, self._process, self._part.doing, self._part.figures)
+
+
+def _named(other: SeenPart) -> str:
+    """Who that is, in words."""
+    return f"process {other.pid} on {other.host}, since {other.since.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

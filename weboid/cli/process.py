@@ -3,12 +3,15 @@
 import asyncio
 import gc
 import os
+import platform
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
+from weboid.cli.stopping import stoppable
 from weboid.config import Config
 
 _GARBAGE = 50_000
@@ -16,15 +19,15 @@ _GARBAGE = 50_000
 
 
 def run_async(main: Any) -> Any:
-    """Runs a coroutine on uvloop, or on asyncio's own loop if that is not installed."""
+    """Runs a coroutine on uvloop, or on asyncio's own loop if that is not installed; signals to stop cancel it."""
     # Thousands of visits under way are no garbage, and scanning them again and again costs time.
     gc.freeze()
     gc.set_threshold(_GARBAGE)
     try:
         import uvloop
     except ImportError:
-        return asyncio.run(main)
-    return uvloop.run(main)
+        return asyncio.run(stoppable(main))
+    return uvloop.run(stoppable(main))
 
 
 def own_call(ctx: click.Context, config: Config) -> list[str]:
@@ -43,6 +46,40 @@ def from_environment(name: str) -> str:
 def add_to_environment(name: str, value: str) -> None:
     """Sets a variable of this process, for a library that looks for it there."""
     os.environ[name] = value
+
+
+def environment_without(*names: str) -> dict[str, str]:
+    """The environment for another program: this one's without some variables."""
+    return {name: value for name, value in os.environ.items() if name not in names}
+
+
+def host_name() -> str:
+    """The name of this host (in a container: of the container)."""
+    return platform.node() or "localhost"
+
+
+def machine() -> str:
+    """Within what a process id means one process: the kernel since it was started, and the namespace in it.
+
+    Where there is no /proc: the host's name.
+    """
+    with suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
+    return host_name()
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process of this machine has not ended; one that nobody has asked how it ended has."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(") ")[2][:1] not in "ZX"
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def raise_open_files(wanted: int) -> int:

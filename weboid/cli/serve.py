@@ -19,13 +19,15 @@ import click
 
 from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
-from weboid.cli.part import open_part
+from weboid.cli.line import parent_line
+from weboid.cli.part import open_part, tell_alive
 from weboid.cli.process import add_to_environment, own_call, raise_open_files, run_async
 from weboid.cli.stopping import stop_signals, until
-from weboid.cli.workers import Inherited, ParentLine, Workers
+from weboid.cli.workers import Inherited, Workers
 from weboid.config import MOST_WORKERS, Config
 from weboid.core.url.farms import WMF, api_url
 from weboid.errors import WeboidError
+from weboid.mechanism.background import in_background
 from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import StoredWiki
@@ -89,7 +91,7 @@ def command(
         run_async(_work(config, clock(day), inherited))
     elif config.web.workers > 1:
         days = [] if day is None else [f"--day={day}"]
-        if status := run_async(_parent(config, [*own_call(ctx, config), "serve", *days])):
+        if status := run_async(_parent(config, own_call(ctx, config), ["serve", *days])):
             sys.exit(status)
     else:
         run_async(_alone(config, clock(day)))
@@ -115,24 +117,27 @@ async def _alone(config: Config, today: Callable[[], int]) -> None:
         serving(config, part.pool, today, config.web.host, config.web.port) as url,
     ):
         click.echo(f"Weboid answers at {url}/", err=True)
+        part.tell_ready()
         await part.stopped.wait()
 
 
-async def _parent(config: Config, call: list[str]) -> int:
+async def _parent(config: Config, program: list[str], words: list[str]) -> int:
     """Starts the workers and keeps them running; returns the status with which this process should end."""
     web = config.web
     # The database is started and migrated here, once; the share in it keeps it running while workers come and go.
-    async with open_store(config, size=1, part="web") as pool:
-        connections = _share_of(await pool.find_most_connections(), web.workers)
+    async with open_part(config, PartRole.WEB, size=1, lasting=True) as part:
+        connections = _share_of(await part.pool.find_most_connections(), web.workers)
         with _figures() as folder, ExitStack() as closing:
             listeners = [closing.enter_context(each) for each in await open_listeners(web.host, web.port)]
-            port = listeners[0].getsockname()[1]
-            call = [*call, f"--host={web.host}", f"--port={port}"]
+            words = [*words, f"--host={web.host}", f"--port={listeners[0].getsockname()[1]}"]
             told = {"secret": web.secret or secrets.token_hex(), "connections": connections}
-            workers = Workers(web.workers, call, listeners, told, folder)
-            return await workers.run(
-                lambda: click.echo(f"Weboid answers at {url_of(listeners[0])}/ with {web.workers} workers", err=True)
-            )
+            workers = Workers(web.workers, program, words, listeners, told, folder, part.stopped)
+
+            def tell_ready() -> None:
+                click.echo(f"Weboid answers at {url_of(listeners[0])}/ with {web.workers} workers", err=True)
+                part.tell_ready()
+
+            return await workers.run(tell_ready)
 
 
 def _share_of(most: int, workers: int) -> int:
@@ -164,7 +169,8 @@ def _figures() -> Iterator[Path]:
 
 async def _work(config: Config, today: Callable[[], int], inherited: Inherited) -> None:
     """A worker: answers what it accepts from its parent's socket, until the line to the parent is closed."""
-    line = ParentLine(inherited.line)
+    if (line := parent_line()) is None:
+        raise WeboidError("workers are started by weboid serve only: use --workers")
     config = replace(config, web=replace(config.web, secret=line.told["secret"]))
     folder = Path(line.told["folder"])
     add_to_environment(FOLDER_VARIABLE, str(folder))
@@ -174,7 +180,6 @@ async def _work(config: Config, today: Callable[[], int], inherited: Inherited) 
     except OSError as error:
         raise WeboidError(f"the folder of the workers' figures cannot be used: {error}") from None
     stopped = asyncio.Event()
-    line.watch(stopped.set)
 
     async def work() -> None:
         web = config.web
@@ -188,7 +193,8 @@ async def _work(config: Config, today: Callable[[], int], inherited: Inherited) 
                 await asyncio.Event().wait()
 
     with stop_signals(stopped.set):
-        await until(stopped, work())
+        async with in_background(tell_alive()):
+            await until(stopped, work())
     if not line.has_parent and share.leave():  # It was killed, else it removes the folder when all have ended.
         shutil.rmtree(folder, ignore_errors=True)
 

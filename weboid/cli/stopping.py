@@ -1,46 +1,111 @@
-"""Stopping a command in order: what its signals mean, and work that ends when it is stopped."""
+"""Stopping a command in order: what its signals mean, and work that ends when it is stopped.
+
+SIGTERM, Ctrl-C and a terminal that closes (SIGHUP, unless nohup has it ignored) are one order, however many of them
+come: a terminal and systemd send them to a whole group, whose parents send their children another. One law: within
+`GRACE_S` after the first no signal ends this process before its end in order; after that, one does.
+"""
 
 import asyncio
+import os
 import signal
+import sys
+import time
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any, Final
 
-_SAME_SIGNAL_S = 1.0
+import click
+
+GRACE_S: Final = 15.0
+"""Seconds that a process may take to end in order; longer than what is under way gets (mechanism/ending)."""
+_KINDS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_TOLD: Final = "weboid: stopping; what is under way is written, at most 10 s"
+
+
+class StopOrder:
+    """What signals to stop do while a block runs, and after it when there was one."""
+
+    def __init__(self, stop: Callable[[], object], tells: bool) -> None:
+        self.kind: int | None = None
+        """The first signal, None if none has come."""
+        self._since = 0.0
+        self._loop = asyncio.get_running_loop()
+        self._stop = stop
+        self._tells = tells and sys.stderr.isatty()
+        self._terminals = [number for number in (1, 2) if os.isatty(number)]
+        self._before = {kind: signal.getsignal(kind) for kind in _KINDS}
+
+    def heed(self) -> None:
+        """Begins to heed signals. Not by the loop's own handlers: when it closes, they go before the program ends."""
+        for kind, before in self._before.items():
+            if kind != signal.SIGHUP or before != signal.SIG_IGN:
+                signal.signal(kind, self._on_signal)
+
+    def close(self) -> None:
+        """Ends the block; if no signal has come, they mean what they did before."""
+        if self.kind is not None:
+            return
+        for kind, before in self._before.items():
+            if signal.getsignal(kind) == self._on_signal:  # else a block within has had an order
+                signal.signal(kind, before)
+
+    def _on_signal(self, kind: int, _: FrameType | None) -> None:
+        if kind == signal.SIGHUP:
+            self._leave_terminal()
+        if self.kind is None:
+            self.kind, self._since = kind, time.monotonic()
+            self._call(self._stop)
+            if self._tells:
+                self._call(_tell)
+        elif time.monotonic() - self._since > GRACE_S:
+            signal.signal(kind, signal.SIG_DFL)
+            os.kill(os.getpid(), kind)
+
+    def _call(self, action: Callable[[], object]) -> None:
+        with suppress(RuntimeError):  # the loop has ended already
+            self._loop.call_soon_threadsafe(action)
+
+    def _leave_terminal(self) -> None:
+        """What is still said goes nowhere: to write to a terminal that is closed is an error."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for number in self._terminals:
+            os.dup2(nowhere, number)
+        os.close(nowhere)
 
 
 @contextmanager
-def stop_signals(stop: Callable[[], None], *, again: Callable[[], None] | None = None) -> Iterator[None]:
-    """Calls `stop` on SIGTERM and Ctrl-C; a second one calls `again`, or ends the program at once.
-
-    What comes within a second is the same one: a terminal's Ctrl-C reaches all processes of a group, and whoever
-    started this one then sends SIGTERM, too.
+def stop_signals(stop: Callable[[], object], *, tells: bool = False) -> Iterator[StopOrder]:
+    """Calls `stop` in the running loop on the first signal to stop; one after `GRACE_S` ends the program
+    at once. `tells`: the first one is answered on a terminal.
     """
-    loop = asyncio.get_running_loop()
-    kinds = (signal.SIGTERM, signal.SIGINT)
-    waiting: asyncio.TimerHandle | None = None
-
-    def on_signal() -> None:
-        nonlocal waiting
-        if waiting is None:
-            waiting = loop.call_later(_SAME_SIGNAL_S, heed_next)
-            stop()
-
-    def heed_next() -> None:
-        for kind in kinds:
-            loop.remove_signal_handler(kind)
-            if again is not None:
-                loop.add_signal_handler(kind, again)
-
-    for kind in kinds:
-        loop.add_signal_handler(kind, on_signal)
+    order = StopOrder(stop, tells)
+    order.heed()
     try:
-        yield
+        yield order
     finally:
-        if waiting is not None:
-            waiting.cancel()
-        for kind in kinds:
-            loop.remove_signal_handler(kind)
+        order.close()
+
+
+def _tell() -> None:
+    click.echo(_TOLD, err=True)
+
+
+async def stoppable(main: Coroutine[Any, Any, Any]) -> Any:
+    """Runs a command; a signal to stop cancels it, so that all that it has opened is closed, and ends the program.
+
+    For what stops in another way within it, `stop_signals` goes first there. Raises SystemExit with 128 + the signal's
+    number, as shells tell it.
+    """
+    task = asyncio.current_task()
+    assert task
+    with stop_signals(task.cancel) as order:
+        try:
+            return await main
+        except asyncio.CancelledError:
+            if order.kind is None:
+                raise
+            raise SystemExit(128 + order.kind) from None
 
 
 async def until(stopped: asyncio.Event, *works: Coroutine[Any, Any, object]) -> None:

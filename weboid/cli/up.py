@@ -1,32 +1,36 @@
-"""``weboid up``: database, feed, events, crawl, archive, web, maintenance as processes of one group, until stopped."""
+"""``weboid up``: database, feed, events, crawl, archive, web, maintenance as processes of one group, until stopped.
+
+How each is kept running is in ``cli/children``. One law: however this process ends, no part and no embedded server is
+left: the parts end with their lines, the server by the last of them or by its guard.
+"""
 
 import asyncio
 import logging
-import time
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from functools import partial
 
 import click
 
 from weboid.archive.saving.saving_round import require_save_keys
-from weboid.cli.database import open_store
+from weboid.cli.children import Child, Keeper, start_child
+from weboid.cli.part import RunningPart, open_part
 from weboid.cli.process import own_call, run_async
-from weboid.cli.stopping import stop_signals
 from weboid.config import Config
 from weboid.core.url.farms import WMF
-from weboid.mechanism.pauses import GrowingPause
+from weboid.store.embedded.guard import open_guard
+from weboid.store.schedule.part import PartRole
 
 log = logging.getLogger(__name__)
-
-_STEADY_S = 60.0
-"""After a part has run for so long, the pause before it is started again begins anew."""
-_PAUSE_S = 1.0
-_PAUSE_LIMIT_S = 60.0
-_GRACE_S = 20.0
 
 
 @click.command("up")
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Runs everything. Each part is a process of its own: one that fails is started again, the others go on (O-8)."""
+    """Runs everything. Each part is a process of its own: one that fails is started again, the others go on (O-8).
+
+    A second one on the same database ends at once and says who runs.
+    """
     config: Config = ctx.obj
     require_save_keys(config)  # Else one of the parts would fail again and again.
     parts = {"web": ["serve"], "crawl": ["crawl"], "archive": ["archive"], "maintain": ["maintain", "--repeat"]}
@@ -39,39 +43,28 @@ def command(ctx: click.Context) -> None:
     own = own_call(ctx, config)
 
     async def main() -> None:
-        stopped = asyncio.Event()
-        # This process has a share in the database, so that the server keeps running while a part is started again.
-        async with open_store(config, size=1, part="up"):
-            with stop_signals(stopped.set):
-                await asyncio.gather(*(_keep(name, [*own, *call], stopped) for name, call in parts.items()))
+        async with AsyncExitStack() as stack:
+            if not config.database:
+                await stack.enter_async_context(open_guard(config.data))
+            # This process has a share in the database, so that the server keeps running while a part is started again.
+            part = await stack.enter_async_context(open_part(config, PartRole.UP, size=1, lasting=True))
+            await _keep_all(part, own, parts)
 
     run_async(main())
 
 
-async def _keep(name: str, call: list[str], stopped: asyncio.Event) -> None:
-    """Runs one part, again and again with growing pauses, until `stopped` is set; then ends it in order."""
-    pause = GrowingPause(_PAUSE_S, _PAUSE_LIMIT_S)
-    stopping = asyncio.create_task(stopped.wait())
-    while not stopped.is_set():
-        begun = time.monotonic()
-        process = await asyncio.create_subprocess_exec(*call)
-        ended = asyncio.create_task(process.wait())
-        await asyncio.wait({ended, stopping}, return_when="FIRST_COMPLETED")
-        if stopped.is_set():
-            await _end(process, ended)
-            return
-        if time.monotonic() - begun > _STEADY_S:
-            pause.reset()
-        pause_s = pause.grown_s()
-        log.warning("%s ended with status %s; starting it again in %.0f s", name, process.returncode, pause_s)
-        await asyncio.wait({stopping}, timeout=pause_s)
+async def _keep_all(part: RunningPart, own: Sequence[str], parts: Mapping[str, Sequence[str]]) -> None:
+    """Keeps the parts running until this one is to stop."""
+    running: set[str] = set()
 
+    def show() -> None:
+        running.update(keeper.name for keeper in keepers if keeper.state == "runs")
+        part.tell("; ".join(f"{keeper.name} {keeper.state}" for keeper in keepers))
+        if len(running) == len(keepers):  # Each has come so far once; what happens later is told in words.
+            part.tell_ready()
 
-async def _end(process: asyncio.subprocess.Process, ended: asyncio.Task[int]) -> None:
-    """Ends a process with SIGTERM, and with SIGKILL if it does not end. A terminal's Ctrl-C has reached it already."""
-    if process.returncode is None:
-        process.terminate()
-    await asyncio.wait({ended}, timeout=_GRACE_S)
-    if process.returncode is None:
-        process.kill()
-    await ended
+    async def start(words: Sequence[str]) -> Child:
+        return await start_child(own, words, {})
+
+    keepers = [Keeper(name, partial(start, words), part.stopped, show=show) for name, words in parts.items()]
+    await asyncio.gather(*(keeper.keep() for keeper in keepers))

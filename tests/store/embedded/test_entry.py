@@ -14,8 +14,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from weboid.errors import StoreError
-from weboid.store.embedded import accounts, entry
-from weboid.store.embedded import server as server_module
+from weboid.store.embedded import accounts, entry, postmaster
 from weboid.store.embedded.accounts import SystemAccount, maker_of, server_account
 from weboid.store.embedded.entry import by_peer, by_trust, mapped
 from weboid.store.embedded.folder import SOCKET, Folder
@@ -130,7 +129,7 @@ def test_a_cluster_from_before_is_brought_over_at_the_next_start_and_while_it_ru
         assert entry.open_to_all(folder)
         with hba.open("ab") as file:
             file.write(b"local weboid grafana trust\n")
-        server_module._reload(folder)
+        postmaster.reload(folder)
         # Another program starts beside the one that still runs.
         with open_server(data) as second:
             open_socket(data)
@@ -140,10 +139,10 @@ def test_a_cluster_from_before_is_brought_over_at_the_next_start_and_while_it_ru
             assert (hba.stat().st_uid, hba.stat().st_mode) == (folder.account.uid, mode)
             assert hba.read_bytes().endswith(b"local weboid grafana trust\n")
         assert entry.open_to_all(folder)
-        pid = server_module._server_pid(folder)
+        pid = postmaster.server_pid(folder)
         assert pid
         os.kill(pid, 3)
-        while server_module._server_pid(folder):
+        while postmaster.server_pid(folder):
             time.sleep(0.01)
         with open_server(data) as third:
             open_socket(data)
@@ -208,7 +207,7 @@ def test_where_no_account_is_made_for_it_the_server_has_a_number_of_its_own(
         assert account.uid == account.gid
         assert account.uid in accounts._OWN_UIDS
         assert accounts.name_of(account.uid) is None
-        pid = server_module._server_pid(Folder.of(data))
+        pid = postmaster.server_pid(Folder.of(data))
         assert Path(f"/proc/{pid}").stat().st_uid == account.uid
         cluster = data / "postgres"
         assert {path.lstat().st_uid for path in (cluster, *cluster.rglob("*"))} == {account.uid}

@@ -18,8 +18,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from weboid.errors import StoreError
-from weboid.store.embedded import folder, programs
-from weboid.store.embedded import server as server_module
+from weboid.store.embedded import folder, postmaster, programs, starting
 from weboid.store.embedded.folder import Folder
 from weboid.store.embedded.server import open_server, stop_server
 
@@ -112,7 +111,7 @@ def start(data: Path) -> Iterator[Callable[..., _Program]]:
 
 def _pid(data: Path) -> int | None:
     """The living server of a data folder."""
-    return server_module._server_pid(Folder.of(data))
+    return postmaster.server_pid(Folder.of(data))
 
 
 def _wait(condition: Callable[[], bool]) -> None:
@@ -308,7 +307,7 @@ def test_leaving_twice_and_stopping_what_does_not_run_are_nothing(data: Path) ->
 
 
 def test_the_log_starts_anew_when_it_has_grown(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "_LOG_BYTES", 0)
+    monkeypatch.setattr(starting, "_LOG_BYTES", 0)
     for _ in range(3):
         open_server(data).close()
     log = Folder.of(data).log

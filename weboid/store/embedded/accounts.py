@@ -57,6 +57,8 @@ class SystemAccount:
             encoding="utf-8",
             errors="replace",
             check=False,
+            # Ctrl-C and a TERM to the group would end it by halves, and leave a server that nobody knows of.
+            start_new_session=True,
             user=self.uid if self.foreign else None,
             group=self.gid if self.foreign else None,
             extra_groups=[] if self.foreign else None,

@@ -21,12 +21,13 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from weboid.errors import StoreError
+from weboid.errors import StoreAway, StoreError
 from weboid.store.embedded.accounts import SystemAccount, server_account
 
 SOCKET = ".s.PGSQL.5432"
 _SOCKET_PATH_BYTES = 103  # macOS; Linux has four more
 _TEXT_BYTES = 4 << 20
+_FULL = r"No space left|quota exceeded"
 _ELSEWHERE = "choose another folder (--data or WEBOID_DATA)"
 
 
@@ -86,12 +87,15 @@ class Folder:
         make_private_folder(self.sockets, self.account)
 
     def fault(self, verb: str, output: str) -> StoreError:
-        """The error for what PostgreSQL or the system said, cut to the line that matters, with the next step."""
+        """The error for what PostgreSQL or the system said, cut to the line that matters, with the next step.
+
+        A full disk is StoreAway: it passes.
+        """
         see_log = f"see {self.log}, or set WEBOID_DATABASE to a PostgreSQL server of your own"
         advices = {
             r"could not look up effective user ID": "give it a name (a line in /etc/passwd), or set WEBOID_DATABASE",
             r"Peer authentication failed": f"see who may come in by {self.cluster}/pg_hba.conf and pg_ident.conf",
-            r"No space left|quota exceeded": f"free some space there, or {_ELSEWHERE}",
+            _FULL: f"free some space there, or {_ELSEWHERE}",
             r"ermission denied|not permitted": f"let the user {self.account.name} enter and write it, or {_ELSEWHERE}",
             r"error:|FATAL:|PANIC:": see_log,
             r"": see_log,
@@ -101,7 +105,8 @@ class Folder:
             (line, advice) for sign, advice in advices.items() for line in reversed(lines) if re.search(sign, line)
         )
         reason = re.sub(r"^[\d-]+ [\d:.]+ UTC \[\d+\] ", "", reason)
-        return StoreError(f"cannot {verb} the database in {self.data}: {reason}; {advice}")
+        kind = StoreAway if re.search(_FULL, reason) else StoreError
+        return kind(f"cannot {verb} the database in {self.data}: {reason}; {advice}")
 
     @contextlib.contextmanager
     def faults_told(self) -> Iterator[None]:

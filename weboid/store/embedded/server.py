@@ -1,56 +1,39 @@
 """The embedded database: one PostgreSQL server per data folder, shared by the programs that use it.
 
-Its programs are found by ``store/embedded/programs``, its folder is described in ``store/embedded/folder``, the tables
-are made by ``store/db/migrate``. One law: whether a server runs is decided only under the folder's lock, so there are
-never two on a folder.
+Its programs are found by ``store/embedded/programs``, its folder is described in ``store/embedded/folder``, it is
+started by ``store/embedded/starting``, the tables are made by ``store/db/migrate``. One law: whether a server runs is
+decided only under the folder's lock, so there are never two on a folder; and nobody holds it while waiting for one.
 
 The server outlives a killed program, and the next program finds it; the last program that ends in order stops it.
+While programs use it nobody else does: one that was told to shut down is ended and started again (D-330).
 """
 
+import logging
 import os
-import shlex
-import shutil
-import signal
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from threading import Event
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 import psycopg
 
-from weboid.errors import StoreError
-from weboid.store.embedded.accounts import maker_of
+from weboid.errors import StoreAway
 from weboid.store.embedded.entry import admit
-from weboid.store.embedded.folder import (
-    SOCKET,
-    Folder,
-    hand_over,
-    locked,
-    make_passage,
-    make_private_folder,
-    share_of,
-    text_of,
-)
-from weboid.store.embedded.programs import find_programs
+from weboid.store.embedded.folder import Folder, locked, share_of, text_of
+from weboid.store.embedded.postmaster import ServerState, end_fast, find_state, is_leaving, reload, server_pid, stop
+from weboid.store.embedded.starting import start
 
-_START_S = 300  # a crash in mid-import can leave a gigabyte of log to replay
-_STOP_S = 120
-_ORPHANS_S = 10
-_LOG_BYTES = 1 << 20
-_SETTINGS = """
-# Weboid's choices. They are written once: change them here as you like.
-shared_buffers = 128MB
-max_connections = 200
-jit = off
-fsync = on
-max_wal_size = 1GB
-wal_compression = on
-timezone = 'UTC'
-log_timezone = 'UTC'
-# A statement's error goes to the program that sent it, not also into a log that would grow without bound.
-log_min_messages = log
-log_checkpoints = off
-"""
+log = logging.getLogger(__name__)
+
+_START_S: Final = 300.0
+"""A crash in mid-import can leave a gigabyte of log to replay."""
+_SILENT_S: Final = 30.0
+"""A server that does not even refuse for so long hangs. It is not killed: it may be somebody's debugger (D-331)."""
+_SAID_S: Final = 2.0
+_PAUSE_S: Final = 0.02
 
 
 class Server:
@@ -61,23 +44,31 @@ class Server:
         """How psycopg reaches the database ``weboid`` as its owner; the role ``postgres`` may do everything."""
         self._folder = folder
         self._share: int | None = share
+        self._left = Event()
 
     def close(self) -> None:
-        """Gives up the share and stops the server if nobody else has one. Raises StoreError if it does not stop."""
+        """Gives up the share and stops the server if nobody else has one. Raises StoreAway if it does not stop."""
+        self._left.set()  # Who revives it meanwhile ends; who would do so later finds that nobody is left.
         if self._share is not None:
             os.close(self._share)
             self._share = None
             stop_server(self._folder.data)
 
     def revive(self) -> bool:
-        """Starts the server again if it has died, and returns whether it had. Blocks; raises StoreError."""
-        if _server_pid(self._folder) is not None:
+        """Starts the server again if it has died, or somebody else has told it to shut down while programs use it.
+
+        Returns whether it did. Blocks until the server answers, or `close` is called; raises StoreError.
+        """
+        if not is_leaving(self._folder):
             return False
-        with self._folder.faults_told(), locked(self._folder.start_lock):
-            if _is_running(self._folder):
-                return False
-            _start(self._folder)
-        return True
+        with self._folder.faults_told():
+            bringing = _Bringing(self._folder, self._left)
+            while not self._left.is_set():
+                with bringing.decided():
+                    if self._left.is_set() or bringing.is_ready():
+                        break
+                bringing.wait()
+        return bringing.has_started
 
     def __enter__(self) -> Self:
         return self
@@ -88,29 +79,31 @@ class Server:
         self.close()
 
 
-def open_server(data: Path) -> Server:
+def open_server(data: Path, given_up: Event | None = None) -> Server:
     """Finds the server of a data folder, or makes and starts it, and takes a share in it (architecture §2). Blocks.
 
     It has no TCP port; its socket is in a folder that only its account can enter, and it lets in only the users of
-    ``store/embedded/entry``. Raises StoreError with what to do.
+    ``store/embedded/entry``. Raises StoreError with what to do; StoreAway if waiting helps, and soon after `given_up`
+    is set (by another thread).
     """
     folder = Folder.of(data)
     with folder.faults_told():
         folder.make()
-        with locked(folder.start_lock):
-            if not _is_running(folder):
-                _start(folder)
-            elif admit(folder):
-                _reload(folder)
-            _make_database(folder)
-            share = share_of(folder.users_lock)
-    return Server(folder, share)
+        bringing = _Bringing(folder, given_up or Event())
+        while True:
+            with bringing.decided():
+                if bringing.is_ready():
+                    if admit(folder):
+                        reload(folder)
+                    _make_database(folder)
+                    return Server(folder, share_of(folder.users_lock))
+            bringing.wait()
 
 
 def stop_server(data: Path) -> bool:
     """Stops the server of a data folder unless a program has a share in it, and returns whether none runs now.
 
-    Sessions without a share (an operator's psql) are cut off. Raises StoreError if the server does not stop.
+    Sessions without a share (an operator's psql) are cut off. Raises StoreAway if the server does not stop.
     """
     folder = Folder.of(data)
     if not folder.data.is_dir():
@@ -118,125 +111,78 @@ def stop_server(data: Path) -> bool:
     with folder.faults_told(), locked(folder.start_lock):
         try:
             with locked(folder.users_lock, wait=False):
-                _stop(folder)
+                stop(folder)
         except BlockingIOError:
             return False
     return True
 
 
-def _is_running(folder: Folder) -> bool:
-    """Whether the server answers; waits while one is starting, recovering or stopping."""
-    end = time.monotonic() + _START_S
-    while (pid := _server_pid(folder)) is not None:
-        if psycopg.pq.PGconn.ping(folder.dsn().encode()) == psycopg.pq.Ping.OK:
-            return True
-        if time.monotonic() > end:
-            raise StoreError(f"PostgreSQL (process {pid}) holds {folder.data} but does not answer; see {folder.log}")
-        time.sleep(0.02)
-    return False
+class _Bringing:
+    """Brings a server to where it answers: `is_ready`, asked again and again under the lock, does the next step.
 
-
-def _server_pid(folder: Folder) -> int | None:
-    """The running server's process id. A pid file alone proves nothing: after a reboot another process may have it."""
-    first_line = text_of(folder.pid_file).partition("\n")[0].strip()
-    if not first_line.isascii() or not first_line.isdigit():
-        return None
-    return pid if (pid := int(first_line)) > 0 and _is_postgres(pid, folder.account.uid) else None
-
-
-def _is_postgres(pid: int, uid: int) -> bool:
-    process = Path("/proc") / str(pid)
-    if not Path("/proc/self/stat").exists():  # macOS: the number is taken as it is
-        try:
-            os.kill(pid, 0)
-        except (ProcessLookupError, PermissionError):
-            return False
-        return True
-    try:
-        name, _, rest = (process / "stat").read_text().partition("(")[2].rpartition(") ")
-        owner = process.stat().st_uid
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    # A zombie has ended; where process 1 reaps no children (many containers) it stays in the process table.
-    return name == "postgres" and not rest.startswith(("Z", "X")) and owner in {uid, 0}
-
-
-def _start(folder: Folder) -> None:
-    made_by = int(text_of(folder.cluster / "PG_VERSION") or 0) or None
-    programs = find_programs(folder.account, folder.data, made_by)
-    if made_by is None:
-        _make_cluster(folder, programs)
-    admit(folder)
-    _disown_pid_file(folder)
-    (folder.sockets / f"{SOCKET}.lock").unlink(missing_ok=True)
-    if folder.log.exists() and folder.log.stat().st_size > _LOG_BYTES:
-        folder.log.rename(folder.log.with_suffix(".log.old"))
-    settings = {"listen_addresses": "", "port": "5432", "unix_socket_permissions": "0700"}
-    options = ["-k", str(folder.sockets), *(f"--{name}={value}" for name, value in settings.items())]
-    command: list[str | Path] = [programs / "pg_ctl", "start", "-w", "-t", str(_START_S)]
-    command += ["-l", folder.log.name, "-o", shlex.join(options)]
-    end = time.monotonic() + _ORPHANS_S
-    while True:
-        logged_before = len(text_of(folder.log))
-        # The folder is given in the environment: from its command line pg_ctl would pass it to a shell.
-        run = folder.account.run(command, cwd=folder.cluster, env={"PGDATA": str(folder.cluster)})
-        if run.returncode == 0:
-            return
-        output = text_of(folder.log)[logged_before:] or run.stdout
-        # The children of a killed server need a moment to see that it is gone.
-        if "still in use" not in output or time.monotonic() > end:
-            raise folder.fault("start", output)
-        time.sleep(0.1)
-
-
-def _disown_pid_file(folder: Folder) -> None:
-    """Writes this program's process id into the pid file that a killed server left.
-
-    PostgreSQL refuses to start while a process with the id in it exists, even an unrelated one or a zombie, but takes
-    the id of its own grandparent as stale; it then still makes sure that no child of the dead server is left. If the
-    file were removed, that check would not happen.
+    It never waits for what takes long: the others who need the lock, and those who have been told to stop, would too.
     """
-    if not (stale := text_of(folder.pid_file)):
-        folder.pid_file.unlink(missing_ok=True)
-        return
-    fresh = folder.pid_file.with_suffix(".fresh")
-    fresh.unlink(missing_ok=True)
-    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write("\n".join([str(os.getpid()), *stale.split("\n")[1:]]))
-        os.fchown(file.fileno(), folder.account.uid, folder.account.gid)
-    fresh.replace(folder.pid_file)
 
+    def __init__(self, folder: Folder, given_up: Event) -> None:
+        self.has_started = False
+        self._folder = folder
+        self._given_up = given_up
+        self._logged = 0
+        self._told: int | None = None
+        self._state = ServerState.GONE
+        self._begun = self._answered = time.monotonic()
+        self._is_said = False
 
-def _make_cluster(folder: Folder, programs: Path) -> None:
-    """Makes a new cluster, whole or not at all: it gets its name when it is ready."""
-    for unfinished in folder.data.glob("postgres.unfinished-*"):
-        shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished = folder.data / f"postgres.unfinished-{os.getpid()}"
-    maker = maker_of(folder.account)
-    if maker == folder.account:
-        cluster = unfinished
-    else:
-        make_passage(unfinished, folder.account.gid)
-        cluster = unfinished / "cluster"
-    make_private_folder(cluster, maker)
-    command: list[str | Path] = [programs / "initdb", "-D", cluster, "--username=postgres", "--data-checksums"]
-    command += ["--auth-local=trust", "--auth-host=reject", "--encoding=UTF8", "--no-locale"]
-    run = maker.run(command)
-    if run.returncode:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise folder.fault("make", run.stdout)
-    if maker != folder.account:
-        hand_over(cluster, folder.account)
-    with open(os.open(cluster / "postgresql.conf", os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW), "a") as file:
-        file.write(_SETTINGS)
-    cluster.rename(folder.cluster)
-    shutil.rmtree(unfinished, ignore_errors=True)
+    @contextmanager
+    def decided(self) -> Iterator[None]:
+        """Holds the folder's lock; raises StoreAway if it was given up before it had it."""
+        with ExitStack() as stack:
+            while True:
+                try:
+                    stack.enter_context(locked(self._folder.start_lock, wait=False))
+                    break
+                except BlockingIOError:
+                    self._pause()
+            yield
 
+    def is_ready(self) -> bool:
+        """Whether the server answers; raises StoreError if it does not start."""
+        self._state = find_state(self._folder)
+        if self._state is ServerState.GONE:
+            if self.has_started:
+                raise self._folder.fault("start", text_of(self._folder.log)[self._logged :])
+            self._logged = len(text_of(self._folder.log))
+            self.has_started = True
+            if start(self._folder):
+                self._state = ServerState.READY
+        elif self._state is ServerState.STOPPING and self._told != (pid := server_pid(self._folder)):
+            self._told = pid
+            if pid is not None:
+                log.warning(
+                    "PostgreSQL (process %d) in %s %s: ending its sessions to start it again",
+                    *(pid, self._folder.data, self._state.value),
+                )
+                with suppress(ProcessLookupError):
+                    end_fast(pid)
+        return self._state is ServerState.READY
 
-def _reload(folder: Folder) -> None:
-    """Lets the running server read its files again."""
-    if (pid := _server_pid(folder)) is not None:
-        os.kill(pid, signal.SIGHUP)
+    def wait(self) -> None:
+        """Pauses until it may be ready, and says once for what it waits; raises StoreAway when that takes too long."""
+        self._pause()
+        now = time.monotonic()
+        if self._state not in (ServerState.SILENT, ServerState.HALTED):
+            self._answered = now
+        pid = server_pid(self._folder)
+        what = f"PostgreSQL (process {pid}) in {self._folder.data} {self._state.value}; see {self._folder.log}"
+        if now - self._begun > _START_S or now - self._answered > _SILENT_S:
+            raise StoreAway(what)
+        if now - self._begun > _SAID_S and not self._is_said:
+            self._is_said = True
+            log.warning("waiting for the database: %s", what)
+
+    def _pause(self) -> None:
+        if self._given_up.wait(_PAUSE_S):
+            raise StoreAway(f"stopped before the database in {self._folder.data} answered")
 
 
 def _make_database(folder: Folder) -> None:
@@ -246,15 +192,3 @@ def _make_database(folder: Folder) -> None:
             connection.execute("CREATE ROLE weboid LOGIN CREATEDB")
         if not connection.execute("SELECT FROM pg_database WHERE datname = 'weboid'").rowcount:
             connection.execute("CREATE DATABASE weboid OWNER weboid")
-
-
-def _stop(folder: Folder) -> None:
-    """Shuts the server down fast: sessions are cut off, everything committed is kept."""
-    if (pid := _server_pid(folder)) is None:
-        return
-    os.kill(pid, signal.SIGINT)
-    end = time.monotonic() + _STOP_S
-    while _server_pid(folder) is not None:
-        if time.monotonic() > end:
-            raise StoreError(f"PostgreSQL (process {pid}) in {folder.data} does not stop; see {folder.log}")
-        time.sleep(0.01)

@@ -21,10 +21,11 @@ INSIDE: Final = "repository"
 """In a wheel, the folder of the package with what is next to it in the repository; `ASSETS` are directly in it."""
 ASSETS: Final = ("gadget", "i18n", "sql", "streams", "wikis")
 SHIPPED: Final = (
-    ".ci", ".editorconfig", ".github", ".gitignore", ".pre-commit-config.yaml", "CHANGELOG.md", "CODE_OF_CONDUCT.md",
-    "CONTRIBUTING.md", "LICENSE", "Makefile", "Procfile", "README.md", "SECURITY.md", "THIRD-PARTY.md", "benchmarks",
-    "docs", "jobs.yaml", "pyproject.toml", "requirements-dev.txt", "requirements-embedded.txt",
-    "requirements-openapi.txt", "requirements-pywb.txt", "requirements.txt", "service.template", "tests", "toolforge",
+    ".ci", ".dockerignore", ".editorconfig", ".github", ".gitignore", ".pre-commit-config.yaml", ".python-version",
+    "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "Containerfile", "LICENSE", "Makefile", "Procfile",
+    "README.md", "SECURITY.md", "THIRD-PARTY.md", "benchmarks", "deploy", "docs", "jobs.yaml", "pyproject.toml",
+    "requirements-dev.txt", "requirements-embedded.txt", "requirements-openapi.txt", "requirements-pywb.txt",
+    "requirements-toolforge.txt", "requirements.txt", "service.template", "tests", "toolforge", "toolinfo.json",
     "tools",
 )  # fmt: skip
 """What the repository has at its top in addition to packages and assets. A wheel has no tests and benchmarks."""
@@ -35,11 +36,16 @@ STAMP: Final = "COMMIT"
 
 _KINDS: Final = frozenset(
     {
-        ".c", ".css", ".example", ".html", ".js", ".json", ".jsonl", ".lua", ".md", ".py", ".sql", ".svg", ".template",
-        ".toml", ".ts", ".txt", ".yaml", ".yml",
+        ".c", ".conf", ".css", ".example", ".html", ".js", ".json", ".jsonl", ".lua", ".md", ".py", ".service", ".sql",
+        ".svg", ".target", ".template", ".toml", ".ts", ".txt", ".yaml", ".yml",
     }
 )  # fmt: skip
-_NAMES: Final = frozenset({".editorconfig", ".gitignore", "LICENSE", "Makefile", "Procfile", "SHA256SUMS", "run"})
+_NAMES: Final = frozenset(
+    {
+        ".dockerignore", ".editorconfig", ".gitignore", ".python-version", "Containerfile", "LICENSE", "Makefile",
+        "Procfile", "SHA256SUMS", "run",
+    }
+)  # fmt: skip
 _LEAVINGS: Final = frozenset({"__pycache__", "node_modules"})
 _HASH: Final = re.compile(r"[0-9a-f]{40,64}")
 _NAMED: Final = 12

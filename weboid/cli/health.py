@@ -1,0 +1,50 @@
+"""``weboid health``: whether a part runs on this host, for health checks of Kubernetes, containers and Toolforge."""
+
+import sys
+
+import click
+
+from weboid.cli.process import host_name, run_async
+from weboid.config import Config
+from weboid.errors import StoreAway
+from weboid.store.db.pool import open_pool
+from weboid.store.embedded.folder import Folder
+from weboid.store.schedule.part import PartRole, SeenPart, list_parts
+
+_WAIT_S = 10.0
+
+
+@click.command("health")
+@click.argument("role", type=click.Choice([role.value for role in PartRole]))
+@click.pass_obj
+def command(config: Config, role: str) -> None:
+    """Ends with status 0 if a part of the role on this host was seen within the last minute, else with 1.
+
+    While a database of your own is away it is 0, too: a part that is started again could do no more. The embedded
+    database is neither started nor stopped: without it no part runs.
+    """
+    status, told = run_async(_health(config, role))
+    click.echo(told, err=bool(status))
+    sys.exit(status)
+
+
+async def _health(config: Config, role: str) -> tuple[int, str]:
+    """The status, and in words what was found."""
+    dsn = config.database or Folder.of(config.data).dsn()
+    try:
+        async with (
+            open_pool(dsn, size=1, part="health", statement_timeout_s=_WAIT_S, timeout_s=_WAIT_S) as pool,
+            pool.connection() as conn,
+        ):
+            parts = await list_parts(conn)
+    except StoreAway as error:
+        return (0 if config.database else 1), str(error)
+    here = [part for part in parts if part.role == role and part.host == host_name()]
+    if not here:
+        return 1, f"no {role} runs on {host_name()}"
+    return _told(min(here, key=lambda part: part.silent_s))
+
+
+def _told(part: SeenPart) -> tuple[int, str]:
+    words = f"{part.role} on {part.host}, process {part.pid}, was seen {part.silent_s:.0f} s ago"
+    return (0 if part.is_running else 1), f"{words}: {part.doing}" if part.doing else words

@@ -1,0 +1,57 @@
+"""The guard of an embedded server: a process that stops it when all that used it were killed.
+
+``weboid up`` starts it, in a session of its own so that signals to the group do not reach it. Its standard input is the
+line: while that is open it sleeps. One law: it stops a server only if no program has a share in it.
+"""
+
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from weboid.errors import StoreError
+from weboid.store.embedded.server import stop_server
+
+_LOOK_S: Final = 0.5
+_LAST_S: Final = 60.0
+"""Seconds after the end of the line in which all parts have ended, too; who uses the server then is somebody else."""
+
+
+@asynccontextmanager
+async def open_guard(data: Path) -> AsyncIterator[None]:
+    """A guard for the server of a data folder: at the end of the block, or of this process, the server has no user
+    here any more."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", __name__, str(data)),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield
+    finally:
+        # In order: whoever is the last has stopped the server, and nothing is left to guard.
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+def guard(data: Path) -> None:
+    """Waits for the end of standard input, then for that of all programs that use the server, and stops it."""
+    for kind in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(kind, signal.SIG_IGN)
+    sys.stdin.buffer.read()
+    end = time.monotonic() + _LAST_S
+    while time.monotonic() < end:
+        with suppress(StoreError):
+            if stop_server(data):
+                return
+        time.sleep(_LOOK_S)
+
+
+if __name__ == "__main__":
+    guard(Path(sys.argv[1]))

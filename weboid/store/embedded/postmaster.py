@@ -1,0 +1,134 @@
+"""The process of an embedded server: whether it lives, what it is doing, and ending it.
+
+Who may do so, and when one is started, belongs to ``store/embedded/server``.
+"""
+
+import os
+import signal
+import time
+from enum import Enum
+from pathlib import Path
+from typing import Final
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from weboid.errors import StoreAway
+from weboid.store.embedded.folder import Folder, text_of
+
+_STOP_S: Final = 60.0
+"""A fast shutdown writes a checkpoint: seconds, on slow disks more."""
+_QUIT_S: Final = 20.0
+"""PostgreSQL kills what is left of its processes 5 s after it was told to quit."""
+_ANSWER_S: Final = 2
+"""The shortest time limit for a connection that libpq keeps."""
+_STATUS_LINE: Final = 7
+"""The line of ``postmaster.pid`` with the word for what the server is doing (PostgreSQL 10 and later)."""
+
+
+class ServerState(Enum):
+    """What a server is doing; the value completes the sentence "PostgreSQL …"."""
+
+    GONE = "does not run"
+    READY = "answers"
+    STARTING = "is starting, or recovering after a crash"
+    STOPPING = "was told by somebody else to shut down"
+    SILENT = "runs but does not answer"
+    HALTED = "is held by a signal (SIGSTOP) or a debugger"
+
+
+def server_pid(folder: Folder) -> int | None:
+    """The running server's process id. A pid file alone proves nothing: after a reboot another process may have it."""
+    first_line = text_of(folder.pid_file).partition("\n")[0].strip()
+    if not first_line.isascii() or not first_line.isdigit():
+        return None
+    return pid if (pid := int(first_line)) > 0 and _process_state(pid, folder.account.uid) else None
+
+
+def is_leaving(folder: Folder) -> bool:
+    """Whether the server has gone, or has begun to shut down; it is not asked.
+
+    A smart shutdown (SIGTERM, by whomever) refuses new sessions and waits for those that there are, for ever.
+    """
+    return server_pid(folder) is None or _is_stopping(folder)
+
+
+def find_state(folder: Folder) -> ServerState:
+    """What the server is doing now; blocks for at most some seconds."""
+    if (pid := server_pid(folder)) is None:
+        return ServerState.GONE
+    if _is_stopping(folder):
+        return ServerState.STOPPING
+    if _process_state(pid, folder.account.uid) in ("T", "t"):
+        return ServerState.HALTED
+    match psycopg.pq.PGconn.ping(make_conninfo(folder.dsn(), connect_timeout=_ANSWER_S).encode()):
+        case psycopg.pq.Ping.OK:
+            return ServerState.READY
+        case psycopg.pq.Ping.REJECT:
+            # It has answered 57P03: starting, recovering, or shutting down since the file was read.
+            return ServerState.STOPPING if _is_stopping(folder) else ServerState.STARTING
+        case _:
+            return ServerState.SILENT if server_pid(folder) == pid else ServerState.GONE
+
+
+def end_fast(pid: int) -> None:
+    """Tells a server to cut off its sessions and end; everything committed is kept. One that is halted goes on."""
+    os.kill(pid, signal.SIGINT)
+    os.kill(pid, signal.SIGCONT)
+
+
+def stop(folder: Folder) -> None:
+    """Shuts the server down fast, and waits for its end.
+
+    If a minute was not enough, as when one of its processes hangs, it ends at once, and recovers at its next start.
+    Raises StoreAway if not even that ends it.
+    """
+    if (pid := server_pid(folder)) is None:
+        return
+    end_fast(pid)
+    if _has_ended(folder, _STOP_S):
+        return
+    os.kill(pid, signal.SIGQUIT)
+    if not _has_ended(folder, _QUIT_S):
+        raise StoreAway(f"PostgreSQL (process {pid}) in {folder.data} does not stop; see {folder.log}")
+
+
+def reload(folder: Folder) -> None:
+    """Lets the running server read its files again."""
+    if (pid := server_pid(folder)) is not None:
+        os.kill(pid, signal.SIGHUP)
+
+
+def _has_ended(folder: Folder, seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while server_pid(folder) is not None:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def _is_stopping(folder: Folder) -> bool:
+    """Whether the server has written that it shuts down, in whatever way; it is written for pg_ctl."""
+    lines = text_of(folder.pid_file).split("\n")
+    return len(lines) > _STATUS_LINE and lines[_STATUS_LINE].strip() == "stopping"
+
+
+def _process_state(pid: int, uid: int) -> str:
+    """The letter of the state of a PostgreSQL process of this account; empty if there is none.
+
+    A zombie has ended; where process 1 reaps no children (many containers) it stays in the process table.
+    """
+    process = Path("/proc") / str(pid)
+    if not Path("/proc/self/stat").exists():  # macOS: the number is taken as it is
+        try:
+            os.kill(pid, 0)
+        except (ProcessLookupError, PermissionError):
+            return ""
+        return "R"
+    try:
+        name, _, rest = (process / "stat").read_text().partition("(")[2].rpartition(") ")
+        owner = process.stat().st_uid
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+    return rest[0] if name == "postgres" and rest[0] not in "ZX" and owner in {uid, 0} else ""
