@@ -25,7 +25,8 @@ SHIPPED: Final = (
     "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "Containerfile", "LICENSE", "Makefile", "Procfile",
     "README.md", "SECURITY.md", "THIRD-PARTY.md", "benchmarks", "deploy", "docs", "jobs.yaml", "pyproject.toml",
     "requirements-dev.txt", "requirements-embedded.txt", "requirements-openapi.txt", "requirements-pywb.txt",
-    "requirements-toolforge.txt", "requirements.txt", "service.template", "tests", "toolforge", "toolinfo.json", "tools",
+    "requirements-toolforge.txt", "requirements.txt", "service.template", "tests", "toolforge", "toolinfo.json",
+    "tools",
 )  # fmt: skip
 """What the repository has at its top in addition to packages and assets. A wheel has no tests and benchmarks."""
 _SCRIPTS: Final = "weboid_scripts"
