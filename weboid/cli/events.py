@@ -18,6 +18,7 @@ from weboid.cli.longwork import patience_of
 from weboid.cli.part import open_part
 from weboid.cli.process import run_async
 from weboid.cli.stopping import until
+from weboid.cli.watched import watching
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WMF
 from weboid.errors import ConfigError, WeboidError
@@ -52,27 +53,56 @@ def command(config: Config, url: str | None, farm: str, once: bool, day: int | N
 
     Links that edits add are stored at once; new, moved and restored pages are read again a little later.
     """
-    wikis = [wiki for wiki in config.wikis if wiki.name.farm == farm]
-    if not wikis:
+    if not config.feed.watched and not _of_farm(config, farm):
         raise ConfigError(f'no wiki of {farm} is configured: add [wiki."dewiki@{farm}"] to weboid.toml')
     console = Console(stderr=True, soft_wrap=True)
 
     async def main() -> None:
         async with open_part(config, PartRole.EVENTS, size=4, lasting=not once) as part:
-            await follow_events(
-                config,
-                part.pool,
-                wikis,
-                today=clock(day),
-                now=moment_now,
-                console=console,
-                url=url,
-                once=once,
-                stopped=part.stopped,
-                again=patience_of(part.stopped),
-            )
+
+            async def follow() -> None:
+                is_changed = True
+                while is_changed:
+                    watching_now = watching(config, part.pool, part.stopped, clock(day), patience_of(part.stopped))
+                    async with watching_now as (watched, ended):
+                        await _follow_watched(watched, part.pool, farm, clock(day), console, url, once, ended)
+                        is_changed = ended.is_set()
+
+            await until(part.stopped, follow())
 
     run_async(main())
+
+
+async def _follow_watched(
+    config: Config,
+    pool: Pool,
+    farm: str,
+    today: Callable[[], int],
+    console: Console,
+    url: str | None,
+    once: bool,
+    ended: asyncio.Event,
+) -> None:
+    """Follows the events of the wikis of a farm until `ended` is set; without any wiki it waits."""
+    if wikis := _of_farm(config, farm):
+        await follow_events(
+            config,
+            pool,
+            wikis,
+            today=today,
+            now=moment_now,
+            console=console,
+            url=url,
+            once=once,
+            stopped=ended,
+            again=patience_of(ended),
+        )
+    elif not once:
+        await ended.wait()
+
+
+def _of_farm(config: Config, farm: str) -> list[WikiConfig]:
+    return [wiki for wiki in config.wikis if wiki.name.farm == farm]
 
 
 async def follow_events(

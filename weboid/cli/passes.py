@@ -18,6 +18,7 @@ from weboid.cli.longwork import patience_of
 from weboid.cli.part import open_part
 from weboid.cli.process import run_async
 from weboid.cli.stopping import until
+from weboid.cli.watched import with_watched
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName
 from weboid.errors import ConfigError, SourceError, WeboidError
@@ -48,14 +49,16 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, day: int |
     today = clock(day)
     config: Config = ctx.obj
     read_again: Callable[[], Config] = ctx.meta[READ_CONFIG]
-    _chosen(config, wikis)
+    if wikis or not config.feed.watched:
+        _chosen(config, wikis)
 
     async def main() -> None:
         async with open_part(config, PartRole.FEED, size=2, lasting=repeat) as part:
             again = patience_of(part.stopped)
             if not repeat:
-                chosen = _chosen(config, wikis)
-                await until(part.stopped, feed_wikis(config, part.pool, chosen, today(), console, again))
+                watched = await again(partial(with_watched, config, part.pool, today()))
+                chosen = _chosen(watched, wikis)
+                await until(part.stopped, feed_wikis(watched, part.pool, chosen, today(), console, again))
             failed: set[WikiName] = set()
             while repeat and not part.stopped.is_set():
                 await until(part.stopped, next_pass(read_again, part.pool, wikis, today(), console, failed, again))
@@ -77,7 +80,7 @@ async def next_pass(
     Wikis that have `failed` are tried again after the pause, so that they do not delay the others.
     """
     try:
-        config = read_again()
+        config = await again(partial(with_watched, read_again(), pool, day))
         chosen = _chosen(config, wikis)
         for wiki in await again(partial(_due, config, pool, chosen, day)):
             if wiki.name not in failed:
