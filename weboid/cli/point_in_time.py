@@ -20,7 +20,7 @@ from weboid.store.embedded.recovery import Recovery, recover
 from weboid.store.embedded.server import open_server
 
 
-class MomentType(click.ParamType[datetime]):
+class InstantType(click.ParamType[datetime]):
     """An ISO date and time; without a zone it is UTC."""
 
     name = "moment"

@@ -10,7 +10,7 @@ from rich.console import Console
 from weboid.cli.backup import BESIDE, STOPPED, runner_of, transfer
 from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
-from weboid.cli.point_in_time import MomentType, restore_moment
+from weboid.cli.point_in_time import InstantType, restore_moment
 from weboid.cli.process import run_async
 from weboid.cli.stopping import stop_signals
 from weboid.cli.stopping import until as until_end
@@ -25,7 +25,7 @@ from weboid.store.backup.restore import Restored, restore_backup
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), required=False)
 @click.option("--wal", type=click.Path(path_type=Path, file_okay=False), help="The folder of `[embedded] wal`.")
 @click.option(
-    "--until", type=MomentType(), help="With --wal: the moment, such as 2026-11-24T02:00Z (default: the last)."
+    "--until", type=InstantType(), help="With --wal: the moment, such as 2026-11-24T02:00Z (default: the last)."
 )
 @day_option
 @click.pass_obj
