@@ -15,6 +15,7 @@ from weboid.cli.part import RunningPart, open_part
 from weboid.cli.process import run_async
 from weboid.cli.settings import refresh_all_settings
 from weboid.cli.stopping import until
+from weboid.cli.watched import with_watched
 from weboid.config import Config
 from weboid.core.record.days import iso
 from weboid.core.record.policy import Policy
@@ -93,7 +94,7 @@ async def _once(
     done = await _expire(console, pool, plan, day, allow_many)
     await _check_store(console, pool, day, config.policy)
     await _publish(console, pool, day)
-    await refresh_all_settings(config, pool, day, console)
+    await refresh_all_settings(await with_watched(config, pool, day), pool, day, console)
     async with pool.connection() as conn:
         pace = await keep_pace(conn, day, config.policy, delay_s=config.crawl.delay)
     console.print(f"day {day}: working links are checked every {pace.interval} days")
