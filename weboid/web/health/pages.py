@@ -61,6 +61,7 @@ _ALARMS: Final = {
     "archive-rests": "weboid-status-alarm-archive-rests",
     "archive-down": "weboid-status-alarm-archive-down",
     "snapshots": "weboid-status-alarm-snapshots",
+    "backup": "weboid-status-alarm-backup",
 }
 _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-status-white"}
 
