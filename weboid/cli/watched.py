@@ -22,9 +22,11 @@ from weboid.cli.stopping import until
 from weboid.config import Config
 from weboid.errors import ConfigError, WeboidError
 from weboid.feed.watch_list import READ_S, current_watch_list
+from weboid.mechanism.again import Again, at_once
 from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
 from weboid.store.pages.watch_list import StoredWatchList, find_watch_list
+from weboid.store.upkeep.alarm import AlarmKind, lower_alarm
 from weboid.wiki.action import ActionApi, ApiPatience
 from weboid.wiki.spamlist import fetch_text
 from weboid.wiki.watch_list import fetch_address, read_watch_list
@@ -76,13 +78,13 @@ async def with_stored(config: Config, pool: Pool) -> Config:
 
 @asynccontextmanager
 async def watching(
-    config: Config, pool: Pool, stopped: asyncio.Event, today: Callable[[], int]
+    config: Config, pool: Pool, stopped: asyncio.Event, today: Callable[[], int], again: Again = at_once
 ) -> AsyncIterator[tuple[Config, asyncio.Event]]:
     """The configuration with the wikis of the page, and an event that is set when they are others, or with `stopped`.
 
     Raises StoreError.
     """
-    current = await with_watched(config, pool, today())
+    current = await again(partial(with_watched, config, pool, today()))
     ended = asyncio.Event()
 
     async def watch() -> None:
@@ -126,6 +128,8 @@ def _with(config: Config, stored: StoredWatchList | None) -> Config:
 
 async def _stored(config: Config, pool: Pool, day: int, *, is_confirmed: bool = False) -> StoredWatchList | None:
     if not (source := config.feed.watched):
+        async with pool.connection() as conn:  # It may have been raised when there was a page.
+            await lower_alarm(conn, AlarmKind.WATCHED, "")
         return None
     fetch = partial(_fetch, config, source)
     return await current_watch_list(pool, source, fetch, config.farms, day, is_confirmed=is_confirmed)
