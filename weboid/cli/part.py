@@ -82,7 +82,8 @@ async def open_part(
     those of `open_store`.
 
     A `lasting` part runs until it is stopped, and has its role alone if that is exclusive: it waits for another one to
-    end, or to have been silent for `EXPIRY_S`; ``up`` does not wait. So it does for a database that is away. Raises StoreError, WeboidError.
+    end, or to have been silent for `EXPIRY_S`; ``up`` does not wait. It waits for a database that is away, too.
+    Raises StoreError, WeboidError.
     """
     stopped = asyncio.Event()
     process = PartProcess(
