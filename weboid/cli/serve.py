@@ -23,11 +23,13 @@ from weboid.cli.line import parent_line
 from weboid.cli.part import open_part, tell_alive
 from weboid.cli.process import add_to_environment, own_call, raise_open_files, run_async
 from weboid.cli.stopping import stop_signals, until
+from weboid.cli.watched import with_stored
 from weboid.cli.workers import Inherited, Workers
 from weboid.config import MOST_WORKERS, Config
 from weboid.core.url.farms import WMF, api_url
 from weboid.errors import WeboidError
 from weboid.mechanism.background import in_background
+from weboid.mechanism.patience import patiently
 from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import StoredWiki
@@ -83,7 +85,6 @@ def command(
 ) -> None:
     """Answers requests until Ctrl-C or SIGTERM."""
     config: Config = ctx.obj
-    _quieten_driver()
     web = config.web
     port = web.port if port is None else port
     config = replace(config, web=replace(web, host=host or web.host, port=port, workers=workers or web.workers))
@@ -95,12 +96,6 @@ def command(
             sys.exit(status)
     else:
         run_async(_alone(config, clock(day)))
-
-
-def _quieten_driver() -> None:
-    """Leaves the log to our own line about a database that is away: the driver has one for each of its attempts."""
-    if not log.isEnabledFor(logging.DEBUG):
-        logging.getLogger("psycopg").setLevel(logging.ERROR)
 
 
 async def _alone(config: Config, today: Callable[[], int]) -> None:
@@ -126,7 +121,10 @@ async def _parent(config: Config, program: list[str], words: list[str]) -> int:
     web = config.web
     # The database is started and migrated here, once; the share in it keeps it running while workers come and go.
     async with open_part(config, PartRole.WEB, size=1, lasting=True) as part:
-        connections = _share_of(await part.pool.find_most_connections(), web.workers)
+        most = await patiently(part.pool.find_most_connections, part.stopped, part.pool.away)
+        if most is None:
+            return 0
+        connections = _share_of(most, web.workers)
         with _figures() as folder, ExitStack() as closing:
             listeners = [closing.enter_context(each) for each in await open_listeners(web.host, web.port)]
             words = [*words, f"--host={web.host}", f"--port={listeners[0].getsockname()[1]}"]
@@ -185,7 +183,7 @@ async def _work(config: Config, today: Callable[[], int], inherited: Inherited) 
         web = config.web
         size = int(line.told["connections"])
         async with open_store(
-            config, size=size, part="web", statement_timeout_s=_STATEMENT_S, wait_s=_CONNECTION_S
+            config, size=size, part="web", statement_timeout_s=_STATEMENT_S, wait_s=_CONNECTION_S, stopped=stopped
         ) as pool:
             listeners = inherited.sockets()
             async with serving(config, pool, today, web.host, web.port, share=share, listeners=listeners):
@@ -214,6 +212,7 @@ async def serving(
 
     A worker has a `share` in the figures of all workers, and the `listeners` of its parent.
     """
+    config = await with_stored(config, pool)
     public_url = config.web.url or f"http://{host}:{port}"
     async with open_client(config.net) as client:
         app = make_app(
