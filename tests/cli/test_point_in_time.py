@@ -15,6 +15,7 @@ from weboid.store.embedded.server import stop_server
 async def place(server_folder: Path, tmp_path: Path) -> AsyncIterator[Place]:
     data = server_folder / "cli"
     data.mkdir(mode=0o711)
+    (data / "wal").mkdir()
     async with open_place(tmp_path, World({}), {}) as place:
         place.environ |= {"WEBOID_DATA": str(data / "data"), "WEBOID_EMBEDDED_WAL": str(data / "wal")}
         yield place

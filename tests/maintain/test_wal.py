@@ -27,6 +27,7 @@ async def alarms(pool: Pool, folder: Folder | None, minutes: float = 0, failure:
 async def test_an_archive_that_is_off_behind_or_broken_is_told_and_a_base_backup_mends_it(server_folder: Path) -> None:
     data, wal = server_folder / "kept", server_folder / "kept-wal"
     folder = Folder.of(data, wal)
+    wal.mkdir()
     try:
         with open_server(data, wal=wal) as server:
             async with open_pool(server.dsn, size=1, part="test") as pool:
@@ -36,6 +37,8 @@ async def test_an_archive_that_is_off_behind_or_broken_is_told_and_a_base_backup
                 assert await make_due_base(folder, at(60)) is None
                 assert await alarms(pool, folder) == []
                 assert await alarms(pool, folder, failure="no space") == ["wal: no space"]
+                (old,) = await alarms(pool, folder, 60 * 24 * 9)
+                assert "there is no base backup of the last 7 days" in old
                 elsewhere = Folder.of(data, wal.with_name("elsewhere"))
                 (off,) = await alarms(pool, elsewhere)
                 assert "does not archive in" in off

@@ -1,5 +1,6 @@
 """What `weboid backup --wal` and `weboid restore --wal` do: base backups, and the store as of a moment."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from weboid.cli.database import open_store
 from weboid.cli.days import moment_now
 from weboid.cli.escape import plain
 from weboid.cli.process import run_async
-from weboid.config import Config
+from weboid.config import Config, EmbeddedConfig
 from weboid.core.record.days import day_of
 from weboid.errors import StoreError
 from weboid.store.backup.aftermath import Aftermath, set_right
@@ -61,11 +62,13 @@ def restore_moment(config: Config, wal: Path, until: datetime | None, day: int) 
     """Makes the embedded database as it was at a moment, in an empty data folder, and sets it right; StoreError."""
     _require_embedded(config)
     done = recover(config.data, wal, until, lambda step: click.echo(plain(step), err=True))
+    # Nothing is archived yet: the database that was restored may go on elsewhere, into the same folder.
+    quiet = replace(config, embedded=EmbeddedConfig())
 
     async def main() -> Aftermath:
         made = day_of(done.reached or done.base.moment)
         async with (
-            open_store(config, size=1, part="restore", any_form=True) as pool,
+            open_store(quiet, size=1, part="restore", any_form=True) as pool,
             pool.connection() as conn,
         ):
             return await set_right(conn, made, day, interval=config.policy.working_interval)

@@ -55,4 +55,6 @@ def _details(folder: Folder, now: datetime) -> list[str]:
         details.append(f"the archive in {folder.wal} is {state.behind_s / 60:.0f} minutes behind")
     if state.has_gap:
         details.append("a part of the log was given up: make space there, then run weboid backup --wal")
+    elif is_base_due(folder, now, days=BASE_DAYS + 1):
+        details.append(f"there is no base backup of the last {BASE_DAYS:.0f} days: run weboid backup --wal")
     return details

@@ -74,11 +74,12 @@ class WalArchive:
         return self.path / "wal"
 
     def make(self, account: SystemAccount) -> None:
-        """Makes its folders, which belong to the server's account; raises OSError, StoreError."""
-        if not self.path.parent.exists():
-            self.path.parent.mkdir(mode=0o700, parents=True)
-            if account.foreign:
-                self.path.parent.chmod(0o711)
+        """Makes its folders in the configured one, for the server's account; raises OSError, StoreError.
+
+        The configured one is not made: where its disk is not mounted the archive would fill another one.
+        """
+        if not self.path.parent.is_dir():
+            raise StoreError(f"there is no folder {self.path.parent}: mount its disk, or make it (mkdir)")
         make_private_folder(self.path, account)
         make_private_folder(self.wal, account)
 
