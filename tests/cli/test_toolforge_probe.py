@@ -10,7 +10,7 @@ from support.database_proxy import open_database_proxy
 PROBE_S = 5.0
 
 
-@pytest.mark.parametrize("state", ["cut", "stall", "swallow"])
+@pytest.mark.parametrize("state", ["cut", "swallow"])
 def test_while_the_database_is_away_a_job_is_told_healthy_in_time(database: str, state: str) -> None:
     with open_database_proxy(database) as proxy:
         getattr(proxy, state)()

@@ -1,5 +1,6 @@
 """``weboid health``: whether a part runs on this host, for health checks of Kubernetes, containers and Toolforge."""
 
+import asyncio
 import sys
 
 import click
@@ -34,12 +35,13 @@ async def _health(config: Config, role: str) -> tuple[int, str]:
     dsn = config.database or Folder.of(config.data).dsn()
     try:
         async with (
+            asyncio.timeout(_WAIT_S),
             open_pool(dsn, size=1, part="health", statement_timeout_s=_WAIT_S, timeout_s=_WAIT_S) as pool,
             pool.connection() as conn,
         ):
             parts = await list_parts(conn)
-    except StoreAway as error:
-        return (0 if config.database else 1), str(error)
+    except (StoreAway, TimeoutError) as error:
+        return (0 if config.database else 1), str(error) or f"the database has not answered for {_WAIT_S:g} s"
     here = [part for part in parts if part.role == role and part.host == host_name()]
     if not here:
         return 1, f"no {role} runs on {host_name()}"
