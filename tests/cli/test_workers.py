@@ -437,7 +437,7 @@ async def test_while_the_database_is_away_nobody_waits_long_and_the_driver_adds_
         async with asyncio.timeout(20):
             answers = await asyncio.gather(*(client.get(address) for address in addresses))
         assert {answer.status for answer in answers} == {503}
-        said = [line for line in service.said if "fail for want of the database" in line]
+        said = [line for line in service.said if "the database is away: " in line]
         with await asyncio.to_thread(open_server, server_folder / "away"):
             await service.all_answer()
             await service.end()

@@ -50,3 +50,14 @@ async def test_a_trouble_that_comes_back_is_told_again(caplog: pytest.LogCapture
     lines = _lines(caplog)
     assert lines[::2] == ["away: first", "away: second"]
     assert len(lines) == 4
+
+
+async def test_at_the_end_of_a_program_it_is_told_what_is_over(caplog: pytest.LogCaptureFixture) -> None:
+    over, lasting = Disturbance(_LOG, "over"), Disturbance(_LOG, "lasting")
+    for each in (over, lasting):
+        each.met()
+    over.passed()
+    for each in (over, lasting):
+        each.close()
+        each.close()
+    assert _lines(caplog)[2:] == ["it is over: over (1 times in 0 s)"]

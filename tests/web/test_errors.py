@@ -19,4 +19,4 @@ async def test_a_database_that_is_away_costs_a_line_and_not_one_a_request(
     assert set(statuses) == {503}
     told = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert len(told) == len({line.partition(":")[0] for line in told}) < 6
-    assert [line for line in told if line.startswith("requests fail for want of the database: ")]
+    assert [line for line in told if line.startswith("the database is away: ")]

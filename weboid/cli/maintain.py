@@ -8,6 +8,7 @@ from typing import Final
 import click
 from rich.console import Console
 
+from weboid.cli.backup import dsn_of, runner_of, transfer
 from weboid.cli.check_store import print_breaches, progress
 from weboid.cli.console import bar
 from weboid.cli.days import clock, day_option
@@ -20,6 +21,7 @@ from weboid.core.record.days import iso
 from weboid.core.record.policy import Policy
 from weboid.errors import StoreError
 from weboid.maintain.alarms import watch
+from weboid.maintain.backup import BackupPlan, back_up_daily
 from weboid.maintain.consistency import watch_store
 from weboid.maintain.dataset import publish
 from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, expire, planned
@@ -97,6 +99,7 @@ async def _once(
     async with pool.connection() as conn:
         pace = await keep_pace(conn, day, config.policy, delay_s=config.crawl.delay)
     console.print(f"day {day}: working links are checked every {pace.interval} days")
+    await _back_up(console, pool, config, day)
     async with pool.connection() as conn:
         await watch(conn, day)
         for alarm in await list_alarms(conn):
@@ -144,6 +147,16 @@ async def _publish(console: Console, pool: Pool, day: int) -> None:
         task = shown.add_task(f"day {day}: data set", total=PARTS, visible=False)
         if await publish(pool, day, show=lambda parts: shown.update(task, completed=parts, visible=True)):
             console.print(f"day {day}: the public data set is made")
+
+
+async def _back_up(console: Console, pool: Pool, config: Config, day: int) -> None:
+    """Makes the backup of the day, if a folder is configured."""
+    folder, keep = config.backup.folder, config.backup.keep
+    plan = BackupPlan(folder, keep, dsn_of(config), runner_of(config)) if folder else None
+    with transfer(console) as show:
+        made = await back_up_daily(pool, plan, day, show=show)
+    if made is not None:
+        console.print(f"day {day}: {made.place}: {made.bytes:,} bytes, read back whole", markup=False)
 
 
 def _print_held(console: Console, plan: ExpiryPlan) -> None:

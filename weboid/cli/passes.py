@@ -16,6 +16,7 @@ from weboid.cli.lists import refresh_lists
 from weboid.cli.part import open_part
 from weboid.cli.process import run_async
 from weboid.cli.stopping import until
+from weboid.cli.watched import with_watched
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName
 from weboid.errors import ConfigError, SourceError, WeboidError
@@ -45,12 +46,14 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, day: int |
     today = clock(day)
     config: Config = ctx.obj
     read_again: Callable[[], Config] = ctx.meta[READ_CONFIG]
-    _chosen(config, wikis)
+    if wikis or not config.feed.watched:
+        _chosen(config, wikis)
 
     async def main() -> None:
         async with open_part(config, PartRole.FEED, size=2, lasting=repeat) as part:
             if not repeat:
-                await until(part.stopped, feed_wikis(config, part.pool, _chosen(config, wikis), today(), console))
+                watched = await with_watched(config, part.pool, today())
+                await until(part.stopped, feed_wikis(watched, part.pool, _chosen(watched, wikis), today(), console))
             failed: set[WikiName] = set()
             while repeat and not part.stopped.is_set():
                 await until(part.stopped, next_pass(read_again, part.pool, wikis, today(), console, failed))
@@ -71,7 +74,7 @@ async def next_pass(
     Wikis that have `failed` are tried again after the pause, so that they do not delay the others.
     """
     try:
-        config = read_again()
+        config = await with_watched(read_again(), pool, day)
         chosen = _chosen(config, wikis)
         for wiki in await _due(config, pool, chosen, day):
             if wiki.name not in failed:

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from weboid.cli.stopping import stoppable
+from weboid.cli.stopping import ignore_repeats, stoppable
 from weboid.config import Config
 
 _GARBAGE = 50_000
@@ -28,8 +28,13 @@ def run_async(main: Any) -> Any:
     try:
         import uvloop
     except ImportError:
-        return asyncio.run(stoppable(main))
-    return uvloop.run(stoppable(main))
+        run = asyncio.run
+    else:
+        run = uvloop.run
+    try:
+        return run(stoppable(main))
+    finally:
+        ignore_repeats()
 
 
 def _name_the_user() -> None:

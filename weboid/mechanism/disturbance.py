@@ -52,6 +52,12 @@ class Disturbance:
         else:
             self._ending = asyncio.get_running_loop().call_later(self._calm_s, self._end)
 
+    def close(self) -> None:
+        """Says now that it is over, if it has worked since it failed last: for the end of a program."""
+        if self._ending is not None:
+            self._ending.cancel()
+            self._end()
+
     def _end(self) -> None:
         times, took_s = self.times, self._last - self._begun
         self.times, self._ending = 0, None

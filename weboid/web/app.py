@@ -106,7 +106,6 @@ def make_app(
         "weboid_web_silent_wikis", "Wikis that do not answer at the moment.", lambda: live.silent, across="livemax"
     )
     errors = Errors(_problem_page(wikis, service.source))
-    pool.when_used = errors.store.passed
     around = (metrics.middleware, sessions.middleware, errors.middleware, limits.middleware, lanes.middleware)
     app = web.Application(middlewares=around)
     app.on_response_prepare.append(add_headers)

@@ -5,14 +5,13 @@ One law: no traceback and nothing else of our code is sent.
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 
 from weboid.errors import NotFound, StoreError
-from weboid.mechanism.disturbance import Disturbance
 from weboid.web.answer.payload import problem_payload
 from weboid.web.formats import javascript, json, xml
 from weboid.web.http.respond import html_language, machine_language, sent
@@ -30,13 +29,9 @@ ProblemPage = Callable[[web.Request, Problem, Messages], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The middleware that answers when a handler raises; `problem_page` makes the HTML.
-
-    `store` is told of each failure of the database, which is logged once for all requests.
-    """
+    """The middleware that answers when a handler raises; `problem_page` makes the HTML."""
 
     problem_page: ProblemPage
-    store: Disturbance = field(default_factory=lambda: Disturbance(log, "requests fail for want of the database"))
 
     @property
     def middleware(self) -> Middleware:
@@ -53,8 +48,6 @@ class Errors:
 
     async def _answer_to(self, request: web.Request, error: Exception) -> web.Response:
         problem = _problem_of(error, has_gone=request.transport is None or request.transport.is_closing())
-        if isinstance(error, StoreError):
-            self.store.met(error)
         if problem.http == 500:
             log.error("an answer to %r failed", request.path, exc_info=error)
         if request.writer.output_size > 0:

@@ -1,6 +1,9 @@
 -- Moving everything to other keys (O-10). No other program writes meanwhile: all leases are held, and feeders refuse.
 
 -- name: find_key_form
+SELECT form_version, suffix_version FROM key_form
+
+-- name: lock_key_form
 -- FOR SHARE: a transaction that has read it ends before keys begin to be moved.
 SELECT form_version, suffix_version FROM key_form FOR SHARE
 

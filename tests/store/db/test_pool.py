@@ -8,10 +8,12 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg import sql
 from psycopg.conninfo import make_conninfo
+from support.database_proxy import open_database_proxy
 
-from weboid.errors import StoreError
-from weboid.store.db.pool import open_pool
+from weboid.errors import StoreAway, StoreError
+from weboid.store.db.pool import Pool, open_pool
 from weboid.store.embedded.server import Server, open_server, stop_server
 
 
@@ -129,20 +131,203 @@ async def test_connections_cut_off_are_replaced_before_they_are_lent(database: s
                 await connection.execute("SELECT 1")
 
 
-async def test_each_use_that_succeeds_is_told_and_no_other(database: str) -> None:
-    used = []
+async def test_that_it_is_away_is_said_once_and_over_once(database: str, caplog: pytest.LogCaptureFixture) -> None:
+    with open_database_proxy(database) as proxy:
+        async with open_pool(proxy.dsn, size=2, timeout_s=0.2) as pool:
+            proxy.cut()
+            for _ in range(5):
+                with pytest.raises(StoreAway):
+                    async with pool.connection() as connection:
+                        await connection.execute("SELECT 1")
+            proxy.heal()
+            for _ in range(2):
+                await _await_answer(pool)
+        begun, ended = [record.getMessage() for record in caplog.records if record.name == "weboid.store.db.pool"]
+    assert begun.startswith("the database is away: ")
+    assert ended.startswith("it is over: the database is away (")
+
+
+async def test_a_silent_server_is_found_where_statements_have_no_limit(database: str) -> None:
+    with open_database_proxy(database) as proxy:
+        async with open_pool(proxy.dsn, size=1, silence_s=0.4) as pool:
+
+            async def ask() -> None:
+                async with asyncio.timeout(20), pool.connection() as connection:
+                    await connection.execute("SELECT 1")
+                    proxy.swallow()
+                    asyncio.get_running_loop().call_later(0.1, proxy.heal)
+                    await connection.execute("SELECT 1")
+
+            with pytest.raises(StoreAway):
+                await ask()
+            await _await_answer(pool)
+
+
+async def test_a_statement_on_which_the_server_works_may_take_long(database: str) -> None:
+    with open_database_proxy(database) as proxy:
+        async with open_pool(proxy.dsn, size=1, silence_s=0.05) as pool, pool.connection() as connection:
+            before = proxy.connected
+            await connection.execute("SELECT pg_sleep(1.5)")
+            assert proxy.connected > before + 2
+
+
+@pytest.mark.long
+async def test_after_one_silence_idle_connections_are_tested_before_they_are_lent(database: str) -> None:
+    with open_database_proxy(database) as proxy:
+        async with open_pool(proxy.dsn, size=3, statement_timeout_s=0.1) as pool:
+            async with pool.connection(), pool.connection(), pool.connection():
+                pass
+            proxy.swallow()
+            with pytest.raises(StoreAway):
+                async with pool.connection() as connection:
+                    await connection.execute("SELECT 1")
+            proxy.heal()
+            for _ in range(3):
+                async with asyncio.timeout(20), pool.connection() as connection:
+                    await connection.execute("SELECT 1")
+
+
+async def test_a_server_that_becomes_read_only_is_away_for_who_writes_and_answers_who_reads(
+    database: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_pool(database, size=2) as pool:
+        _set_read_only(database, is_on=True)
+        for _ in range(3):
+            async with pool.reading() as connection:
+                await connection.execute("SELECT 1")
+            with pytest.raises(StoreAway, match="read-only"):
+                async with pool.connection() as connection:
+                    await connection.execute("CREATE TABLE kept ()")
+        assert pool.away.times == 3
+        _set_read_only(database, is_on=False)
+        async with asyncio.timeout(20):
+            while True:
+                with suppress(StoreAway):
+                    async with pool.connection() as connection:
+                        await connection.execute("CREATE TABLE kept ()")
+                    break
+    told = [record.getMessage() for record in caplog.records if record.name == "weboid.store.db.pool"]
+    assert len(told) == 2
+    assert "read-only" in told[0]
+
+
+def _set_read_only(database: str, *, is_on: bool) -> None:
+    """As a fail-over does: sessions that exist are ended."""
+    with psycopg.connect(database, autocommit=True) as other:
+        other.execute("SET default_transaction_read_only = off")
+        name = sql.Identifier(other.info.dbname)
+        other.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = {}").format(name, is_on))
+        other.execute(
+            "SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+async def test_our_own_mistakes_are_raised_as_they_are(database: str) -> None:
     async with open_pool(database, size=1) as pool:
-        pool.when_used = lambda: used.append(True)
-        async with pool.connection() as connection:
-            await connection.execute("SELECT 1")
-        assert len(used) == 1
-        with pytest.raises(StoreError):
+        for statement, error in [
+            ("SELECT nonsense", psycopg.errors.UndefinedColumn),
+            ("SELECT 1 / 0", psycopg.errors.DivisionByZero),
+            ("INSERT INTO migration VALUES (1, '', '')", psycopg.errors.UniqueViolation),
+        ]:
+            with pytest.raises(error):
+                async with pool.connection() as connection:
+                    await connection.execute(statement.encode())
+
+        async def go_on() -> None:
             async with pool.connection() as connection:
-                await connection.execute("SELECT pg_terminate_backend(pg_backend_pid())")
-        assert len(used) == 1
-        async with pool.reading() as connection:
-            await connection.execute("SELECT 1")
-        assert len(used) == 2
+                with suppress(psycopg.Error):
+                    await connection.execute("SELECT nonsense")
+                await connection.execute("SELECT 1")
+
+        with pytest.raises(psycopg.errors.InFailedSqlTransaction):
+            await go_on()
+        with pytest.raises(TimeoutError, match="ours"):
+            async with pool.connection():
+                raise TimeoutError("ours")
+
+
+@pytest.mark.parametrize(
+    "code", ["25006", "40001", "53100", "53300", "57P01", "57P03", "57P05", "58030", "XX000", "XX001", "08006", "55P03"]
+)
+async def test_whatever_else_the_server_says_means_that_it_is_away(database: str, code: str) -> None:
+    async with open_pool(database, size=1) as pool:
+        with pytest.raises(StoreAway):
+            async with pool.connection() as connection:
+                await connection.execute(f"DO $$ BEGIN RAISE 'no' USING ERRCODE = '{code}'; END $$".encode())
+
+
+async def test_a_prepared_statement_that_the_server_has_lost_costs_one_connection(database: str) -> None:
+    async with open_pool(database, size=1) as pool:
+        async with pool.connection() as connection:
+            pid = connection.info.backend_pid
+        with pytest.raises(StoreAway):
+            async with pool.connection() as connection:
+                await connection.execute("EXECUTE lost")
+        async with pool.connection() as connection:
+            assert connection.info.backend_pid != pid
+
+
+async def test_a_cut_in_the_middle_of_a_copy_or_a_pipeline_is_a_database_that_is_away(database: str) -> None:
+    with open_database_proxy(database) as proxy:
+        async with open_pool(proxy.dsn, size=1) as pool:
+
+            async def copy() -> None:
+                async with pool.connection() as connection, connection.cursor() as cursor:
+                    await cursor.execute("CREATE TEMPORARY TABLE copied (text text)")
+                    async with cursor.copy("COPY copied FROM STDIN") as rows:
+                        for _ in range(10_000):
+                            await rows.write_row(("x" * 1_000,))
+                            proxy.drop()
+
+            async def pipeline() -> None:
+                async with pool.connection() as connection, connection.pipeline():
+                    await connection.execute("SELECT 1")
+                    proxy.drop()
+                    await connection.execute("SELECT 2")
+
+            for work in (copy, pipeline):
+                with pytest.raises(StoreAway):
+                    await work()
+                await _await_answer(pool)
+
+
+async def test_a_pool_that_is_given_up_lets_nobody_wait(database: str) -> None:
+    with open_database_proxy(database) as proxy:
+        async with open_pool(proxy.dsn, size=2, timeout_s=1_000) as pool:
+
+            async def ask() -> None:
+                async with pool.connection() as connection:
+                    await connection.execute("SELECT 1")
+
+            async with pool.connection():
+                pass
+            proxy.swallow()
+            asking = [asyncio.create_task(ask()) for _ in range(4)]
+            await asyncio.sleep(0)
+            asyncio.get_running_loop().call_later(0.1, pool.give_up)
+            async with asyncio.timeout(5):
+                ends = await asyncio.gather(*asking, return_exceptions=True)
+            assert {type(end) for end in ends} == {StoreAway}
+            with pytest.raises(StoreAway):
+                await ask()
+
+
+async def _await_answer(pool: Pool) -> None:
+    """Returns when the database has answered."""
+    async with asyncio.timeout(20):
+        while True:
+            with suppress(StoreAway):
+                async with pool.connection() as connection:
+                    await connection.execute("SELECT 1")
+                return
+
+
+async def test_a_wrong_name_is_no_database_that_is_away(database: str) -> None:
+    with pytest.raises(StoreError, match="refuses us") as caught:
+        async with open_pool(make_conninfo(database, dbname="nowhere"), size=1):
+            raise AssertionError
+    assert not isinstance(caught.value, StoreAway)
 
 
 async def test_the_pool_survives_a_restart_of_the_server(server_folder: Path) -> None:

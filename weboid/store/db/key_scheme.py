@@ -44,7 +44,12 @@ OURS: Final = KeyScheme()
 
 
 async def record_scheme(conn: Connection) -> None:
-    """Records the scheme of a store that does not state one yet: for an empty store, that of this program."""
+    """Records the scheme of a store that does not state one yet: for an empty store, that of this program.
+
+    Otherwise it writes nothing, so that a program can start on a server that is read-only.
+    """
+    if await _stated(conn) is not None:
+        return
     row = {
         "form_version": OURS.form_version,
         "suffix_version": OURS.suffix_version,
@@ -59,8 +64,18 @@ async def has_scheme(conn: Connection, scheme: KeyScheme = OURS) -> bool:
 
     A store that states no scheme counts as having any.
     """
-    row = await (await conn.execute(SQL["find_key_form"])).fetchone()
+    row = await _stated(conn) if _is_read_only(conn) else await (await conn.execute(SQL["lock_key_form"])).fetchone()
     return row in (None, (scheme.form_version, scheme.suffix_version))
+
+
+async def _stated(conn: Connection) -> tuple[object, ...] | None:
+    return await (await conn.execute(SQL["find_key_form"])).fetchone()
+
+
+def _is_read_only(conn: Connection) -> bool:
+    """Whether the server has told that it is, so that rows cannot be locked: there no keys are moved, either."""
+    told = conn.info.parameter_status
+    return "on" in (told("in_hot_standby"), told("default_transaction_read_only"))
 
 
 async def require_scheme(conn: Connection, scheme: KeyScheme = OURS) -> None:

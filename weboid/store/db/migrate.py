@@ -25,6 +25,7 @@ CREATE TABLE IF NOT EXISTS migration (
     applied timestamptz NOT NULL DEFAULT now()
 )
 """
+_APPLIED = "SELECT number, name, checksum FROM migration ORDER BY number"
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql", re.ASCII)
 
 
@@ -45,10 +46,14 @@ class Migration:
 async def migrate(connection: AsyncConnection[TupleRow], folder: Path | None = None) -> list[str]:
     """Applies what is missing, each step in a transaction of its own, and returns the names of those applied.
 
-    ``connection`` must be in no transaction. Several programs may do it at once: they take turns. Raises StoreError if
-    a step fails (it leaves no trace), an applied file has changed, or the database is newer than this program.
+    ``connection`` must be in no transaction. Several programs may do it at once: they take turns. Where nothing is
+    missing nothing is written, so that a program can start on a server that is read-only. Raises StoreError if
+    a step fails (it leaves no trace), an applied file has changed, or the database is newer than this program, and
+    psycopg's OperationalError.
     """
     known = migrations(folder or asset("sql") / "migrations")
+    if await _is_complete(connection, known):
+        return []
     applied: list[str] = []
     while True:
         async with connection.transaction():
@@ -57,7 +62,7 @@ async def migrate(connection: AsyncConnection[TupleRow], folder: Path | None = N
             await connection.execute(_LOCK)
             await connection.execute("SET LOCAL client_min_messages = warning")
             await connection.execute(_TABLE)
-            rows = await connection.execute("SELECT number, name, checksum FROM migration ORDER BY number")
+            rows = await connection.execute(_APPLIED)
             step = next_migration(known, await rows.fetchall())
             if step is None:
                 return applied
@@ -93,9 +98,21 @@ def next_migration(known: Sequence[Migration], applied: Sequence[tuple[int, str,
     return known[len(applied)] if len(applied) < len(known) else None
 
 
+async def _is_complete(connection: AsyncConnection[TupleRow], known: Sequence[Migration]) -> bool:
+    """Whether all known steps have been applied; raises StoreError as `next_migration` does."""
+    async with connection.transaction():
+        table = await (await connection.execute("SELECT to_regclass('migration') IS NOT NULL")).fetchone()
+        if table != (True,):
+            return False
+        rows = await connection.execute(_APPLIED)
+        return next_migration(known, await rows.fetchall()) is None
+
+
 async def _apply(connection: AsyncConnection[TupleRow], step: Migration) -> None:
     try:
         await connection.execute(step.sql.encode())
+    except psycopg.OperationalError:
+        raise  # the database is away, and nothing is wrong with the step
     except psycopg.Error as error:
         raise StoreError(f"migration {step.name} failed, nothing of it was kept: {error}") from error
     await connection.execute(

@@ -1,72 +1,85 @@
 """The pool of connections to the database, shared by all tasks of a program.
 
 The queries belong to the modules of the nouns. One law: no module above the store has to know psycopg's exceptions:
-a database that cannot be reached or cannot do its work raises StoreError, whose cause is psycopg's exception.
+a database that cannot be reached or cannot do its work raises StoreAway, whose cause is psycopg's exception.
 """
 
 import asyncio
-import os
+import logging
 import select
-import socket
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
-from typing import Final, TypeVar
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from time import monotonic
+from typing import Final
 
 import psycopg
 from psycopg import AsyncConnection
-from psycopg.abc import PQGen
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.errors import (
+    ActiveSqlTransaction,
+    DuplicatePreparedStatement,
+    InFailedSqlTransaction,
+    InvalidSqlStatementName,
+    NoActiveSqlTransaction,
+    ReadOnlySqlTransaction,
+)
 from psycopg.rows import TupleRow
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, PoolClosed
 
 from weboid import __version__
 from weboid.errors import StoreAway, StoreError
+from weboid.mechanism.disturbance import Disturbance
 from weboid.store.db.arrays import ArrayDumper
+from weboid.store.db.connection import ImpatientConnection, limited
 
-CONNECT_TIMEOUT_S = 10
+log = logging.getLogger(__name__)
+
+SILENCE_S: Final = 10.0
+"""After so long a silence in a statement without a limit the server is asked whether it still works on it."""
 _GRACE_S: Final = 2.0
 """How long after its time limit a statement may be silent before its connection is given up."""
+_RECONNECT_S: Final = 5.0
+"""So long the pool goes on trying to connect by itself; then it tries when a connection is wanted."""
+_CLOSE_S: Final = 1.0
+"""How long an attempt to connect may keep the pool from being closed."""
 _OUR_MISTAKES: Final = (
     psycopg.ProgrammingError,
     psycopg.DataError,
     psycopg.IntegrityError,
     psycopg.NotSupportedError,
+    ActiveSqlTransaction,
+    InFailedSqlTransaction,
+    NoActiveSqlTransaction,
 )
 """What a database says that is well: every other error means that it cannot do its work now."""
-_Result = TypeVar("_Result")
+_OTHER_SESSION: Final = (InvalidSqlStatementName, DuplicatePreparedStatement, ReadOnlySqlTransaction)
+"""What a server says that is not, or no more, the one we want: behind the same address may be another one by now."""
+_OPERATORS_MISTAKES: Final = (
+    "password authentication failed",
+    "no password supplied",
+    "no pg_hba.conf entry",
+    "does not exist",
+    "is not permitted to log in",
+    "permission denied for database",
+)
+"""What a server says at the start that no waiting heals, as libpq does not tell the code of such an error."""
 
 Connection = AsyncConnection[TupleRow]
 """What the modules of the nouns take: a connection in a transaction."""
 
 
-class ImpatientConnection(AsyncConnection[TupleRow]):
-    """One that is given up when the server is silent for `patience_s`, 0 = never.
-
-    The time limit for statements is kept by the server: one that hangs, or whose machine has gone, keeps none.
-    """
-
-    patience_s = 0.0
-
-    async def wait(self, gen: PQGen[_Result], interval: float = 0.1, timeout: float | None = None) -> _Result:  # noqa: ASYNC109 (the name is psycopg's)
-        if not self.patience_s:
-            return await super().wait(gen, interval, timeout)
-        giving_up = asyncio.get_running_loop().call_later(self.patience_s, self._hang_up)
-        try:
-            return await super().wait(gen, interval, timeout)
-        finally:
-            giving_up.cancel()
-
-    def _hang_up(self) -> None:
-        # As if the server had gone: to cancel a statement would take one that listens.
-        with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self.pgconn.socket)) as line:
-            line.shutdown(socket.SHUT_RDWR)
-
-
 class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
     """Connections that are tested before they are lent, so that a restart of the server causes no error."""
 
-    when_used: Callable[[], None] = staticmethod(lambda: None)
-    """Called whenever a connection was lent and did its work."""
+    away: Disturbance
+    """Whether the database is away, as all who lend a connection find it: said once, and over once."""
+
+    _busy: set[ImpatientConnection]
+    _limits: set[asyncio.Timeout]
+    _is_given_up = False
+    _is_read_only = False
+    _doubted = 0.0
+    """The moment when a server was last found silent or another one: who has not been heard since is tested."""
 
     @asynccontextmanager
     async def connection(
@@ -75,89 +88,165 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
     ) -> AsyncIterator[AsyncConnection[TupleRow]]:
         """Lends a connection in a transaction that is committed at the end, or rolled back by an exception.
 
-        Raises StoreAway if the database is gone, full, shut down, read-only, or slower than the statement timeout, or
-        has ended the transaction because nothing happened in it.
+        Raises StoreAway if the database is gone, silent, full, shut down, starting, read-only, or slower than the
+        statement timeout, or has ended the transaction because nothing happened in it. An error at the commit leaves
+        open whether it took place: what is tried again must be the same when it is done twice.
         """
         try:
             async with super().connection(timeout) as connection:
-                yield connection
-            self.when_used()
-        except _OUR_MISTAKES:
-            raise
+                try:
+                    yield connection
+                    await self._look_whether_read_only(connection)
+                except _OTHER_SESSION:
+                    await self._leave(connection)
+                    raise
         except psycopg.Error as error:
+            if isinstance(error, _OUR_MISTAKES) and not isinstance(error, _OTHER_SESSION):
+                raise
+            self._is_read_only = self._is_read_only or isinstance(error, ReadOnlySqlTransaction)
+            self.away.met(_first_line(error))
             raise StoreAway(f"the database failed: {_first_line(error)}") from error
+        if not self._is_read_only:
+            self.away.passed()
 
     @asynccontextmanager
     async def reading(self, wait_s: float | None = None) -> AsyncIterator[AsyncConnection[TupleRow]]:
         """Lends a connection in autocommit mode: it saves the round trips that begin and end a transaction, which cost
-        an answer more than short statements do. Raises StoreError as `connection` does, after `wait_s` if that is given
+        an answer more than short statements do. Raises StoreAway as `connection` does, after `wait_s` if that is given
         and no connection was free.
         """
         async with self.connection(wait_s) as connection:
             await connection.set_autocommit(True)
             yield connection
 
+    async def getconn(self, timeout: float | None = None) -> AsyncConnection[TupleRow]:  # noqa: ASYNC109 (as above)
+        """As psycopg_pool's, but it ends with PoolClosed when the pool is given up."""
+        if not self._is_given_up:
+            try:
+                async with asyncio.timeout(None) as limit:
+                    self._limits.add(limit)
+                    try:
+                        return await super().getconn(timeout)
+                    finally:
+                        self._limits.discard(limit)
+            except TimeoutError:
+                pass
+        raise PoolClosed("the program is ending")
+
+    def give_up(self) -> None:
+        """Ends all waiting for the database, now and from now on, with StoreAway: for a program that has to end."""
+        self._is_given_up = True
+        now = asyncio.get_running_loop().time()
+        for limit in self._limits:
+            limit.reschedule(now)
+        for connection in self._busy:
+            connection.hang_up()
+
     async def find_most_connections(self) -> int:
-        """How many connections the server allows to all programs together; raises StoreError."""
+        """How many connections the server allows to all programs together; raises StoreAway."""
         async with self.connection() as connection:
             row = await (await connection.execute("SELECT current_setting('max_connections')::int")).fetchone()
         assert row
         return int(row[0])
 
+    async def _look_whether_read_only(self, connection: AsyncConnection[TupleRow]) -> None:
+        """A server that is read-only answers who reads: that does not mean that it can do its work again."""
+        if self._is_read_only:
+            row = await (await connection.execute("SHOW transaction_read_only")).fetchone()
+            self._is_read_only = row == ("on",)
+
+    async def _leave(self, connection: AsyncConnection[TupleRow]) -> None:
+        """Ends a session that is not, or no more, with the server that we want, and the idle ones with it."""
+        await connection.close()
+        if monotonic() - self._doubted > _RECONNECT_S:
+            self._doubted = monotonic()
+            await self.drain()
+
+    async def _test(self, connection: AsyncConnection[TupleRow]) -> None:
+        """Raises psycopg's error if the server has closed the connection.
+
+        A connection that is idle and alive has nothing to read; a query is sent only over one that has, or that has
+        not been heard since another one was found silent.
+        """
+        arrived = select.poll()
+        arrived.register(connection.fileno(), select.POLLIN)
+        if arrived.poll(0):
+            await self.check_connection(connection)
+        elif isinstance(connection, ImpatientConnection) and connection.heard < self._doubted:
+            usual_s, connection.patience_s = connection.patience_s, _GRACE_S
+            await self.check_connection(connection)
+            connection.patience_s = usual_s
+
+    def _doubt(self) -> None:
+        self._doubted = monotonic()
+
 
 @asynccontextmanager
 async def open_pool(
-    dsn: str, *, size: int, statement_timeout_s: float = 0, part: str = "", timeout_s: float = 30, idle_s: float = 120
+    dsn: str,
+    *,
+    size: int,
+    statement_timeout_s: float = 0,
+    part: str = "",
+    timeout_s: float = 30,
+    idle_s: float = 120,
+    silence_s: float = SILENCE_S,
+    away: Disturbance | None = None,
 ) -> AsyncIterator[Pool]:
     """Opens at most ``size`` connections for one part of the program (its name is shown in ``pg_stat_activity``).
 
     A statement is cut off after ``statement_timeout_s`` (0 = never), by the server or else by us, a transaction in
     which nothing happens after ``idle_s``: a program that hangs in its middle must not hold its locks against all
-    others. A task that waits longer than ``timeout_s`` for a free connection gets a StoreError. Raises StoreError at
-    once if the database cannot be reached.
+    others. Without that limit the server is asked after each ``silence_s`` whether it still works on the statement, and
+    the statement is given up if that cannot be learned. A task that waits longer than ``timeout_s`` for a free
+    connection gets a StoreAway. `away` is told when the database is away and when it no longer is. Raises StoreAway at
+    once if the database cannot be reached, and StoreError if it refuses us.
     """
     name = f"weboid {__version__} {part}".strip()
-    settings = {"application_name": name, "connect_timeout": CONNECT_TIMEOUT_S, "prepare_threshold": 2}
 
     async def configure(connection: AsyncConnection[TupleRow]) -> None:
         connection.adapters.register_dumper(list, ArrayDumper)
         # As a statement, not as a start-up option: those of the operator's dsn stay, and poolers in between allow it.
-        await connection.execute(
-            "SELECT set_config('statement_timeout', %s, false), "
-            "set_config('idle_in_transaction_session_timeout', %s, false)",
-            (f"{statement_timeout_s * 1000:.0f}", f"{idle_s * 1000:.0f}"),
-        )
+        row = await (
+            await connection.execute(
+                "SELECT set_config('statement_timeout', %s, false), "
+                "set_config('idle_in_transaction_session_timeout', %s, false), pg_backend_pid()",
+                (f"{statement_timeout_s * 1000:.0f}", f"{idle_s * 1000:.0f}"),
+            )
+        ).fetchone()
         await connection.commit()
-        if isinstance(connection, ImpatientConnection) and statement_timeout_s:
-            connection.patience_s = statement_timeout_s + _GRACE_S
+        assert isinstance(connection, ImpatientConnection)
+        assert row
+        if row[2] != connection.info.backend_pid:
+            # A pooler may hand each transaction to another session, which has not prepared our statements.
+            connection.is_direct, connection.prepare_threshold = False, None
+        connection.dsn, connection.silence_s = limited(dsn), silence_s
+        connection.patience_s = statement_timeout_s + _GRACE_S if statement_timeout_s else 0
+        connection.busy, connection.when_silent = pool._busy, pool._doubt
 
     await _try(dsn)
     pool = Pool(
-        dsn,
+        limited(dsn),
         connection_class=ImpatientConnection,
-        kwargs=settings,
+        kwargs={"application_name": name, "prepare_threshold": 2},
         min_size=1,
         max_size=size,
         open=False,
         configure=configure,
-        check=_check,
+        check=lambda connection: pool._test(connection),
         reset=_reset,
         name=name,
         timeout=timeout_s,
+        reconnect_timeout=_RECONNECT_S,
     )
-    async with pool:
+    pool.away = away or Disturbance(log, "the database is away")
+    pool._busy, pool._limits = set(), set()
+    await pool.open()
+    try:
         yield pool
-
-
-async def _check(connection: AsyncConnection[TupleRow]) -> None:
-    """Raises psycopg's error if the server has closed the connection.
-
-    A connection that is idle and alive has nothing to read; a query is sent only over one that has.
-    """
-    arrived = select.poll()
-    arrived.register(connection.fileno(), select.POLLIN)
-    if arrived.poll(0):
-        await Pool.check_connection(connection)
+    finally:
+        await pool.close(_CLOSE_S)
+        pool.away.close()
 
 
 async def _reset(connection: AsyncConnection[TupleRow]) -> None:
@@ -168,12 +257,15 @@ async def _reset(connection: AsyncConnection[TupleRow]) -> None:
 async def _try(dsn: str) -> None:
     """Connects once, because a pool does not report the reason of a failure and goes on trying."""
     try:
-        connection = await AsyncConnection.connect(make_conninfo(dsn, connect_timeout=CONNECT_TIMEOUT_S))
+        connection = await AsyncConnection.connect(limited(dsn))
     except psycopg.ProgrammingError as error:
         raise StoreError(f"WEBOID_DATABASE is not a PostgreSQL address: {_first_line(error)}") from None
-    except psycopg.OperationalError as error:
+    except psycopg.Error as error:
+        said = _first_line(error)
+        if any(mistake in said for mistake in _OPERATORS_MISTAKES):
+            raise StoreError(f"the database {_place(dsn)} refuses us: {said}; fix WEBOID_DATABASE") from error
         raise StoreAway(
-            f"cannot reach the database {_place(dsn)}: {_first_line(error)}; "
+            f"cannot reach the database {_place(dsn)}: {said}; "
             "is it running? Fix WEBOID_DATABASE, or leave it empty to use the embedded database"
         ) from error
     await connection.close()

@@ -1,0 +1,132 @@
+"""A part's database at its start: waited for while it is away, and written to only where something is to be brought."""
+
+import asyncio
+from pathlib import Path
+
+import psycopg
+import pytest
+from click.exceptions import Exit
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+from support.database_proxy import open_database_proxy
+
+from weboid.cli.database import open_store
+from weboid.config import Config, load_config
+from weboid.errors import StoreAway, StoreError
+from weboid.store.db.pool import Pool
+
+_LIMIT_S = 30.0
+
+
+def _config(database: str, folder: Path) -> Config:
+    return load_config(None, {"WEBOID_DATABASE": database, "WEBOID_DATA": str(folder)})
+
+
+def _told(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.name == "weboid.cli.database"]
+
+
+async def _until_told(caplog: pytest.LogCaptureFixture, words: str) -> None:
+    async with asyncio.timeout(_LIMIT_S):
+        while not any(words in line for line in _told(caplog)):
+            await asyncio.sleep(0.01)
+
+
+async def _opened(config: Config, stopped: asyncio.Event | None) -> bool:
+    """Opens the store, asks it something, and returns whether it answered."""
+    async with open_store(config, size=1, part="test", stopped=stopped) as pool, pool.reading() as conn:
+        return (await (await conn.execute("SELECT true")).fetchone()) == (True,)
+
+
+async def test_a_part_waits_for_its_database_and_says_so_once(
+    database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with open_database_proxy(database) as proxy:
+        proxy.cut()
+        opening = asyncio.create_task(_opened(_config(proxy.dsn, tmp_path), asyncio.Event()))
+        await _until_told(caplog, "the database is away: cannot reach the database")
+        proxy.heal()
+        async with asyncio.timeout(_LIMIT_S):
+            assert await opening
+    assert len(_told(caplog)) == 2
+
+
+@pytest.mark.parametrize("trouble", ["cut", "stall", "swallow"])
+async def test_a_part_that_waits_ends_at_once_when_it_is_stopped(database: str, tmp_path: Path, trouble: str) -> None:
+    stopped = asyncio.Event()
+    with open_database_proxy(database) as proxy:
+        getattr(proxy, trouble)()
+        opening = asyncio.create_task(_opened(_config(proxy.dsn, tmp_path), stopped))
+        async with asyncio.timeout(_LIMIT_S):
+            while not proxy.connected and trouble != "cut":
+                await asyncio.sleep(0.01)
+        stopped.set()
+        async with asyncio.timeout(3):
+            with pytest.raises(Exit) as ended:
+                await opening
+    assert ended.value.exit_code == 0
+
+
+async def test_who_does_not_wait_gets_the_error_at_once(database: str, tmp_path: Path) -> None:
+    with open_database_proxy(database) as proxy:
+        proxy.cut()
+        with pytest.raises(StoreAway, match="cannot reach the database"):
+            await _opened(_config(proxy.dsn, tmp_path), None)
+
+
+async def test_what_no_waiting_heals_ends_a_part(database: str, tmp_path: Path) -> None:
+    async with asyncio.timeout(_LIMIT_S):
+        with pytest.raises(StoreError, match="refuses us"):
+            await _opened(_config(make_conninfo(database, dbname="nowhere"), tmp_path), asyncio.Event())
+        with psycopg.connect(database) as connection:
+            connection.execute("UPDATE key_form SET form_version = 999")
+            connection.execute("INSERT INTO key_form SELECT 999, 'x' WHERE NOT EXISTS (SELECT FROM key_form)")
+        with pytest.raises(StoreError, match="weboid rekey"):
+            await _opened(_config(database, tmp_path), asyncio.Event())
+
+
+def _make_read_only(database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as connection:
+        name = sql.Identifier(connection.info.dbname)
+        connection.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
+
+
+async def test_a_start_writes_nothing_where_nothing_is_to_be_brought(database: str, tmp_path: Path) -> None:
+    assert await _opened(_config(database, tmp_path), None)  # the scheme of the keys is recorded
+    _make_read_only(database)
+    assert await _opened(_config(database, tmp_path), None)
+
+
+async def test_a_start_that_must_write_waits_until_it_can_and_says_why(
+    empty_database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    _make_read_only(empty_database)
+    stopped = asyncio.Event()
+    opening = asyncio.create_task(_opened(_config(empty_database, tmp_path), stopped))
+    await _until_told(caplog, "the database is away: cannot execute CREATE TABLE in a read-only transaction")
+    stopped.set()
+    with pytest.raises(Exit):
+        await opening
+    assert len(_told(caplog)) == 1
+
+
+async def test_after_a_stop_nobody_waits_long_for_a_database_that_is_away(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weboid.cli.database.LAST_AWAY_S", 0.2)
+    stopped = asyncio.Event()
+
+    async def ask(pool: Pool, wait_s: float) -> None:
+        async with pool.connection(wait_s) as conn:
+            await conn.execute("SELECT 1")
+
+    with open_database_proxy(database) as proxy:
+        async with open_store(_config(proxy.dsn, tmp_path), size=1, part="test", stopped=stopped, wait_s=1_000) as pool:
+            proxy.cut()
+            with pytest.raises(StoreAway):
+                await ask(pool, 0.3)
+            waiting = asyncio.create_task(ask(pool, 1_000))
+            stopped.set()
+            async with asyncio.timeout(10):
+                with pytest.raises(StoreAway):
+                    await waiting

@@ -1,0 +1,142 @@
+"""A connection to the database that notices when the server is silent, for `store/db/pool`.
+
+The time limit for statements is kept by the server: one that hangs, or whose machine has gone, keeps none. So the
+client looks at its own clock, too. A statement with a limit is given up a little after it; where there is none, a
+second connection is asked now and then whether the server still works on it.
+One law: whoever waits for a silent server gets psycopg's OperationalError, as if the server had closed the connection.
+"""
+
+import asyncio
+import logging
+import os
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from time import monotonic
+from typing import Final, TypeVar
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.abc import PQGen
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.rows import TupleRow
+
+log = logging.getLogger(__name__)
+
+CONNECT_TIMEOUT_S: Final = 10
+ASK_S: Final = 5.0
+"""How long the second connection may take to say whether the server still works."""
+_CANCEL_S: Final = 2.0
+"""How long a server may take to cancel a statement, before its connection is given up."""
+_ON_ITS_WAY_S: Final = 1.0
+"""The time left to an answer that the server says to have sent."""
+_LIMITS: Final = {
+    "connect_timeout": CONNECT_TIMEOUT_S,
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+"""Of libpq: a machine that has gone is found within 30 s. Those of TCP do not matter for a local socket."""
+_WORKING: Final = frozenset({"active", "fastpath function call", "disabled", None})
+"""States in pg_stat_activity of a server that works, or may: it need not tell us."""
+
+_Result = TypeVar("_Result")
+
+
+def limited(dsn: str) -> str:
+    """The address of a database with the client's limits, but for those that it names itself. Raises psycopg's error
+    if it is none.
+    """
+    given = conninfo_to_dict(dsn)
+    return make_conninfo(dsn, **{name: value for name, value in _LIMITS.items() if name not in given})
+
+
+class ImpatientConnection(AsyncConnection[TupleRow]):
+    """One that is given up when the server is silent."""
+
+    patience_s: float = CONNECT_TIMEOUT_S
+    """The silence after which it is given up at once; 0 = a statement may take as long as the server works on it."""
+    silence_s = 0.0
+    """Without `patience_s`, the silence after which the server is asked whether it does; 0 = never."""
+    dsn = ""
+    """Where that is asked."""
+    is_direct = True
+    """Whether nobody (such as a pooler) stands between us and the server, so that its process can be asked about."""
+    heard = 0.0
+    """The moment of the monotonic clock when the server last answered."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.busy: set[ImpatientConnection] = set()
+        """The connections that are waited for now, shared with all others of a pool."""
+        self.when_silent: Callable[[], None] = lambda: None
+        """Called when the server was found silent."""
+
+    async def wait(self, gen: PQGen[_Result], interval: float = 0.1, timeout: float | None = None) -> _Result:  # noqa: ASYNC109 (the name is psycopg's)
+        loop = asyncio.get_running_loop()
+        asking: list[asyncio.Task[None]] = []
+        timer = None
+        if self.patience_s:
+            timer = loop.call_later(self.patience_s, self._give_up)
+        elif self.silence_s:
+            timer = loop.call_later(self.silence_s, lambda: asking.append(loop.create_task(self._keep_asking())))
+        self.busy.add(self)
+        try:
+            result = await super().wait(gen, interval, timeout)
+            self.heard = monotonic()
+            return result
+        finally:
+            self.busy.discard(self)
+            if timer:
+                timer.cancel()
+            for task in asking:
+                task.cancel()
+
+    async def _try_cancel(self, *, timeout: float = 5.0) -> None:  # noqa: ASYNC109 (the name is psycopg's)
+        """Cancels the statement of a task that was cancelled; a server that does not listen is left.
+
+        psycopg then waits for the answer, and for longer than whoever is to end may take.
+        """
+        asyncio.get_running_loop().call_later(_CANCEL_S, self._hang_up_if_busy)
+        try:
+            await self.cancel_safe(timeout=min(timeout, _CANCEL_S))
+        except Exception as error:
+            log.debug("a statement could not be cancelled: %s", error)
+            self.hang_up()
+
+    def hang_up(self) -> None:
+        """Ends it as if the server had gone: to cancel a statement would take one that listens."""
+        with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self.pgconn.socket)) as line:
+            line.shutdown(socket.SHUT_RDWR)
+
+    def _give_up(self) -> None:
+        log.debug("the server is silent, its connection is given up")
+        self.when_silent()
+        self.hang_up()
+
+    def _hang_up_if_busy(self) -> None:
+        if self in self.busy:
+            self.hang_up()
+
+    async def _keep_asking(self) -> None:
+        """Asks until it is known no more that the server works on the statement, and then hangs up."""
+        while await self._is_working():  # noqa: ASYNC110 (no event of ours tells what the server does)
+            await asyncio.sleep(self.silence_s)
+        await asyncio.sleep(_ON_ITS_WAY_S)
+        self._give_up()
+
+    async def _is_working(self) -> bool:
+        """Whether the server says so, over a second connection."""
+        pid = self.info.backend_pid
+        try:
+            async with (
+                asyncio.timeout(ASK_S),
+                await AsyncConnection.connect(self.dsn, autocommit=True) as second,
+            ):
+                found = await second.execute("SELECT state FROM pg_stat_activity WHERE pid = %s", (pid,))
+                row = await found.fetchone()
+        except (psycopg.Error, OSError, TimeoutError) as error:
+            log.debug("it cannot be learned whether the server works: %s", error)
+            return False
+        return not self.is_direct or (row is not None and row[0] in _WORKING)
