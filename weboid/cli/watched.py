@@ -21,6 +21,7 @@ from weboid.cli.stopping import until
 from weboid.config import Config
 from weboid.errors import ConfigError, WeboidError
 from weboid.feed.watch_list import READ_S, current_watch_list
+from weboid.mechanism.again import Again, at_once
 from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
 from weboid.store.pages.watch_list import StoredWatchList
@@ -58,13 +59,13 @@ async def with_watched(config: Config, pool: Pool, day: int) -> Config:
 
 @asynccontextmanager
 async def watching(
-    config: Config, pool: Pool, stopped: asyncio.Event, today: Callable[[], int]
+    config: Config, pool: Pool, stopped: asyncio.Event, today: Callable[[], int], again: Again = at_once
 ) -> AsyncIterator[tuple[Config, asyncio.Event]]:
     """The configuration with the wikis of the page, and an event that is set when they are others, or with `stopped`.
 
     Raises StoreError.
     """
-    current = await with_watched(config, pool, today())
+    current = await again(partial(with_watched, config, pool, today()))
     ended = asyncio.Event()
 
     async def watch() -> None:
