@@ -1,4 +1,6 @@
-"""A health check as Toolforge makes it: at its end in five seconds, or it failed."""
+"""A health check as Toolforge makes it: at its end in five seconds, or it failed; and it ends a job's old container
+only once the new one, which runs beside it, is healthy.
+"""
 
 import os
 import subprocess
@@ -7,6 +9,9 @@ import sys
 import pytest
 from support.database_proxy import open_database_proxy
 
+from weboid.store.db.pool import open_pool
+from weboid.store.schedule.part import PartProcess, PartRole, take_role
+
 PROBE_S = 5.0
 
 
@@ -14,12 +19,17 @@ PROBE_S = 5.0
 def test_while_the_database_is_away_a_job_is_told_healthy_in_time(database: str, state: str) -> None:
     with open_database_proxy(database) as proxy:
         getattr(proxy, state)()
-        call = [sys.executable, "-m", "weboid", "health", "crawl"]
-        environ = {**os.environ, "WEBOID_DATABASE": proxy.dsn}
-        subprocess.run(call, env=environ, check=True, timeout=PROBE_S, stdout=subprocess.PIPE)
+        assert _probed(proxy.dsn, PartRole.CRAWL) == 0
 
 
-def test_a_job_that_does_not_run_is_told_so(database: str) -> None:
-    call = [sys.executable, "-m", "weboid", "health", "crawl"]
-    environ = {**os.environ, "WEBOID_DATABASE": database}
-    assert subprocess.run(call, env=environ, stderr=subprocess.PIPE).returncode == 1
+async def test_a_job_whose_role_another_container_still_has_is_healthy(database: str) -> None:
+    async with open_pool(database, size=1, part="test") as pool, pool.connection() as conn:
+        for role in (PartRole.FEED, PartRole.CRAWL):
+            assert await take_role(conn, PartProcess(role, "1-a", "feed-old", "another", 1, "0")) is None
+    assert [_probed(database, role) for role in (PartRole.FEED, PartRole.EVENTS, PartRole.CRAWL)] == [0, 1, 1]
+
+
+def _probed(database: str, role: PartRole) -> int:
+    """The status of a health check; raises TimeoutExpired if it takes too long."""
+    call = [sys.executable, "-m", "weboid", "health", role.value]
+    return subprocess.run(call, env={**os.environ, "WEBOID_DATABASE": database}, timeout=PROBE_S).returncode
