@@ -2,12 +2,19 @@
 only once the new one, which runs beside it, is healthy.
 """
 
+import asyncio
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
+import aiohttp
 import pytest
+from support.commands import Place
 from support.database_proxy import open_database_proxy
+from support.ports import free_port
+from support.toolforge import REPOSITORY
 
 from weboid.store.db.pool import open_pool
 from weboid.store.schedule.part import PartProcess, PartRole, take_role
@@ -27,6 +34,40 @@ async def test_a_job_whose_role_another_container_still_has_is_healthy(database:
         for role in (PartRole.FEED, PartRole.CRAWL):
             assert await take_role(conn, PartProcess(role, "1-a", "feed-old", "another", 1, "0")) is None
     assert [_probed(database, role) for role in (PartRole.FEED, PartRole.EVENTS, PartRole.CRAWL)] == [0, 1, 1]
+
+
+async def test_while_the_database_is_away_the_webservice_is_told_healthy(database: str, tmp_path: Path) -> None:
+    (path,) = re.findall(r"^health-check-path: (.+)$", (REPOSITORY / "service.template").read_text(), re.MULTILINE)
+    place = Place(tmp_path)
+    port = free_port()
+    with open_database_proxy(database) as proxy:
+        place.environ = {"WEBOID_DATABASE": proxy.dsn, "PORT": str(port)}
+        await place.start("serve")
+        try:
+            async with asyncio.timeout(60):
+                while await _status(port, "/healthz") != 200:
+                    await asyncio.sleep(0.05)
+            assert await _status(port, path) == 200
+            proxy.cut()
+            async with asyncio.timeout(60):
+                while await _status(port, "/healthz") != 503:
+                    await asyncio.sleep(0.05)
+            assert await _status(port, path) == 200
+        finally:
+            await place.end()
+
+
+async def _status(port: int, path: str) -> int:
+    """The status of the webservice's answer, 0 if it does not listen; raises TimeoutError if it takes too long."""
+    timeout = aiohttp.ClientTimeout(PROBE_S)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout) as client,
+            client.get(f"http://127.0.0.1:{port}{path}") as response,
+        ):
+            return response.status
+    except aiohttp.ClientConnectionError:
+        return 0
 
 
 def _probed(database: str, role: PartRole) -> int:

@@ -152,7 +152,7 @@ class Tool:
             stdout=PIPE,
         )
         for name in filter(None, listed.stdout.decode().split("\0")):
-            if not name.startswith("tests/") and (REPOSITORY / name).is_file():
+            if (REPOSITORY / name).is_file():
                 (self.checkout / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(REPOSITORY / name, self.checkout / name)
         _link_requirements(self.folder / "image")
