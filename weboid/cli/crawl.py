@@ -24,11 +24,12 @@ from weboid.checking.online import Online
 from weboid.checking.second_opinion import CommandOpinion, SecondOpinion
 from weboid.checking.turns import SharedTurns, Turns
 from weboid.cli.arguments import online_of
-from weboid.cli.console import bar
+from weboid.cli.console import PartConsole, bar
 from weboid.cli.database import LAST_S
 from weboid.cli.days import day_option, moments
 from weboid.cli.part import open_part
 from weboid.cli.process import raise_open_files, run_async
+from weboid.cli.watched import with_stored
 from weboid.config import Config, NetConfig
 from weboid.core.record.moment import Moment
 from weboid.crawl.lag_watch import LagWatch
@@ -83,7 +84,7 @@ def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour
 
     async def main() -> None:
         async with open_part(config, PartRole.CRAWL, size=4, lasting=not once, idle_s=config.crawl.lease_s) as part:
-            console = Console(stderr=True, soft_wrap=True)
+            console = PartConsole(part.tell)
             now = None if day is None else moments(day, hour)
             await crawl(
                 config,
@@ -126,6 +127,7 @@ async def crawl(
         console.print("no contact is configured: set WEBOID_CONTACT, so that site owners can reach you", style="yellow")
     turns = open_turns(pool, config.crawl.delay)
     second = CommandOpinion(shlex.split(config.crawl.vantage)) if config.crawl.vantage else None
+    config = await with_stored(config, pool)
     async with open_outbound(replace(config.net, connections=connections)) as session:
         lag = LoopLag()
         checker = LaggedChecker(session, turns, config.crawl, lag)

@@ -11,13 +11,14 @@ from rich.console import Console
 
 from weboid.cli.backup import dsn_of, runner_of, transfer
 from weboid.cli.check_store import print_breaches, progress
-from weboid.cli.console import bar
+from weboid.cli.console import PartConsole, bar
 from weboid.cli.days import clock, day_option
 from weboid.cli.longwork import patience_of, run_to_its_end
 from weboid.cli.part import RunningPart, open_part
 from weboid.cli.process import run_async
 from weboid.cli.settings import refresh_all_settings
 from weboid.cli.stopping import until
+from weboid.cli.watched import with_watched
 from weboid.config import Config
 from weboid.core.record.days import iso
 from weboid.core.record.pace import Pace
@@ -54,11 +55,12 @@ def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: 
 
     Run it once a day, while everything else goes on. It ends with status 1 if it would delete too many URLs.
     """
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = PartConsole()
     today = clock(day)
 
     async def main() -> bool:
         async with open_part(config, PartRole.MAINTAIN, size=1, lasting=repeat) as part:
+            console.tell = part.tell
             if repeat:
                 await _repeat(console, part, config, today)
                 return True
@@ -100,7 +102,8 @@ async def _once(
     done = await _expire(console, pool, plan, day, allow_many, again)
     await _check_store(console, pool, day, config.policy, again)
     await _publish(console, pool, day, again)
-    await refresh_all_settings(config, pool, day, console, again)
+    watched = await again(partial(with_watched, config, pool, day))
+    await refresh_all_settings(watched, pool, day, console, again)
     pace = await again(partial(_keep_pace, pool, config, day))
     console.print(f"day {day}: working links are checked every {pace.interval} days")
     await again(partial(_back_up, console, pool, config, day))
