@@ -35,7 +35,7 @@ URLS = [f"http://h{host}.demo/{path}" for host in range(HOSTS) for path in range
 _LIMIT_S: Final = 60.0
 _GRACE_S: Final = 14.0
 """Toolforge kills 15 s after SIGTERM."""
-_AWAY_S: Final = 6.0
+_AWAY_S: Final = 8.0
 """So soon whoever knows that the database is away ends."""
 TROUBLES: Final = ("cut", "stall", "swallow", "read-only")
 _LONG: Final = [

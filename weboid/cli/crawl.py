@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 import click
@@ -187,8 +188,8 @@ class _Crawler:
             return
         suggestions = Suggestions(self.pool, self.checker.ask, self.online, today=self.days.today, stopped=self.stopped)
         keeping = asyncio.create_task(self.days.keep())
-        sweeping = patiently(suggestions.sweep, self.stopped, self.pool.away)
-        alongside = asyncio.create_task(sweeping if once else suggestions.run())
+        sweep = partial(patiently, suggestions.sweep, self.stopped, self.pool.away)
+        alongside = asyncio.create_task(sweep() if once else suggestions.run())
         try:
             await self._rounds(once=once)
             # They end by themselves, but not while they wait for the database and the program is to end.
@@ -299,6 +300,7 @@ class _Crawler:
             policy=self.config.policy,
             second_opinion=self.second.outcome if self.second else None,
             losses=self.losses,
+            is_away=lambda: self.pool.away.times > 0,
             waits=self.waits,
             show=show,
             find_address=self.checker.find_address,

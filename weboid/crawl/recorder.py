@@ -41,8 +41,6 @@ class Recorder:
         self._queue: asyncio.Queue[_Waiting | None] = asyncio.Queue(maxsize=4 * batch)
         self._closing = asyncio.Event()
         self._last = float("inf")
-        self.is_failing = False
-        """Whether the last try to write failed."""
         self.unwritten = 0
         """Checks that could not be written before the end: they stay due."""
 
@@ -79,7 +77,6 @@ class Recorder:
             try:
                 tally = await self._work.record(batch, self._held)
             except StoreAway as error:
-                self.is_failing = True
                 log.debug("checks wait to be written: %s", error)
                 if monotonic() >= self._last:
                     self.unwritten += len(batch)
@@ -87,7 +84,6 @@ class Recorder:
                 if await is_stopped_within(self._closing, pause.grown_s()):
                     await asyncio.sleep(_LAST_PAUSE_S)
             else:
-                self.is_failing = False
                 self._add(tally)
                 return
 

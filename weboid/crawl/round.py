@@ -44,8 +44,8 @@ _TICK_S: Final = 0.02
 _BUSY_S: Final = 0.5
 _RETRY_S: Final = 1.0
 _RETRY_LIMIT_S: Final = 15.0
-_AWAY_GRACE_S: Final = 3.0
-"""The same as `_GRACE_S` while nothing can be written."""
+_AWAY_GRACE_S: Final = 2.0
+"""The same while the store is away."""
 _LOOK_WHETHER_AWAY_S: Final = 0.5
 _ANY: Final = "FIRST_COMPLETED"
 _LOOK_UP_S: Final = 1.0
@@ -64,7 +64,8 @@ class RoundProgress:
 class Round:
     """One worker's round. `now` is called at every check, so that a round may go on past midnight.
 
-    With `waits` only hosts whose hour has come are visited; otherwise all that are due that day.
+    With `waits` only hosts whose hour has come are visited; otherwise all that are due that day. `is_away`: whether the
+    store cannot do its work now.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Round:
         policy: Policy,
         second_opinion: SecondOutcome | None = None,
         losses: Losses | None = None,
+        is_away: Callable[[], bool] = lambda: False,
         waits: bool = False,
         show: Callable[[RoundProgress], None] = lambda progress: None,
         find_address: Callable[[str, float], Awaitable[str | None]] | None = None,
@@ -86,6 +88,7 @@ class Round:
         self._work = work
         self._second_opinion = second_opinion
         self._losses = losses
+        self._is_away = is_away
         self._now = now
         self._waits = waits
         self._config = config
@@ -361,10 +364,10 @@ class Round:
                 task.cancel()
 
     async def _finish(self) -> None:
-        """Waits for the open visits to end, at most `_GRACE_S`, or `_AWAY_GRACE_S` while nothing can be written."""
+        """Waits for the open visits to end, at most `_GRACE_S`, or `_AWAY_GRACE_S` while the store is away."""
         begun = monotonic()
         while self._open:
-            grace_s = _AWAY_GRACE_S if self._recorder.is_failing else _GRACE_S
+            grace_s = _AWAY_GRACE_S if self._is_away() else _GRACE_S
             if (left := begun + grace_s - monotonic()) <= 0:
                 return
             await asyncio.wait(self._open.values(), timeout=min(left, _LOOK_WHETHER_AWAY_S), return_when=_ANY)
