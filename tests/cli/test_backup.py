@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from pathlib import Path
+from typing import LiteralString
 
 import psycopg
 import pytest
@@ -12,7 +13,7 @@ from support.commands import Place
 from support.rows import all_rows
 from support.stored import open_wiki
 
-from weboid.store.backup.manifest import is_backup, read_manifest
+from weboid.store.backup.manifest import is_backup
 from weboid.store.backup.tables import VOLATILE
 
 ONE = "https://one.demo/"
@@ -75,14 +76,14 @@ async def test_maintain_makes_one_backup_a_day_and_raises_the_alarm_when_it_cann
         assert done.status == 0, done.err
         assert "read back whole" in done.err
         assert "alarm backup" not in done.err
-    assert sorted(path.name for path in folder.iterdir()) == ["weboid-2017-04-13.dump", "weboid-2017-04-14.dump"]
+    assert sorted(path.name for path in folder.iterdir()) == ["weboid-2017-04-12.dump", "weboid-2017-04-13.dump"]
     again = await here.run("maintain", "--day", "102")
     assert "read back whole" not in again.err
     folder.rename(tmp_path / "elsewhere")
     folder.write_text("no folder")
     failed = await here.run("maintain", "--day", "103")
     assert failed.status == 0
-    assert "alarm backup, since 2017-04-15: there is no backup in" in failed.err
+    assert "alarm backup, since 2017-04-14: there is no backup in" in failed.err
     assert "the last try failed: cannot use the folder" in failed.err
     folder.unlink()
     (tmp_path / "elsewhere").rename(folder)
@@ -117,7 +118,7 @@ async def test_a_killed_backup_leaves_no_file_and_no_pg_dump(database: str, tmp_
     with psycopg.connect(database, autocommit=True) as connection:
         async with asyncio.timeout(30):
             while connection.execute(
-                "SELECT FROM pg_stat_activity WHERE application_name LIKE 'weboid%' AND datname = current_database()"
+                "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'weboid%' AND datname = current_database()"
             ).fetchone():
                 await asyncio.sleep(0.05)
     done = await here.run("backup", "x.dump")
@@ -134,13 +135,11 @@ async def test_a_killed_restore_leaves_an_empty_store_that_can_be_restored(
     assert (await _place(tmp_path, database).run("backup", "x.dump", "--day", "100")).status == 0
     here = _place(tmp_path, second_database)
     before = all_rows(second_database)
-    with psycopg.connect(second_database, autocommit=True) as holder:
-        # What a restore reads last: it is killed when all tables are made and filled.
-        holder.execute("SELECT pg_advisory_lock(hashtextextended('weboid migration', 0))")
-        process = await here.start("restore", "x.dump", "--day", "100")
-        await _waiting(second_database, "weboid % restore")
-        os.kill(process.pid, signal.SIGKILL)
-        await process.communicate()
+    process = await here.start("restore", "x.dump", "--day", "100")
+    # Its transaction is under way: the tables of before are dropped in it.
+    await _seen(second_database, "weboid % restore", "backend_xid IS NOT NULL")
+    os.kill(process.pid, signal.SIGKILL)
+    await process.communicate()
     assert all_rows(second_database) == before
     done = await here.run("restore", "x.dump", "--day", "100")
     assert done.status == 0, done.err
@@ -192,21 +191,16 @@ async def _blocked(
     """A started command whose pg_dump waits for a table."""
     blocker.execute("LOCK TABLE withdrawal IN ACCESS EXCLUSIVE MODE")
     process = await here.start(*call)
-    await _waiting(dsn, "weboid pg_dump")
+    await _seen(dsn, "weboid pg_dump", "wait_event_type = 'Lock'")
     return process
 
 
-async def _waiting(dsn: str, name: str) -> None:
+async def _seen(dsn: str, name: str, state: LiteralString) -> None:
+    """Waits until a session of that name is in that state."""
+    query: LiteralString = (
+        "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE %s AND datname = current_database() AND "
+    )
     with psycopg.connect(dsn, autocommit=True) as connection:
         async with asyncio.timeout(30):
-            while not connection.execute(
-                "SELECT FROM pg_stat_activity WHERE application_name LIKE %s AND datname = current_database() "
-                "AND wait_event_type = 'Lock'",
-                (name,),
-            ).fetchone():
-                await asyncio.sleep(0.02)
-
-
-def test_the_manifest_of_a_day_is_read(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        read_manifest(tmp_path / "nothing")
+            while not connection.execute(query + state, (name,)).fetchone():
+                await asyncio.sleep(0.005)

@@ -293,7 +293,7 @@ async def test_a_stopped_backup_leaves_no_file_and_no_pg_dump(database: str, tmp
     with psycopg.connect(database, autocommit=True) as connection:
         async with asyncio.timeout(20):
             while connection.execute(
-                "SELECT FROM pg_stat_activity WHERE application_name LIKE 'weboid%' AND datname = current_database()"
+                "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'weboid%' AND datname = current_database()"
             ).fetchone():
                 await asyncio.sleep(0.02)
 
