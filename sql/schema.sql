@@ -602,3 +602,12 @@ CREATE TABLE backup (
     place text,
     why text NOT NULL DEFAULT ''
 );
+
+-- The JSON page that says which wikis are watched ([feed] watched), by its name, as it was last read (`seen`): `text` = the
+-- newest that is in force, NULL = none ever was; `fault` = why the page as it is now is not in force, '' = it is.
+CREATE TABLE watch_list (
+    source text PRIMARY KEY,
+    seen timestamptz NOT NULL,
+    text text,
+    fault text NOT NULL DEFAULT ''
+);

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -16,13 +17,15 @@ from support.stored import WikiInStore, open_wiki
 
 from weboid.core.url.farms import WMFLABS
 from weboid.core.url.spam_lines import SpamFilter
-from weboid.errors import StoreError
+from weboid.errors import StoreAway
 from weboid.feed import following as following_module
 from weboid.feed.effects import Applied, FollowedWiki
 from weboid.feed.events import load_streams
 from weboid.feed.following import Following
 from weboid.feed.intake import NO_SPAM
 from weboid.feed.stream import EventStream, Manner
+from weboid.mechanism.again import Again, again_until, at_once
+from weboid.mechanism.disturbance import Disturbance
 from weboid.store.db.pool import Connection
 from weboid.store.pages.page_pass import record_trees
 from weboid.store.pages.pending import list_pending
@@ -47,6 +50,7 @@ class Chain:
         self.client = client
         self.wikis = {"testwiki": FollowedWiki(stored.wiki.wiki, WMFLABS, lambda page: page.namespace == 0)}
         self.opened: list[EventStream] = []
+        self.again: Again = at_once
 
     def follower(self, show: Callable[[Applied], None] = lambda applied: None, now: datetime = END) -> Following:
         """A new process, so to speak."""
@@ -56,7 +60,16 @@ class Chain:
             return self.opened[-1]
 
         pool, wikis = self.stored.pool, self.wikis
-        return Following(pool, open_stream, STREAMS, wikis, today=lambda: 200, now=lambda: now, show=show)
+        return Following(
+            pool,
+            open_stream,
+            STREAMS,
+            wikis,
+            today=lambda: 200,
+            now=lambda: now,
+            show=show,
+            again=self.again,
+        )
 
     async def follow(self, until: int, **more: Any) -> Applied:
         """Follows until so many events have been applied, then is killed."""
@@ -193,20 +206,18 @@ async def test_once_ends_where_the_server_does_and_where_it_has_caught_up(databa
     assert one.server.begins == ["", "4"]
 
 
-async def test_a_database_that_fails_for_a_moment_is_tried_again(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(following_module, "_FIRST_PAUSE_S", 0.01)
+async def test_a_database_that_fails_for_a_moment_is_tried_again(database: str) -> None:
     events = some_events()
     failures = iter([True, True])
 
     async def spam(conn: Connection) -> SpamFilter:
         if next(failures, False):
-            raise StoreError("gone for a moment")
+            raise StoreAway("gone for a moment")
         return NO_SPAM
 
     async with chain(database, PAGES, events, STAY) as one:
         one.wikis["testwiki"] = FollowedWiki(one.stored.wiki.wiki, WMFLABS, lambda page: True, spam=spam)
+        one.again = again_until(asyncio.Event(), Disturbance(logging.getLogger("test"), "away"))
         assert (await one.follow(len(events))).events == len(events)
     assert next(failures, None) is None
 

@@ -16,7 +16,7 @@ from weboid.maintain.consistency import WHOLE, Consistency, check_store, record_
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.store.archives.copy_queue import follow_changes
 from weboid.store.lists.health import find_status
-from weboid.store.upkeep.alarm import AlarmKind, list_alarms
+from weboid.store.upkeep.alarm import AlarmKind
 from weboid.store.upkeep.invariant import Invariant, Share, Walk, first_place, place_after
 from weboid.store.urls.check import CheckedUrl, record_checks, record_hosts
 from weboid.store.urls.lock import hosts_of
@@ -348,13 +348,12 @@ async def test_the_alarm_of_a_share_is_lowered_by_that_share_or_by_the_whole(dat
     async with open_wiki(database, PAGES) as stored:
         wrong, right = Consistency(), Consistency()
         wrong.found[Invariant.DEAD] = 2
-        async with stored.pool.connection() as conn:
-            await record_outcome(conn, wrong, Share(0, 7), 134)
-            await record_outcome(conn, wrong, Share(1, 7), 135)
-            await record_outcome(conn, right, Share(1, 7), 142)
-            assert [alarm.subject for alarm in await list_alarms(conn)] == ["1/7"]
-            await record_outcome(conn, right, WHOLE, 142)
-            assert await list_alarms(conn) == []
+        await record_outcome(stored.pool, wrong, Share(0, 7), 134)
+        await record_outcome(stored.pool, wrong, Share(1, 7), 135)
+        await record_outcome(stored.pool, right, Share(1, 7), 142)
+        assert [row[1] for row in await _alarms(stored)] == ["1/7"]
+        await record_outcome(stored.pool, right, WHOLE, 142)
+        assert await _alarms(stored) == []
 
 
 async def test_the_command_ends_with_status_one_until_everything_is_repaired(database: str, tmp_path: Path) -> None:

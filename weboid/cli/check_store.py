@@ -3,14 +3,15 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import click
 from rich.console import Console
 
 from weboid.cli.console import bar
-from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
 from weboid.cli.escape import plain
+from weboid.cli.longwork import LongWork, run_long
 from weboid.cli.process import run_async
 from weboid.config import Config
 from weboid.maintain.consistency import WHOLE, Consistency, Show, check_store, record_outcome
@@ -29,16 +30,16 @@ def command(config: Config, repairs: bool, day: int | None) -> None:
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     on_day = clock(day)()
 
-    async def main() -> Consistency:
-        async with open_store(config, size=1, part="check-store") as pool:
-            with progress(console) as show:
-                done = await check_store(pool, on_day, policy=config.policy, repairs=repairs, show=show)
-            if repairs or not done.found:
-                async with pool.connection() as conn:
-                    await record_outcome(conn, done, WHOLE, on_day)
-            return done
+    async def work(long: LongWork) -> Consistency:
+        with progress(console) as show:
+            done = await check_store(
+                long.pool, on_day, policy=config.policy, repairs=repairs, show=show, again=long.again
+            )
+        if repairs or not done.found:
+            await long.again(partial(record_outcome, long.pool, done, WHOLE, on_day))
+        return done
 
-    done = run_async(main())
+    done: Consistency = run_async(run_long(config, work, size=1, name="check-store"))
     print_breaches(console, done)
     counts = ", ".join(f"{done.rows[walk]} rows of {walk}" for walk in Walk)
     if not done.found:

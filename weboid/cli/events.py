@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
+from functools import partial
 
 import click
 from rich.console import Console
@@ -12,9 +13,12 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from weboid.cli.arguments import named_wiki, open_source
 from weboid.cli.days import clock, day_option, moment_now
+from weboid.cli.lists import record_named
+from weboid.cli.longwork import patience_of
 from weboid.cli.part import open_part
 from weboid.cli.process import run_async
 from weboid.cli.stopping import until
+from weboid.cli.watched import watching
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WMF
 from weboid.errors import ConfigError, WeboidError
@@ -24,11 +28,11 @@ from weboid.feed.following import Following
 from weboid.feed.reread import reread
 from weboid.feed.spam import SpamFilters
 from weboid.feed.stream import EventStream
+from weboid.mechanism.again import Again, at_once
 from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
 from weboid.store.pages.page import Intake
 from weboid.store.pages.pending import list_pending
-from weboid.store.pages.wiki import record_wiki
 from weboid.store.schedule.part import PartRole
 from weboid.wiki.criteria import read_criteria
 
@@ -49,26 +53,56 @@ def command(config: Config, url: str | None, farm: str, once: bool, day: int | N
 
     Links that edits add are stored at once; new, moved and restored pages are read again a little later.
     """
-    wikis = [wiki for wiki in config.wikis if wiki.name.farm == farm]
-    if not wikis:
+    if not config.feed.watched and not _of_farm(config, farm):
         raise ConfigError(f'no wiki of {farm} is configured: add [wiki."dewiki@{farm}"] to weboid.toml')
     console = Console(stderr=True, soft_wrap=True)
 
     async def main() -> None:
         async with open_part(config, PartRole.EVENTS, size=4, lasting=not once) as part:
-            await follow_events(
-                config,
-                part.pool,
-                wikis,
-                today=clock(day),
-                now=moment_now,
-                console=console,
-                url=url,
-                once=once,
-                stopped=part.stopped,
-            )
+
+            async def follow() -> None:
+                is_changed = True
+                while is_changed:
+                    watching_now = watching(config, part.pool, part.stopped, clock(day), patience_of(part.stopped))
+                    async with watching_now as (watched, ended):
+                        await _follow_watched(watched, part.pool, farm, clock(day), console, url, once, ended)
+                        is_changed = ended.is_set()
+
+            await until(part.stopped, follow())
 
     run_async(main())
+
+
+async def _follow_watched(
+    config: Config,
+    pool: Pool,
+    farm: str,
+    today: Callable[[], int],
+    console: Console,
+    url: str | None,
+    once: bool,
+    ended: asyncio.Event,
+) -> None:
+    """Follows the events of the wikis of a farm until `ended` is set; without any wiki it waits."""
+    if wikis := _of_farm(config, farm):
+        await follow_events(
+            config,
+            pool,
+            wikis,
+            today=today,
+            now=moment_now,
+            console=console,
+            url=url,
+            once=once,
+            stopped=ended,
+            again=patience_of(ended),
+        )
+    elif not once:
+        await ended.wait()
+
+
+def _of_farm(config: Config, farm: str) -> list[WikiConfig]:
+    return [wiki for wiki in config.wikis if wiki.name.farm == farm]
 
 
 async def follow_events(
@@ -82,12 +116,30 @@ async def follow_events(
     url: str | None = None,
     once: bool = False,
     stopped: asyncio.Event | None = None,
+    again: Again = at_once,
 ) -> None:
     """Follows the streams for these wikis of one farm until `stopped` is set, and reads pages that were handed in.
 
     Raises SourceError if the server has no such streams, and StoreError.
     """
-    followed = {wiki: await followed_wiki(config, pool, wiki) for wiki in wikis}
+    stopped = stopped or asyncio.Event()
+    following = _follow(config, pool, wikis, today=today, now=now, console=console, url=url, once=once, again=again)
+    await until(stopped, following)
+
+
+async def _follow(
+    config: Config,
+    pool: Pool,
+    wikis: Sequence[WikiConfig],
+    *,
+    today: Callable[[], int],
+    now: Callable[[], datetime],
+    console: Console,
+    url: str | None,
+    once: bool,
+    again: Again,
+) -> None:
+    followed = {wiki: await followed_wiki(config, pool, wiki, again) for wiki in wikis}
     by_name = {wiki.name.dbname: judged for wiki, judged in followed.items()}
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(open_client(config.net))
@@ -100,14 +152,14 @@ async def follow_events(
         def show(done: Applied) -> None:
             shown.update(task, description=told(done, now()))
 
-        following = Following(pool, open_stream, load_streams(), by_name, today=today, now=now, show=show)
+        following = Following(pool, open_stream, load_streams(), by_name, today=today, now=now, show=show, again=again)
+        stack.callback(lambda: console.print(told(following.done, now()), highlight=False))
         if once:
             await following.run(once=True)
-            await reread_wikis(config, pool, followed, today=today, now=now)
+            await reread_wikis(config, pool, followed, today=today, now=now, again=again)
         else:
-            rereading = _reread_on(config, pool, followed, today=today, now=now)
-            await until(stopped or asyncio.Event(), following.run(), rereading)
-    console.print(told(following.done, now()), highlight=False)
+            rereading = _reread_on(config, pool, followed, today=today, now=now, again=again)
+            await until(asyncio.Event(), following.run(), rereading)
 
 
 async def reread_wikis(
@@ -117,31 +169,37 @@ async def reread_wikis(
     *,
     today: Callable[[], int],
     now: Callable[[], datetime],
+    again: Again = at_once,
 ) -> Intake:
     """Reads, in each of the wikis, the pages that were handed in and whose moment its source has passed.
 
-    If a wiki cannot be read, or the database is not available, that is logged, and the pages stay pending.
+    If a wiki cannot be read, that is logged, and the pages stay pending.
     """
     total = Intake()
     for wiki, judged in followed.items():
         try:
-            async with pool.connection() as conn:
-                if not await list_pending(conn, judged.wiki, now(), 1):
-                    continue
-            async with open_source(config, wiki) as source:
-                total += await reread(pool, source, judged, day=today(), now=now())
+            total += await again(partial(_reread, config, pool, wiki, judged, day=today(), now=now()))
         except WeboidError as error:
             log.warning("%s: pages wait to be read again: %s", wiki.name, error)
     return total
 
 
-async def followed_wiki(config: Config, pool: Pool, wiki: WikiConfig) -> FollowedWiki:
+async def _reread(
+    config: Config, pool: Pool, wiki: WikiConfig, judged: FollowedWiki, *, day: int, now: datetime
+) -> Intake:
+    async with pool.connection() as conn:
+        if not await list_pending(conn, judged.wiki, now, 1):
+            return Intake()
+    async with open_source(config, wiki) as source:
+        return await reread(pool, source, judged, day=day, now=now)
+
+
+async def followed_wiki(config: Config, pool: Pool, wiki: WikiConfig, again: Again = at_once) -> FollowedWiki:
     """A configured wiki with its criteria and spam filter, for events; raises ConfigError for unusable criteria."""
     named = named_wiki(str(wiki.name), config)
     criteria = read_criteria(wiki.matching, wiki.without)
     filters = SpamFilters()
-    async with pool.connection() as conn:
-        stored = await record_wiki(conn, named.farm, wiki.name, api=named.api)
+    stored = await again(partial(record_named, config, pool, wiki))
     return FollowedWiki(
         stored.wiki,
         named.farm,
@@ -169,9 +227,10 @@ async def _reread_on(
     *,
     today: Callable[[], int],
     now: Callable[[], datetime],
+    again: Again,
 ) -> None:
     while True:
-        await reread_wikis(config, pool, followed, today=today, now=now)
+        await reread_wikis(config, pool, followed, today=today, now=now, again=again)
         await asyncio.sleep(_REREAD_S)
 
 

@@ -10,17 +10,19 @@ from rich.console import Console
 
 from weboid.cli.arguments import named_wiki
 from weboid.cli.console import bar
-from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
 from weboid.cli.events import command as events
+from weboid.cli.longwork import LongWork, run_long
 from weboid.cli.passes import changes
 from weboid.cli.passes import command as page_pass
 from weboid.cli.process import run_async
+from weboid.cli.watched import command as watched
 from weboid.cli.wikis import command as wikis
 from weboid.config import Config
 from weboid.errors import ConfigError
 from weboid.feed.sweep import take_in
-from weboid.store.pages.wiki import record_wiki
+from weboid.store.pages.page import Intake
+from weboid.store.pages.wiki import StoredWiki, record_wiki
 
 _dump_file = click.Path(path_type=Path, exists=True, dir_okay=False)
 _namespaces = click.option("--namespace", "namespaces", type=int, multiple=True, default=(0,), show_default=True)
@@ -33,6 +35,7 @@ def command() -> None:
 
 command.add_command(page_pass)
 command.add_command(events)
+command.add_command(watched)
 command.add_command(wikis)
 
 
@@ -55,7 +58,11 @@ def dump(
     namespaces: tuple[int, ...],
     day: int | None,
 ) -> None:
-    """Reads a wiki's SQL dumps, plain or compressed, into the database."""
+    """Reads a wiki's SQL dumps, plain or compressed, into the database.
+
+    If the database is away meanwhile, it is waited for, and the import goes on. One that is stopped begins anew when
+    it is run again; what is stored already is only compared then.
+    """
     from weboid.wiki.dump import DumpSource
 
     named = named_wiki(wiki, config)
@@ -64,21 +71,28 @@ def dump(
     name = named.name
     console = Console(stderr=True, soft_wrap=True)
 
-    async def main() -> None:
-        async with open_store(config, size=2, part="feed") as pool:
-            with bar(console) as shown:
-                task = shown.add_task(f"reading {name}", total=None)
+    async def work(long: LongWork) -> Intake:
+        async def record() -> StoredWiki:
+            async with long.pool.connection() as conn:
+                return await record_wiki(conn, named.farm, name)
 
-                def read(done: int, whole: int) -> None:
-                    shown.update(task, completed=done >> 10, total=whole >> 10, description=f"reading {name} (KiB)")
+        with bar(console) as shown:
+            task = shown.add_task(f"reading {name}", total=None)
 
-                source = DumpSource(page, externallinks, iwlinks, interwiki, progress=read)
-                async with pool.connection() as conn:
-                    stored = await record_wiki(conn, named.farm, name)
-                intake = await take_in(
-                    pool, source, stored, named.farm, namespaces=frozenset(namespaces), day=clock(day)()
-                )
-            whole = f"{intake.pages} pages with {intake.links} watched links"
-            console.print(f"{name}: {whole}; {changes(intake)}", highlight=False)
+            def read(done: int, whole: int) -> None:
+                shown.update(task, completed=done >> 10, total=whole >> 10, description=f"reading {name} (KiB)")
 
-    run_async(main())
+            source = DumpSource(page, externallinks, iwlinks, interwiki, progress=read)
+            return await take_in(
+                long.pool,
+                source,
+                await long.again(record),
+                named.farm,
+                namespaces=frozenset(namespaces),
+                day=clock(day)(),
+                again=long.again,
+            )
+
+    intake: Intake = run_async(run_long(config, work, size=2, name="feed dump"))
+    whole = f"{intake.pages} pages with {intake.links} watched links"
+    console.print(f"{name}: {whole}; {changes(intake)}", highlight=False)

@@ -14,36 +14,45 @@ from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName, farm_named
 from weboid.errors import SourceError
 from weboid.feed.spam import Refreshed, is_fresh, refresh_farm_spam, refresh_spam
+from weboid.mechanism.again import Again, at_once
 from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
 from weboid.store.pages.spam import FARM
-from weboid.store.pages.wiki import record_wiki
+from weboid.store.pages.wiki import StoredWiki, record_wiki
 from weboid.wiki.action import ActionApi, ApiPatience
 
 _Fetch = Callable[[ActionApi], Awaitable[Refreshed]]
 
 
-async def refresh_lists(config: Config, pool: Pool, wikis: Sequence[WikiConfig], day: int, console: Console) -> None:
+async def refresh_lists(
+    config: Config, pool: Pool, wikis: Sequence[WikiConfig], day: int, console: Console, again: Again = at_once
+) -> None:
     """Fetches the lists of these wikis and of their farms, unless that was done today, and classifies links again."""
     for farm in {wiki.name.farm: farm_named(wiki.name.farm, config.farms) for wiki in wikis}.values():
         if farm.spam_wiki:
             keeper = WikiName(farm.spam_wiki, farm.name)
-            fetch = partial(refresh_farm_spam, pool, farm=farm, day=day)
-            await _refresh(config, pool, farm.code, FARM, keeper, fetch, day, console)
+            if not await again(partial(_is_fresh, pool, farm.code, FARM, day)):
+                fetch = partial(refresh_farm_spam, pool, farm=farm, day=day, again=again)
+                await _refresh(config, keeper, fetch, console)
     for wiki in wikis:
-        named = named_wiki(str(wiki.name), config)
-        async with pool.connection() as conn:
-            stored = await record_wiki(conn, named.farm, wiki.name, api=named.api)
-        fetch = partial(refresh_spam, pool, wiki=stored, day=day)
-        await _refresh(config, pool, stored.farm, stored.dbname, wiki.name, fetch, day, console)
+        stored = await again(partial(record_named, config, pool, wiki))
+        if not await again(partial(_is_fresh, pool, stored.farm, stored.dbname, day)):
+            await _refresh(config, wiki.name, partial(refresh_spam, pool, wiki=stored, day=day, again=again), console)
 
 
-async def _refresh(
-    config: Config, pool: Pool, farm: int, dbname: str, keeper: WikiName, fetch: _Fetch, day: int, console: Console
-) -> None:
+async def record_named(config: Config, pool: Pool, wiki: WikiConfig) -> StoredWiki:
+    """A configured wiki as it is stored, recorded if it was not known."""
+    named = named_wiki(str(wiki.name), config)
     async with pool.connection() as conn:
-        if await is_fresh(conn, farm, dbname, day):
-            return
+        return await record_wiki(conn, named.farm, wiki.name, api=named.api)
+
+
+async def _is_fresh(pool: Pool, farm: int, dbname: str, day: int) -> bool:
+    async with pool.connection() as conn:
+        return await is_fresh(conn, farm, dbname, day)
+
+
+async def _refresh(config: Config, keeper: WikiName, fetch: _Fetch, console: Console) -> None:
     try:
         async with open_client(config.net) as client:
             api = named_wiki(str(keeper), config).api

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import click
@@ -12,12 +13,15 @@ from weboid.cli.backup import dsn_of, runner_of, transfer
 from weboid.cli.check_store import print_breaches, progress
 from weboid.cli.console import bar
 from weboid.cli.days import clock, day_option
+from weboid.cli.longwork import patience_of, run_to_its_end
 from weboid.cli.part import RunningPart, open_part
 from weboid.cli.process import run_async
 from weboid.cli.settings import refresh_all_settings
 from weboid.cli.stopping import until
+from weboid.cli.watched import with_watched
 from weboid.config import Config
 from weboid.core.record.days import iso
+from weboid.core.record.pace import Pace
 from weboid.core.record.policy import Policy
 from weboid.errors import StoreError
 from weboid.maintain.alarms import watch
@@ -26,10 +30,11 @@ from weboid.maintain.consistency import watch_store
 from weboid.maintain.dataset import publish
 from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, expire, planned
 from weboid.maintain.pace import keep_pace
+from weboid.mechanism.again import Again
 from weboid.store.db.pool import Pool
 from weboid.store.lists.dataset import PARTS
 from weboid.store.schedule.part import PartRole
-from weboid.store.upkeep.alarm import list_alarms
+from weboid.store.upkeep.alarm import Alarm, list_alarms
 
 _NAMED: Final = 5
 """The most wikis that are named; of the others only the number is shown."""
@@ -58,7 +63,8 @@ def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: 
             if repeat:
                 await _repeat(console, part, config, today)
                 return True
-            return await _once(console, part.pool, config, today(), dry_run=dry_run, allow_many=allow_many)
+            work = _once(console, part, config, today(), dry_run=dry_run, allow_many=allow_many)
+            return await run_to_its_end(work, part.stopped, "maintain")
 
     if not run_async(main()):
         sys.exit(1)
@@ -72,7 +78,7 @@ async def _repeat(console: Console, part: RunningPart, config: Config, today: Ca
         nonlocal done
         if done != (day := today()):
             try:
-                await _once(console, part.pool, config, day)
+                await _once(console, part, config, day)
                 done = day
             except StoreError as error:
                 console.print(str(error), style="red", markup=False)
@@ -83,34 +89,46 @@ async def _repeat(console: Console, part: RunningPart, config: Config, today: Ca
 
 
 async def _once(
-    console: Console, pool: Pool, config: Config, day: int, *, dry_run: bool = False, allow_many: bool = False
+    console: Console, part: RunningPart, config: Config, day: int, *, dry_run: bool = False, allow_many: bool = False
 ) -> bool:
     """Does the work of one day; returns False if expiry was stopped because it would delete too many URLs."""
-    async with pool.connection() as conn:
-        plan = await planned(conn, day)
+    pool, again = part.pool, patience_of(part.stopped)
+    plan = await again(partial(_planned, pool, day))
     _print_held(console, plan)
     if dry_run:
         console.print(f"day {day}: {plan.urls} URLs would be deleted{_stopping(plan, allow_many)}")
         return True
-    done = await _expire(console, pool, plan, day, allow_many)
-    await _check_store(console, pool, day, config.policy)
-    await _publish(console, pool, day)
-    await refresh_all_settings(config, pool, day, console)
-    async with pool.connection() as conn:
-        pace = await keep_pace(conn, day, config.policy, delay_s=config.crawl.delay)
+    done = await _expire(console, pool, plan, day, allow_many, again)
+    await _check_store(console, pool, day, config.policy, again)
+    await _publish(console, pool, day, again)
+    watched = await again(partial(with_watched, config, pool, day))
+    await refresh_all_settings(watched, pool, day, console, again)
+    pace = await again(partial(_keep_pace, pool, config, day))
     console.print(f"day {day}: working links are checked every {pace.interval} days")
-    await _back_up(console, pool, config, day)
-    async with pool.connection() as conn:
-        await watch(conn, day)
-        for alarm in await list_alarms(conn):
-            about = f" {alarm.subject}" if alarm.subject else ""
-            console.print(
-                f"alarm {alarm.kind}{about}, since {iso(alarm.since)}: {alarm.detail}", style="red", markup=False
-            )
+    await again(partial(_back_up, console, pool, config, day))
+    for alarm in await again(partial(_watch, pool, day)):
+        about = f" {alarm.subject}" if alarm.subject else ""
+        console.print(f"alarm {alarm.kind}{about}, since {iso(alarm.since)}: {alarm.detail}", style="red", markup=False)
     return done
 
 
-async def _expire(console: Console, pool: Pool, plan: ExpiryPlan, day: int, allow_many: bool) -> bool:
+async def _planned(pool: Pool, day: int) -> ExpiryPlan:
+    async with pool.connection() as conn:
+        return await planned(conn, day)
+
+
+async def _keep_pace(pool: Pool, config: Config, day: int) -> Pace:
+    async with pool.connection() as conn:
+        return await keep_pace(conn, day, config.policy, delay_s=config.crawl.delay)
+
+
+async def _watch(pool: Pool, day: int) -> list[Alarm]:
+    async with pool.connection() as conn:
+        await watch(conn, day)
+        return await list_alarms(conn)
+
+
+async def _expire(console: Console, pool: Pool, plan: ExpiryPlan, day: int, allow_many: bool, again: Again) -> bool:
     """Deletes what has expired and prints how much; returns False if that was stopped."""
     with bar(console) as shown:
         task = shown.add_task(f"day {day}: expiry", total=plan.urls)
@@ -118,7 +136,7 @@ async def _expire(console: Console, pool: Pool, plan: ExpiryPlan, day: int, allo
         def show(so_far: Expiry) -> None:
             shown.update(task, completed=so_far.urls)
 
-        done = await expire(pool, plan, day, allow_many=allow_many, show=show)
+        done = await expire(pool, plan, day, allow_many=allow_many, show=show, again=again)
     if done is None:
         console.print(
             f"day {day}: nothing was deleted: {plan.urls} URLs have expired, more than one in {SHARE}. If a wiki was "
@@ -134,18 +152,22 @@ async def _expire(console: Console, pool: Pool, plan: ExpiryPlan, day: int, allo
     return True
 
 
-async def _check_store(console: Console, pool: Pool, day: int, policy: Policy) -> None:
+async def _check_store(console: Console, pool: Pool, day: int, policy: Policy, again: Again) -> None:
     """Repairs what is derived and wrong: in a large store in a share of it, another one each day."""
     with progress(console) as show:
-        found = await watch_store(pool, day, policy=policy, show=show)
+        found = await watch_store(pool, day, policy=policy, show=show, again=again)
     print_breaches(console, found)
 
 
-async def _publish(console: Console, pool: Pool, day: int) -> None:
+async def _publish(console: Console, pool: Pool, day: int, again: Again) -> None:
     """Makes the public data set, once a week."""
     with bar(console) as shown:
         task = shown.add_task(f"day {day}: data set", total=PARTS, visible=False)
-        if await publish(pool, day, show=lambda parts: shown.update(task, completed=parts, visible=True)):
+
+        def show(parts: int) -> None:
+            shown.update(task, completed=parts, visible=True)
+
+        if await again(partial(publish, pool, day, show=show)):
             console.print(f"day {day}: the public data set is made")
 
 

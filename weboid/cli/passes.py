@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import click
@@ -12,18 +13,21 @@ from weboid.cli.arguments import named_wiki, open_source
 from weboid.cli.console import bar
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.events import followed_wiki, reread_wikis
-from weboid.cli.lists import refresh_lists
+from weboid.cli.lists import record_named, refresh_lists
+from weboid.cli.longwork import patience_of
 from weboid.cli.part import open_part
 from weboid.cli.process import run_async
 from weboid.cli.stopping import until
+from weboid.cli.watched import with_watched
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName
 from weboid.errors import ConfigError, SourceError, WeboidError
 from weboid.feed.namespaces import refresh_namespaces
 from weboid.feed.page_pass import PagePass, PassProgress
+from weboid.mechanism.again import Again, at_once
 from weboid.store.db.pool import Pool
 from weboid.store.pages.page import Intake
-from weboid.store.pages.wiki import list_wikis, record_wiki
+from weboid.store.pages.wiki import list_wikis
 from weboid.store.schedule.part import PartRole
 from weboid.wiki.criteria import Criteria, read_criteria
 
@@ -45,15 +49,19 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, day: int |
     today = clock(day)
     config: Config = ctx.obj
     read_again: Callable[[], Config] = ctx.meta[READ_CONFIG]
-    _chosen(config, wikis)
+    if wikis or not config.feed.watched:
+        _chosen(config, wikis)
 
     async def main() -> None:
         async with open_part(config, PartRole.FEED, size=2, lasting=repeat) as part:
+            again = patience_of(part.stopped)
             if not repeat:
-                await until(part.stopped, feed_wikis(config, part.pool, _chosen(config, wikis), today(), console))
+                watched = await again(partial(with_watched, config, part.pool, today()))
+                chosen = _chosen(watched, wikis)
+                await until(part.stopped, feed_wikis(watched, part.pool, chosen, today(), console, again))
             failed: set[WikiName] = set()
             while repeat and not part.stopped.is_set():
-                await until(part.stopped, next_pass(read_again, part.pool, wikis, today(), console, failed))
+                await until(part.stopped, next_pass(read_again, part.pool, wikis, today(), console, failed, again))
 
     run_async(main())
 
@@ -65,23 +73,24 @@ async def next_pass(
     day: int,
     console: Console,
     failed: set[WikiName],
+    again: Again = at_once,
 ) -> None:
     """Runs the pass that is due first, with the configuration as it is now; or, if none is, pauses (P-7).
 
     Wikis that have `failed` are tried again after the pause, so that they do not delay the others.
     """
     try:
-        config = read_again()
+        config = await again(partial(with_watched, read_again(), pool, day))
         chosen = _chosen(config, wikis)
-        for wiki in await _due(config, pool, chosen, day):
+        for wiki in await again(partial(_due, config, pool, chosen, day)):
             if wiki.name not in failed:
                 failed.add(wiki.name)
-                await feed_wikis(config, pool, [wiki], day, console)
+                await feed_wikis(config, pool, [wiki], day, console, again)
                 failed.remove(wiki.name)
                 return
-        await refresh_lists(config, pool, chosen, day, console)
-        followed = {wiki: await followed_wiki(config, pool, wiki) for wiki in chosen}
-        await reread_wikis(config, pool, followed, today=lambda: day, now=moment_now)
+        await refresh_lists(config, pool, chosen, day, console, again)
+        followed = {wiki: await followed_wiki(config, pool, wiki, again) for wiki in chosen}
+        await reread_wikis(config, pool, followed, today=lambda: day, now=moment_now, again=again)
     except SourceError:
         return  # It was reported, and the next wiki is due.
     except WeboidError as error:
@@ -101,13 +110,15 @@ async def _due(config: Config, pool: Pool, wikis: list[WikiConfig], day: int) ->
     return sorted(due, key=lambda wiki: turns[wiki.name])
 
 
-async def feed_wikis(config: Config, pool: Pool, wikis: list[WikiConfig], day: int, console: Console) -> None:
+async def feed_wikis(
+    config: Config, pool: Pool, wikis: list[WikiConfig], day: int, console: Console, again: Again = at_once
+) -> None:
     """Runs one pass over each of the wikis. A failure is reported and does not stop the others; the last is raised."""
-    await refresh_lists(config, pool, wikis, day, console)
+    await refresh_lists(config, pool, wikis, day, console, again)
     failed: WeboidError | None = None
     for wiki in wikis:
         try:
-            done = await _pass_over(config, pool, wiki, day, console)
+            done = await _pass_over(config, pool, wiki, day, console, again)
             console.print(told(wiki.name, done), highlight=False)
         except WeboidError as error:
             console.print(f"{wiki.name}: {error}", style="red", markup=False)
@@ -116,11 +127,12 @@ async def feed_wikis(config: Config, pool: Pool, wikis: list[WikiConfig], day: i
         raise failed
 
 
-async def _pass_over(config: Config, pool: Pool, wiki: WikiConfig, day: int, console: Console) -> PassProgress:
+async def _pass_over(
+    config: Config, pool: Pool, wiki: WikiConfig, day: int, console: Console, again: Again
+) -> PassProgress:
     named = named_wiki(str(wiki.name), config)
     criteria = _criteria(wiki)
-    async with pool.connection() as conn:
-        stored = await record_wiki(conn, named.farm, wiki.name, api=named.api)
+    stored = await again(partial(record_named, config, pool, wiki))
     with bar(console) as shown:
         task = shown.add_task(f"meeting pages of {wiki.name}", total=None)
 
@@ -132,7 +144,7 @@ async def _pass_over(config: Config, pool: Pool, wiki: WikiConfig, day: int, con
                 shown.update(task, completed=progress.met)
 
         async with open_source(config, wiki) as source:
-            await refresh_namespaces(pool, source, stored)
+            await again(partial(refresh_namespaces, pool, source, stored))
             return await PagePass(
                 pool,
                 source,
@@ -142,6 +154,7 @@ async def _pass_over(config: Config, pool: Pool, wiki: WikiConfig, day: int, con
                 today=lambda: day,
                 untouched_days=config.feed.untouched_days,
                 show=show,
+                again=again,
             ).run()
 
 

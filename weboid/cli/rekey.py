@@ -4,8 +4,8 @@ import click
 from rich.console import Console
 
 from weboid.cli.console import bar
-from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
+from weboid.cli.longwork import LongWork, run_long
 from weboid.cli.process import run_async
 from weboid.config import Config
 from weboid.store.db.key_scheme import has_scheme
@@ -24,24 +24,23 @@ def command(config: Config, dry_run: bool, day: int | None) -> None:
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     on_day = clock(day)()
 
-    async def main() -> None:
-        async with open_store(config, size=1, part="rekey", any_form=True) as pool:
-            async with pool.connection() as conn:
-                if await has_scheme(conn):
-                    console.print("the keys are those of this program: there is nothing to do")
-                    return
-                urls = await count_urls(conn)
-            with bar(console) as shown:
-                task = shown.add_task("rekey", total=urls)
+    async def work(long: LongWork) -> str:
+        async def count() -> int | None:
+            async with long.pool.connection() as conn:
+                return None if await has_scheme(conn) else await count_urls(conn)
 
-                def show(so_far: Rekeyed) -> None:
-                    # A URL that was moved may be read a second time under its new key.
-                    shown.update(task, completed=min(so_far.urls, urls), description=f"rekey: {so_far.moved} moved")
+        if (urls := await long.again(count)) is None:
+            return "the keys are those of this program: there is nothing to do"
+        with bar(console) as shown:
+            task = shown.add_task("rekey", total=urls)
 
-                done = await rekey(pool, on_day, dry_run=dry_run, show=show)
-            console.print(_summary(done, dry_run))
+            def show(so_far: Rekeyed) -> None:
+                # A URL that was moved may be read a second time under its new key.
+                shown.update(task, completed=min(so_far.urls, urls), description=f"rekey: {so_far.moved} moved")
 
-    run_async(main())
+            return _summary(await rekey(long.pool, on_day, dry_run=dry_run, show=show, again=long.again), dry_run)
+
+    console.print(run_async(run_long(config, work, size=1, name="rekey", any_form=True)))
 
 
 def _summary(done: Rekeyed, dry_run: bool) -> str:

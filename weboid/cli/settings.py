@@ -3,34 +3,35 @@
 One law: a page that cannot be read or does not fit is reported, and the one before stays in force.
 """
 
+from functools import partial
 from typing import Final
 
 from rich.console import Console
 
 from weboid.cli.arguments import named_wiki
+from weboid.cli.lists import record_named
 from weboid.config import Config, WikiConfig
 from weboid.errors import SourceError
 from weboid.maintain.settings_pages import is_settings_fresh, refresh_settings
+from weboid.mechanism.again import Again, at_once
 from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
-from weboid.store.pages.wiki import record_wiki
 from weboid.wiki.action import ActionApi, ApiPatience
 
 _PATIENCE: Final = ApiPatience(tries=2, timeout_s=30, longest_pause_s=10, answer_mib=2)
 """Tomorrow is another day, and many wikis may be waiting."""
 
 
-async def refresh_all_settings(config: Config, pool: Pool, day: int, console: Console) -> None:
+async def refresh_all_settings(config: Config, pool: Pool, day: int, console: Console, again: Again = at_once) -> None:
     """Reads the settings pages of all configured wikis, unless that was done today."""
     for wiki in config.wikis:
         if wiki.settings:
-            await _refresh(config, pool, wiki, day, console)
+            await again(partial(_refresh, config, pool, wiki, day, console))
 
 
 async def _refresh(config: Config, pool: Pool, wiki: WikiConfig, day: int, console: Console) -> None:
     named = named_wiki(str(wiki.name), config)
-    async with pool.connection() as conn:
-        stored = await record_wiki(conn, named.farm, wiki.name, api=named.api)
+    stored = await record_named(config, pool, wiki)
     if await is_settings_fresh(pool, stored, day):
         return
     try:

@@ -10,13 +10,13 @@ import logging
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from datetime import datetime
+from functools import partial
 from typing import Final
 
-from weboid.errors import StoreError
 from weboid.feed.effects import Applied, FollowedWiki, apply
 from weboid.feed.events import Streams
 from weboid.feed.stream import EventStream, RawEvent, StreamStart, since_of
-from weboid.mechanism.pauses import GrowingPause
+from weboid.mechanism.again import Again, at_once
 from weboid.store.db.pool import Pool
 from weboid.store.pages.stream import find_position, has_category
 
@@ -27,8 +27,6 @@ CATEGORIES: Final = "categories"
 
 _LOOK_S: Final = 900.0
 """The interval at which it is decided again which streams are worth following."""
-_FIRST_PAUSE_S: Final = 1.0
-_LONGEST_PAUSE_S: Final = 60.0
 
 
 class Following:
@@ -47,6 +45,7 @@ class Following:
         today: Callable[[], int],
         now: Callable[[], datetime],
         show: Callable[[Applied], None] = lambda applied: None,
+        again: Again = at_once,
     ) -> None:
         self._pool = pool
         self._open_stream = open_stream
@@ -55,12 +54,14 @@ class Following:
         self._today = today
         self._now = now
         self._show = show
+        self._again = again
         self.done = Applied()
 
     async def run(self, *, once: bool = False) -> Applied:
         """Follows without end; with `once` until an event is newer than the call, or the server ends the stream.
 
-        Raises SourceError if the server has no such streams, and with `once` StoreError.
+        Raises SourceError if the server has no such streams, and StoreError; for how long the store is tried again, is
+        up to `again`.
         """
         called = self._now()
         while not await self._follow(called if once else None):
@@ -69,21 +70,21 @@ class Following:
 
     async def _follow(self, called: datetime | None) -> bool:
         """Follows one list of streams; returns False if another list is worth following now."""
-        streams = await self._worthwhile()
+        streams = await self._again(self._worthwhile)
         stream = self._open_stream(streams.names)
-        begin = await self._begin(streams.names)
+        begin = await self._again(partial(self._begin, streams.names))
         loop = asyncio.get_running_loop()
         looked = loop.time()
         async with aclosing(stream.batches(begin, once=called is not None)) as batches:
             async for batch in batches:
                 if batch:
-                    self.done += await self._apply(batch, streams, called is not None)
+                    self.done += await self._again(partial(self._apply, batch, streams))
                 self._show(self.done)
                 if called and self.done.moment and self.done.moment >= called:
                     return True
                 if loop.time() - looked >= _LOOK_S:
                     looked = loop.time()
-                    if (await self._worthwhile()).names != streams.names:
+                    if (await self._again(self._worthwhile)).names != streams.names:
                         return False
         return True
 
@@ -100,14 +101,5 @@ class Following:
             return StreamStart(position.last_event_id, position.moment)
         return StreamStart("", since_of(position.last_event_id, position.moment))
 
-    async def _apply(self, batch: list[RawEvent], streams: Streams, once: bool) -> Applied:
-        """Writes the batch's effects; if the database is not available, tries again after growing pauses."""
-        pause = GrowingPause(_FIRST_PAUSE_S, _LONGEST_PAUSE_S)
-        while True:
-            try:
-                return await apply(self._pool, batch, streams, self._wikis, day=self._today(), now=self._now())
-            except StoreError as error:
-                if once:
-                    raise
-                log.warning("events wait: %s", error)
-                await asyncio.sleep(pause.grown_s())
+    async def _apply(self, batch: list[RawEvent], streams: Streams) -> Applied:
+        return await apply(self._pool, batch, streams, self._wikis, day=self._today(), now=self._now())

@@ -14,6 +14,7 @@ from weboid.core.url.farms import Farm
 from weboid.errors import SourceError
 from weboid.feed.intake import page_urls
 from weboid.feed.spam import SpamFilters
+from weboid.mechanism.again import Again, at_once
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.pages.page import Intake, PageChanges, record_intake
 from weboid.store.pages.page_pass import (
@@ -82,6 +83,7 @@ class PagePass:
         today: Callable[[], int],
         untouched_days: int,
         show: Callable[[PassProgress], None] = lambda progress: None,
+        again: Again = at_once,
     ) -> None:
         self._pool = pool
         self._source = source
@@ -93,6 +95,7 @@ class PagePass:
         self._today = today
         self._untouched_days = untouched_days
         self._show = show
+        self._again = again
         self._progress = PassProgress()
         self._started = 0
         self._place = PassPosition()
@@ -100,8 +103,16 @@ class PagePass:
     async def run(self) -> PassProgress:
         """Completes the pass under way, or a new one; returns what was done since the call.
 
-        Raises SourceError if the wiki cannot be read now, and StoreError; after both, the next call goes on from there.
+        Raises SourceError if the wiki cannot be read now, and StoreError; after both, the next call goes on from there,
+        and so does `again`.
         """
+        await self._again(self._go_through)
+        # By itself: done again, the rest would be a new pass.
+        await self._again(self._record_end)
+        return self._progress
+
+    async def _go_through(self) -> None:
+        """Does all that is left of the pass but its end."""
         async with self._pool.connection() as conn:
             self._started, self._place = await record_start(conn, self._wiki, self._criteria.plan, self._today())
         included = self._criteria.included
@@ -109,9 +120,10 @@ class PagePass:
         while self._place.step < len(steps):
             await self._meet(steps[self._place.step], excludes=self._place.step >= len(included))
         await self._walk()
+
+    async def _record_end(self) -> None:
         async with self._pool.connection() as conn:
             await record_end(conn, self._wiki, self._started, self._today())
-        return self._progress
 
     async def _meet(self, criterion: Criterion, *, excludes: bool) -> None:
         """Records all pages of a criterion, from the place at which the pass was broken off."""

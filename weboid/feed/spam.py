@@ -8,12 +8,14 @@ would do it; if that is broken off anywhere, the next refresh goes on with it.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from weboid.core.url.farms import Farm
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.spam_lines import SpamFilter, SpamLines, parse_lines
 from weboid.core.url.urls import InvalidUrl, Url, parse
+from weboid.mechanism.again import Again, at_once
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.pages.spam import (
     FARM,
@@ -100,13 +102,21 @@ async def is_fresh(conn: Connection, farm: int, dbname: str, day: int) -> bool:
 
 
 async def refresh_spam(
-    pool: Pool, api: ActionApi, wiki: StoredWiki, *, day: int, batch: int = _BATCH, show: Show = _show_nothing
+    pool: Pool,
+    api: ActionApi,
+    wiki: StoredWiki,
+    *,
+    day: int,
+    batch: int = _BATCH,
+    show: Show = _show_nothing,
+    again: Again = at_once,
 ) -> Refreshed:
     """Fetches a wiki's own lists, stores them, and classifies its links again if a line was added or removed.
 
-    Raises SourceError if the wiki cannot be read, which changes nothing, and StoreError.
+    Raises SourceError if the wiki cannot be read, which changes nothing, and StoreError; `again` does what is stored.
     """
-    return await _refresh(pool, await fetch_local_lists(api), wiki.farm, wiki.dbname, [wiki], day, batch, show)
+    texts = await fetch_local_lists(api)
+    return await _refresh(pool, texts, wiki.farm, wiki.dbname, [wiki], day=day, batch=batch, show=show, again=again)
 
 
 async def refresh_farm_spam(
@@ -118,37 +128,65 @@ async def refresh_farm_spam(
     title: str = GLOBAL_TITLE,
     batch: int = _BATCH,
     show: Show = _show_nothing,
+    again: Again = at_once,
 ) -> Refreshed:
     """As `refresh_spam`, for the list of all wikis of a farm; `api` is that of the wiki that has it as page `title`."""
     texts = await fetch_global_list(api, title)
-    async with pool.connection() as conn:
-        wikis = [wiki for wiki in await list_wikis(conn) if wiki.farm == farm.code]
-    return await _refresh(pool, texts, farm.code, FARM, wikis, day, batch, show)
+
+    async def list_ours() -> list[StoredWiki]:
+        async with pool.connection() as conn:
+            return [wiki for wiki in await list_wikis(conn) if wiki.farm == farm.code]
+
+    wikis = await again(list_ours)
+    return await _refresh(pool, texts, farm.code, FARM, wikis, day=day, batch=batch, show=show, again=again)
 
 
 async def reclassify(
-    pool: Pool, wiki: StoredWiki, spam: SpamFilter, *, day: int, batch: int = _BATCH, show: Show = _show_nothing
+    pool: Pool,
+    wiki: StoredWiki,
+    spam: SpamFilter,
+    *,
+    day: int,
+    batch: int = _BATCH,
+    show: Show = _show_nothing,
+    again: Again = at_once,
 ) -> Reclassified:
     """Classifies all links of a wiki's watched pages again, and changes those that became spam or are so no longer.
 
     It reads `batch` pages at a time, so that memory does not grow with the wiki. Raises StoreError.
     """
     total, after = Reclassified(), 0
-    while True:
+
+    async def classify_some() -> tuple[int, Reclassified | None] | None:
         async with pool.connection() as conn:
             stretch = await find_stretch(conn, wiki.wiki, after=after, limit=batch)
         if stretch is None:
-            return total
-        after = stretch.last
+            return None
         now_spam, no_spam = await asyncio.to_thread(_judged, stretch, spam)
-        if now_spam or no_spam:
-            async with pool.connection() as conn:
-                total += await record_reclassified(conn, wiki.wiki, now_spam, no_spam, day)
+        if not now_spam and not no_spam:
+            return stretch.last, None
+        async with pool.connection() as conn:
+            return stretch.last, await record_reclassified(conn, wiki.wiki, now_spam, no_spam, day)
+
+    while done := await again(classify_some):
+        after, changed = done
+        if changed is not None:
+            total += changed
             show(total)
+    return total
 
 
 async def _refresh(
-    pool: Pool, texts: ListTexts, farm: int, dbname: str, wikis: Sequence[StoredWiki], day: int, batch: int, show: Show
+    pool: Pool,
+    texts: ListTexts,
+    farm: int,
+    dbname: str,
+    wikis: Sequence[StoredWiki],
+    *,
+    day: int,
+    batch: int,
+    show: Show,
+    again: Again,
 ) -> Refreshed:
     fetched = {
         ListKind.BLACK: await asyncio.to_thread(parse_lines, texts.black),
@@ -159,16 +197,24 @@ async def _refresh(
         unusable=sum(len(lines.unusable) for lines in fetched.values()),
     )
     # The lists come first, so that every intake from now on uses them; their day UNAPPLIED shows that links follow.
-    refreshed.changed = await _record_lists(pool, farm, dbname, fetched, day)
+    refreshed.changed = await again(partial(_record_lists, pool, farm, dbname, fetched, day))
     if refreshed.changed:
         filters = SpamFilters()
         for wiki in wikis:
-            async with pool.connection() as conn:
-                spam = await filters.current(conn, wiki.farm, wiki.dbname)
-            refreshed.links += await reclassify(pool, wiki, spam, day=day, batch=batch, show=show)
-        async with pool.connection() as conn:
-            await record_applied(conn, farm, dbname, day)
+            spam = await again(partial(_filter_now, pool, filters, wiki))
+            refreshed.links += await reclassify(pool, wiki, spam, day=day, batch=batch, show=show, again=again)
+        await again(partial(_record_applied, pool, farm, dbname, day))
     return refreshed
+
+
+async def _filter_now(pool: Pool, filters: SpamFilters, wiki: StoredWiki) -> SpamFilter:
+    async with pool.connection() as conn:
+        return await filters.current(conn, wiki.farm, wiki.dbname)
+
+
+async def _record_applied(pool: Pool, farm: int, dbname: str, day: int) -> None:
+    async with pool.connection() as conn:
+        await record_applied(conn, farm, dbname, day)
 
 
 async def _record_lists(pool: Pool, farm: int, dbname: str, fetched: Mapping[ListKind, SpamLines], day: int) -> bool:

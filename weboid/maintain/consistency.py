@@ -7,10 +7,12 @@ One law: what was found and not repaired is an alarm until a check finds that sh
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.url.keys import BUCKETS, UrlKey
+from weboid.mechanism.again import Again, at_once
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm, record_alarms
 from weboid.store.upkeep.expiry import count_urls
@@ -77,39 +79,43 @@ async def check_store(
     share: Share = WHOLE,
     batch: int = BATCH,
     show: Show = lambda walk, rows, about: None,
+    again: Again = at_once,
 ) -> Consistency:
     """Looks at a share of the store; `repairs`: what is derived and wrong is derived anew on `day`.
 
     Links come first, as orphans, verdicts and dead links follow from them. Each batch is by itself: a check that is
-    stopped has repaired what it has counted.
+    stopped has repaired what it has counted. `again` does what belongs to a batch.
     """
     done = Consistency()
-    async with pool.connection() as conn:
-        about = await estimate_rows(conn)
+    about = await again(partial(_estimate, pool))
     for walk in (Walk.PAGES, Walk.LINKS, Walk.URLS, Walk.DEAD, Walk.COPIES, Walk.HOSTS):
         first, last_bucket = _ends(walk, share)
         rows = about.get(walk)
-        while stretch := await _next(pool, walk, first, last_bucket, batch):
-            await _check_stretch(pool, stretch, day, done, policy=policy, repairs=repairs, share=share)
+        while stretch := await again(partial(_next, pool, walk, first, last_bucket, batch)):
+            await again(partial(_check_stretch, pool, stretch, day, done, policy=policy, repairs=repairs, share=share))
             done.rows[walk] += stretch.rows
             show(walk, done.rows[walk], rows)
             first = place_after(walk, stretch.last)
     return done
 
 
-async def watch_store(pool: Pool, day: int, *, policy: Policy = DEFAULT, show: Show = lambda *_: None) -> Consistency:
+async def watch_store(
+    pool: Pool, day: int, *, policy: Policy = DEFAULT, show: Show = lambda *_: None, again: Again = at_once
+) -> Consistency:
     """Checks and repairs the share of a day, or all of a small store; raises or lowers the alarm about it."""
-    async with pool.connection() as conn:
-        is_small = await count_urls(conn, limit=SMALL) < SMALL
-    share = WHOLE if is_small else Share(day % PARTS, PARTS)
-    done = await check_store(pool, day, policy=policy, repairs=True, share=share, show=show)
-    async with pool.connection() as conn:
-        await record_outcome(conn, done, share, day)
+    share = WHOLE if await again(partial(_is_small, pool)) else Share(day % PARTS, PARTS)
+    done = await check_store(pool, day, policy=policy, repairs=True, share=share, show=show, again=again)
+    await again(partial(record_outcome, pool, done, share, day))
     return done
 
 
-async def record_outcome(conn: Connection, done: Consistency, share: Share, day: int) -> None:
+async def record_outcome(pool: Pool, done: Consistency, share: Share, day: int) -> None:
     """Raises the alarm of a share of which something is, or was, wrong; lowers it if nothing is."""
+    async with pool.connection() as conn:
+        await _record_alarm(conn, done, share, day)
+
+
+async def _record_alarm(conn: Connection, done: Consistency, share: Share, day: int) -> None:
     subject = "" if share == WHOLE else f"{share.part + 1}/{share.parts}"
     if share == WHOLE:
         # The whole includes all shares: their alarms are over.
@@ -125,6 +131,16 @@ def _ends(walk: Walk, share: Share) -> tuple[tuple[int, ...], int]:
     first, last = (BUCKETS * part // share.parts for part in (share.part, share.part + 1))
     place = first_place(walk)
     return (place if walk in (Walk.PAGES, Walk.DEAD, Walk.COPIES) else (first, *place[1:])), last - 1
+
+
+async def _estimate(pool: Pool) -> Mapping[Walk, int | None]:
+    async with pool.connection() as conn:
+        return await estimate_rows(conn)
+
+
+async def _is_small(pool: Pool) -> bool:
+    async with pool.connection() as conn:
+        return await count_urls(conn, limit=SMALL) < SMALL
 
 
 async def _next(pool: Pool, walk: Walk, first: tuple[int, ...], last_bucket: int, batch: int) -> Stretch | None:

@@ -6,8 +6,11 @@ One law: in doubt nothing is deleted; a URL kept too long costs a row, one delet
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Final, Protocol
 
+from weboid.core.url.keys import UrlKey
+from weboid.mechanism.again import Again, at_once
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.people.audit import expire_audit
 from weboid.store.people.ended_session import delete_past_sessions
@@ -92,74 +95,72 @@ async def expire(
     allow_many: bool = False,
     batch: int = BATCH,
     show: Callable[[Expiry], None] = lambda so_far: None,
+    again: Again = at_once,
 ) -> Expiry | None:
     """Deletes what has expired, `batch` URLs per transaction; None = it would delete too many and was stopped (U-8).
 
-    A run that was killed is continued by the next one: what no transaction has deleted is still complete.
+    A run that was killed is continued by the next one: what no transaction has deleted is still complete. `again` does
+    a batch.
     """
+    if not await again(partial(_is_allowed, pool, plan, day, allow_many=allow_many)):
+        return None
+    done = Expiry()
+    after = BEFORE_ALL
+    while (last := await again(partial(_expire_urls, pool, after, plan.until, batch, done))) is not None:
+        show(done)
+        after = last
+    while gone := await again(partial(_deleted, pool, expire_specials, day, batch)):
+        done.specials += gone
+        show(done)
+    while await again(partial(_deleted, pool, expire_faces, day, batch)):
+        pass
+    while gone := await again(partial(_deleted, pool, expire_reports, day, batch)):
+        done.reports += gone
+        show(done)
+    while await again(partial(_deleted, pool, expire_audit, day, batch)):
+        pass
+    await again(partial(_delete_past, pool, day))
+    return done
+
+
+async def _is_allowed(pool: Pool, plan: ExpiryPlan, day: int, *, allow_many: bool) -> bool:
+    """Whether so many URLs may be deleted; if not, that is an alarm."""
     async with pool.connection() as conn:
         if plan.is_too_many and not allow_many:
             detail = f"{plan.urls} URLs would be deleted, over one in {SHARE}: find out why so many are without use"
             await raise_alarm(conn, AlarmKind.EXPIRY_STOPPED, "", day, detail)
-            return None
+            return False
         await lower_alarm(conn, AlarmKind.EXPIRY_STOPPED, "")
-    done = Expiry()
-    await _expire_urls(pool, plan.until, batch, done, show)
-    await _expire_specials(pool, day, batch, done, show)
-    await _expire_faces(pool, day, batch)
-    await _expire_reports(pool, day, batch, done, show)
-    await _expire_audit(pool, day, batch)
+    return True
+
+
+async def _expire_urls(pool: Pool, after: UrlKey, until: int, batch: int, done: Expiry) -> UrlKey | None:
+    """Deletes the expired URLs after a key, a batch of them; returns the last, None after all."""
+    async with pool.connection() as conn:
+        keys = await list_orphans(conn, after, until, limit=batch)
+        if not keys:
+            return None
+        expired = await expire_urls(conn, keys, until)
+    done.urls += expired.urls
+    done.hosts += expired.hosts
+    done.used += expired.used
+    return keys[-1]
+
+
+class _Expire(Protocol):
+    """Deletes at most `limit` rows of a kind; returns how many."""
+
+    async def __call__(self, conn: Connection, day: int, /, *, limit: int) -> int: ...
+
+
+async def _deleted(pool: Pool, expire_some: _Expire, day: int, batch: int) -> int:
+    """How many rows of a kind were deleted; 0 after all."""
+    async with pool.connection() as conn:
+        return await expire_some(conn, day, limit=batch)
+
+
+async def _delete_past(pool: Pool, day: int) -> None:
     async with pool.connection() as conn:
         await delete_past(conn)
         await delete_past_limits(conn, day, limit=_MOST_LIMITS)
         await delete_past_sessions(conn, limit=_MOST_LIMITS)
-    return done
-
-
-async def _expire_urls(pool: Pool, until: int, batch: int, done: Expiry, show: Callable[[Expiry], None]) -> None:
-    after = BEFORE_ALL
-    while True:
-        async with pool.connection() as conn:
-            keys = await list_orphans(conn, after, until, limit=batch)
-            if not keys:
-                return
-            expired = await expire_urls(conn, keys, until)
-        done.urls += expired.urls
-        done.hosts += expired.hosts
-        done.used += expired.used
-        show(done)
-        after = keys[-1]
-
-
-async def _expire_specials(pool: Pool, day: int, batch: int, done: Expiry, show: Callable[[Expiry], None]) -> None:
-    while True:
-        async with pool.connection() as conn:
-            gone = await expire_specials(conn, day, limit=batch)
-        done.specials += gone
-        show(done)
-        if gone < batch:
-            return
-
-
-async def _expire_faces(pool: Pool, day: int, batch: int) -> None:
-    while True:
-        async with pool.connection() as conn:
-            if await expire_faces(conn, day, limit=batch) < batch:
-                return
-
-
-async def _expire_audit(pool: Pool, day: int, batch: int) -> None:
-    while True:
-        async with pool.connection() as conn:
-            if await expire_audit(conn, day, limit=batch) < batch:
-                return
-
-
-async def _expire_reports(pool: Pool, day: int, batch: int, done: Expiry, show: Callable[[Expiry], None]) -> None:
-    while True:
-        async with pool.connection() as conn:
-            gone = await expire_reports(conn, day, limit=batch)
-        done.reports += gone
-        show(done)
-        if gone < batch:
-            return

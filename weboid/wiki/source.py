@@ -5,7 +5,7 @@ One law: the same page gives the same ``PageLinks`` from every source (L-2).
 """
 
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -165,7 +165,7 @@ class WikiSource(PageReader, Protocol):
 class Sweep(Protocol):
     """A source that gives all pages with their links in one go, but cannot be read live: a dump."""
 
-    def pages(self, namespaces: frozenset[int]) -> AsyncIterator[Sequence[PageLinks]]:
+    def pages(self, namespaces: frozenset[int]) -> AsyncGenerator[Sequence[PageLinks], None]:
         """Every wikitext page of the namespaces that is no redirect, with links or not, in batches of at most 500.
 
         The order is the source's own. Raises SourceError when the source cannot be read to its end.

@@ -8,11 +8,13 @@ One law: between the first batch and the last the recorded scheme is that of no 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.errors import StoreError
+from weboid.mechanism.again import Again, at_once
 from weboid.store.archives.cited_copy import record_originals
 from weboid.store.db.key_scheme import OURS, UNDER_WAY, KeyScheme, has_scheme, record_scheme
 from weboid.store.db.pool import Connection, Pool
@@ -40,6 +42,8 @@ class Rekeyed:
 
 
 Show = Callable[[Rekeyed], None]
+_Place = tuple[int, ...]
+"""The wiki, the page and the key of a spam link."""
 
 
 async def count_urls(conn: Connection) -> int:
@@ -71,43 +75,64 @@ async def rekey(
     batch: int = BATCH,
     dry_run: bool = False,
     show: Show = lambda so_far: None,
+    again: Again = at_once,
 ) -> Rekeyed:
     """Moves everything to the keys of a scheme, unless it has them; `day` is for the log, as verdicts may change.
 
-    `dry_run`: counts what would be moved or dropped (not what would be merged) and writes nothing. Raises StoreError
-    while workers are running.
+    `dry_run`: counts what would be moved or dropped (not what would be merged) and writes nothing. `again` does a
+    batch. Raises StoreError while workers are running.
     """
     done = Rekeyed()
-    async with pool.connection() as conn:
-        await conn.execute(SQL["lock"])
-        await record_scheme(conn)
-        if await has_scheme(conn, scheme):
-            return done
-        if not dry_run:
-            await begin_rekey(conn)
-    after = BEFORE_ALL
-    while True:
+
+    async def begin() -> bool:
         async with pool.connection() as conn:
             await conn.execute(SQL["lock"])
-            stored = await _list_urls(conn, after, batch)
-            if not stored:
-                break
-            moves = moves_of(stored, scheme)
-            done.urls += len(stored)
-            done.moved += len(moves.kept)
-            done.dropped += len(moves.to) - len(moves.kept)
-            if moves.to and not dry_run:
-                done.merged += await record_moves(conn, moves, day)
-        show(done)
-        after = next(reversed(stored))
-    await _rekey_spam_links(pool, scheme, batch, dry_run, done)
-    if not dry_run:
-        await _rekey_originals(pool, scheme, batch)
-        await _rekey_domain_reports(pool, scheme)
-    if not dry_run:
+            await record_scheme(conn)
+            if await has_scheme(conn, scheme):
+                return False
+            if not dry_run:
+                await begin_rekey(conn)
+            return True
+
+    async def end() -> None:
         async with pool.connection() as conn:
             await end_rekey(conn, scheme)
+
+    if not await again(begin):
+        return done
+    after = BEFORE_ALL
+    while key := await again(partial(_rekey_urls, pool, scheme, after, batch, day, done, dry_run=dry_run)):
+        show(done)
+        after = key
+    before: _Place = (-1, 0, *BEFORE_ALL)
+    while place := await again(partial(_rekey_spam_links, pool, scheme, before, batch, done, dry_run=dry_run)):
+        show(done)
+        before = place
+    if not dry_run:
+        await _rekey_originals(pool, scheme, batch, again)
+        await again(partial(_rekey_domain_reports, pool, scheme))
+        await again(end)
     return done
+
+
+async def _rekey_urls(
+    pool: Pool, scheme: KeyScheme, after: UrlKey, batch: int, day: int, done: Rekeyed, *, dry_run: bool
+) -> UrlKey | None:
+    """Moves the URLs after a key, a batch of them; returns the last, None after all."""
+    merged = 0
+    async with pool.connection() as conn:
+        await conn.execute(SQL["lock"])
+        stored = await _list_urls(conn, after, batch)
+        if not stored:
+            return None
+        moves = moves_of(stored, scheme)
+        if moves.to and not dry_run:
+            merged = await record_moves(conn, moves, day)
+    done.urls += len(stored)
+    done.moved += len(moves.kept)
+    done.merged += merged
+    done.dropped += len(moves.to) - len(moves.kept)
+    return next(reversed(stored))
 
 
 async def _record_scheme(conn: Connection, form_version: int, suffix_version: str) -> None:
@@ -120,39 +145,43 @@ async def _list_urls(conn: Connection, after: UrlKey, limit: int) -> dict[UrlKey
     return {UrlKey(*row[:3]): url_of(row[3:]) async for row in rows}
 
 
-async def _rekey_spam_links(pool: Pool, scheme: KeyScheme, batch: int, dry_run: bool, done: Rekeyed) -> None:
-    """Moves spam links by themselves: their URLs, as the pages give them, are stored nowhere else."""
-    after: tuple[int, ...] = (-1, 0, *BEFORE_ALL)
+async def _rekey_spam_links(
+    pool: Pool, scheme: KeyScheme, after: _Place, batch: int, done: Rekeyed, *, dry_run: bool
+) -> _Place | None:
+    """Moves spam links by themselves, a batch of them: their URLs, as the pages give them, are stored nowhere else."""
     names = ("wiki", "page", "bucket", "host_key", "url_key")
-    while True:
+    old, new = [], []
+    async with pool.connection() as conn:
+        await conn.execute(SQL["lock"])
+        given = {**dict(zip(names, after, strict=True)), "limit": batch}
+        rows = await (await conn.execute(SQL["list_spam_links"], given)).fetchall()
+        if not rows:
+            return None
+        for *place, url in rows:
+            renewed = scheme.renewed(url)
+            key = None if renewed is None else scheme.key(renewed)
+            if key != tuple(place[2:]):
+                old.append(place)
+                if key is not None:
+                    new.append([*place[:2], *key, url])
+        if not dry_run:
+            await conn.execute(SQL["delete_spam_links"], _transposed(names, old))
+            await conn.execute(SQL["record_spam_links"], _transposed((*names, "url"), new))
+    done.spam_links += len(old)
+    return tuple(rows[-1][:5])
+
+
+async def _rekey_originals(pool: Pool, scheme: KeyScheme, batch: int, again: Again) -> None:
+    """Computes anew what cited copies are copies of: their own URLs say it."""
+
+    async def record(after: UrlKey) -> UrlKey | None:
         async with pool.connection() as conn:
             await conn.execute(SQL["lock"])
-            given = {**dict(zip(names, after, strict=True)), "limit": batch}
-            rows = await (await conn.execute(SQL["list_spam_links"], given)).fetchall()
-            if not rows:
-                return
-            after = rows[-1][:5]
-            old, new = [], []
-            for *place, url in rows:
-                renewed = scheme.renewed(url)
-                key = None if renewed is None else scheme.key(renewed)
-                if key != tuple(place[2:]):
-                    old.append(place)
-                    if key is not None:
-                        new.append([*place[:2], *key, url])
-            done.spam_links += len(old)
-            if not dry_run:
-                await conn.execute(SQL["delete_spam_links"], _transposed(names, old))
-                await conn.execute(SQL["record_spam_links"], _transposed((*names, "url"), new))
+            return await record_originals(conn, after, scheme, limit=batch)
 
-
-async def _rekey_originals(pool: Pool, scheme: KeyScheme, batch: int) -> None:
-    """Computes anew what cited copies are copies of: their own URLs say it."""
     after: UrlKey | None = UrlKey(-1, -(2**63), -(2**63))
     while after is not None:
-        async with pool.connection() as conn:
-            await conn.execute(SQL["lock"])
-            after = await record_originals(conn, after, scheme, limit=batch)
+        after = await again(partial(record, after))
 
 
 async def _rekey_domain_reports(pool: Pool, scheme: KeyScheme) -> None:

@@ -1,0 +1,67 @@
+"""Commands of people that run for long: without a database they end at their start; later they wait for it."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from weboid.cli.database import open_store
+from weboid.cli.stopping import stop_signals, until
+from weboid.config import Config
+from weboid.errors import WeboidError
+from weboid.mechanism.again import Again, again_until
+from weboid.mechanism.disturbance import Disturbance
+
+if TYPE_CHECKING:
+    from weboid.store.db.pool import Pool
+
+log = logging.getLogger(__name__)
+
+_Result = TypeVar("_Result")
+
+_AWAY: Final = "waiting for the database; what was done is kept"
+
+
+@dataclass(frozen=True, slots=True)
+class LongWork:
+    """The store of such a command, and how its steps are done again while the database is away."""
+
+    pool: "Pool"
+    again: Again
+
+
+def patience_of(stopped: asyncio.Event) -> Again:
+    """How a command does steps again until it is stopped; that it waits for the database is logged once."""
+    return again_until(stopped, Disturbance(log, _AWAY))
+
+
+async def run_long(
+    config: Config,
+    work: Callable[[LongWork], Coroutine[Any, Any, _Result]],
+    *,
+    size: int,
+    name: str,
+    any_form: bool = False,
+) -> _Result:
+    """Opens the store for a command of that name, and does its work; a signal breaks the work off.
+
+    Raises StoreError if the database is away at the start, and WeboidError if the command was stopped.
+    """
+    stopped = asyncio.Event()
+    with stop_signals(stopped.set):
+        async with open_store(config, size=size, part=name, any_form=any_form) as pool:
+            return await run_to_its_end(work(LongWork(pool, patience_of(stopped))), stopped, name)
+
+
+async def run_to_its_end(work: Coroutine[Any, Any, _Result], stopped: asyncio.Event, name: str) -> _Result:
+    """What the work of a command of that name returns; raises WeboidError if `stopped` is set before."""
+    done: list[_Result] = []
+
+    async def run() -> None:
+        done.append(await work)
+
+    await until(stopped, run())
+    if not done:
+        raise WeboidError(f"{name} was stopped before its end: what it has done is kept; run it again for the rest")
+    return done[0]
