@@ -134,13 +134,13 @@ async def test_a_killed_restore_leaves_an_empty_store_that_can_be_restored(
     await _fill(database)
     assert (await _place(tmp_path, database).run("backup", "x.dump", "--day", "100")).status == 0
     here = _place(tmp_path, second_database)
-    before = all_rows(second_database)
+    before = all_rows(second_database, without={"key_form"})
     process = await here.start("restore", "x.dump", "--day", "100")
     # Its transaction is under way: the tables of before are dropped in it.
     await _seen(second_database, "weboid % restore", "backend_xid IS NOT NULL")
     os.kill(process.pid, signal.SIGKILL)
     await process.communicate()
-    assert all_rows(second_database) == before
+    assert all_rows(second_database, without={"key_form"}) == before
     done = await here.run("restore", "x.dump", "--day", "100")
     assert done.status == 0, done.err
     without = {*VOLATILE, "lease", "key_form"}

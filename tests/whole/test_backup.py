@@ -24,13 +24,13 @@ from weboid.store.backup.tables import VOLATILE
 from weboid.store.embedded.folder import Folder
 from weboid.store.embedded.server import open_server
 
-HOSTS, PATHS, A_PAGE = 100, 30, 30
+HOSTS, PATHS, A_PAGE = 60, 12, 12
 DAY = 100
 WORLD = World(
     {
         f"h{host}.demo": Host(
             paths={
-                f"/{path}": (Spell(0, Code(404) if path % 3 == 0 else Page(title=f"{path}")),) for path in range(PATHS)
+                f"/{path}": (Spell(0, Code(404) if host % 3 == 0 else Page(title=f"{path}")),) for path in range(PATHS)
             }
         )
         for host in range(HOSTS)
@@ -138,7 +138,7 @@ async def _verdicts(place: Place) -> set[str]:
                 page: dict[str, Any] = json.loads(await answer.text())
     finally:
         await _stop(process)
-    return {link["verdict"] for link in page["links"]}
+    return {link["verdict"] for each in page["pages"] for link in each["links"]}
 
 
 def _listens(port: int) -> bool:
