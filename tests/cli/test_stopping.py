@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import psycopg
 import pytest
 from support.commands import Place
 from support.ports import free_port
@@ -206,3 +207,31 @@ async def test_nohup_holds(place: Place, database: str) -> None:
     process.send_signal(signal.SIGTERM)
     status, said = await _ended(process)
     assert status == 0, said
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (("crawl",), 0),
+        (("maintain",), 2),
+        (("check-store",), 128 + signal.SIGTERM),
+        (("migrate",), 128 + signal.SIGTERM),
+    ],
+)
+async def test_a_stop_while_the_tables_are_brought_up_is_obeyed_at_once(
+    place: Place, empty_database: str, call: Sequence[str], expected: int
+) -> None:
+    place.environ["WEBOID_DATABASE"] = empty_database
+    async with await psycopg.AsyncConnection.connect(empty_database) as conn:
+        # As another program that migrates has it.
+        await conn.execute("SELECT pg_advisory_xact_lock(hashtextextended('weboid migration', 0))")
+        process = await place.start(*call)
+        async with asyncio.timeout(LIMIT_S):
+            while not (await (await conn.execute("SELECT FROM pg_locks WHERE NOT granted")).fetchall()):
+                await asyncio.sleep(0.05)
+        begun = asyncio.get_running_loop().time()
+        process.terminate()
+        status, said = await _ended(process)
+        assert asyncio.get_running_loop().time() < begun + 5
+    assert status == expected, said
+    assert "Traceback" not in said

@@ -49,8 +49,9 @@ async def run_long(
     Raises StoreError if the database is away at the start, and WeboidError if the command was stopped.
     """
     stopped = asyncio.Event()
-    with stop_signals(stopped.set):
-        async with open_store(config, size=size, part=name, any_form=any_form) as pool:
+    # Until the store is open a signal cancels the program (stoppable), so that it need not wait for other migrations.
+    async with open_store(config, size=size, part=name, any_form=any_form) as pool:
+        with stop_signals(stopped.set):
             return await run_to_its_end(work(LongWork(pool, patience_of(stopped))), stopped, name)
 
 
