@@ -163,7 +163,7 @@ async def _embedded(config: Config) -> AsyncIterator["Server"]:
     """The embedded server, started, and started again when it has died."""
     from weboid.store.embedded.server import open_server
 
-    starting = asyncio.create_task(asyncio.to_thread(open_server, config.data))
+    starting = asyncio.create_task(asyncio.to_thread(open_server, config.data, wal=config.embedded.wal))
     try:
         server = await asyncio.shield(starting)
     except asyncio.CancelledError:
