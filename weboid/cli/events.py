@@ -69,7 +69,7 @@ def command(config: Config, url: str | None, farm: str, once: bool, day: int | N
                 url=url,
                 once=once,
                 stopped=part.stopped,
-                again=patience_of(part.stopped),
+                again=patience_of(part.pool, part.stopped),
             )
 
     run_async(main())

@@ -52,7 +52,7 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, day: int |
 
     async def main() -> None:
         async with open_part(config, PartRole.FEED, size=2, lasting=repeat) as part:
-            again = patience_of(part.stopped)
+            again = patience_of(part.pool, part.stopped)
             if not repeat:
                 chosen = _chosen(config, wikis)
                 await until(part.stopped, feed_wikis(config, part.pool, chosen, today(), console, again))
