@@ -591,3 +591,23 @@ CREATE TABLE wiki_settings (
     text text,
     fault text NOT NULL DEFAULT ''
 );
+
+-- The newest good backup (O-9): of which moment, how many bytes in which file, all NULL = there is none; `why` = what the
+-- last try failed for, '' = it did not. One row, none before the first. Backups leave it out.
+CREATE TABLE backup (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    day smallint,
+    moment timestamptz,
+    bytes bigint,
+    place text,
+    why text NOT NULL DEFAULT ''
+);
+
+-- The JSON page that says which wikis are watched ([feed] watched), by its name, as it was last read (`seen`): `text` = the
+-- newest that is in force, NULL = none ever was; `fault` = why the page as it is now is not in force, '' = it is.
+CREATE TABLE watch_list (
+    source text PRIMARY KEY,
+    seen timestamptz NOT NULL,
+    text text,
+    fault text NOT NULL DEFAULT ''
+);

@@ -1,7 +1,7 @@
 """Asks the second vantage point from Toolforge: ``python toolforge/vantage.py user@host``, as WEBOID_CRAWL_VANTAGE.
 
-There is no disk for keys, and ssh refuses to work for a user id without a name, as pods have them: both keys come from
-variables. VANTAGE_KEY is the private one in base64, VANTAGE_HOST_KEY the public one of the host ("ssh-ed25519 AAAA…").
+There is no disk for keys, and ssh refuses to work for a user id without a name, as pods have it: so not ssh, but
+asyncssh asks, and both keys come from variables. VANTAGE_KEY is the private one in base64, VANTAGE_HOST_KEY the public one of the host ("ssh-ed25519 AAAA…").
 One law: nothing is asked of a host with another key.
 """
 
@@ -16,6 +16,7 @@ import asyncssh
 async def main(place: str) -> int:
     """Hands standard input to the other place, and its answer on; returns the status there, 1 if it ended otherwise."""
     user, _, host = place.rpartition("@")
+    os.environ.setdefault("LOGNAME", user)  # asyncssh, too, wants a name for whoever runs it
     host, _, port = host.partition(":")
     key = asyncssh.import_private_key(base64.b64decode(os.environ["VANTAGE_KEY"]))
     host_key = asyncssh.import_public_key(os.environ["VANTAGE_HOST_KEY"])

@@ -48,16 +48,22 @@ class Place:
     environ: dict[str, str] = field(default_factory=dict)
     started: list[asyncio.subprocess.Process] = field(default_factory=list)
 
-    async def start(self, *call: str) -> asyncio.subprocess.Process:
-        """Starts ``weboid`` with these words."""
+    async def start(
+        self, *call: str, before: Sequence[str] = (), terminal: int | None = None
+    ) -> asyncio.subprocess.Process:
+        """Starts ``weboid`` with these words, in a group of its own; `before`: by another program, such as timeout.
+
+        Its input and output are pipes, or a `terminal`.
+        """
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
+            *(*before, sys.executable),
             *("-m", "weboid", *call),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+            stdin=asyncio.subprocess.PIPE if terminal is None else terminal,
+            stdout=asyncio.subprocess.PIPE if terminal is None else terminal,
+            stderr=asyncio.subprocess.PIPE if terminal is None else terminal,
             env=self._environ(),
             cwd=self.folder,
+            process_group=0,
         )
         self.started.append(process)
         return process

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.own_environment import programs_of
 from support.webservice import DEAD, Site
 
 pytestmark = pytest.mark.long
 
-_REPOSITORY = Path(__file__).resolve().parents[2]
 _USE = """
 import json
 import sys
@@ -48,15 +48,6 @@ print(json.dumps(told))
 """A program that uses the client against a running service, and prints what it was told."""
 
 
-def programs() -> Path:
-    """The programs of the environment that makes clients; skips the test where there is none."""
-    given = os.environ.get("WEBOID_TEST_OPENAPI")
-    for place in [Path(given)] if given else [Path(sys.prefix) / "openapi", _REPOSITORY / ".venv" / "openapi"]:
-        if place.with_name(f"{place.name}.stamp").exists() or given:
-            return place / "bin"
-    pytest.skip("openapi-python-client is not installed: make .venv/openapi.stamp")
-
-
 async def run(folder: Path, *command: str | Path) -> str:
     """What a command prints, with what went wrong; it must succeed."""
     process = await asyncio.create_subprocess_exec(*map(str, command), cwd=folder, stdout=PIPE, stderr=STDOUT)
@@ -71,7 +62,7 @@ async def run(folder: Path, *command: str | Path) -> str:
 
 @pytest.mark.timeout(150)
 async def test_a_client_made_of_the_description_type_checks_and_works(site: Site, tmp_path: Path) -> None:
-    made = programs()
+    made = programs_of("openapi")
     # By itself it has ruff rewrite what it made, and newer ones spoil its types (PYI036).
     (tmp_path / "config.yaml").write_text("post_hooks: []\n")
     (tmp_path / "openapi.json").write_text((await site.fetch("/api/openapi.json"))[1], encoding="utf-8")

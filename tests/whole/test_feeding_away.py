@@ -90,24 +90,21 @@ WORKS: Final = {
 def write_dumps(folder: Path) -> None:
     """A wiki's dumps: its pages, and what links they have with three links each and with one."""
 
-    def written(name: str, table: str, columns: Sequence[str], rows: Iterator[str]) -> None:
-        head = "".join(f"  `{column}` int(10) NOT NULL,\n" for column in columns)
-        text = f"CREATE TABLE `{table}` (\n{head}  PRIMARY KEY (`{columns[0]}`)\n) ENGINE=InnoDB;\n"
-        text += f"INSERT INTO `{table}` VALUES\n" + ",\n".join(rows) + ";\n"
+    def written(name: str, table: str, numbers: str, texts: str, rows: Iterator[str]) -> None:
+        columns = [f"`{column}` int(10)" for column in numbers.split()]
+        columns += [f"`{column}` varbinary(255)" for column in texts.split()]
+        head, body = ",\n  ".join(columns), ",\n".join(rows)
+        text = f"CREATE TABLE `{table}` (\n  {head}\n) ENGINE=InnoDB;\nINSERT INTO `{table}` VALUES\n{body};\n"
         (folder / name).write_text(text, encoding="utf-8")
 
-    names = [
-        f"page_{name}"
-        for name in ["id", "namespace", "title", "is_redirect", "latest", "links_updated", "content_model"]
-    ]
     pages = range(1, _PAGES + 1)
-    rows = (f"({page},0,'Page_{page}',0,1,'20260102030405','wikitext')" for page in pages)
-    written("page.sql", "page", names, rows)
+    rows = (f"({page},0,0,1,'Page_{page}','20260102030405','wikitext')" for page in pages)
+    numbers = "page_id page_namespace page_is_redirect page_latest"
+    written("page.sql", "page", numbers, "page_title page_links_updated page_content_model", rows)
     for links in (1, 3):
         each = ((page, link) for page in pages for link in range(links))
         rows = (f"({page * 10 + link},{page},'http://demo.h{page % 97}.','/{page}/{link}')" for page, link in each)
-        names = ["el_id", "el_from", "el_to_domain_index", "el_to_path"]
-        written(f"links{links}.sql", "externallinks", names, rows)
+        written(f"links{links}.sql", "externallinks", "el_id el_from", "el_to_domain_index el_to_path", rows)
 
 
 def _beside(url: Url) -> UrlKey:

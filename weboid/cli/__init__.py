@@ -37,9 +37,12 @@ _COMMANDS: Final = {
     "show": "Shows what is known of a URL or of the links of a page.",
     "maintain": "Deletes what has expired, checks the store, raises and lowers alarms.",
     "check-store": "Looks for what contradicts itself in the database, and repairs what can be derived.",
+    "backup": "Writes all that the database knows to a file, while everything goes on.",
+    "restore": "Puts a backup into an empty database.",
     "gadget": "Writes the pages of the gadget for a wiki, or saves them there.",
     "config": "Prints a sample of the configuration, what holds now, or what is wrong with it.",
     "migrate": "Brings the database up to this version.",
+    "upgrade": "Brings the embedded database to a newer major version of PostgreSQL.",
     "rekey": "Moves everything to the keys of this version, after a change of URL form or suffix list.",
 }
 

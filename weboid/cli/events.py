@@ -15,9 +15,10 @@ from weboid.cli.arguments import named_wiki, open_source
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.lists import record_named
 from weboid.cli.longwork import patience_of
-from weboid.cli.part import open_part
+from weboid.cli.part import RunningPart, open_part
 from weboid.cli.process import run_async
 from weboid.cli.stopping import until
+from weboid.cli.watched import watching
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WMF
 from weboid.errors import ConfigError, WeboidError
@@ -52,27 +53,41 @@ def command(config: Config, url: str | None, farm: str, once: bool, day: int | N
 
     Links that edits add are stored at once; new, moved and restored pages are read again a little later.
     """
-    wikis = [wiki for wiki in config.wikis if wiki.name.farm == farm]
-    if not wikis:
+    if not config.feed.watched and not _of_farm(config, farm):
         raise ConfigError(f'no wiki of {farm} is configured: add [wiki."dewiki@{farm}"] to weboid.toml')
     console = Console(stderr=True, soft_wrap=True)
 
     async def main() -> None:
         async with open_part(config, PartRole.EVENTS, size=4, lasting=not once) as part:
-            await follow_events(
-                config,
-                part.pool,
-                wikis,
-                today=clock(day),
-                now=moment_now,
-                console=console,
-                url=url,
-                once=once,
-                stopped=part.stopped,
-                again=patience_of(part.pool, part.stopped),
-            )
+            await until(part.stopped, follow(part))
+
+    async def follow(part: RunningPart) -> None:
+        again = patience_of(part.pool, part.stopped)
+        is_changed = True
+        while is_changed:
+            async with watching(config, part.pool, part.stopped, clock(day), again) as (watched, ended):
+                if wikis := _of_farm(watched, farm):
+                    await follow_events(
+                        watched,
+                        part.pool,
+                        wikis,
+                        today=clock(day),
+                        now=moment_now,
+                        console=console,
+                        url=url,
+                        once=once,
+                        stopped=ended,
+                        again=again,
+                    )
+                elif not once:
+                    await ended.wait()
+                is_changed = ended.is_set()
 
     run_async(main())
+
+
+def _of_farm(config: Config, farm: str) -> list[WikiConfig]:
+    return [wiki for wiki in config.wikis if wiki.name.farm == farm]
 
 
 async def follow_events(

@@ -16,6 +16,7 @@ from weboid.cli.longwork import LongWork, run_long
 from weboid.cli.passes import changes
 from weboid.cli.passes import command as page_pass
 from weboid.cli.process import run_async
+from weboid.cli.watched import command as watched
 from weboid.cli.wikis import command as wikis
 from weboid.config import Config
 from weboid.errors import ConfigError
@@ -34,6 +35,7 @@ def command() -> None:
 
 command.add_command(page_pass)
 command.add_command(events)
+command.add_command(watched)
 command.add_command(wikis)
 
 

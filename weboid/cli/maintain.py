@@ -9,6 +9,7 @@ from typing import Final
 import click
 from rich.console import Console
 
+from weboid.cli.backup import dsn_of, runner_of, transfer
 from weboid.cli.check_store import print_breaches, progress
 from weboid.cli.console import bar
 from weboid.cli.days import clock, day_option
@@ -23,6 +24,7 @@ from weboid.core.record.pace import Pace
 from weboid.core.record.policy import Policy
 from weboid.errors import StoreError
 from weboid.maintain.alarms import watch
+from weboid.maintain.backup import BackupPlan, back_up_daily
 from weboid.maintain.consistency import watch_store
 from weboid.maintain.dataset import publish
 from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, expire, planned
@@ -102,6 +104,7 @@ async def _once(
     await refresh_all_settings(config, pool, day, console, again)
     pace = await again(partial(_keep_pace, pool, config, day))
     console.print(f"day {day}: working links are checked every {pace.interval} days")
+    await again(partial(_back_up, console, pool, config, day))
     for alarm in await again(partial(_watch, pool, day)):
         about = f" {alarm.subject}" if alarm.subject else ""
         console.print(f"alarm {alarm.kind}{about}, since {iso(alarm.since)}: {alarm.detail}", style="red", markup=False)
@@ -165,6 +168,16 @@ async def _publish(console: Console, pool: Pool, day: int, again: Again) -> None
 
         if await again(partial(publish, pool, day, show=show)):
             console.print(f"day {day}: the public data set is made")
+
+
+async def _back_up(console: Console, pool: Pool, config: Config, day: int) -> None:
+    """Makes the backup of the day, if a folder is configured."""
+    folder, keep = config.backup.folder, config.backup.keep
+    plan = BackupPlan(folder, keep, dsn_of(config), runner_of(config)) if folder else None
+    with transfer(console) as show:
+        made = await back_up_daily(pool, plan, day, show=show)
+    if made is not None:
+        console.print(f"day {day}: {made.place}: {made.bytes:,} bytes, read back whole", markup=False)
 
 
 def _print_held(console: Console, plan: ExpiryPlan) -> None:

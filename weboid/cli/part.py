@@ -25,6 +25,7 @@ from weboid.cli.stopping import stop_signals
 from weboid.config import Config
 from weboid.errors import StoreAway, StoreError, WeboidError
 from weboid.mechanism.background import in_background
+from weboid.mechanism.ending import is_stopped_within
 from weboid.store.schedule.part import PartProcess, PartRole, SeenPart, delete_part, record_seen, take_role
 
 if TYPE_CHECKING:
@@ -81,8 +82,9 @@ async def open_part(
     """Opens the store for one part, `size` connections at most and one for its sign of life; the other limits are
     those of `open_store`.
 
-    A `lasting` part runs until it is stopped, and has its role alone if that is exclusive: it waits for another one to
-    end, or to have been silent for `EXPIRY_S`; ``up`` does not wait. So it does for a database that is away. Raises StoreError, WeboidError.
+    A `lasting` part runs until it is stopped, waits for a database that is away, and has its role alone if that is
+    exclusive: it waits for another one to end, or to have been silent for `EXPIRY_S`; ``up`` does not. Stopped
+    meanwhile, it raises click's Exit(0). Raises StoreError, WeboidError.
     """
     stopped = asyncio.Event()
     process = PartProcess(
@@ -91,7 +93,7 @@ async def open_part(
     async with AsyncExitStack() as stack:
         opening = stack.enter_context(_orders(stopped))
         await stack.enter_async_context(in_background(tell_alive()))
-        with opening.until_open():
+        with opening.until_open(is_cut_off=not lasting):
             pool = await stack.enter_async_context(
                 open_store(
                     config,
@@ -108,6 +110,9 @@ async def open_part(
             sign = _SignOfLife(part, process)
             if lasting and role.is_exclusive:
                 await sign.take()
+                if stopped.is_set():
+                    await sign.leave()
+                    raise click.exceptions.Exit(0)
         # A second part of an exclusive role that works once, beside the lasting one, has no row.
         if lasting or not role.is_exclusive:
             await stack.enter_async_context(sign.shown())
@@ -133,9 +138,12 @@ class _Orders:
             self.task.cancel()
 
     @contextmanager
-    def until_open(self) -> Iterator[None]:
-        """A block that an order to stop cancels, so that all that was opened is closed; raises click's Exit then."""
-        self.task = asyncio.current_task()
+    def until_open(self, *, is_cut_off: bool) -> Iterator[None]:
+        """A block that an order to stop cancels, so that all that was opened is closed; raises click's Exit then.
+
+        Not `is_cut_off`: it looks at `stopped` itself. To be cancelled twice would leave what it has begun.
+        """
+        self.task = asyncio.current_task() if is_cut_off else None
         try:
             yield
         except asyncio.CancelledError:
@@ -173,7 +181,7 @@ class _SignOfLife:
         self._process = process
 
     async def take(self) -> None:
-        """Waits for the exclusive role; for ``up`` raises WeboidError if another one runs."""
+        """Waits for the exclusive role, or a stop; for ``up`` raises WeboidError if another one runs."""
         told = ""
         while other := await self._other():
             if self._part.role is PartRole.UP and (other.silent_s < _ALIVE_S or self._is_here(other)):
@@ -183,18 +191,20 @@ class _SignOfLife:
                 log.warning("another %s runs: %s; waiting for it to end", self._process.role.value, _named(other))
                 self._part.tell_ready()
             self._part.tell(f"waits for another one: {_named(other)}")
-            await asyncio.sleep(_LOOK_S)
+            await is_stopped_within(self._part.stopped, _LOOK_S)
+        self._part.tell("")
 
     async def _other(self) -> SeenPart | None:
-        """Who has the role; None: this process has taken it."""
-        while True:
+        """Who has the role; None: this process has taken it, or is stopped."""
+        while not self._part.stopped.is_set():
             try:
                 async with self._part.pool.connection() as conn:
                     return await take_role(conn, self._process, self._is_gone)
             except StoreAway as error:
                 log.debug("the role waits for the database: %s", error)
             # Whoever has the role could not be seen meanwhile, and is given the time to write first.
-            await asyncio.sleep(2 * _SEEN_S)
+            await is_stopped_within(self._part.stopped, 2 * _SEEN_S)
+        return None
 
     def _is_here(self, other: SeenPart) -> bool:
         return other.machine == self._process.machine and is_running(other.pid)
@@ -209,9 +219,13 @@ class _SignOfLife:
             async with in_background(self._beat()):
                 yield
         finally:
-            with suppress(StoreError, TimeoutError):
-                async with asyncio.timeout(_FAREWELL_S), self._part.pool.connection(_FAREWELL_S) as conn:
-                    await delete_part(conn, self._process)
+            await self.leave()
+
+    async def leave(self) -> None:
+        """Takes the row away, if the database is there; else it is silent from now on."""
+        with suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(_FAREWELL_S), self._part.pool.connection(_FAREWELL_S) as conn:
+                await delete_part(conn, self._process)
 
     async def _beat(self) -> None:
         while True:

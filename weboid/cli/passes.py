@@ -18,6 +18,7 @@ from weboid.cli.longwork import patience_of
 from weboid.cli.part import open_part
 from weboid.cli.process import run_async
 from weboid.cli.stopping import until
+from weboid.cli.watched import with_watched
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName
 from weboid.errors import ConfigError, SourceError, WeboidError
@@ -48,19 +49,24 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, day: int |
     today = clock(day)
     config: Config = ctx.obj
     read_again: Callable[[], Config] = ctx.meta[READ_CONFIG]
-    _chosen(config, wikis)
+    if wikis or not config.feed.watched:
+        _chosen(config, wikis)
 
     async def main() -> None:
         async with open_part(config, PartRole.FEED, size=2, lasting=repeat) as part:
             again = patience_of(part.pool, part.stopped)
             if not repeat:
-                chosen = _chosen(config, wikis)
-                await until(part.stopped, feed_wikis(config, part.pool, chosen, today(), console, again))
+                await until(part.stopped, _once(config, part.pool, wikis, today(), console, again))
             failed: set[WikiName] = set()
             while repeat and not part.stopped.is_set():
                 await until(part.stopped, next_pass(read_again, part.pool, wikis, today(), console, failed, again))
 
     run_async(main())
+
+
+async def _once(config: Config, pool: Pool, wikis: tuple[str, ...], day: int, console: Console, again: Again) -> None:
+    watched = await again(partial(with_watched, config, pool, day))
+    await feed_wikis(watched, pool, _chosen(watched, wikis), day, console, again)
 
 
 async def next_pass(
@@ -77,7 +83,7 @@ async def next_pass(
     Wikis that have `failed` are tried again after the pause, so that they do not delay the others.
     """
     try:
-        config = read_again()
+        config = await again(partial(with_watched, read_again(), pool, day))
         chosen = _chosen(config, wikis)
         for wiki in await again(partial(_due, config, pool, chosen, day)):
             if wiki.name not in failed:

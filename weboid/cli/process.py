@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import getpass
 import os
 import platform
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 
 import click
 
-from weboid.cli.stopping import stoppable
+from weboid.cli.stopping import ignore_repeats, stoppable
 from weboid.config import Config
 
 _GARBAGE = 50_000
@@ -20,14 +21,28 @@ _GARBAGE = 50_000
 
 def run_async(main: Any) -> Any:
     """Runs a coroutine on uvloop, or on asyncio's own loop if that is not installed; signals to stop cancel it."""
+    _name_the_user()
     # Thousands of visits under way are no garbage, and scanning them again and again costs time.
     gc.freeze()
     gc.set_threshold(_GARBAGE)
     try:
         import uvloop
     except ImportError:
-        return asyncio.run(stoppable(main))
-    return uvloop.run(stoppable(main))
+        run = asyncio.run
+    else:
+        run = uvloop.run
+    try:
+        return run(stoppable(main))
+    finally:
+        ignore_repeats()
+
+
+def _name_the_user() -> None:
+    """Names whoever runs this where the user id has no name, as in containers: the SSH library refuses to work there."""
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):
+        add_to_environment("LOGNAME", "weboid")
 
 
 def own_call(ctx: click.Context, config: Config) -> list[str]:

@@ -40,17 +40,18 @@ class StopOrder:
         """Begins to heed signals. Not by the loop's own handlers: when it closes, they go before the program ends."""
         for kind, before in self._before.items():
             if kind != signal.SIGHUP or before != signal.SIG_IGN:
-                signal.signal(kind, self._on_signal)
+                signal.signal(kind, self.on_signal)
 
     def close(self) -> None:
         """Ends the block; if no signal has come, they mean what they did before."""
         if self.kind is not None:
             return
         for kind, before in self._before.items():
-            if signal.getsignal(kind) == self._on_signal:  # else a block within has had an order
+            if signal.getsignal(kind) == self.on_signal:  # else a block within has had an order
                 signal.signal(kind, before)
 
-    def _on_signal(self, kind: int, _: FrameType | None) -> None:
+    def on_signal(self, kind: int, _: FrameType | None) -> None:
+        """The handler."""
         if kind == signal.SIGHUP:
             self._leave_terminal()
         if self.kind is None:
@@ -91,6 +92,13 @@ def _tell() -> None:
     click.echo(_TOLD, err=True)
 
 
+def ignore_repeats() -> None:
+    """After an order to stop, at the end of the program: Python gives signals up a while before it has ended."""
+    for kind in _KINDS:
+        if getattr(signal.getsignal(kind), "__func__", None) is StopOrder.on_signal:
+            signal.signal(kind, signal.SIG_IGN)
+
+
 async def stoppable(main: Coroutine[Any, Any, Any]) -> Any:
     """Runs a command; a signal to stop cancels it, so that all that it has opened is closed, and ends the program.
 
@@ -111,10 +119,12 @@ async def stoppable(main: Coroutine[Any, Any, Any]) -> Any:
 async def until(stopped: asyncio.Event, *works: Coroutine[Any, Any, object]) -> None:
     """Runs all of the works until one ends or `stopped` is set; what one raised is raised."""
     doing = [asyncio.create_task(work) for work in (*works, stopped.wait())]
-    await asyncio.wait(doing, return_when="FIRST_COMPLETED")
-    for task in doing:
-        task.cancel()
-    ends = await asyncio.gather(*doing, return_exceptions=True)
+    try:
+        await asyncio.wait(doing, return_when="FIRST_COMPLETED")
+    finally:
+        for task in doing:
+            task.cancel()
+        ends = await asyncio.gather(*doing, return_exceptions=True)
     for end in ends:
         if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
             raise end

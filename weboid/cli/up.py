@@ -34,9 +34,9 @@ def command(ctx: click.Context) -> None:
     config: Config = ctx.obj
     require_save_keys(config)  # Else one of the parts would fail again and again.
     parts = {"web": ["serve"], "crawl": ["crawl"], "archive": ["archive"], "maintain": ["maintain", "--repeat"]}
-    if config.wikis:
+    if config.wikis or config.feed.watched:
         parts["feed"] = ["feed", "pass", "--repeat"]
-        if any(wiki.name.farm == WMF.name for wiki in config.wikis):
+        if config.feed.watched or any(wiki.name.farm == WMF.name for wiki in config.wikis):
             parts["events"] = ["feed", "events"]
     else:
         click.echo('no wiki is configured: add [wiki."dewiki@WMF"] to weboid.toml, or use weboid feed', err=True)

@@ -27,6 +27,7 @@ from weboid.config.sections import (
     WebConfig,
     WikiConfig,
 )
+from weboid.config.tables import read_wikis
 
 __all__ = [
     "MOST_WORKERS",
@@ -50,6 +51,7 @@ __all__ = [
     "effective_lines",
     "load_config",
     "read_config",
+    "read_wikis",
     "sample",
     "variable",
 ]

@@ -138,7 +138,14 @@ _KINDS: Final[Mapping[str, Any]] = {
     "countries": tuple[str, ...],
     "languages": tuple[str, ...],
 }
-_OTHERS: Final = (CONFIG_VARIABLE, "WEBOID_TOKEN", "WEBOID_SERVICE", "WEBOID_WIKI_USER", "WEBOID_WIKI_PASSWORD")
+_OTHERS: Final = (
+    CONFIG_VARIABLE,
+    "WEBOID_DATABASE_SILENCE_S",
+    "WEBOID_TOKEN",
+    "WEBOID_SERVICE",
+    "WEBOID_WIKI_USER",
+    "WEBOID_WIKI_PASSWORD",
+)
 """What other commands and the scripts read."""
 _OTHER_PREFIXES: Final = ("WEBOID_TEST_", "WEBOID_BENCHMARK_")
 _LINK: Final = re.compile(

@@ -352,12 +352,19 @@ def test_a_link_in_the_place_of_the_socket_folder_is_refused(server_folder: Path
 # Refusals say what to do
 
 
-def test_a_folder_made_by_another_version_is_refused_and_left_as_it_is(data: Path) -> None:
-    version = data / "postgres/PG_VERSION"
-    version.write_text("14\n")
-    with pytest.raises(StoreError, match=r"made by PostgreSQL 14, which is not here.*install PostgreSQL 14"):
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        (14, r"made by PostgreSQL 14, and here is \d+: run `weboid upgrade`"),
+        (99, r"made by PostgreSQL 99, which is not here.*install PostgreSQL 99"),
+    ],
+)
+def test_a_folder_made_by_another_version_is_refused_and_left_as_it_is(data: Path, version: int, message: str) -> None:
+    file = data / "postgres/PG_VERSION"
+    file.write_text(f"{version}\n")
+    with pytest.raises(StoreError, match=message):
         open_server(data)
-    assert version.read_text() == "14\n"
+    assert file.read_text() == f"{version}\n"
 
 
 def test_without_postgresql_the_message_tells_what_to_install(

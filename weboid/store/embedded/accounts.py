@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from weboid.errors import StoreError
 
@@ -41,7 +41,12 @@ class SystemAccount:
         return self.uid != os.geteuid()
 
     def run(
-        self, command: list[str | Path], *, cwd: Path = Path("/"), env: Mapping[str, str] | None = None
+        self,
+        command: list[str | Path],
+        *,
+        cwd: Path = Path("/"),
+        env: Mapping[str, str] | None = None,
+        stdin: IO[bytes] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Runs a command to its end as this account, with its status and output; raises OSError if it cannot start.
 
@@ -51,7 +56,7 @@ class SystemAccount:
             command,
             cwd=cwd,
             env={"LC_ALL": "C", "PATH": os.defpath, **(env or {})},
-            stdin=subprocess.DEVNULL,
+            stdin=stdin or subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             encoding="utf-8",

@@ -9,12 +9,11 @@ import os
 import re
 import stat
 from collections.abc import Callable, Collection
-from contextlib import suppress
 from typing import Final
 
 from weboid.errors import StoreError
 from weboid.store.embedded.accounts import name_of
-from weboid.store.embedded.folder import Folder
+from weboid.store.embedded.folder import Folder, replace_file
 
 log = logging.getLogger(__name__)
 
@@ -76,8 +75,11 @@ def mapped(ident: bytes, names: Collection[str]) -> bytes:
     return ident + (b"" if not ident or ident.endswith(b"\n") else b"\n") + block + b"\n"
 
 
-def _read(folder: Folder, name: str) -> bytes:
-    """A file of the cluster. Its account may have written it: no link is followed, and nothing but a file is read."""
+def read(folder: Folder, name: str) -> bytes:
+    """A file of the cluster. Its account may have written it: no link is followed, and nothing but a file is read.
+
+    Raises OSError, StoreError.
+    """
     path = folder.cluster / name
     with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode) or len(text := file.read(_MOST_BYTES)) == _MOST_BYTES:
@@ -91,19 +93,10 @@ def _rewrite(folder: Folder, name: str, change: Callable[[bytes], bytes]) -> boo
     A file that is not there stays so: an operator may have told PostgreSQL to look for it elsewhere.
     """
     try:
-        before = _read(folder, name)
+        before = read(folder, name)
     except FileNotFoundError:
         return False
     if (text := change(before)) == before:
         return False
-    path = folder.cluster / name
-    fresh = path.with_suffix(".conf.fresh")
-    with suppress(FileNotFoundError):
-        fresh.unlink()
-    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as file:
-        file.write(text)
-        os.fchown(file.fileno(), folder.account.uid, folder.account.gid)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+    replace_file(folder.cluster / name, text, folder.account)
     return True

@@ -5,7 +5,7 @@ while the server's account is another, so nothing that this account can write is
 
 It holds ``postgres/`` (the cluster, with ``server.log``), ``socket/``, ``start.lock`` (held while a server is started
 or stopped), ``users.lock`` (shared by all programs that use the server: the kernel frees it when one is killed) and
-perhaps ``programs/``.
+perhaps ``programs/``, and ``making/`` while a cluster is upgraded or restored.
 """
 
 import contextlib
@@ -13,9 +13,11 @@ import fcntl
 import hashlib
 import os
 import re
+import shutil
 import stat
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psycopg
@@ -27,6 +29,7 @@ from weboid.store.embedded.accounts import SystemAccount, server_account
 SOCKET = ".s.PGSQL.5432"
 _SOCKET_PATH_BYTES = 103  # macOS; Linux has four more
 _TEXT_BYTES = 4 << 20
+_ENDING_S = 10.0
 _FULL = r"No space left|quota exceeded"
 _ELSEWHERE = "choose another folder (--data or WEBOID_DATA)"
 
@@ -37,12 +40,16 @@ class Folder:
 
     data: Path
     account: SystemAccount
+    socket: str = "socket"
+    """Where the socket's folder is below the data folder."""
+    wal: Path | None = None
+    """Where the server archives its log of writes (``store/embedded/archiving``), None = nowhere."""
 
     @classmethod
-    def of(cls, data: Path) -> "Folder":
+    def of(cls, data: Path, wal: Path | None = None) -> "Folder":
         """The folder at a path, which need not exist yet; raises StoreError if root has no account to run a server."""
         data = Path(os.path.abspath(data))
-        return cls(data, server_account(data / "postgres"))
+        return cls(data, server_account(data / "postgres"), wal=wal and Path(os.path.abspath(wal)))
 
     @property
     def cluster(self) -> Path:
@@ -65,13 +72,29 @@ class Folder:
         return self.data / "users.lock"
 
     @property
+    def making(self) -> "Folder":
+        """The data folder in which a cluster is made that is to take the place of this one's; it is temporary."""
+        return Folder(self.data / "making", self.account)
+
+    @property
+    def aside(self) -> "Folder":
+        """This folder with a socket that nobody else knows: its server is for an upgrade alone."""
+        return replace(self, socket="making/old")
+
+    @property
+    def finished(self) -> Path:
+        """The name of a made cluster once it is complete, until it takes the place of the old one."""
+        return self.making.data / "finished"
+
+    @property
     def sockets(self) -> Path:
         """``socket/``; or a folder in /tmp where that path is too long for a socket or has special characters."""
-        inside = self.data / "socket"
+        inside = self.data / self.socket
         fits = len(os.fsencode(inside / SOCKET)) <= _SOCKET_PATH_BYTES
         if fits and re.fullmatch(r"[\w./+-]+", str(inside), re.ASCII):
             return inside
-        name = hashlib.blake2b(os.fsencode(self.data), digest_size=8).hexdigest()
+        of = self.data if self.socket == "socket" else inside
+        name = hashlib.blake2b(os.fsencode(of), digest_size=8).hexdigest()
         return Path(f"/tmp/weboid-{self.account.uid}-{name}")
 
     def dsn(self, user: str = "weboid", database: str = "weboid") -> str:
@@ -147,6 +170,35 @@ def hand_over(path: Path, account: SystemAccount) -> None:
         for name in (*folders, *files):
             os.chown(name, account.uid, account.gid, dir_fd=folder, follow_symlinks=False)
         os.fchown(folder, account.uid, account.gid)
+
+
+def replace_file(path: Path, text: bytes, account: SystemAccount) -> None:
+    """Writes a file of an account, which may write its folder, too: whole or not at all, and no link is followed."""
+    fresh = path.with_name(f"{path.name}.fresh")
+    with contextlib.suppress(FileNotFoundError):
+        fresh.unlink()
+    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as file:
+        file.write(text)
+        os.fchown(file.fileno(), account.uid, account.gid)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+
+
+def remove_tree(path: Path) -> None:
+    """Removes a folder, also while a program that is just ending still writes there; raises OSError."""
+    end = time.monotonic() + _ENDING_S
+    while path.exists():
+        shutil.rmtree(path, ignore_errors=time.monotonic() < end)
+
+
+def sync_folder(path: Path) -> None:
+    """Brings the names in a folder to the disk."""
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 @contextlib.contextmanager

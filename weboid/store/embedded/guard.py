@@ -17,6 +17,8 @@ from weboid.errors import StoreError
 from weboid.store.embedded.server import stop_server
 
 _LOOK_S: Final = 0.5
+_SETTLED_S: Final = 3.0
+"""Seconds without a server: the program may have been killed while it started one, which pg_ctl then does alone."""
 _LAST_S: Final = 60.0
 """Seconds after the end of the line in which all parts have ended, too; who uses the server then is somebody else."""
 
@@ -29,6 +31,7 @@ async def open_guard(data: Path) -> AsyncIterator[None]:
         *(sys.executable, "-m", __name__, str(data)),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
         start_new_session=True,
     )
     try:
@@ -46,10 +49,14 @@ def guard(data: Path) -> None:
         signal.signal(kind, signal.SIG_IGN)
     sys.stdin.buffer.read()
     end = time.monotonic() + _LAST_S
-    while time.monotonic() < end:
-        with suppress(StoreError):
-            if stop_server(data):
-                return
+    used = time.monotonic()
+    while (now := time.monotonic()) < min(end, used + _SETTLED_S):
+        try:
+            is_stopped = stop_server(data)
+        except StoreError:
+            is_stopped = False
+        if not is_stopped:
+            used = now
         time.sleep(_LOOK_S)
 
 

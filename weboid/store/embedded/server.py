@@ -25,6 +25,7 @@ from weboid.store.embedded.entry import admit
 from weboid.store.embedded.folder import Folder, locked, share_of, text_of
 from weboid.store.embedded.postmaster import ServerState, end_fast, find_state, is_leaving, reload, server_pid, stop
 from weboid.store.embedded.starting import start
+from weboid.store.embedded.unfinished import settle
 
 log = logging.getLogger(__name__)
 
@@ -79,23 +80,24 @@ class Server:
         self.close()
 
 
-def open_server(data: Path, given_up: Event | None = None) -> Server:
+def open_server(data: Path, given_up: Event | None = None, *, wal: Path | None = None) -> Server:
     """Finds the server of a data folder, or makes and starts it, and takes a share in it (architecture §2). Blocks.
 
     It has no TCP port; its socket is in a folder that only its account can enter, and it lets in only the users of
     ``store/embedded/entry``. Raises StoreError with what to do; StoreAway if waiting helps, and soon after `given_up`
-    is set (by another thread).
+    is set (by another thread). A server that is started here archives its log of writes into ``wal``.
     """
-    folder = Folder.of(data)
+    folder = Folder.of(data, wal)
     with folder.faults_told():
         folder.make()
         bringing = _Bringing(folder, given_up or Event())
         while True:
             with bringing.decided():
+                settle(folder)
                 if bringing.is_ready():
                     if admit(folder):
                         reload(folder)
-                    _make_database(folder)
+                    make_database(folder)
                     return Server(folder, share_of(folder.users_lock))
             bringing.wait()
 
@@ -185,7 +187,7 @@ class _Bringing:
             raise StoreAway(f"stopped before the database in {self._folder.data} answered")
 
 
-def _make_database(folder: Folder) -> None:
+def make_database(folder: Folder) -> None:
     """Makes the role and the database ``weboid`` if they are missing; an ordinary role, as on an operator's server."""
     with psycopg.connect(folder.dsn("postgres", "postgres"), autocommit=True) as connection:
         if not connection.execute("SELECT FROM pg_roles WHERE rolname = 'weboid'").rowcount:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from weboid.store.embedded.archiving import archive_settings
 from weboid.store.embedded.cluster import make_cluster
 from weboid.store.embedded.entry import admit
 from weboid.store.embedded.folder import SOCKET, Folder, text_of
@@ -29,7 +30,7 @@ def start(folder: Folder) -> bool:
     programs = find_programs(folder.account, folder.data, made_by)
     if made_by is None:
         make_cluster(folder, programs)
-    return run_server(folder, programs, wait_s=_WAIT_S)
+    return run_server(folder, programs, archive_settings(folder, programs), wait_s=_WAIT_S)
 
 
 def run_server(

@@ -19,6 +19,7 @@ from weboid.store.db.statements import statements
 from weboid.store.pages.spam import FARM, UNAPPLIED, ListKind
 from weboid.store.schedule.pace import BigHost, find_checks_a_day, find_pace, list_big_hosts
 from weboid.store.upkeep.alarm import Alarm, list_alarms
+from weboid.store.upkeep.last_backup import GoodBackup, find_last_backup
 
 SQL: Final = statements("lists/health")
 DAYS: Final = 30
@@ -114,6 +115,8 @@ class Health:
     """Archives that were ever asked, one for each kind of requests."""
     copy_queue: dict[Rank, QueueLength] = field(default_factory=dict)
     """Links waiting for a look-up in archives."""
+    backup: GoodBackup | None = None
+    """The newest good backup (O-9)."""
 
 
 async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: Bounds = DEFAULT_BOUNDS) -> Health:
@@ -140,6 +143,7 @@ async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: 
         big_hosts=tuple(await list_big_hosts(conn)),
         services=tuple(await list_services(conn)),
         copy_queue=await count_queue(conn, limit=bounds.due),
+        backup=(await find_last_backup(conn)).good,
     )
 
 

@@ -28,7 +28,7 @@ from weboid.web.health.reader import PUBLIC_DETAILS
 from weboid.web.health.worker_share import WorkersCollector, WorkerShare
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
-KINDS: Final = (*sorted(PUBLIC_DETAILS), "archive-saving", "spam-lines")
+KINDS: Final = (*sorted(PUBLIC_DETAILS), "archive-saving", "backup", "spam-lines", "watched")
 """Kinds of alarms that are reported with 0 while there is none."""
 
 _LAG_OF_S: Final = 60.0
@@ -189,6 +189,10 @@ def _others(status: Health) -> Iterator[Metric]:
     for streams, lag_s in status.streams.items():
         lag.add_metric((streams,), lag_s)
     yield lag
+    if status.backup is not None:
+        age_s = (status.moment - status.backup.moment).total_seconds()
+        yield _gauge("weboid_backup_age_seconds", "Age of the newest good backup.", age_s)
+        yield _gauge("weboid_backup_bytes", "Size of the newest good backup.", status.backup.bytes)
     unusable = GaugeMetricFamily(
         "weboid_spam_lines_unusable", "Lines of a spam list that cannot be run.", labels=("list", "kind")
     )

@@ -53,6 +53,7 @@ _ALARMS: Final = {
     "spam-lines": "weboid-status-alarm-spam-lines",
     "partial-loss": "weboid-status-alarm-partial-loss",
     "clock": "weboid-status-alarm-clock",
+    "watched": "weboid-status-alarm-watched",
     "loop-lag": "weboid-status-alarm-loop-lag",
     "offline": "weboid-status-alarm-offline",
     "store": "weboid-status-alarm-store",
@@ -60,6 +61,7 @@ _ALARMS: Final = {
     "archive-rests": "weboid-status-alarm-archive-rests",
     "archive-down": "weboid-status-alarm-archive-down",
     "snapshots": "weboid-status-alarm-snapshots",
+    "backup": "weboid-status-alarm-backup",
 }
 _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-status-white"}
 

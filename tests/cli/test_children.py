@@ -1,0 +1,125 @@
+"""Children that are kept running: real processes that die, hang, are stopped, or outlive their parent."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import pytest
+from support.processes import is_running
+
+from weboid.cli.children import Child, Keeper, start_child
+
+CHILD = """
+import signal, sys, time
+from weboid.cli.line import ParentLine
+line = ParentLine(int(sys.argv[1].removeprefix("--line=")))
+line.watch()
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+line.tell_ready()
+beats = int(sys.argv[2])
+while beats:
+    line.tell_alive()
+    beats -= 1
+    time.sleep(0.05)
+time.sleep(60)
+"""
+PARENT = f"""
+import asyncio, sys
+from weboid.cli.children import start_child
+async def main():
+    child = await start_child([sys.executable, "-c", {CHILD!r}], ["-1"], {{}})
+    await child.ready
+    print(child.process.pid, flush=True)
+    await asyncio.sleep(60)
+asyncio.run(main())
+"""
+LIMIT_S = 20
+
+
+class Kept:
+    """A keeper at work, and all children that it has started."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.children: list[Child] = []
+        self.stopped = asyncio.Event()
+        self.states: list[str] = []
+        self.keeper = Keeper("child", self._start, self.stopped, show=self._show, beat_s=0.1, silence_s=1)
+        self._words = words
+
+    async def _start(self) -> Child:
+        self.children.append(await start_child([sys.executable, "-c", CHILD], self._words, {}))
+        return self.children[-1]
+
+    def _show(self) -> None:
+        self.states.append(self.keeper.state)
+
+    async def started(self, count: int) -> Child:
+        """The last of so many children, once it is ready."""
+        async with asyncio.timeout(LIMIT_S):
+            while len(self.children) < count or self.states[-1] != "runs":
+                await asyncio.sleep(0.02)
+        return self.children[-1]
+
+
+@asynccontextmanager
+async def open_kept(*words: str) -> AsyncIterator[Kept]:
+    kept = Kept(words)
+    keeping = asyncio.create_task(kept.keeper.keep())
+    yield kept
+    kept.stopped.set()
+    async with asyncio.timeout(LIMIT_S):
+        await keeping
+    assert not [child for child in kept.children if is_running(child.process.pid)]
+
+
+async def test_a_child_that_is_killed_is_started_again() -> None:
+    async with open_kept("-1") as kept:
+        (await kept.started(1)).process.kill()
+        await kept.started(2)
+        assert kept.states == ["starts", "runs", "starts again in 0.5 s", "starts", "runs"]
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
+async def test_a_child_that_hangs_is_killed_and_started_again(
+    caplog: pytest.LogCaptureFixture, is_stopped: bool
+) -> None:
+    async with open_kept("-1" if is_stopped else "3") as kept:
+        first = await kept.started(1)
+        if is_stopped:
+            first.process.send_signal(signal.SIGSTOP)
+        await kept.started(2)
+        assert first.end == "was ended by SIGKILL"
+    assert f"child does not answer any more (process {first.process.pid}): it is killed" in caplog.text
+
+
+async def test_a_child_whose_parent_is_killed_ends() -> None:
+    parent = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", PARENT, stdout=asyncio.subprocess.PIPE, env=dict(os.environ)
+    )
+    assert parent.stdout
+    child = int(await parent.stdout.readline())
+    assert is_running(child)
+    parent.kill()
+    await parent.wait()
+    async with asyncio.timeout(LIMIT_S):
+        while is_running(child):
+            await asyncio.sleep(0.02)
+
+
+async def test_a_child_that_cannot_be_started_is_tried_again() -> None:
+    stopped = asyncio.Event()
+    tries = 0
+
+    async def start() -> Child:
+        nonlocal tries
+        tries += 1
+        if tries == 2:
+            stopped.set()
+        return await start_child(["/nowhere/python"], [], {})
+
+    async with asyncio.timeout(LIMIT_S):
+        await Keeper("child", start, stopped).keep()
+    assert tries == 2

@@ -1,0 +1,147 @@
+"""Signals to stop as terminals, systemd and GNU timeout send them: to one process, to a group, twice, at any moment."""
+
+import asyncio
+import os
+import pty
+import random
+import signal
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from support.commands import Place
+from support.ports import free_port
+from support.processes import assert_nothing_is_left, children
+
+LIMIT_S = 60
+BOTH = (signal.SIGTERM, signal.SIGINT)
+IN_ORDER = {0, 130, 143, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
+"""How a program ends that is stopped at any moment: before it has begun anything, a signal ends it as any program."""
+
+
+@pytest.fixture
+async def place(server_folder: Path) -> AsyncIterator[Place]:
+    folder = server_folder / f"stopping-{random.getrandbits(32):08x}"
+    folder.mkdir(mode=0o711)
+    place = Place(folder)
+    place.environ = {"WEBOID_WEB_PORT": str(free_port()), "WEBOID_CRAWL_CANARIES": "https://canary.example/"}
+    yield place
+    await place.end()
+
+
+async def _ended(process: asyncio.subprocess.Process) -> tuple[int, str]:
+    """Its status and what it said."""
+    async with asyncio.timeout(LIMIT_S):
+        _, err = await process.communicate()
+    return process.returncode or 0, (err or b"").decode(errors="replace")
+
+
+async def _said(process: asyncio.subprocess.Process, words: str) -> None:
+    assert process.stderr
+    async with asyncio.timeout(LIMIT_S):
+        while words not in (line := (await process.stderr.readline()).decode(errors="replace")):
+            assert line, "it ended"
+
+
+async def test_a_group_gets_signals_many_times_and_ends_once_in_order(place: Place) -> None:
+    process = await place.start("up")
+    await _said(process, "Weboid answers")
+    parts = children(process.pid)
+    for kind in (*BOTH, signal.SIGHUP, *BOTH):
+        with suppress(ProcessLookupError):  # It may have ended already.
+            os.killpg(process.pid, kind)
+            for part in parts:
+                if part in children(process.pid):
+                    os.kill(part, kind)
+        await asyncio.sleep(0.02)
+    status, said = await _ended(process)
+    assert status == 0, said
+    assert "Traceback" not in said
+    assert "started again" not in said
+    await assert_nothing_is_left(place.folder, 1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kinds", [(first, second) for first in BOTH for second in BOTH])
+@pytest.mark.parametrize("call", [("up",), ("crawl",), ("serve", "--workers", "2")])
+async def test_a_second_signal_is_the_same_order(place: Place, call: Sequence[str], kinds: Sequence[int]) -> None:
+    for moment in (0.9, 1.3, 1.7, 2.2, 2.8):
+        process = await place.start(*call)
+        await asyncio.sleep(moment)
+        os.killpg(process.pid, kinds[0])
+        os.kill(process.pid, kinds[1])
+        await asyncio.sleep(0.05)
+        if process.returncode is None:
+            os.killpg(process.pid, kinds[1])
+        status, said = await _ended(process)
+        assert status == 0, said
+        assert "Traceback" not in said
+        await assert_nothing_is_left(place.folder, 1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("call", [("up",), ("crawl",), ("serve", "--workers", "2"), ("demo",)])
+@pytest.mark.parametrize("options", [(), ("-s", "INT"), ("--foreground",)])
+async def test_gnu_timeout_leaves_nothing(place: Place, call: Sequence[str], options: Sequence[str]) -> None:
+    place.environ["TMPDIR"] = str(place.folder)  # the demonstration's database is there
+    for seconds in (0.4, 0.8, 1.2, 1.6, 2, 2.5, 3):
+        process = await place.start(*call, before=("timeout", *options, str(seconds)))
+        status, said = await _ended(process)
+        assert status == 124, said
+        await assert_nothing_is_left(place.folder, 1)
+    assert not list(place.folder.glob("weboid-demo-*"))
+
+
+@pytest.mark.long
+async def test_ten_signals_at_random_moments_leave_nothing(place: Place) -> None:
+    for seed in range(5):
+        choice = random.Random(seed)
+        process = await place.start("up")
+        for _ in range(10):
+            await asyncio.sleep(choice.uniform(0, 0.4))
+            if process.returncode is None:
+                send = choice.choice([os.kill, os.killpg])
+                send(process.pid, choice.choice([*BOTH, signal.SIGHUP]))
+        status, said = await _ended(process)
+        assert status in IN_ORDER, said
+        await assert_nothing_is_left(place.folder, 15)
+
+
+async def test_a_terminal_that_closes_stops_in_order_and_is_told_before(place: Place, database: str) -> None:
+    ours, theirs = pty.openpty()
+    place.environ["WEBOID_DATABASE"] = database
+    process = await place.start("crawl", before=("setsid", "--ctty", "--wait"), terminal=theirs)
+    os.close(theirs)
+    said = await asyncio.to_thread(_read_until, ours, b"no contact")
+    (crawl,) = children(process.pid)
+    os.kill(crawl, signal.SIGHUP)
+    os.close(ours)
+    status, _ = await _ended(process)
+    assert status == 0, said
+    await assert_nothing_is_left(place.folder, 1)
+
+
+async def test_people_are_told_once_that_it_stops(place: Place, database: str) -> None:
+    ours, theirs = pty.openpty()
+    place.environ["WEBOID_DATABASE"] = database
+    process = await place.start("up", before=("setsid", "--ctty", "--wait"), terminal=theirs)
+    os.close(theirs)
+    said = await asyncio.to_thread(_read_until, ours, b"Weboid answers")
+    os.write(ours, b"\x03\x03")
+    said = await asyncio.to_thread(_read_until, ours, b"")
+    status, _ = await _ended(process)
+    assert status == 0, said
+    assert said.count(b"stopping; what is under way is written") == 1
+    os.close(ours)
+
+
+def _read_until(terminal: int, words: bytes) -> bytes:
+    """What is said on a terminal up to these words; without words, until nobody has it open."""
+    said = b""
+    while not words or words not in said:
+        try:
+            said += os.read(terminal, 1 << 16)
+        except OSError:
+            break
+    return said

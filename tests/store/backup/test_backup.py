@@ -1,0 +1,432 @@
+"""A backup and its restore: all that is stored comes back, whole or not at all, and only into an empty store."""
+
+import asyncio
+import json
+import os
+import resource
+import stat
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+from support.rows import all_rows
+from support.stored import WikiInStore, open_wiki
+
+from weboid.core.observe.observation import Observation
+from weboid.core.record.policy import DEFAULT
+from weboid.core.record.reasons import Reason
+from weboid.core.record.status import Status
+from weboid.errors import StoreError
+from weboid.maintain.consistency import check_store
+from weboid.store.backup import restore as restoring
+from weboid.store.backup.client_programs import Runner, address, find_program
+from weboid.store.backup.kept_files import list_backups, make_kept_backup
+from weboid.store.backup.make import make_backup
+from weboid.store.backup.manifest import Manifest, is_backup, read_manifest
+from weboid.store.backup.restore import Restored, restore_backup
+from weboid.store.backup.tables import VOLATILE
+from weboid.store.db.pool import open_pool
+
+URLS = [f"http://h{n % 17}.demo/{n}" for n in range(200)]
+AFTERWARDS = {"lease"}
+"""Tables that a restore sets right."""
+
+
+def _silent(doing: str, done: int, total: int) -> None:
+    """Shows nothing."""
+
+
+async def _fill(dsn: str, *, day: int = 100) -> None:
+    """A store with pages, links, and rows in tables that hold awkward values."""
+    async with open_wiki(dsn, {n: URLS[n * 20 : n * 20 + 25] for n in range(10)}, day):
+        pass
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("INSERT INTO key_form VALUES (1, 'a')")
+        connection.execute(
+            r"INSERT INTO audit (action, subject, name, object, detail) "
+            r"VALUES ('a', E'\\.', E'\t\n\\.\n\\N', '', E'é\x7f')"
+        )
+        connection.execute("INSERT INTO ended_session VALUES ('\\x00ff5c2e0a', '2030-01-01')")
+        connection.execute("INSERT INTO throttle_key VALUES (100, '\\x00')")
+        connection.execute("INSERT INTO throttle VALUES ('\\x00', now())")
+        connection.execute("INSERT INTO slot VALUES (1, 1, now())")
+        connection.execute("UPDATE lease SET worker = 'w', epoch = 7, until = 'infinity' WHERE bucket = 5")
+
+
+async def _back_up(dsn: str, path: Path, runner: Runner, *, day: int | None = 100) -> Manifest:
+    return await make_backup(dsn, path, runner, day=day, show=_silent)
+
+
+async def _restore(dsn: str, path: Path, runner: Runner, *, day: int = 100) -> Restored:
+    async with open_pool(dsn, size=1, part="restore") as pool:
+        return await restore_backup(pool, path, runner, day=day, interval=7, show=_silent)
+
+
+@pytest.fixture
+async def backup(database: str, tmp_path: Path, runner: Runner) -> Path:
+    """A backup of `database`, as of day 100."""
+    await _fill(database)
+    await _back_up(database, tmp_path / "weboid.dump", runner)
+    return tmp_path / "weboid.dump"
+
+
+async def test_all_rows_come_back(backup: Path, database: str, second_database: str, runner: Runner) -> None:
+    restored = await _restore(second_database, backup, runner)
+    without = {*VOLATILE, *AFTERWARDS}
+    assert all_rows(second_database, without=without) == all_rows(database, without=without)
+    assert restored.manifest.rows["url"] == len(URLS)
+    assert restored.migrations == []
+    left = all_rows(second_database)
+    assert [name for name in VOLATILE if left[name]] == []
+    with psycopg.connect(second_database) as connection:
+        rows = connection.execute("SELECT bucket, worker, epoch FROM lease WHERE epoch > 1 OR until > now()").fetchall()
+        assert rows == [(5, "", 8)]
+        next_one = connection.execute(
+            "INSERT INTO audit (action, subject, name, object, detail) VALUES ('', '', '', '', '') RETURNING audit"
+        ).fetchone()
+        assert next_one == (2,), "numbers go on"
+    async with open_pool(second_database, size=1, part="test") as pool:
+        assert not (await check_store(pool, 100, policy=DEFAULT, repairs=False)).found
+
+
+async def test_a_database_without_any_table_is_restored_as_well(
+    backup: Path, database: str, empty_database: str, runner: Runner
+) -> None:
+    await _restore(empty_database, backup, runner)
+    assert all_rows(empty_database, without=VOLATILE | AFTERWARDS) == all_rows(database, without=VOLATILE | AFTERWARDS)
+
+
+async def test_the_restored_schema_is_the_same(
+    backup: Path, database: str, second_database: str, runner: Runner
+) -> None:
+    await _restore(second_database, backup, runner)
+    assert _schema(second_database, runner) == _schema(database, runner)
+
+
+def _schema(dsn: str, runner: Runner) -> list[str]:
+    database, environ = address(dsn)
+    with psycopg.connect(dsn) as connection:
+        program = find_program("pg_dump", runner, least=connection.info.server_version // 10_000)
+    done = runner.account.run(
+        [program.path, "--schema-only", "--no-owner", f"--dbname={database}"], env={**environ, "LC_ALL": "C"}
+    )
+    assert done.returncode == 0, done.stdout
+    return [line for line in done.stdout.splitlines() if not line.startswith(("\\", "--"))]
+
+
+async def test_the_file_is_for_its_owner_alone_and_one_that_postgresql_can_read(backup: Path, runner: Runner) -> None:
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+    assert [path.name for path in backup.parent.iterdir()] == [backup.name]
+    program = find_program("pg_restore", runner, least=read_manifest(backup).tool)
+    listed = _said(program.path, "--list", str(backup))
+    assert "TABLE DATA public url" in listed
+    assert "TABLE DATA public throttle" not in listed
+    assert "h3.demo" in _said(program.path, "--file=-", str(backup))
+
+
+def _said(*command: str | Path) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+async def test_a_second_restore_is_refused_and_changes_nothing(
+    backup: Path, second_database: str, runner: Runner
+) -> None:
+    await _restore(second_database, backup, runner)
+    before = all_rows(second_database)
+    with pytest.raises(StoreError, match="the store is not empty"):
+        await _restore(second_database, backup, runner)
+    assert all_rows(second_database) == before
+
+
+async def test_a_database_with_other_tables_is_refused(backup: Path, second_database: str, runner: Runner) -> None:
+    with psycopg.connect(second_database, autocommit=True) as connection:
+        connection.execute("CREATE TABLE somebodys (n int)")
+    with pytest.raises(StoreError, match=r"has other tables \(somebodys\)"):
+        await _restore(second_database, backup, runner)
+
+
+async def test_no_part_may_use_the_store_meanwhile(backup: Path, second_database: str, runner: Runner) -> None:
+    async with open_pool(second_database, size=1, part="crawl") as pool:
+        async with pool.connection() as conn:
+            await conn.execute("SELECT 1")
+        with pytest.raises(StoreError, match=r"use this database \(crawl\): stop them"):
+            await _restore(second_database, backup, runner)
+    await _restore(second_database, backup, runner)
+
+
+def _torn(path: Path) -> None:
+    os.truncate(path, path.stat().st_size - 100)
+
+
+def _shortened(path: Path) -> None:
+    data = path.read_bytes()
+    path.write_bytes(data[:5000] + data[5100:])
+
+
+def _flipped(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def _foreign(path: Path) -> None:
+    path.write_bytes(b"SELECT 1;\n" * 100)
+
+
+def _plain_dump(path: Path) -> None:
+    manifest = read_manifest(path)
+    os.truncate(path, manifest.size)
+
+
+def _newer(path: Path) -> None:
+    _rewrite(path, "migration", 10_000)
+
+
+def _other_format(path: Path) -> None:
+    _rewrite(path, "format", 2)
+
+
+def _rewrite(path: Path, key: str, value: object) -> None:
+    data = path.read_bytes()
+    at = data.rindex(b"\nweboid-backup ")
+    given = json.loads(data[at + 15 :])
+    given[key] = value
+    path.write_bytes(data[: at + 15] + json.dumps(given, separators=(",", ":")).encode() + b"\n")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (_torn, "not a whole backup"),
+        (_shortened, "torn"),
+        (_flipped, "checksum"),
+        (_foreign, "no backup of Weboid"),
+        (_plain_dump, "not a whole backup"),
+        (_newer, "newer weboid"),
+        (_other_format, "format 2"),
+    ],
+)
+async def test_what_is_no_whole_backup_of_ours_is_refused_before_anything_is_written(
+    spoil: Callable[[Path], None], said: str, backup: Path, second_database: str, runner: Runner
+) -> None:
+    spoil(backup)
+    before = all_rows(second_database)
+    with pytest.raises(StoreError, match=said):
+        await _restore(second_database, backup, runner)
+    assert all_rows(second_database) == before
+
+
+async def test_rows_that_are_missing_are_noticed_and_nothing_stays(
+    backup: Path, second_database: str, runner: Runner
+) -> None:
+    manifest = read_manifest(backup)
+    _rewrite(backup, "rows", {**manifest.rows, "url": manifest.rows["url"] + 1})
+    before = all_rows(second_database)
+    with pytest.raises(StoreError, match="rows of url"):
+        await _restore(second_database, backup, runner)
+    assert all_rows(second_database) == before
+
+
+async def test_an_older_backup_is_migrated(backup: Path, empty_database: str, runner: Runner) -> None:
+    older = await _of_an_older_weboid(backup, empty_database, runner)
+    restored = await _restore(empty_database, older, runner)
+    assert len(restored.migrations) == 1
+    assert all_rows(empty_database)["backup"] == []
+
+
+async def _of_an_older_weboid(backup: Path, dsn: str, runner: Runner) -> Path:
+    """A backup of a store without the newest migration, which makes one table; the database is empty again after."""
+    await _restore(dsn, backup, runner)
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("DROP TABLE backup")
+        connection.execute("DELETE FROM migration WHERE name LIKE '%\\_last\\_backup'")
+    older = backup.with_name("older.dump")
+    await _back_up(dsn, older, runner)
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA public CASCADE")
+        connection.execute("CREATE SCHEMA public")
+    return older
+
+
+async def test_a_pg_dump_that_dies_leaves_no_file_and_the_older_one_stays(
+    backup: Path, database: str, runner: Runner
+) -> None:
+    before = backup.read_bytes()
+    with psycopg.connect(database) as blocker:
+        # pg_dump waits for this table, so it can be ended in its middle.
+        blocker.execute("LOCK TABLE withdrawal IN ACCESS EXCLUSIVE MODE")
+        making = asyncio.create_task(_back_up(database, backup, runner))
+        pid = await _pid_of_dump(database)
+        with psycopg.connect(database, autocommit=True) as other:
+            other.execute("SELECT pg_terminate_backend(%s)", (pid,))
+        with pytest.raises(StoreError, match=r"pg_dump failed: .*terminat"):
+            await making
+    assert backup.read_bytes() == before
+    assert [path.name for path in backup.parent.iterdir()] == [backup.name]
+
+
+async def _pid_of_dump(dsn: str) -> int:
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        async with asyncio.timeout(20):
+            while not (
+                found := connection.execute(
+                    "SELECT pid FROM pg_stat_activity WHERE application_name = 'weboid pg_dump' "
+                    "AND datname = current_database() AND wait_event_type = 'Lock'"
+                ).fetchone()
+            ):
+                await asyncio.sleep(0.02)
+    return int(found[0])
+
+
+async def test_a_stopped_backup_leaves_no_file_and_no_pg_dump(database: str, tmp_path: Path, runner: Runner) -> None:
+    with psycopg.connect(database) as blocker:
+        blocker.execute("LOCK TABLE withdrawal IN ACCESS EXCLUSIVE MODE")
+        making = asyncio.create_task(_back_up(database, tmp_path / "x.dump", runner))
+        await _pid_of_dump(database)
+        making.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await making
+    assert list(tmp_path.iterdir()) == []
+    with psycopg.connect(database, autocommit=True) as connection:
+        async with asyncio.timeout(20):
+            while connection.execute(
+                "SELECT FROM pg_stat_activity WHERE application_name LIKE 'weboid%' AND datname = current_database()"
+            ).fetchone():
+                await asyncio.sleep(0.02)
+
+
+async def test_a_file_that_would_be_too_large_leaves_nothing(database: str, tmp_path: Path, runner: Runner) -> None:
+    await _fill(database)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4_096, hard))
+    try:
+        with pytest.raises(StoreError, match=r"cannot write .*File too large; no backup was made"):
+            await _back_up(database, tmp_path / "x.dump", runner)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_what_is_no_backup_is_not_overwritten(database: str, tmp_path: Path, runner: Runner) -> None:
+    (tmp_path / "weboid.toml").write_text("contact = 'a'")
+    with pytest.raises(StoreError, match="is no backup of Weboid: choose another name"):
+        await _back_up(database, tmp_path / "weboid.toml", runner)
+    assert (tmp_path / "weboid.toml").read_text() == "contact = 'a'"
+
+
+async def test_what_a_killed_program_left_does_not_matter(database: str, tmp_path: Path, runner: Runner) -> None:
+    (tmp_path / "x.dump.unfinished").write_bytes(b"x" * 10_000_000)
+    await _back_up(database, tmp_path / "x.dump", runner)
+    assert is_backup(tmp_path / "x.dump")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.dump"]
+
+
+async def test_a_restore_that_is_killed_leaves_the_store_empty(
+    backup: Path, second_database: str, runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = all_rows(second_database)
+
+    async def ended(conn: psycopg.AsyncConnection[tuple[object, ...]], *_: object, **__: object) -> None:
+        with psycopg.connect(second_database, autocommit=True) as other:
+            other.execute("SELECT pg_terminate_backend(%s)", (conn.info.backend_pid,))
+        await conn.execute("SELECT 1")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(restoring, "set_right", ended)
+        with pytest.raises(StoreError):
+            await _restore(second_database, backup, runner)
+    assert all_rows(second_database) == before
+    await _restore(second_database, backup, runner)
+
+
+async def test_overdue_links_are_spread_and_none_is_earlier(
+    backup: Path, database: str, second_database: str, runner: Runner
+) -> None:
+    restored = await _restore(second_database, backup, runner, day=130)
+    assert restored.aftermath.overdue == len(URLS)
+    assert restored.aftermath.days == 7
+    query = "SELECT url_key, due FROM url"
+    with psycopg.connect(database) as before, psycopg.connect(second_database) as after:
+        planned: dict[int, int] = dict(before.execute(query).fetchall())
+        now: dict[int, int] = dict(after.execute(query).fetchall())
+        assert all(now[key] >= planned[key] for key in planned)
+        days = sorted({max(day, 130) for day in now.values()})
+        assert days == list(range(130, 137))
+        for day in days:
+            assert sum(max(due, 130) == day for due in now.values()) < len(URLS) / 7 * 2
+    async with open_pool(second_database, size=1, part="test") as pool:
+        assert not (await check_store(pool, 130, policy=DEFAULT, repairs=False)).found
+
+
+async def test_a_failing_link_is_not_dead_because_nobody_checked(
+    database: str, second_database: str, tmp_path: Path, runner: Runner
+) -> None:
+    """Days on which nobody checked are no evidence (U-7)."""
+    url = "http://gone.demo/a"
+    async with open_wiki(database, {1: [url]}) as wiki:
+        await wiki.round(100, _missing)
+        before = await wiki.known(url)
+        assert before.record.streak.strikes == 1
+    await _back_up(database, tmp_path / "x.dump", runner, day=100)
+    await _restore(second_database, tmp_path / "x.dump", runner, day=190)
+    async with open_pool(second_database, size=4, part="test") as pool:
+        restored = WikiInStore(pool, wiki.wiki)
+        known = await restored.known(url)
+        assert known.record.streak == before.record.streak
+        for day in (190, 191):
+            await restored.round(day, _missing)
+        assert (await restored.finding(url)).verdict.word != "dead"
+
+
+def _missing(url: str, day: int) -> Observation:
+    return Observation(Status.NOT_FOUND, Reason.NOT_FOUND)
+
+
+async def test_the_newest_are_kept_and_what_is_not_ours_stays(database: str, tmp_path: Path, runner: Runner) -> None:
+    folder = tmp_path / "backups"
+    for day in range(100, 105):
+        await make_kept_backup(database, folder, runner, day=day, keep=3, show=_silent)
+    assert [path.name for path in list_backups(folder)] == [
+        "weboid-2017-04-15.dump",
+        "weboid-2017-04-14.dump",
+        "weboid-2017-04-13.dump",
+    ]
+    others = {"weboid-2016-01-01.dump": b"mine", "notes.txt": b"x", "weboid-2016-01-02.dump.bak": b"y"}
+    for name, text in others.items():
+        (folder / name).write_bytes(text)
+    (folder / "weboid-2016-01-03.dump.unfinished").write_bytes(b"left")
+    await make_kept_backup(database, folder, runner, day=105, keep=1, show=_silent)
+    assert {path.name for path in folder.iterdir()} == {"weboid-2017-04-16.dump", *others}
+    assert {name: (folder / name).read_bytes() for name in others} == others
+
+
+def test_a_program_that_is_too_old_is_not_taken_and_the_error_says_which_to_install(runner: Runner) -> None:
+    with pytest.raises(StoreError, match=r"no pg_dump of PostgreSQL 99 or newer here \(.*postgresql-client-99"):
+        find_program("pg_dump", runner, least=99)
+
+
+def test_a_program_that_fits_is_preferred_to_an_older_one_on_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runner: Runner
+) -> None:
+    fake = tmp_path / "pg_dump"
+    fake.write_text("#!/bin/sh\necho 'pg_dump (PostgreSQL) 15.9'\n")
+    fake.chmod(0o755)
+    tmp_path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    own = Runner.of(None, runner.data)
+    assert find_program("pg_dump", own, least=15).version == 15
+    assert find_program("pg_dump", own, least=16).path != fake
+    assert find_program("pg_dump", own, least=16).version >= 16
+
+
+def test_a_password_is_in_the_environment_alone() -> None:
+    dsn = make_conninfo("", host="db.example.org", user="u", password="secret x", dbname="w", keepalives_idle=7)
+    shown, environ = address(dsn)
+    assert shown == "keepalives_idle=7"
+    assert environ["PGPASSWORD"] == "secret x"
+    assert (environ["PGHOST"], environ["PGUSER"], environ["PGDATABASE"]) == ("db.example.org", "u", "w")
+    with pytest.raises(StoreError, match="sslpassword"):
+        address(make_conninfo(dsn, sslpassword="y"))

@@ -1,0 +1,211 @@
+"""Point in time: a real server archives its log of writes, is lost with its disk, and is restored as of a moment."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from weboid.errors import StoreError
+from weboid.store.embedded import archiving
+from weboid.store.embedded.archiving import has_gap
+from weboid.store.embedded.base_backup import base_backups, is_base_due, make_base_backup
+from weboid.store.embedded.folder import Folder
+from weboid.store.embedded.postmaster import server_pid
+from weboid.store.embedded.recovery import recover
+from weboid.store.embedded.server import Server, open_server, stop_server
+
+_as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
+
+
+@pytest.fixture
+def place(server_folder: Path) -> Iterator[Path]:
+    """A folder with `data` and `wal` below it; nothing of it runs afterwards."""
+    folder = server_folder / "wal 'of' 100%"
+    folder.mkdir(mode=0o711)
+    yield folder
+    assert stop_server(folder / "data")
+    shutil.rmtree(folder)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _wait(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def _do(server: Server, *statements: str) -> object:
+    """Runs statements as the role that may do everything; returns the first column of the last one's row."""
+    with psycopg.connect(server.dsn, user="postgres", autocommit=True) as connection:
+        for statement in statements:
+            cursor = connection.execute(statement.encode())
+        row = cursor.fetchone() if cursor.description else None
+    return row[0] if row else None
+
+
+def _archived(server: Server) -> None:
+    """Waits until all that was written is archived."""
+    segment = _do(server, "SELECT pg_walfile_name(pg_current_wal_lsn())")
+    _do(server, "SELECT pg_switch_wal()")
+    _wait(lambda: str(_do(server, "SELECT coalesce(last_archived_wal, '') FROM pg_stat_archiver")) >= str(segment))
+
+
+def _lose(data: Path) -> None:
+    """The server is killed, and its disk is gone."""
+    pid = server_pid(Folder.of(data))
+    assert pid
+    os.kill(pid, signal.SIGKILL)
+    _wait(lambda: server_pid(Folder.of(data)) is None)
+    shutil.rmtree(data)
+
+
+def test_after_the_loss_of_the_disk_any_moment_comes_back_exactly(place: Path) -> None:
+    data, wal = place / "data", place / "wal"
+    server = open_server(data, wal=wal)
+    folder = Folder.of(data, wal)
+    assert is_base_due(folder, _now(), days=7)
+    _do(server, "CREATE TABLE t AS SELECT generate_series(1, 1000) AS n")
+    base = make_base_backup(folder, _now)
+    assert not is_base_due(folder, _now(), days=7)
+    assert is_base_due(folder, _now() + timedelta(days=8), days=7)
+    _do(server, "INSERT INTO t SELECT generate_series(1001, 2000)")
+    moment = _do(server, "SELECT clock_timestamp()")
+    assert isinstance(moment, datetime)
+    _do(server, "DELETE FROM t WHERE n % 2 = 0", "CREATE TABLE later ()")
+    _archived(server)
+    after = datetime.now(UTC)
+    _lose(data)
+    server.close()
+
+    with pytest.raises(StoreError, match="give a later --until"):
+        recover(data, wal, base.moment - timedelta(seconds=1), print)
+    with pytest.raises(StoreError, match=r"does not reach that moment.*Without --until all of it"):
+        recover(data, wal, after + timedelta(hours=1), print)
+    assert not (data / "postgres").exists()
+
+    done = recover(data, wal, moment, print)
+    assert done.base == base
+    assert not (data / "making").exists()
+    with open_server(data, wal=wal) as again:
+        rows = _do(again, "SELECT count(*)::text || ' ' || sum(n) FROM t")
+        assert rows == f"2000 {sum(range(2001))}"
+        assert _do(again, "SELECT to_regclass('later')") is None
+        # It goes on in the same archive, and can be restored from there again.
+        _do(again, "INSERT INTO t VALUES (-1)")
+        second = make_base_backup(Folder.of(data, wal), _now)
+        _do(again, "INSERT INTO t VALUES (-2)")
+        _archived(again)
+    with pytest.raises(StoreError, match="restore into an empty folder"):
+        recover(data, wal, None, print)
+    shutil.rmtree(data)
+    assert recover(data, wal, None, print).base == second
+    with open_server(data) as last:
+        assert _do(last, "SELECT count(*) FROM t") == 2_002
+
+
+@pytest.mark.long
+def test_old_base_backups_go_with_the_log_that_only_they_need(place: Path) -> None:
+    data, wal = place / "data", place / "wal"
+    folder = Folder.of(data, wal)
+    moments = iter(_now() + timedelta(minutes=n) for n in range(9))
+    with open_server(data, wal=wal) as server:
+        _do(server, "CREATE TABLE t (n int)")
+        for _ in range(3):
+            base = make_base_backup(folder, lambda: next(moments))
+            _do(server, "INSERT INTO t VALUES (1)")
+            _archived(server)
+        kept = base_backups(wal)
+        assert len(kept) == 2
+        assert kept[-1] == base
+        first = kept[0].first_segment()
+        segments = sorted(path.name for path in base.archive.wal.iterdir())
+        assert segments[0][:24] == first
+        assert all(name.endswith(".gz") for name in segments)
+        assert {path.stat().st_uid for path in wal.rglob("*")} == {folder.account.uid}
+
+
+def test_a_segment_that_is_there_is_never_written_over(place: Path) -> None:
+    data, wal = place / "data", place / "wal"
+    with open_server(data, wal=wal) as server:
+        _do(server, "CREATE TABLE t (n int)")
+        _archived(server)
+        folder = Folder.of(data, wal)
+        archived = min(wal.glob("cluster-*/wal/*.gz"))
+        text = archived.read_bytes()
+        segment = folder.cluster / "other"
+        script = ["/bin/sh", data / "archive-wal.sh", archived.parent, segment, archived.name.removesuffix(".gz")]
+        segment.write_bytes(b"another")
+        run = folder.account.run([str(word) for word in script], cwd=folder.cluster)
+        assert (run.returncode, "is another one" in run.stdout) == (1, True)
+        segment.write_bytes(subprocess.run(["gzip", "-dc"], input=text, capture_output=True, check=True).stdout)
+        assert folder.account.run([str(word) for word in script], cwd=folder.cluster).returncode == 0
+        assert archived.read_bytes() == text
+
+
+@pytest.mark.long
+@_as_root
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts a small disk")
+def test_a_full_archive_stops_no_writer_and_is_told(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, wal = place / "data", place / "wal"
+    wal.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=711", "none", wal], check=False).returncode:
+        pytest.skip("mounting is not permitted here")
+    monkeypatch.setattr(archiving, "_MOST_WAITING", 3)
+    folder = Folder.of(data, wal)
+    try:
+        with open_server(data, wal=wal) as server:
+            (wal / "filler").write_bytes(os.urandom(7_900_000))
+            _do(server, "CREATE TABLE t (n int, text text)")
+            for _ in range(12):
+                _do(server, "INSERT INTO t SELECT i, md5(i::text) FROM generate_series(1, 4000) i")
+                _do(server, "SELECT pg_switch_wal()")
+            assert _do(server, "SELECT count(*) FROM t") == 48_000
+            _wait(lambda: has_gap(folder))
+            status = folder.cluster / "pg_wal/archive_status"
+            _wait(lambda: len(list(status.glob("*.ready"))) <= 3)
+            _wait(lambda: not list(wal.glob("cluster-*/wal/*.unfinished")))
+            assert "gives up the oldest of" in folder.log.read_text()
+            with pytest.raises(StoreError, match=r"cannot make a base backup.*No space left"):
+                make_base_backup(folder, _now)
+            assert not list(wal.glob("cluster-*/base-*"))
+            assert is_base_due(folder, _now(), days=7)
+            (wal / "filler").unlink()
+            _archived(server)
+    finally:
+        assert stop_server(data)
+        subprocess.run(["umount", wal], check=True)
+
+
+@pytest.mark.long
+def test_a_restore_that_was_killed_leaves_nothing_and_begins_anew(place: Path) -> None:
+    data, wal = place / "data", place / "wal"
+    with open_server(data, wal=wal) as server:
+        _do(server, "CREATE TABLE t AS SELECT 1 AS n")
+        make_base_backup(Folder.of(data, wal), _now)
+    shutil.rmtree(data)
+    code = (
+        "import os, signal, sys; from pathlib import Path; from weboid.store.embedded import recovery\n"
+        "def killed(*_): os.kill(os.getpid(), signal.SIGKILL)\n"
+        "recovery._promoted = killed\n"
+        "recovery.recover(Path(sys.argv[1]), Path(sys.argv[2]), None, print)"
+    )
+    for _ in range(2):
+        run = subprocess.run([sys.executable, "-c", code, data, wal], check=False, env=os.environ)
+        assert run.returncode == -signal.SIGKILL
+        assert (data / "making").exists()
+        assert not (data / "postgres").exists()
+    recover(data, wal, None, print)
+    with open_server(data) as server:
+        assert _do(server, "SELECT count(*) FROM t") == 1

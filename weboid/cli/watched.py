@@ -1,0 +1,129 @@
+"""The wikis that a page of a wiki adds to the configured ones ([feed] watched), and ``weboid feed watched``.
+
+One law: what is configured here is not changed by the page.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+import click
+
+from weboid.cli.arguments import named_wiki
+from weboid.cli.database import open_store
+from weboid.cli.days import clock, day_option
+from weboid.cli.escape import plain
+from weboid.cli.process import run_async
+from weboid.cli.stopping import until
+from weboid.config import Config
+from weboid.errors import ConfigError, WeboidError
+from weboid.feed.watch_list import READ_S, current_watch_list
+from weboid.mechanism.again import Again, at_once
+from weboid.net.outbound import open_client
+from weboid.store.db.pool import Pool
+from weboid.store.pages.watch_list import StoredWatchList
+from weboid.wiki.action import ActionApi, ApiPatience
+from weboid.wiki.spamlist import fetch_text
+from weboid.wiki.watch_list import fetch_address, read_watch_list
+
+_PATIENCE: Final = ApiPatience(tries=2, timeout_s=30, longest_pause_s=10, answer_mib=2)
+"""It is read again soon, and passes wait for it."""
+
+
+@click.command("watched")
+@click.option("--confirm", is_flag=True, help="Read it now, and take it even if it drops more than half of the wikis.")
+@day_option
+@click.pass_obj
+def command(config: Config, confirm: bool, day: int | None) -> None:
+    """Shows which wikis are watched: those that are configured, and those of the page that `[feed] watched` names."""
+
+    async def main() -> tuple[Config, str]:
+        async with open_store(config, size=1, part="watched") as pool:
+            stored = await _stored(config, pool, clock(day)(), is_confirmed=confirm)
+            return _with(config, stored), stored.fault if stored else ""
+
+    watched, fault = run_async(main())
+    for wiki in watched.wikis:
+        click.echo(plain(str(wiki.name)))
+    if fault:
+        raise ConfigError(f"{config.feed.watched}: {fault}")
+
+
+async def with_watched(config: Config, pool: Pool, day: int) -> Config:
+    """The configuration with the wikis of the page, which is read if it is time to. Raises StoreError."""
+    return _with(config, await _stored(config, pool, day))
+
+
+@asynccontextmanager
+async def watching(
+    config: Config, pool: Pool, stopped: asyncio.Event, today: Callable[[], int], again: Again = at_once
+) -> AsyncIterator[tuple[Config, asyncio.Event]]:
+    """The configuration with the wikis of the page, and an event that is set when they are others, or with `stopped`.
+
+    Raises StoreError.
+    """
+    current = await again(partial(with_watched, config, pool, today()))
+    ended = asyncio.Event()
+
+    async def watch() -> None:
+        await until(stopped, _change(config, current, pool, today))
+        ended.set()
+
+    task = asyncio.create_task(watch())
+    try:
+        yield current, ended
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _change(config: Config, current: Config, pool: Pool, today: Callable[[], int]) -> None:
+    """Returns when the page names other wikis, or other criteria, than `current` has."""
+    while True:
+        await asyncio.sleep(READ_S)
+        try:
+            now = await with_watched(config, pool, today())
+        except WeboidError:
+            continue  # Whoever needs the database says so.
+        if _essence(now) != _essence(current):
+            return
+
+
+def _essence(config: Config) -> list[tuple[object, ...]]:
+    return [(wiki.name, wiki.api, wiki.source, wiki.settings, wiki.matching, wiki.without) for wiki in config.wikis]
+
+
+def _with(config: Config, stored: StoredWatchList | None) -> Config:
+    if stored is None or stored.text is None:
+        return config
+    try:
+        wikis = read_watch_list(stored.text, config.farms)
+    except ConfigError as error:  # It was in force: a farm is not configured any more, or the program is another.
+        raise ConfigError(f"{stored.source}: {error}") from None
+    own = {wiki.name for wiki in config.wikis}
+    return replace(config, wikis=(*config.wikis, *(wiki for wiki in wikis if wiki.name not in own)))
+
+
+async def _stored(config: Config, pool: Pool, day: int, *, is_confirmed: bool = False) -> StoredWatchList | None:
+    if not (source := config.feed.watched):
+        return None
+    fetch = partial(_fetch, config, source)
+    return await current_watch_list(pool, source, fetch, config.farms, day, is_confirmed=is_confirmed)
+
+
+async def _fetch(config: Config, source: str) -> str:
+    """The text of the page, by its address or by wiki and title. Raises ConfigError and SourceError."""
+    async with open_client(config.net) as client:
+        if "://" in source:
+            return await fetch_address(client, source, config.net.user_agent)
+        wiki, _, title = source.partition(":")
+        if not title.strip():
+            raise ConfigError("[feed] watched: name an address, or a wiki and a title: metawiki@WMF:User:Ann/X.json")
+        api = ActionApi(named_wiki(wiki, config).api, client, config.net.user_agent, _PATIENCE)
+        text = await fetch_text(api, title)
+    if not text.strip():
+        raise ConfigError("there is no such page")
+    return text

@@ -1,0 +1,75 @@
+"""The daily backup (O-9), and the alarm when there is no new one.
+
+Making one belongs to ``store/backup``. One law: what the store says of backups is what lies in the folder: a backup
+whose file is gone is none.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from weboid.core.record.days import iso
+from weboid.errors import StoreError
+from weboid.store.backup.client_programs import Runner
+from weboid.store.backup.kept_files import make_kept_backup, newest_backup
+from weboid.store.backup.make import Show
+from weboid.store.db.pool import Connection, Pool
+from weboid.store.upkeep.alarm import AlarmKind, record_alarms
+from weboid.store.upkeep.last_backup import (
+    GoodBackup,
+    find_last_backup,
+    record_backup_failure,
+    record_last_backup,
+)
+
+OLD_DAYS: Final = 2
+"""A newest backup that is older than that is an alarm."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackupPlan:
+    """Where the daily backup goes, and how many are kept; the database's dsn, and who runs PostgreSQL's programs."""
+
+    folder: Path
+    keep: int
+    dsn: str
+    runner: Runner
+
+
+async def back_up_daily(pool: Pool, plan: BackupPlan | None, day: int, *, show: Show) -> GoodBackup | None:
+    """Makes the backup of a day unless it is there; returns it if it was made. No plan = none is wanted.
+
+    A failure raises the alarm and nothing else; StoreError is raised only if the database is gone.
+    """
+    if plan is None:
+        async with pool.connection() as conn:
+            await record_alarms(conn, AlarmKind.BACKUP_OLD, {}, day)
+        return None
+    before = await asyncio.to_thread(newest_backup, plan.folder)
+    why = ""
+    if before is None or before.day < day:
+        try:
+            await make_kept_backup(plan.dsn, plan.folder, plan.runner, day=day, keep=plan.keep, show=show)
+        except StoreError as error:
+            why = str(error)
+    newest = await asyncio.to_thread(newest_backup, plan.folder)
+    async with pool.connection() as conn:
+        await record_last_backup(conn, newest)
+        if why:
+            await record_backup_failure(conn, why)
+        await _watch(conn, plan.folder, day)
+    return newest if newest != before else None
+
+
+async def _watch(conn: Connection, folder: Path, day: int) -> None:
+    """Raises the alarm if the last try failed, or there is no good backup of the last days; else lowers it."""
+    last = await find_last_backup(conn)
+    details = []
+    if last.good is None:
+        details.append(f"there is no backup in {folder}")
+    elif last.good.day < day - OLD_DAYS:
+        details.append(f"the newest backup is of {iso(last.good.day)}")
+    if last.why:
+        details.append(f"the last try failed: {last.why}")
+    await record_alarms(conn, AlarmKind.BACKUP_OLD, {"": "; ".join(details)} if details else {}, day)

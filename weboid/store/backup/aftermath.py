@@ -1,0 +1,54 @@
+"""What a restored store needs before it goes on (O-9): no turns or leases of before, and its overdue checks spread.
+
+One law: nothing is checked earlier than it was planned, and what is known of failures stays as it is: days on which
+nobody checked are no evidence (U-7), so the day on which a host or a URL failed last is not touched.
+"""
+
+from dataclasses import dataclass
+from math import ceil
+
+from weboid.core.record.overdue import due_spans
+from weboid.store.backup.tables import SQL
+from weboid.store.db.pool import Connection
+from weboid.store.schedule.pace import find_checks_a_day, find_pace
+
+
+@dataclass(frozen=True, slots=True)
+class Aftermath:
+    """How many URLs are overdue, how many of them were put off, and over how many days all of them are spread."""
+
+    overdue: int
+    put_off: int
+    days: int
+
+
+async def set_right(conn: Connection, made: int, day: int, *, interval: int) -> Aftermath:
+    """Sets right a store that was backed up on day `made`, and is to go on at `day`, in the caller's transaction.
+
+    Working links are checked every `interval` days where no pace is known.
+    """
+    for statement in ("delete_turns", "delete_parts", "record_leases_free", "record_queue_free"):
+        await conn.execute(SQL[statement])
+    overdue = {due: count async for due, count in await conn.execute(SQL["count_overdue"], {"day": day})}
+    waiting = sum(overdue.values())
+    spans = due_spans(overdue, day, a_day=await _checks_a_day(conn, made, interval)) if day > made else []
+    if not spans:
+        return Aftermath(waiting, 0, min(waiting, 1))
+    columns = {
+        "due": [span.due for span in spans],
+        "first": [span.first for span in spans],
+        "days": [span.days for span in spans],
+    }
+    put_off = await conn.execute(SQL["record_spread"], {**columns, "day": day})
+    await conn.execute(SQL["record_next_days"], {"day": day})
+    return Aftermath(waiting, put_off.rowcount, spans[-1].first + spans[-1].days - day)
+
+
+async def _checks_a_day(conn: Connection, made: int, interval: int) -> int:
+    """How many URLs were checked on a usual day before the backup; if none were, as many as the pace takes."""
+    # The day of the backup was not over.
+    if checks := await find_checks_a_day(conn, made) or await find_checks_a_day(conn, made + 1):
+        return checks
+    pace = await find_pace(conn)
+    row = await (await conn.execute(SQL["count_urls"])).fetchone()
+    return ceil((row[0] if row else 0) / max(interval, pace.interval if pace else 0, 1))

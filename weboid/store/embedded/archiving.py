@@ -1,0 +1,117 @@
+"""The continuous archive of an embedded server's log of writes (WAL), from which any moment can be restored.
+
+The server itself hands over each segment (16 MB, or what five minutes wrote), by a little script that Weboid writes
+at each start. One law: an archive that is full or away never stops the database: of the segments that wait, the oldest
+are given up once they are more than a gigabyte, and a file in the cluster says that the archive has a gap.
+
+Below the configured folder each cluster has a folder of its own, `cluster-ID`, with `wal/` and its base backups
+(``store/embedded/base_backup``): an upgraded or newly made database never mixes with the one before.
+"""
+
+import logging
+import os
+import re
+import shlex
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from weboid.errors import StoreError
+from weboid.store.embedded.accounts import SystemAccount
+from weboid.store.embedded.folder import Folder, make_private_folder, replace_file
+
+log = logging.getLogger(__name__)
+
+SEGMENT_S: Final = 300
+"""A segment that is not full is archived after so many seconds: as much may be lost with the disk."""
+_MOST_WAITING: Final = 64
+"""Segments of 16 MB that wait for the archive at most."""
+_GAP: Final = "weboid-wal.gap"
+_SCRIPT: Final = """\
+# Written by Weboid at each start. $1 is the archive's folder, $2 a file of PostgreSQL's log of writes, $3 its name.
+umask 077
+to="$1/$3.gz"
+if test -e "$to"; then
+    gzip -dc "$to" | cmp -s - "$2" && exit 0
+    echo "weboid: $to is there already, and is another one" >&2
+elif gzip -1nc "$2" >"$to.unfinished" && sync "$to.unfinished" && mv "$to.unfinished" "$to"; then
+    sync "$1"
+    exit 0
+else
+    rm -f "$to.unfinished"
+fi
+set -- pg_wal/archive_status/*.ready
+test $# -gt MOST_WAITING || exit 1
+echo "weboid: gives up the oldest of $# segments, so that the log of writes does not fill the disk" >&2
+: >>GAP
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class WalArchive:
+    """The archive of one cluster."""
+
+    path: Path
+    """`cluster-ID` below the configured folder."""
+
+    @classmethod
+    def of(cls, folder: Folder, programs: Path) -> "WalArchive":
+        """That of a data folder's cluster, below the folder's ``wal``; raises StoreError if that is not readable."""
+        assert folder.wal is not None, "an archive is wanted"
+        run = folder.account.run([programs / "pg_controldata", folder.cluster])
+        found = re.search(r"^Database system identifier: +(\d+)$", run.stdout, re.M)
+        if run.returncode or found is None:
+            raise folder.fault("read", run.stdout)
+        return cls(folder.wal / f"cluster-{found[1]}")
+
+    @property
+    def wal(self) -> Path:
+        return self.path / "wal"
+
+    def make(self, account: SystemAccount) -> None:
+        """Makes its folders, which belong to the server's account; raises OSError, StoreError."""
+        if not self.path.parent.exists():
+            self.path.parent.mkdir(mode=0o700, parents=True)
+            if account.foreign:
+                self.path.parent.chmod(0o711)
+        make_private_folder(self.path, account)
+        make_private_folder(self.wal, account)
+
+
+def archive_settings(folder: Folder, programs: Path) -> dict[str, str]:
+    """The settings with which the server archives into the folder's ``wal``, as it is to start; none if that is None.
+
+    A place that cannot be used now is logged, and tried again by the server. Raises OSError, StoreError.
+    """
+    if folder.wal is None:
+        return {}
+    archive = WalArchive.of(folder, programs)
+    try:
+        archive.make(folder.account)
+    except (OSError, StoreError) as error:
+        log.warning("the log of writes cannot be archived in %s now: %s", archive.path, error)
+    script = folder.data / "archive-wal.sh"
+    text = _SCRIPT.replace("MOST_WAITING", str(_MOST_WAITING)).replace("GAP", _GAP)
+    replace_file(script, text.encode(), SystemAccount(os.geteuid(), os.getegid(), ""))
+    script.chmod(0o644)
+    command = f"/bin/sh {shlex.quote(str(script))} {shlex.quote(str(archive.wal))}".replace("%", "%%")
+    return {
+        "wal_level": "replica",
+        "max_wal_senders": "10",
+        "archive_mode": "on",
+        "archive_library": "",
+        "archive_timeout": str(SEGMENT_S),
+        "archive_command": f'{command} "%p" "%f"',
+    }
+
+
+def has_gap(folder: Folder) -> bool:
+    """Whether segments were given up since the last base backup: later moments cannot be restored from it."""
+    return (folder.cluster / _GAP).exists()
+
+
+def forget_gap(folder: Folder) -> None:
+    """Forgets a gap, as a base backup begins: what comes after it is archived anew."""
+    with suppress(FileNotFoundError):
+        (folder.cluster / _GAP).unlink()
