@@ -1,7 +1,8 @@
 """Asks the second vantage point from Toolforge: ``python toolforge/vantage.py user@host``, as WEBOID_CRAWL_VANTAGE.
 
 There is no disk for keys, and ssh refuses to work for a user id without a name, as pods have it: so not ssh, but
-asyncssh asks, and both keys come from variables. VANTAGE_KEY is the private one in base64, VANTAGE_HOST_KEY the public one of the host ("ssh-ed25519 AAAA…").
+asyncssh asks, and both keys come from variables. VANTAGE_KEY is the private one in base64, VANTAGE_HOST_KEY the public
+one of the host ("ssh-ed25519 AAAA…").
 One law: nothing is asked of a host with another key.
 """
 

@@ -15,6 +15,7 @@ from weboid.demo.littlewiki import open_littlewiki
 from weboid.demo.wikipages import WikiLink, WikiPage
 from weboid.feed import watch_list
 from weboid.store.db.pool import open_pool
+from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 
 TITLE = "User:Ann/Weboid.json"
 PAGES = [WikiPage(1, "A", (WikiLink("https://a.sample.de/"),)), WikiPage(2, "Talk:B", namespace=1)]
@@ -92,3 +93,14 @@ async def test_a_wiki_that_is_configured_stays_as_it_is(database: str) -> None:
         ("awiki@Little", {"namespaces": [0]}),
         ("bwiki@Little", {}),
     ]
+
+
+async def test_without_a_page_there_is_no_alarm_of_it(database: str) -> None:
+    config = load_config(None, {"WEBOID_FEED_WATCHED": "meta@Nowhere:X"})
+    async with open_pool(database, size=1, part="test") as pool:
+        assert (await watched.with_watched(config, pool, 100)).wikis == ()
+        async with pool.connection() as conn:
+            assert [alarm.kind for alarm in await list_alarms(conn)] == [AlarmKind.WATCHED]
+        await watched.with_watched(load_config(None, {}), pool, 100)
+        async with pool.connection() as conn:
+            assert await list_alarms(conn) == []

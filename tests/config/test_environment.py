@@ -1,11 +1,15 @@
 """The configuration by variables alone: what beats what, how peers on Toolforge write them, and typing errors."""
 
+import asyncio
 import json
+import re
+import socket
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.commands import Place
 
 from weboid.config import BackupConfig, EmbeddedConfig, load_config, read_config
 from weboid.config.names import KEY_PATHS, nested_variable, variable
@@ -187,6 +191,31 @@ def test_folders_are_none_where_they_are_empty() -> None:
     assert load_config(None, {"WEBOID_BACKUP_FOLDER": "/b", "TOOL_BACKUP__KEEP": "3"}).backup == BackupConfig(
         Path("/b"), 3
     )
+
+
+def test_the_files_of_deployments_name_known_variables_only() -> None:
+    root = Path(__file__).resolve().parents[2]
+    files = [file for name in ("deploy", "toolforge") for file in (root / name).rglob("*") if file.is_file()]
+    text = "".join(file.read_text(encoding="utf-8") for file in files)
+    names = set(re.findall(r"\b(?:WEBOID_[A-Z][A-Z_]*[A-Z]|TOOL_[A-Z_]+__[A-Z_]+)\b", text))
+    assert {"WEBOID_DATABASE", "WEBOID_WIKI", "WEBOID_IMAGE"} <= names
+    faults = "\n".join(read_config(None, dict.fromkeys(names, "1")).faults)
+    assert "there is no such variable" not in faults, faults
+
+
+async def test_the_webservice_listens_where_the_platform_says(database: str, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    place = Place(tmp_path, environ={"WEBOID_DATABASE": database, "PORT": str(port)})
+    process = await place.start("serve")
+    try:
+        assert process.stderr
+        async with asyncio.timeout(60):
+            while b"answers at" not in (line := await process.stderr.readline()):
+                assert line, "it has ended"
+        assert f"http://127.0.0.1:{port}/" in line.decode()
+    finally:
+        await place.end()
 
 
 NAMES = st.sampled_from([name for path in KEY_PATHS for name in (variable(path), nested_variable(path))])

@@ -5,8 +5,9 @@ What takes it away is a proxy that cuts, stalls or swallows, or a fail-over to r
 
 import asyncio
 import os
+import signal
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -18,7 +19,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from support.commands import Place, open_place
 from support.database_proxy import open_database_proxy
-from support.disturbed import KINDS, STATES, Disturb, Reached, Running, heal, lost_commit, swallow
+from support.disturbed import KINDS, STATES, Disturb, Reached, Running, cut, heal, lost_commit, stall, swallow
 from support.eventmaker import change, links_added
 from support.sseserver import open_event_server
 
@@ -27,6 +28,9 @@ from weboid.core.url.urls import Url
 from weboid.demo.world import World
 from weboid.store.db.key_scheme import KeyScheme
 from weboid.store.db.pool import open_pool
+from weboid.store.embedded.folder import Folder
+from weboid.store.embedded.postmaster import server_pid
+from weboid.store.embedded.server import open_server
 from weboid.store.upkeep.rekey import rekey
 
 _PAGES: Final = 3_000
@@ -229,31 +233,77 @@ async def assert_in_order(place: Place, reached: Reached) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", WORKS)
-async def test_wherever_the_database_goes_away_the_work_goes_on(database: str, tmp_path: Path, name: str) -> None:
-    work, place_of = WORKS[name], list(WORKS).index(name)
+async def test_wherever_the_database_goes_away_nothing_is_lost_and_who_waits_is_stopped_soon(
+    database: str, tmp_path: Path, name: str
+) -> None:
+    work, number = WORKS[name], list(WORKS).index(name)
     async with open_stage(tmp_path / name, work, database) as place:
         goal = await undisturbed(place, work, database)
-        for some in (KINDS[:3], KINDS[3:]):
+        tries = [(disturbed, kind, (number + turn) % 5) for turn, kind in enumerate(KINDS)]
+        tries += [(stopped, kind, (number + turn) % 5) for turn, kind in enumerate(STATES)]
+        for first in range(0, len(tries), 5):
+            some = tries[first : first + 5]
             await asyncio.gather(
-                *(
-                    disturbed(place, work, database, goal, kind, ((place_of + number) % 5 + 0.2) / 6)
-                    for number, kind in enumerate(some)
-                )
+                *(way(place, work, database, goal, kind, (sixth + 0.2) / 6) for way, kind, sixth in some)
             )
 
 
 @pytest.mark.long
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize("name", WORKS)
-async def test_who_waits_for_the_database_is_stopped_soon_and_the_next_run_does_the_rest(
-    database: str, tmp_path: Path, name: str
+@pytest.mark.parametrize(
+    ("name", "words", "kind"),
+    [
+        ("pass", ["feed", "pass", "--repeat", "--day", "100"], swallow),
+        ("events", ["feed", "events", "--farm", "wmflabs", "--day", "101"], cut),
+        ("maintain", ["maintain", "--repeat", "--day", "210"], stall),
+    ],
+)
+async def test_a_lasting_part_waits_at_its_start_and_ends_in_order_while_it_has_nothing_to_do(
+    database: str, tmp_path: Path, name: str, words: list[str], kind: Disturb
 ) -> None:
     work = WORKS[name]
     async with open_stage(tmp_path / name, work, database) as place:
-        goal = await undisturbed(place, work, database)
-        await asyncio.gather(
-            *(stopped(place, work, database, goal, kind, (number + 0.2) / 6) for number, kind in enumerate(STATES))
-        )
+        with copy_of(database) as reached:
+            first = reached.number(work.progress)
+            reached.proxy.cut()
+            running = await start(place, replace(work, words=words), reached)
+            assert await running.until(lambda: running.times_away() == 1), running.said
+            heal(reached)
+            assert await running.until(lambda: reached.number(work.progress) > first), running.said
+            kind(reached)
+            running.process.terminate()
+            assert await running.ended(_GRACE_S) == 0, running.said
+            assert running.times_away() <= 2, running.said
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
+async def test_an_import_goes_on_after_the_embedded_server_was_ended(server_folder: Path, kind: signal.Signals) -> None:
+    """SIGTERM is a smart shutdown: the server waits for the import, which waits for the server."""
+    folder = server_folder / f"import-{kind}"
+    folder.mkdir(mode=0o711)
+    write_dumps(folder)
+    data = Folder.of(folder / "data")
+    place = Place(folder)
+    with open_server(data.data) as server:
+        pid = server_pid(data)
+        assert pid
+        running = Running(await place.start(*WORKS["dump"].words))
+        assert await running.until(lambda: _pages(server.dsn) > 0), running.said
+        os.kill(pid, kind)
+        assert await running.ended() == 0, running.said
+        assert "started again" in running.said
+        assert running.times_away() <= 1
+        assert _pages(server.dsn) == _PAGES
+        assert server_pid(data) not in (pid, None)
+    assert server_pid(data) is None
+
+
+def _pages(dsn: str) -> int:
+    """How many pages are stored; 0 also while that cannot be asked."""
+    with suppress(psycopg.Error), psycopg.connect(dsn) as connection:
+        row = connection.execute("SELECT count(*) FROM page").fetchone()
+        return int(row[0]) if row else 0
+    return 0
 
 
 async def test_an_import_goes_on_after_a_silence_and_a_commit_of_which_nobody_learned(

@@ -28,6 +28,7 @@ from weboid.cli.console import bar
 from weboid.cli.days import day_option, moments
 from weboid.cli.part import open_part
 from weboid.cli.process import raise_open_files, run_async
+from weboid.cli.watched import with_stored
 from weboid.config import Config, NetConfig
 from weboid.core.record.moment import Moment
 from weboid.crawl.lag_watch import LagWatch
@@ -121,6 +122,7 @@ async def crawl(
         console.print("no contact is configured: set WEBOID_CONTACT, so that site owners can reach you", style="yellow")
     turns = open_turns(pool, config.crawl.delay)
     second = CommandOpinion(shlex.split(config.crawl.vantage)) if config.crawl.vantage else None
+    config = await with_stored(config, pool)
     async with open_outbound(replace(config.net, connections=connections)) as session:
         lag = LoopLag()
         checker = LaggedChecker(session, turns, config.crawl, lag)

@@ -18,6 +18,7 @@ from weboid.cli.part import RunningPart, open_part
 from weboid.cli.process import run_async
 from weboid.cli.settings import refresh_all_settings
 from weboid.cli.stopping import until
+from weboid.cli.watched import with_watched
 from weboid.config import Config
 from weboid.core.record.days import iso
 from weboid.core.record.pace import Pace
@@ -101,7 +102,8 @@ async def _once(
     done = await _expire(console, pool, plan, day, allow_many, again)
     await _check_store(console, pool, day, config.policy, again)
     await _publish(console, pool, day, again)
-    await refresh_all_settings(config, pool, day, console, again)
+    watched = await again(partial(with_watched, config, pool, day))
+    await refresh_all_settings(watched, pool, day, console, again)
     pace = await again(partial(_keep_pace, pool, config, day))
     console.print(f"day {day}: working links are checked every {pace.interval} days")
     await again(partial(_back_up, console, pool, config, day))

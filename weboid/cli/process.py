@@ -38,7 +38,7 @@ def run_async(main: Any) -> Any:
 
 
 def _name_the_user() -> None:
-    """Names whoever runs this where the user id has no name, as in containers: the SSH library refuses to work there."""
+    """Names whoever runs this where the user id has no name, as in containers: else the SSH library does not work."""
     try:
         getpass.getuser()
     except (KeyError, OSError):

@@ -23,6 +23,7 @@ from weboid.cli.line import parent_line
 from weboid.cli.part import open_part, tell_alive
 from weboid.cli.process import add_to_environment, own_call, raise_open_files, run_async
 from weboid.cli.stopping import stop_signals, until
+from weboid.cli.watched import with_stored
 from weboid.cli.workers import Inherited, Workers
 from weboid.config import MOST_WORKERS, Config
 from weboid.core.url.farms import WMF, api_url
@@ -214,6 +215,7 @@ async def serving(
 
     A worker has a `share` in the figures of all workers, and the `listeners` of its parent.
     """
+    config = await with_stored(config, pool)
     public_url = config.web.url or f"http://{host}:{port}"
     async with open_client(config.net) as client:
         app = make_app(

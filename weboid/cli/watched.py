@@ -4,6 +4,7 @@ One law: what is configured here is not changed by the page.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -24,10 +25,13 @@ from weboid.feed.watch_list import READ_S, current_watch_list
 from weboid.mechanism.again import Again, at_once
 from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
-from weboid.store.pages.watch_list import StoredWatchList
+from weboid.store.pages.watch_list import StoredWatchList, find_watch_list
+from weboid.store.upkeep.alarm import AlarmKind, lower_alarm
 from weboid.wiki.action import ActionApi, ApiPatience
 from weboid.wiki.spamlist import fetch_text
 from weboid.wiki.watch_list import fetch_address, read_watch_list
+
+log = logging.getLogger(__name__)
 
 _PATIENCE: Final = ApiPatience(tries=2, timeout_s=30, longest_pause_s=10, answer_mib=2)
 """It is read again soon, and passes wait for it."""
@@ -55,6 +59,21 @@ def command(config: Config, confirm: bool, day: int | None) -> None:
 async def with_watched(config: Config, pool: Pool, day: int) -> Config:
     """The configuration with the wikis of the page, which is read if it is time to. Raises StoreError."""
     return _with(config, await _stored(config, pool, day))
+
+
+async def with_stored(config: Config, pool: Pool) -> Config:
+    """The configuration with the wikis of the page as it was last in force, for parts that can do without.
+
+    It is not read now, and what the database cannot say is left out.
+    """
+    if not config.feed.watched:
+        return config
+    try:
+        async with pool.connection() as conn:
+            return _with(config, await find_watch_list(conn, config.feed.watched))
+    except WeboidError as error:
+        log.warning("the page of what is watched is not known here: %s", error)
+        return config
 
 
 @asynccontextmanager
@@ -109,6 +128,8 @@ def _with(config: Config, stored: StoredWatchList | None) -> Config:
 
 async def _stored(config: Config, pool: Pool, day: int, *, is_confirmed: bool = False) -> StoredWatchList | None:
     if not (source := config.feed.watched):
+        async with pool.connection() as conn:  # It may have been raised when there was a page.
+            await lower_alarm(conn, AlarmKind.WATCHED, "")
         return None
     fetch = partial(_fetch, config, source)
     return await current_watch_list(pool, source, fetch, config.farms, day, is_confirmed=is_confirmed)

@@ -140,13 +140,14 @@ _KINDS: Final[Mapping[str, Any]] = {
 }
 _OTHERS: Final = (
     CONFIG_VARIABLE,
-    "WEBOID_DATABASE_SILENCE_S",
     "WEBOID_TOKEN",
     "WEBOID_SERVICE",
     "WEBOID_WIKI_USER",
     "WEBOID_WIKI_PASSWORD",
+    "WEBOID_IMAGE",
+    "WEBOID_PUBLISHED_PORT",
 )
-"""What other commands and the scripts read."""
+"""What other commands, the scripts and ``deploy/compose.yaml`` read."""
 _OTHER_PREFIXES: Final = ("WEBOID_TEST_", "WEBOID_BENCHMARK_")
 _LINK: Final = re.compile(
     r"WEBOID_([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)"
