@@ -34,6 +34,8 @@ from weboid.store.embedded.server import open_server
 from weboid.store.upkeep.rekey import rekey
 
 _PAGES: Final = 3_000
+_MANY_PAGES: Final = 15_000
+"""The embedded server is looked after once a second."""
 _WIKI_PAGES: Final = 1_100
 _EVENTS: Final = 3_000
 _GRACE_S: Final = 15.0
@@ -91,7 +93,7 @@ WORKS: Final = {
 }
 
 
-def write_dumps(folder: Path) -> None:
+def write_dumps(folder: Path, count_of_pages: int = _PAGES) -> None:
     """A wiki's dumps: its pages, and what links they have with three links each and with one."""
 
     def written(name: str, table: str, numbers: str, texts: str, rows: Iterator[str]) -> None:
@@ -101,7 +103,7 @@ def write_dumps(folder: Path) -> None:
         text = f"CREATE TABLE `{table}` (\n  {head}\n) ENGINE=InnoDB;\nINSERT INTO `{table}` VALUES\n{body};\n"
         (folder / name).write_text(text, encoding="utf-8")
 
-    pages = range(1, _PAGES + 1)
+    pages = range(1, count_of_pages + 1)
     rows = (f"({page},0,0,1,'Page_{page}','20260102030405','wikitext')" for page in pages)
     numbers = "page_id page_namespace page_is_redirect page_latest"
     written("page.sql", "page", numbers, "page_title page_links_updated page_content_model", rows)
@@ -281,7 +283,7 @@ async def test_an_import_goes_on_after_the_embedded_server_was_ended(server_fold
     """SIGTERM is a smart shutdown: the server waits for the import, which waits for the server."""
     folder = server_folder / f"import-{kind}"
     folder.mkdir(mode=0o711)
-    write_dumps(folder)
+    write_dumps(folder, _MANY_PAGES)
     data = Folder.of(folder / "data")
     place = Place(folder)
     with open_server(data.data) as server:
@@ -293,7 +295,7 @@ async def test_an_import_goes_on_after_the_embedded_server_was_ended(server_fold
         assert await running.ended() == 0, running.said
         assert "started again" in running.said
         assert running.times_away() <= 1
-        assert _pages(server.dsn) == _PAGES
+        assert _pages(server.dsn) == _MANY_PAGES
         assert server_pid(data) not in (pid, None)
     assert server_pid(data) is None
 

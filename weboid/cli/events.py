@@ -59,7 +59,6 @@ def command(config: Config, url: str | None, farm: str, once: bool, day: int | N
 
     async def main() -> None:
         async with open_part(config, PartRole.EVENTS, size=4, lasting=not once) as part:
-<<<<<<< HEAD
             await until(part.stopped, follow(part))
 
     async def follow(part: RunningPart) -> None:
@@ -83,48 +82,8 @@ def command(config: Config, url: str | None, farm: str, once: bool, day: int | N
                 elif not once:
                     await ended.wait()
                 is_changed = ended.is_set()
-=======
-
-            async def follow() -> None:
-                is_changed = True
-                while is_changed:
-                    watching_now = watching(config, part.pool, part.stopped, clock(day), patience_of(part.stopped))
-                    async with watching_now as (watched, ended):
-                        await _follow_watched(watched, part.pool, farm, clock(day), console, url, once, ended)
-                        is_changed = ended.is_set()
-
-            await until(part.stopped, follow())
->>>>>>> base18
 
     run_async(main())
-
-
-async def _follow_watched(
-    config: Config,
-    pool: Pool,
-    farm: str,
-    today: Callable[[], int],
-    console: Console,
-    url: str | None,
-    once: bool,
-    ended: asyncio.Event,
-) -> None:
-    """Follows the events of the wikis of a farm until `ended` is set; without any wiki it waits."""
-    if wikis := _of_farm(config, farm):
-        await follow_events(
-            config,
-            pool,
-            wikis,
-            today=today,
-            now=moment_now,
-            console=console,
-            url=url,
-            once=once,
-            stopped=ended,
-            again=patience_of(ended),
-        )
-    elif not once:
-        await ended.wait()
 
 
 def _of_farm(config: Config, farm: str) -> list[WikiConfig]:

@@ -56,13 +56,7 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, day: int |
         async with open_part(config, PartRole.FEED, size=2, lasting=repeat) as part:
             again = patience_of(part.pool, part.stopped)
             if not repeat:
-<<<<<<< HEAD
                 await until(part.stopped, _once(config, part.pool, wikis, today(), console, again))
-=======
-                watched = await again(partial(with_watched, config, part.pool, today()))
-                chosen = _chosen(watched, wikis)
-                await until(part.stopped, feed_wikis(watched, part.pool, chosen, today(), console, again))
->>>>>>> base18
             failed: set[WikiName] = set()
             while repeat and not part.stopped.is_set():
                 await until(part.stopped, next_pass(read_again, part.pool, wikis, today(), console, failed, again))
