@@ -14,6 +14,8 @@ from support.commands import Place
 from support.ports import free_port
 from support.processes import assert_nothing_is_left, children
 
+from weboid.cli.stopping import until
+
 LIMIT_S = 60
 BOTH = (signal.SIGTERM, signal.SIGINT)
 IN_ORDER = {0, 130, 143, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
@@ -145,3 +147,22 @@ def _read_until(terminal: int, words: bytes) -> bytes:
         except OSError:
             break
     return said
+
+
+async def test_works_that_run_until_a_stop_end_with_whoever_waits_for_them() -> None:
+    """As where one block of works runs within another."""
+    ended: list[bool] = []
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    outer = asyncio.create_task(until(asyncio.Event(), work(), work()))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    outer.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await outer
+    assert ended == [True, True]
