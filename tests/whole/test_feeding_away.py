@@ -191,7 +191,9 @@ async def undisturbed(place: Place, work: Work, dsn: str) -> Undisturbed:
         assert running.times_away() == 0
         last = reached.number(work.progress)
         assert last > first
-        return Undisturbed(state_of(reached), first, last)
+        done = Undisturbed(state_of(reached), first, last)
+        await assert_in_order(place, reached)
+        return done
 
 
 async def disturbed(place: Place, work: Work, dsn: str, goal: Undisturbed, kind: Disturb, share: float) -> None:
@@ -205,7 +207,8 @@ async def disturbed(place: Place, work: Work, dsn: str, goal: Undisturbed, kind:
         assert await running.ended() == 0, f"{kind.__name__} {share}: {running.said}"
         assert running.times_away() == 1, running.said
         assert state_of(reached) == goal.state, f"{kind.__name__} {share}"
-        await assert_in_order(place, reached)
+        if kind is lost_commit:
+            await assert_in_order(place, reached)
 
 
 async def stopped(place: Place, work: Work, dsn: str, goal: Undisturbed, kind: Disturb, share: float) -> None:
@@ -222,7 +225,6 @@ async def stopped(place: Place, work: Work, dsn: str, goal: Undisturbed, kind: D
         again = await start(place, work, reached)
         assert await again.ended() == 0, again.said
         assert state_of(reached) == goal.state, kind.__name__
-        await assert_in_order(place, reached)
 
 
 async def assert_in_order(place: Place, reached: Reached) -> None:
@@ -242,9 +244,9 @@ async def test_wherever_the_database_goes_away_nothing_is_lost_and_who_waits_is_
     async with open_stage(tmp_path / name, work, database) as place:
         goal = await undisturbed(place, work, database)
         tries = [(disturbed, kind, (number + turn) % 5) for turn, kind in enumerate(KINDS)]
-        tries += [(stopped, kind, (number + turn) % 5) for turn, kind in enumerate(STATES)]
-        for first in range(0, len(tries), 5):
-            some = tries[first : first + 5]
+        tries += [(stopped, STATES[(number + turn) % 4], (number + turn) % 5) for turn in (0, 2)]
+        for first in range(0, len(tries), 4):
+            some = tries[first : first + 4]
             await asyncio.gather(
                 *(way(place, work, database, goal, kind, (sixth + 0.2) / 6) for way, kind, sixth in some)
             )
