@@ -99,7 +99,8 @@ async def _once(
     console: Console, part: RunningPart, config: Config, day: int, *, dry_run: bool = False, allow_many: bool = False
 ) -> bool:
     """Does the work of one day; returns False if expiry was stopped because it would delete too many URLs."""
-    pool, again = part.pool, patience_of(part.stopped)
+    pool = part.pool
+    again = patience_of(pool, part.stopped)
     plan = await again(partial(_planned, pool, day))
     _print_held(console, plan)
     if dry_run:
