@@ -55,16 +55,19 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, day: int |
     async def main() -> None:
         async with open_part(config, PartRole.FEED, size=2, lasting=repeat) as part:
             console.tell = part.tell
-            again = patience_of(part.stopped)
+            again = patience_of(part.pool, part.stopped)
             if not repeat:
-                watched = await again(partial(with_watched, config, part.pool, today()))
-                chosen = _chosen(watched, wikis)
-                await until(part.stopped, feed_wikis(watched, part.pool, chosen, today(), console, again))
+                await until(part.stopped, _once(config, part.pool, wikis, today(), console, again))
             failed: set[WikiName] = set()
             while repeat and not part.stopped.is_set():
                 await until(part.stopped, next_pass(read_again, part.pool, wikis, today(), console, failed, again))
 
     run_async(main())
+
+
+async def _once(config: Config, pool: Pool, wikis: tuple[str, ...], day: int, console: Console, again: Again) -> None:
+    watched = await again(partial(with_watched, config, pool, day))
+    await feed_wikis(watched, pool, _chosen(watched, wikis), day, console, again)
 
 
 async def next_pass(
