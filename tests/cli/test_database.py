@@ -6,9 +6,9 @@ from pathlib import Path
 import psycopg
 import pytest
 from click.exceptions import Exit
-from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from support.database_proxy import open_database_proxy
+from support.failover import set_read_only
 
 from weboid.cli.database import open_store
 from weboid.config import Config, load_config
@@ -85,22 +85,16 @@ async def test_what_no_waiting_heals_ends_a_part(database: str, tmp_path: Path) 
             await _opened(_config(database, tmp_path), asyncio.Event())
 
 
-def _make_read_only(database: str) -> None:
-    with psycopg.connect(database, autocommit=True) as connection:
-        name = sql.Identifier(connection.info.dbname)
-        connection.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
-
-
 async def test_a_start_writes_nothing_where_nothing_is_to_be_brought(database: str, tmp_path: Path) -> None:
     assert await _opened(_config(database, tmp_path), None)  # the scheme of the keys is recorded
-    _make_read_only(database)
+    set_read_only(database, is_on=True)
     assert await _opened(_config(database, tmp_path), None)
 
 
 async def test_a_start_that_must_write_waits_until_it_can_and_says_why(
     empty_database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    _make_read_only(empty_database)
+    set_read_only(empty_database, is_on=True)
     stopped = asyncio.Event()
     opening = asyncio.create_task(_opened(_config(empty_database, tmp_path), stopped))
     await _until_told(caplog, "the database is away: cannot execute CREATE TABLE in a read-only transaction")

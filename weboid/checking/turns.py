@@ -13,8 +13,9 @@ from time import monotonic
 from typing import Final, NamedTuple, Protocol
 
 from weboid.core.url.keys import bucket, host_key
-from weboid.errors import StoreError
+from weboid.errors import StoreAway
 from weboid.mechanism.bounded import BoundedMap
+from weboid.mechanism.pauses import GrowingPause
 from weboid.mechanism.sending import Sending, announce
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey
@@ -38,6 +39,7 @@ _HELD_S: Final = 60.0
 _LOOK_S: Final = 0.2
 """How often it is looked whether the request of another worker has been sent."""
 _RETRY_S: Final = 1.0
+_RETRY_LIMIT_S: Final = 15.0
 _FORGETTING_S: Final = 60.0
 
 
@@ -256,8 +258,8 @@ class SharedTurns(LocalTurns):
         try:
             async with self._pool.connection() as conn:
                 await record_rest(conn, _key(host), seconds)
-        except StoreError as error:
-            log.warning("other workers do not know that %s requested a pause: %s", host, error)
+        except StoreAway as error:
+            log.debug("other workers do not know that %s requested a pause: %s", host, error)
 
     async def close(self) -> None:
         """Cancels the turns that are still waited for."""
@@ -316,6 +318,7 @@ class SharedTurns(LocalTurns):
             await asyncio.sleep(_GATHERING_S)
 
     async def _written(self, notes: Mapping[str, _Note], wanted: list[str]) -> dict[str, SlotState]:
+        pause = GrowingPause(_RETRY_S, _RETRY_LIMIT_S)
         while True:
             try:
                 async with self._pool.reading() as conn:  # each statement by itself, so that none waits for another
@@ -328,9 +331,9 @@ class SharedTurns(LocalTurns):
                         return {}
                     states = await lease_slots(conn, {_key(host): self._pause_of(host) for host in wanted})
                 return {host: states[_key(host)] for host in wanted}
-            except StoreError as error:
-                log.warning("turns wait for the database: %s; next try in %.0f s", error, _RETRY_S)
-                await asyncio.sleep(_RETRY_S)
+            except StoreAway as error:
+                log.debug("turns wait for the database: %s", error)
+                await asyncio.sleep(pause.grown_s())
 
 
 def _key(host: str) -> HostKey:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 import click
@@ -15,13 +16,15 @@ from weboid.archive.service.replays import Replays
 from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.archive.visits.copy_rounds import CopyRounds
 from weboid.archive.visits.suggestions import SuggestedCopies
-from weboid.cli.console import bar
+from weboid.cli.console import PartConsole, bar
 from weboid.cli.days import clock, day_option, moments
 from weboid.cli.part import open_part
 from weboid.cli.process import run_async
 from weboid.config import Config
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.moment import Moment
+from weboid.mechanism.disturbance import Disturbance
+from weboid.mechanism.patience import patiently
 from weboid.store.archives.copy_queue import count_queue
 from weboid.store.archives.known_copies import KnownCopiesPlace, record_known_copies
 from weboid.store.archives.service_limit import record_rests_over
@@ -60,14 +63,14 @@ def command(config: Config, once: bool, allow_many: bool, day: int | None) -> No
     SIGTERM ends it in order: what was found is written. A crash loses nothing: what was under way is looked up again a
     quarter of an hour later.
     """
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = PartConsole()
     require_save_keys(config)
 
     async def main() -> None:
         async with open_part(config, PartRole.ARCHIVE, size=4, lasting=not once) as part:
+            console.tell = part.tell
             if day is not None:
-                async with part.pool.connection() as conn:
-                    await record_rests_over(conn, day)
+                await patiently(partial(_end_rests, part.pool, day), part.stopped, part.pool.away)
             await archive(
                 config,
                 part.pool,
@@ -100,12 +103,13 @@ async def archive(
     if not config.contact:
         console.print("no contact is configured: set WEBOID_CONTACT, so that archives can reach you", style="yellow")
     stopped = stopped or asyncio.Event()
-    async with pool.connection() as conn:
-        await require_scheme(conn)
+    await patiently(partial(_require_scheme, pool), stopped, pool.away)
     with bar(console) as shown:
         await _take_in_known(pool, today, stopped)
         async with open_archive_client(config.net, SharedLimiter(pool, today)) as client:
-            task = shown.add_task("looking up copies", total=await _waiting(pool))
+            task = shown.add_task(
+                "looking up copies", total=await patiently(partial(_waiting, pool), stopped, pool.away)
+            )
 
             def show(tally: QueueTally) -> None:
                 shown.update(task, completed=tally.done, description=f"looking up copies: {_counts(tally)}")
@@ -128,7 +132,7 @@ async def archive(
             later: list[ArchiveWork] = [queue, *([] if saving is None else [saving])]
             # One after the other if once: a cited copy that plays need not be looked for, and a dropped one is at once.
             for works in [visits, later] if once else [[*visits, *later]]:
-                await _work(works, stopped, once=once)
+                await _work(works, stopped, pool.away, once=once)
             shown.update(task, visible=False)
     console.print(f"{_summary(queue, time.monotonic() - begun)}")
     if rounds.told:
@@ -136,9 +140,10 @@ async def archive(
     return queue.tally
 
 
-async def _work(works: Sequence[ArchiveWork], stopped: asyncio.Event, *, once: bool) -> None:
+async def _work(works: Sequence[ArchiveWork], stopped: asyncio.Event, away: Disturbance, *, once: bool) -> None:
     """Runs the works until all end; after a stop they end in order, within `_GRACE_S`."""
-    tasks = [asyncio.create_task(_one(work, once=once)) for work in works]
+    ways = [partial(patiently, work.sweep, stopped, away, grace_s=_GRACE_S) if once else work.run for work in works]
+    tasks = [asyncio.create_task(way()) for way in ways]
     stopping = asyncio.create_task(stopped.wait())
     try:
         while not stopped.is_set() and not all(task.done() for task in tasks):
@@ -153,19 +158,26 @@ async def _work(works: Sequence[ArchiveWork], stopped: asyncio.Event, *, once: b
             raise end
 
 
-async def _one(work: ArchiveWork, *, once: bool) -> None:
-    if once:
-        await work.sweep()
-    else:
-        await work.run()
+async def _end_rests(pool: Pool, day: int) -> None:
+    async with pool.connection() as conn:
+        await record_rests_over(conn, day)
+
+
+async def _require_scheme(pool: Pool) -> None:
+    async with pool.connection() as conn:
+        await require_scheme(conn)
 
 
 async def _take_in_known(pool: Pool, today: Callable[[], int], stopped: asyncio.Event) -> None:
     """Finds the cited copies that were stored before they were recognised; soon done where there are none."""
     place: KnownCopiesPlace | None = KnownCopiesPlace()
-    while place is not None and not stopped.is_set():
+
+    async def take(place: KnownCopiesPlace) -> tuple[KnownCopiesPlace | None]:
         async with pool.connection() as conn:
-            place = await record_known_copies(conn, place, today())
+            return (await record_known_copies(conn, place, today()),)
+
+    while place is not None and (taken := await patiently(partial(take, place), stopped, pool.away)):
+        (place,) = taken
 
 
 async def _waiting(pool: Pool) -> int | None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 import click
@@ -24,7 +25,8 @@ from weboid.checking.online import Online
 from weboid.checking.second_opinion import CommandOpinion, SecondOpinion
 from weboid.checking.turns import SharedTurns, Turns
 from weboid.cli.arguments import online_of
-from weboid.cli.console import bar
+from weboid.cli.console import PartConsole, bar
+from weboid.cli.database import LAST_S
 from weboid.cli.days import day_option, moments
 from weboid.cli.part import open_part
 from weboid.cli.process import raise_open_files, run_async
@@ -36,9 +38,11 @@ from weboid.crawl.losses import Losses
 from weboid.crawl.round import Round, RoundProgress
 from weboid.crawl.work import StoreWork
 from weboid.crawl.worker_day import WorkerDay
-from weboid.errors import DayRefused, StoreError, WeboidError
+from weboid.errors import DayRefused, StoreAway, WeboidError
 from weboid.mechanism.background import in_background
+from weboid.mechanism.ending import ending
 from weboid.mechanism.loop_lag import LoopLag
+from weboid.mechanism.patience import patiently
 from weboid.net.outbound import Outbound, open_session
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Pool
@@ -54,6 +58,8 @@ _IDLE_S = 5.0
 """The pause before due links are searched for again, when a round has found no more."""
 _CUT_OFF_S = 60.0
 """The pause before another try, when our own connection is down, or the day cannot be right (C-16)."""
+_ROUND_GRACE_S: Final = 30.0
+"""A round ends by itself within 12 s after a stop."""
 _CANARIES: Final = 64
 """URLs of which some are asked for the day, if none are configured."""
 _COUNTED = 1_000_000
@@ -79,7 +85,7 @@ def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour
 
     async def main() -> None:
         async with open_part(config, PartRole.CRAWL, size=4, lasting=not once, idle_s=config.crawl.lease_s) as part:
-            console = Console(stderr=True, soft_wrap=True)
+            console = PartConsole(part.tell)
             now = None if day is None else moments(day, hour)
             await crawl(
                 config,
@@ -140,7 +146,7 @@ async def crawl(
         async with in_background(crawler.heed_stop()):
             with lag.open():
                 if confirmed:
-                    await days.confirm()
+                    await patiently(days.confirm, crawler.stopped, pool.away)
                 await crawler.run(once=once)
     return crawler.stopped.is_set()
 
@@ -182,10 +188,13 @@ class _Crawler:
             return
         suggestions = Suggestions(self.pool, self.checker.ask, self.online, today=self.days.today, stopped=self.stopped)
         keeping = asyncio.create_task(self.days.keep())
-        alongside = asyncio.create_task(suggestions.sweep() if once else suggestions.run())
+        sweep = partial(patiently, suggestions.sweep, self.stopped, self.pool.away)
+        alongside = asyncio.create_task(sweep() if once else suggestions.run())
         try:
             await self._rounds(once=once)
-            await alongside
+            # They end by themselves, but not while they wait for the database and the program is to end.
+            async with ending(self.stopped, LAST_S):
+                await alongside
         finally:
             keeping.cancel()
             alongside.cancel()
@@ -193,7 +202,9 @@ class _Crawler:
 
     async def _rounds(self, *, once: bool) -> None:
         while not self.stopped.is_set():
-            why = await self.round()
+            if (due := await patiently(self.due, self.stopped, self.pool.away)) is None:
+                return
+            why = await self.round(due)
             if once and why:
                 raise WeboidError(
                     f"this machine seems to be cut off: {why}. No link was counted as failing; try again later"
@@ -203,15 +214,22 @@ class _Crawler:
             await self.pause(_CUT_OFF_S if why else _IDLE_S)
             await self.await_day(once=once)
 
-    async def round(self) -> str | None:
-        """One round, if anything is due; returns why it was given up, None if it was not."""
+    async def due(self) -> int:
+        """About how many URLs are due, `_COUNTED` at most; 0 if there is nothing to do now. Raises StoreAway."""
         day, hour = self.days.now()
         await self.lags.look()
         async with self.pool.connection() as conn:
             await require_scheme(conn)  # There may have been a rekey since the last round (O-10).
             if not await is_due(conn, Moment(day, hour if self.waits else None)):
-                return None
-            due = await count_due(conn, day, limit=_COUNTED)
+                return 0
+            # A host can be due without a due URL: that is put right by a round.
+            return max(await count_due(conn, day, limit=_COUNTED), 1)
+
+    async def round(self, due: int) -> str | None:
+        """One round, if anything is due; returns why it was given up, None if it was not."""
+        if not due:
+            return None
+        day = self.days.today()
         start = time.monotonic()
         with bar(self.console) as shown:
             task = shown.add_task(f"day {day}", total=due if due < _COUNTED else None)
@@ -225,7 +243,9 @@ class _Crawler:
             if self.stopped.is_set():
                 work.stop()
             async with self.losses.open(), self.lags.open():
-                tally = await work.run()
+                tally = await patiently(work.run, self.stopped, self.pool.away, grace_s=_ROUND_GRACE_S)
+        if tally is None:
+            return None
         self.console.print(f"day {day}: {_summary(tally, time.monotonic() - start)}", highlight=False)
         why = work.why_cut_off if work.is_cut_off else None
         await self._tell(why, day)
@@ -241,22 +261,22 @@ class _Crawler:
                     await raise_alarm(conn, AlarmKind.OFFLINE, "", day, f"the last round was given up: {why}")
                 else:
                     await lower_alarm(conn, AlarmKind.OFFLINE, "")
-        except StoreError as error:
-            log.warning("the alarm of our connection is not written: %s", error)
+        except StoreAway as error:
+            log.debug("the alarm of our connection is not written: %s", error)
 
     async def await_day(self, *, once: bool) -> None:
         """Waits until the day can be right, or a signal to stop; raises DayRefused at once if `once` (C-16)."""
         told = ""
         while not self.stopped.is_set():
             try:
-                return await self.days.require()
+                await patiently(self.days.require, self.stopped, self.pool.away)
+                return
             except DayRefused as refused:
                 if once:
                     raise
                 if told != (told := str(refused)):
                     self.console.print(told, style="red", markup=False, highlight=False)
             await self.pause(_CUT_OFF_S)
-        return None
 
     async def heed_stop(self) -> None:
         """Ends the round that is under way once `stopped` is set."""
@@ -280,6 +300,7 @@ class _Crawler:
             policy=self.config.policy,
             second_opinion=self.second.outcome if self.second else None,
             losses=self.losses,
+            is_away=lambda: self.pool.away.times > 0,
             waits=self.waits,
             show=show,
             find_address=self.checker.find_address,

@@ -9,9 +9,9 @@ from functools import partial
 
 import click
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from weboid.cli.arguments import named_wiki, open_source
+from weboid.cli.console import PartConsole, progress_on
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.lists import record_named
 from weboid.cli.longwork import patience_of
@@ -55,10 +55,11 @@ def command(config: Config, url: str | None, farm: str, once: bool, day: int | N
     """
     if not config.feed.watched and not _of_farm(config, farm):
         raise ConfigError(f'no wiki of {farm} is configured: add [wiki."dewiki@{farm}"] to weboid.toml')
-    console = Console(stderr=True, soft_wrap=True)
+    console = PartConsole()
 
     async def main() -> None:
         async with open_part(config, PartRole.EVENTS, size=4, lasting=not once) as part:
+            console.tell = part.tell
             await until(part.stopped, follow(part))
 
     async def follow(part: RunningPart) -> None:
@@ -128,7 +129,7 @@ async def _follow(
     by_name = {wiki.name.dbname: judged for wiki, judged in followed.items()}
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(open_client(config.net))
-        shown = stack.enter_context(_line(console))
+        shown = stack.enter_context(progress_on(console))
         task = shown.add_task("waiting for events", total=None)
 
         def open_stream(names: str) -> EventStream:
@@ -217,9 +218,3 @@ async def _reread_on(
     while True:
         await reread_wikis(config, pool, followed, today=today, now=now, again=again)
         await asyncio.sleep(_REREAD_S)
-
-
-def _line(console: Console) -> Progress:
-    return Progress(
-        SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn(), console=console
-    )

@@ -43,14 +43,11 @@ async def run_long(
     Raises StoreError if the database is away at the start, and WeboidError if the command was stopped.
     """
     stopped = asyncio.Event()
-
-    async def run() -> _Result:
-        opening = open_store(config, size=size, part=name, any_form=any_form, stopped=stopped, waits=False)
-        async with opening as pool:
-            return await work(LongWork(pool, patience_of(pool, stopped)))
-
-    with stop_signals(stopped.set, tells=True):
-        return await run_to_its_end(run(), stopped, name)
+    # Until the store is open a signal cancels the program (stoppable), so that it need not wait for other migrations.
+    opening = open_store(config, size=size, part=name, any_form=any_form, stopped=stopped, waits=False)
+    async with opening as pool:
+        with stop_signals(stopped.set, tells=True):
+            return await run_to_its_end(work(LongWork(pool, patience_of(pool, stopped))), stopped, name)
 
 
 async def run_to_its_end(work: Coroutine[Any, Any, _Result], stopped: asyncio.Event, name: str) -> _Result:

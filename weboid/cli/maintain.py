@@ -11,7 +11,7 @@ from rich.console import Console
 
 from weboid.cli.backup import dsn_of, runner_of, transfer
 from weboid.cli.check_store import print_breaches, progress
-from weboid.cli.console import bar
+from weboid.cli.console import PartConsole, bar
 from weboid.cli.days import clock, day_option
 from weboid.cli.longwork import patience_of, run_to_its_end
 from weboid.cli.part import RunningPart, open_part
@@ -55,11 +55,12 @@ def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: 
 
     Run it once a day, while everything else goes on. It ends with status 1 if it would delete too many URLs.
     """
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = PartConsole()
     today = clock(day)
 
     async def main() -> bool:
         async with open_part(config, PartRole.MAINTAIN, size=1, lasting=repeat) as part:
+            console.tell = part.tell
             if repeat:
                 await _repeat(console, part, config, today)
                 return True

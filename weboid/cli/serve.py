@@ -29,6 +29,7 @@ from weboid.config import MOST_WORKERS, Config
 from weboid.core.url.farms import WMF, api_url
 from weboid.errors import WeboidError
 from weboid.mechanism.background import in_background
+from weboid.mechanism.patience import patiently
 from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import StoredWiki
@@ -84,7 +85,6 @@ def command(
 ) -> None:
     """Answers requests until Ctrl-C or SIGTERM."""
     config: Config = ctx.obj
-    _quieten_driver()
     web = config.web
     port = web.port if port is None else port
     config = replace(config, web=replace(web, host=host or web.host, port=port, workers=workers or web.workers))
@@ -96,12 +96,6 @@ def command(
             sys.exit(status)
     else:
         run_async(_alone(config, clock(day)))
-
-
-def _quieten_driver() -> None:
-    """Leaves the log to our own line about a database that is away: the driver has one for each of its attempts."""
-    if not log.isEnabledFor(logging.DEBUG):
-        logging.getLogger("psycopg").setLevel(logging.ERROR)
 
 
 async def _alone(config: Config, today: Callable[[], int]) -> None:
@@ -127,7 +121,10 @@ async def _parent(config: Config, program: list[str], words: list[str]) -> int:
     web = config.web
     # The database is started and migrated here, once; the share in it keeps it running while workers come and go.
     async with open_part(config, PartRole.WEB, size=1, lasting=True) as part:
-        connections = _share_of(await part.pool.find_most_connections(), web.workers)
+        most = await patiently(part.pool.find_most_connections, part.stopped, part.pool.away)
+        if most is None:
+            return 0
+        connections = _share_of(most, web.workers)
         with _figures() as folder, ExitStack() as closing:
             listeners = [closing.enter_context(each) for each in await open_listeners(web.host, web.port)]
             words = [*words, f"--host={web.host}", f"--port={listeners[0].getsockname()[1]}"]
@@ -186,7 +183,7 @@ async def _work(config: Config, today: Callable[[], int], inherited: Inherited) 
         web = config.web
         size = int(line.told["connections"])
         async with open_store(
-            config, size=size, part="web", statement_timeout_s=_STATEMENT_S, wait_s=_CONNECTION_S
+            config, size=size, part="web", statement_timeout_s=_STATEMENT_S, wait_s=_CONNECTION_S, stopped=stopped
         ) as pool:
             listeners = inherited.sockets()
             async with serving(config, pool, today, web.host, web.port, share=share, listeners=listeners):

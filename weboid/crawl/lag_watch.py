@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from time import monotonic
 from typing import Final
 
-from weboid.errors import StoreError
+from weboid.errors import StoreAway
 from weboid.mechanism.loop_lag import LATE_S, LoopLag
 from weboid.store.db.pool import Pool
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
@@ -67,8 +67,8 @@ class LagWatch:
                 await self._raise(worst_s)
             elif self._may_be_raised and worst_s <= LATE_S:
                 await self._lower()
-        except StoreError as error:
-            log.warning("the alarm of a late event loop is not up to date: %s", error)
+        except StoreAway as error:
+            log.debug("the alarm of a late event loop is not up to date: %s", error)
 
     async def _raise(self, worst_s: float) -> None:
         if not self._is_raised:

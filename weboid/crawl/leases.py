@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 
 from weboid.core.record.moment import Moment
 from weboid.crawl.work import Work
-from weboid.errors import StoreError
+from weboid.errors import StoreAway
 from weboid.store.schedule.lease import Held
 
 log = logging.getLogger(__name__)
@@ -50,8 +50,8 @@ class Leases:
             held = dict(self._held)
             try:
                 ours = await self._work.renew(held)
-            except StoreError as error:
-                log.warning("leases not renewed: %s", error)
+            except StoreAway as error:
+                log.debug("leases not renewed: %s", error)
                 continue
             for bucket in held.keys() - ours:
                 if self._held.get(bucket) == held[bucket]:

@@ -38,7 +38,7 @@ from weboid.core.verdict.partial_loss import (
     past_of,
 )
 from weboid.crawl.visit import Check
-from weboid.errors import StoreError
+from weboid.errors import StoreAway
 from weboid.mechanism.bounded import BoundedMap
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.db.rows import StoredHost, StoredUrl
@@ -109,7 +109,7 @@ class Losses:
                 await self._try_exchange()
 
     async def exchange(self) -> None:
-        """Writes what was seen, reads what the others have seen, raises alarms and lowers them. Raises StoreError."""
+        """Writes what was seen, reads what the others have seen, raises alarms and lowers them. Raises StoreAway."""
         day = self._today()
         self._exchanged_at = monotonic()
         self._has_news = False
@@ -134,8 +134,8 @@ class Losses:
     async def _try_exchange(self) -> None:
         try:
             await self.exchange()
-        except StoreError as error:
-            log.warning("partial losses were not exchanged with other workers: %s", error)
+        except StoreAway as error:
+            log.debug("partial losses were not exchanged with other workers: %s", error)
 
     async def _keep(self) -> None:
         while True:

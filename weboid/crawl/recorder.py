@@ -1,14 +1,17 @@
 """Writes checks in batches during a round (O-7): all waiting checks are written as soon as the last batch is.
 
-``store/results/record`` writes a batch. One law: a check is either written completely or made again.
+``store/results/record`` writes a batch. One law: a check is either written completely or made again. To write one a
+second time changes nothing, so that a batch is written again when it is unknown whether it was.
 """
 
 import asyncio
 import logging
+from time import monotonic
 from typing import Final, NamedTuple
 
 from weboid.crawl.work import Work
-from weboid.errors import StoreError
+from weboid.errors import StoreAway
+from weboid.mechanism.ending import is_stopped_within
 from weboid.mechanism.pauses import GrowingPause
 from weboid.store.results.record import Checked, Tally
 from weboid.store.schedule.lease import Held
@@ -16,7 +19,10 @@ from weboid.store.schedule.lease import Held
 log = logging.getLogger(__name__)
 
 _RETRY_S: Final = 1.0
-_RETRY_LIMIT_S: Final = 30.0
+_RETRY_LIMIT_S: Final = 15.0
+_LAST_S: Final = 2.0
+"""Seconds after the end of a round in which a batch may be tried again; what is not written then is checked again."""
+_LAST_PAUSE_S: Final = 0.2
 
 
 class _Waiting(NamedTuple):
@@ -33,6 +39,10 @@ class Recorder:
         self._held = held
         self._batch = batch
         self._queue: asyncio.Queue[_Waiting | None] = asyncio.Queue(maxsize=4 * batch)
+        self._closing = asyncio.Event()
+        self._last = float("inf")
+        self.unwritten = 0
+        """Checks that could not be written before the end: they stay due."""
 
     async def record(self, checked: Checked) -> None:
         """Returns when the check is written, so that a caller that waits can lose no more than one."""
@@ -41,11 +51,13 @@ class Recorder:
         await written
 
     async def close(self) -> None:
-        """Ends `run` after everything queued before has been written."""
+        """Ends `run` after everything queued before has been written, or could not be within `_LAST_S`."""
+        self._last = monotonic() + _LAST_S
+        self._closing.set()
         await self._queue.put(None)
 
     async def run(self) -> None:
-        """Writes until closed. If the database fails, writing is retried without limit."""
+        """Writes until closed. While the database is away, writing is retried without limit until then."""
         closed = False
         while not closed and (first := await self._queue.get()) is not None:
             batch = [first]
@@ -64,10 +76,13 @@ class Recorder:
         while True:
             try:
                 tally = await self._work.record(batch, self._held)
-            except StoreError as error:
-                pause_s = pause.grown_s()
-                log.warning("checks wait to be written: %s; next try in %.0f s", error, pause_s)
-                await asyncio.sleep(pause_s)
+            except StoreAway as error:
+                log.debug("checks wait to be written: %s", error)
+                if monotonic() >= self._last:
+                    self.unwritten += len(batch)
+                    return
+                if await is_stopped_within(self._closing, pause.grown_s()):
+                    await asyncio.sleep(_LAST_PAUSE_S)
             else:
                 self._add(tally)
                 return

@@ -27,7 +27,9 @@ from weboid.crawl.recorder import Recorder
 from weboid.crawl.shares import Shares, Waiting
 from weboid.crawl.visit import SecondOutcome, Visit
 from weboid.crawl.work import Paces, Work
-from weboid.errors import StoreError
+from weboid.errors import StoreAway
+from weboid.mechanism.ending import is_stopped_within
+from weboid.mechanism.pauses import GrowingPause
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Tally
 
@@ -41,6 +43,10 @@ _TICK_S: Final = 0.02
 """Visits that end within one tick are replaced together."""
 _BUSY_S: Final = 0.5
 _RETRY_S: Final = 1.0
+_RETRY_LIMIT_S: Final = 15.0
+_AWAY_GRACE_S: Final = 2.0
+"""The same while the store is away."""
+_LOOK_WHETHER_AWAY_S: Final = 0.5
 _ANY: Final = "FIRST_COMPLETED"
 _LOOK_UP_S: Final = 1.0
 """So long is the address of a host waited for, to see whether it has its share; the look-up goes on without us."""
@@ -58,7 +64,8 @@ class RoundProgress:
 class Round:
     """One worker's round. `now` is called at every check, so that a round may go on past midnight.
 
-    With `waits` only hosts whose hour has come are visited; otherwise all that are due that day.
+    With `waits` only hosts whose hour has come are visited; otherwise all that are due that day. `is_away`: whether the
+    store cannot do its work now.
     """
 
     def __init__(
@@ -73,6 +80,7 @@ class Round:
         policy: Policy,
         second_opinion: SecondOutcome | None = None,
         losses: Losses | None = None,
+        is_away: Callable[[], bool] = lambda: False,
         waits: bool = False,
         show: Callable[[RoundProgress], None] = lambda progress: None,
         find_address: Callable[[str, float], Awaitable[str | None]] | None = None,
@@ -80,6 +88,7 @@ class Round:
         self._work = work
         self._second_opinion = second_opinion
         self._losses = losses
+        self._is_away = is_away
         self._now = now
         self._waits = waits
         self._config = config
@@ -93,7 +102,7 @@ class Round:
         self._read: deque[Waiting] = deque()
         self._open: dict[HostKey, asyncio.Task[None]] = {}
         self._recorder = Recorder(work, self._leases.held, batch=config.batch)
-        self._stopping = False
+        self._stopping = asyncio.Event()
         self._news = asyncio.Event()
         """Set whenever a visit or the recorder has ended, or the round is stopped."""
         self._ended: list[HostKey] = []
@@ -106,7 +115,7 @@ class Round:
 
     def stop(self) -> None:
         """Starts no new checks from now on; those under way are finished and written."""
-        self._stopping = True
+        self._stopping.set()
         self._news.set()
 
     @property
@@ -143,9 +152,18 @@ class Round:
                 task.cancel()
             await asyncio.gather(renewing, looking, return_exceptions=True)
             await self._connectivity.close()
-            await self._leases.release_all_but()
+            await self._release()
             self._show(self._progress)
+        if self._recorder.unwritten:
+            log.warning("%d checks could not be written and will be made again", self._recorder.unwritten)
         return self._recorder.tally
+
+    async def _release(self) -> None:
+        """Gives back all buckets; if that is not possible, their leases run out."""
+        try:
+            await self._leases.release_all_but()
+        except StoreAway as error:
+            log.debug("the leases are left to run out: %s", error)
 
     async def _keep_looking(self) -> None:
         """Stops the round when somebody is found to answer for all hosts."""
@@ -155,14 +173,17 @@ class Round:
         self.stop()
 
     async def _visit_all(self, recording: asyncio.Task[None]) -> None:
-        while not self._stopping and not recording.done():
+        pause = GrowingPause(_RETRY_S, _RETRY_LIMIT_S)
+        while not self._stopping.is_set() and not recording.done():
             try:
                 more = await self._refill()
                 over = not self._open and not more and not await self._is_due_elsewhere()
-            except StoreError as error:
-                log.warning("the round waits: %s; next try in %.0f s", error, _RETRY_S)
-                await asyncio.sleep(_RETRY_S)
+            except StoreAway as error:
+                log.debug("the round waits: %s", error)
+                await is_stopped_within(self._stopping, pause.grown_s())
+                self._reap()
                 continue
+            pause.reset()
             self._progress.hosts = len(self._open)
             self._show(self._progress)
             if over:
@@ -184,8 +205,14 @@ class Round:
             return False
         until = self._until()
         self._paces = await self._work.find_paces()
-        hosts, put_off = await self._next_hosts(room, until)
-        due = await self._work.list_urls([host.key for host, _ in (*hosts, *put_off)], until.day)
+        hosts: list[Waiting] = []
+        put_off: list[Waiting] = []
+        try:
+            await self._take_hosts(room, until, hosts, put_off)
+            due = await self._work.list_urls([host.key for host, _ in (*hosts, *put_off)], until.day)
+        except StoreAway:
+            self._put_back(hosts, put_off)
+            raise
         for waiting in hosts:
             if urls := due[waiting.host.key]:
                 self._begin(waiting.host.key, self._visit(waiting, urls))
@@ -201,13 +228,17 @@ class Round:
         await self._leases.release_all_but(waiting_buckets | {host.key.bucket for host, _ in self._read})
         return await self._leases.add(until)
 
-    async def _next_hosts(self, room: int, until: Moment) -> tuple[list[Waiting], list[Waiting]]:
-        """The next hosts to visit, as many as there is room for, and those that are put off for a day.
+    def _put_back(self, hosts: Sequence[Waiting], put_off: Sequence[Waiting]) -> None:
+        """Gives back the places of hosts whose visits could not begin, since the store is away."""
+        for waiting in hosts:
+            self._read.extendleft(self._shares.give_back(waiting.host.key))
+        self._read.extendleft((*hosts, *put_off))
+
+    async def _take_hosts(self, room: int, until: Moment, hosts: list[Waiting], put_off: list[Waiting]) -> None:
+        """Adds the next hosts to visit, as many as there is room for, and those that are put off for a day.
 
         Hosts beyond the share of their domain are set aside, or put off if too many are.
         """
-        hosts: list[Waiting] = []
-        put_off: list[Waiting] = []
         more = len(self._read) >= room or await self._read_more(until)
         while True:
             for waiting in self._unread():
@@ -216,9 +247,9 @@ class Round:
                 elif not self._shares.set_aside(waiting):
                     put_off.append(waiting)
                 if len(hosts) + len(put_off) == room:
-                    return hosts, put_off
+                    return
             if not more:
-                return hosts, put_off
+                return
             more = await self._read_more(until, (*hosts, *put_off))
 
     def _begin(self, key: HostKey, visit: Coroutine[Any, Any, None]) -> None:
@@ -277,7 +308,7 @@ class Round:
             report=self._recorder.record,
             now=self._now,
             policy=self._paces.of(host.key),
-            stopping=lambda: self._stopping,
+            stopping=self._stopping.is_set,
             found_down=self._found_down(host.key),
         )
 
@@ -333,8 +364,11 @@ class Round:
                 task.cancel()
 
     async def _finish(self) -> None:
-        """Waits for the open visits to end, at most `_GRACE_S`."""
-        end = monotonic() + _GRACE_S
-        while self._open and (left := end - monotonic()) > 0:
-            await asyncio.wait(self._open.values(), timeout=left, return_when=_ANY)
+        """Waits for the open visits to end, at most `_GRACE_S`, or `_AWAY_GRACE_S` while the store is away."""
+        begun = monotonic()
+        while self._open:
+            grace_s = _AWAY_GRACE_S if self._is_away() else _GRACE_S
+            if (left := begun + grace_s - monotonic()) <= 0:
+                return
+            await asyncio.wait(self._open.values(), timeout=min(left, _LOOK_WHETHER_AWAY_S), return_when=_ANY)
             self._reap()

@@ -13,7 +13,7 @@ from weboid.config import CrawlConfig
 from weboid.core.record.moment import Moment
 from weboid.core.record.pace import policy_at, policy_of_big_host
 from weboid.core.record.policy import Policy
-from weboid.errors import StoreError
+from weboid.errors import StoreAway
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally, record_batch
@@ -49,7 +49,7 @@ class Paces(NamedTuple):
 
 
 class Work(Protocol):
-    """The work of one worker. All methods raise StoreError while the store cannot be used."""
+    """The work of one worker. All methods raise StoreAway while the store cannot be used."""
 
     async def list_canaries(self, limit: int) -> Sequence[str]:
         """URLs that were fine when they were last checked (C-16)."""
@@ -185,7 +185,7 @@ class StoreWork:
         try:
             async with self._pool.connection() as conn:
                 await record_checked(conn, {day: urls for day, urls in checked.items() if urls > 0})
-        except StoreError as error:
-            log.warning("it was not noted how many URLs were checked: %s", error)
+        except StoreAway as error:
+            log.debug("it was not noted how many URLs were checked: %s", error)
             for day, urls in checked.items():
                 self._checked[day] = self._checked.get(day, 0) + urls

@@ -14,7 +14,7 @@ from typing import Final
 
 from weboid.core.record.days import day_of, iso
 from weboid.core.record.moment import Moment
-from weboid.errors import DayRefused, StoreError
+from weboid.errors import DayRefused, StoreAway
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.schedule.clock import find_lived, find_moment, record_confirmed_day, record_lived
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
@@ -68,7 +68,7 @@ class WorkerDay:
     async def require(self) -> None:
         """Finds out the day, unless it was just found out, and records it as lived.
 
-        Raises DayRefused if it cannot be right: the alarm is raised, and `now` goes on as before. Raises StoreError.
+        Raises DayRefused if it cannot be right: the alarm is raised, and `now` goes on as before. Raises StoreAway.
         """
         if self._given:
             if self._accepted != (day := self._given().day):
@@ -79,7 +79,7 @@ class WorkerDay:
             self._moment, self._read_at = moment, read_at
 
     async def confirm(self) -> None:
-        """Takes the day as right, whatever was lived before. Raises StoreError, and DayRefused for no day of ours."""
+        """Takes the day as right, whatever was lived before. Raises StoreAway, and DayRefused for no day of ours."""
         if self._given:
             day = self._given().day
         else:
@@ -94,7 +94,9 @@ class WorkerDay:
             await asyncio.sleep(READ_S)
             try:
                 await self.require()
-            except (DayRefused, StoreError) as error:
+            except StoreAway as error:
+                log.debug("the clock is not followed: %s", error)
+            except DayRefused as error:
                 log.warning("the clock is not followed: %s", error)
 
     async def _read(self) -> tuple[datetime, float, int]:

@@ -1,13 +1,14 @@
 """Work that is done again and again until a worker is stopped: a sweep, a pause, the next sweep.
 
-One law: no failure ends it. One that was expected, such as a store that is away, is told in a line; all others with
-their trace.
+One law: no failure ends it. One that was expected is told in a line, all others with their trace; that the store is
+away is told by its pool, once for all.
 """
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from weboid.errors import StoreAway
 from weboid.mechanism.ending import is_stopped_within
 
 
@@ -24,6 +25,8 @@ async def sweep_until_stopped(
     while not stopped.is_set():
         try:
             await sweep()
+        except StoreAway as error:
+            log.debug("%s wait: %s", what, error)
         except expected as error:
             log.warning("%s wait: %s", what, error)
         except Exception as error:

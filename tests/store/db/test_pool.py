@@ -8,9 +8,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from support.database_proxy import open_database_proxy
+from support.failover import set_read_only
 
 from weboid.errors import StoreAway, StoreError
 from weboid.store.db.pool import Pool, open_pool
@@ -191,7 +191,7 @@ async def test_a_server_that_becomes_read_only_is_away_for_who_writes_and_answer
     database: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with open_pool(database, size=2) as pool:
-        _set_read_only(database, is_on=True)
+        set_read_only(database, is_on=True)
         for _ in range(3):
             async with pool.reading() as connection:
                 await connection.execute("SELECT 1")
@@ -199,7 +199,7 @@ async def test_a_server_that_becomes_read_only_is_away_for_who_writes_and_answer
                 async with pool.connection() as connection:
                     await connection.execute("CREATE TABLE kept ()")
         assert pool.away.times == 3
-        _set_read_only(database, is_on=False)
+        set_read_only(database, is_on=False)
         async with asyncio.timeout(20):
             while True:
                 with suppress(StoreAway):
@@ -209,18 +209,6 @@ async def test_a_server_that_becomes_read_only_is_away_for_who_writes_and_answer
     told = [record.getMessage() for record in caplog.records if record.name == "weboid.store.db.pool"]
     assert len(told) == 2
     assert "read-only" in told[0]
-
-
-def _set_read_only(database: str, *, is_on: bool) -> None:
-    """As a fail-over does: sessions that exist are ended."""
-    with psycopg.connect(database, autocommit=True) as other:
-        other.execute("SET default_transaction_read_only = off")
-        name = sql.Identifier(other.info.dbname)
-        other.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = {}").format(name, is_on))
-        other.execute(
-            "SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
 
 
 async def test_our_own_mistakes_are_raised_as_they_are(database: str) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -27,6 +27,7 @@ from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
 from weboid.store.pages.stream import Position, record_position
 from weboid.store.pages.wiki import record_wiki
 from weboid.store.upkeep.alarm import AlarmKind, raise_alarm
+from weboid.store.upkeep.last_backup import GoodBackup, record_last_backup
 from weboid.web.health import pages
 from weboid.web.health.metrics import KINDS, Metrics
 from weboid.web.health.reader import HealthReader, answer_within
@@ -273,6 +274,14 @@ async def test_metrics_tell_how_old_and_how_much(site: Site) -> None:
     assert told["weboid_alarms", ("round-slow",)] == 0
     assert told["weboid_spam_lines_unusable", ("black", "wmflabs")] == 1
     assert ("weboid_pass_age_days", ("otherwiki@wmflabs",)) not in told
+
+
+async def test_metrics_tell_how_old_the_newest_backup_is(site: Site) -> None:
+    async with site.wiki.pool.connection() as conn:
+        await record_last_backup(conn, GoodBackup(100, datetime.now(UTC) - timedelta(hours=3), 12_345, "/a"))
+    told = await samples(site)
+    assert 10_800 <= told["weboid_backup_age_seconds", ()] < 11_000
+    assert told["weboid_backup_bytes", ()] == 12_345
 
 
 async def test_metrics_tell_what_this_process_has_answered(site: Site) -> None:

@@ -31,7 +31,7 @@ from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService, playing
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.url.keys import UrlKey
-from weboid.errors import StoreError
+from weboid.errors import StoreAway, StoreError
 from weboid.mechanism.ending import ending
 from weboid.mechanism.sweeps import sweep_until_stopped
 from weboid.store.archives.changing_page import ChangingPage, list_changing, record_changing
@@ -244,8 +244,16 @@ class QueueRound:
         return result
 
     async def _record(self) -> None:
-        """Writes what was found, and takes it out of the queue, in one transaction."""
+        """Writes what was found, and takes it out of the queue; while the store is away it is kept for later."""
         done, self._done, self._recorded = self._done, [], monotonic()
+        try:
+            await self._write(done)
+        except StoreAway:
+            self._done = done + self._done
+            raise
+
+    async def _write(self, done: list[_Done]) -> None:
+        """Writes all that was found in one transaction."""
         day = self._today()
         changed = _Rows()
         for one in sorted(done, key=lambda one: one.task.wanted.key):
@@ -267,10 +275,10 @@ class QueueRound:
 
     async def _release(self) -> None:
         """Gives back what was not looked up."""
-        keys, self._open = sorted(self._open), {}
-        if keys:
+        if keys := sorted(self._open):
             async with self._pool.connection() as conn:
                 await record_released(conn, keys)
+        self._open.clear()
 
     def _count(self, one: _Done, *, is_done: bool) -> None:
         if one.result is None:

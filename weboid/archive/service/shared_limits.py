@@ -15,7 +15,7 @@ from typing import Final
 from weboid.archive.service.client import Resting
 from weboid.archive.service.limits import PATIENCE_S, gap_s, rest_after
 from weboid.core.archive.services import ArchiveService
-from weboid.errors import StoreError
+from weboid.errors import StoreAway
 from weboid.store.archives.service_limit import (
     RequestKind,
     RequestPlace,
@@ -95,8 +95,8 @@ class SharedLimiter:
             async with self._pool.connection() as conn:
                 await record_rest(conn, service.archive.number, seconds, why)
                 await raise_alarm(conn, AlarmKind.ARCHIVE_RESTS, service.name, self._today(), detail)
-        except StoreError as error:
-            log.warning("other workers do not know that %s rests: %s", service.name, error)
+        except StoreAway as error:
+            log.debug("other workers do not know that %s rests: %s", service.name, error)
         return seconds
 
     async def answered(self, service: ArchiveService, took_s: float) -> None:

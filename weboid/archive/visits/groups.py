@@ -15,7 +15,7 @@ from weboid.archive.service.client import Resting
 from weboid.archive.service.replays import Replays
 from weboid.core.url.archives import BY_NUMBER
 from weboid.core.url.keys import UrlKey
-from weboid.errors import StoreError
+from weboid.errors import StoreAway
 from weboid.mechanism.ending import ending
 from weboid.store.archives.service_limit import list_services
 from weboid.store.db.pool import Connection, Pool
@@ -118,8 +118,8 @@ class GroupVisits(Generic[Copy, Known, Seen]):
                     for _ in range(_AT_ONCE):
                         tasks.create_task(self._visit_some(group))
                 await self._conclude(group)
-        except StoreError as error:
-            log.warning("%s at %s will be visited again tomorrow: %s", self._what, BY_NUMBER[archive].name, error)
+        except StoreAway as error:
+            log.debug("%s at %s will be visited again tomorrow: %s", self._what, BY_NUMBER[archive].name, error)
             return False
         return group.is_open
 
@@ -129,7 +129,7 @@ class GroupVisits(Generic[Copy, Known, Seen]):
                 return
             try:
                 await self._visit(copy, known, group)
-            except (Resting, StoreError) as error:
-                log.log(logging.DEBUG if isinstance(error, Resting) else logging.WARNING, "%s", error)
+            except (Resting, StoreAway) as error:
+                log.debug("%s", error)
                 group.is_open = False
                 return

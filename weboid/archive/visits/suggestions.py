@@ -26,7 +26,7 @@ from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.urls import parse
-from weboid.errors import StoreError
+from weboid.errors import StoreAway, StoreError
 from weboid.mechanism.ending import ending
 from weboid.mechanism.sweeps import sweep_until_stopped
 from weboid.store.db.pool import Connection, Pool
@@ -192,8 +192,8 @@ class Suggestions:
             return
         try:
             await record_judged(self._pool, suggestion, result, word, day)
-        except StoreError as error:
-            log.warning("a suggestion will be checked again tomorrow: %s", error)
+        except StoreAway as error:
+            log.debug("a suggestion will be checked again tomorrow: %s", error)
 
     async def _seen(self, suggestion: Replacement) -> Observation | None:
         """One check; None if it says nothing about the suggestion, as if the failure may be our own (C-16)."""

@@ -10,7 +10,7 @@ from typing import Final
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
 
-SQL: Final = statements("upkeep/backup")
+SQL: Final = statements("upkeep/last_backup")
 
 
 @dataclass(frozen=True, slots=True)
