@@ -167,25 +167,6 @@ def _read_until(terminal: int, words: bytes) -> bytes:
     return said
 
 
-async def test_works_that_run_until_a_stop_end_with_whoever_waits_for_them() -> None:
-    """As where one block of works runs within another."""
-    ended: list[bool] = []
-
-    async def work() -> None:
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.append(True)
-
-    outer = asyncio.create_task(until(asyncio.Event(), work(), work()))
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
-    outer.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await outer
-    assert ended == [True, True]
-
-
 HELD_UP = """
 import asyncio
 import weboid.cli.stopping as stopping
@@ -256,3 +237,22 @@ async def test_a_stop_while_the_tables_are_brought_up_is_obeyed_at_once(
         assert asyncio.get_running_loop().time() < begun + 5
     assert status == expected, said
     assert "Traceback" not in said
+
+
+async def test_works_that_run_until_a_stop_end_with_whoever_waits_for_them() -> None:
+    """As where one block of works runs within another."""
+    ended: list[bool] = []
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    outer = asyncio.create_task(until(asyncio.Event(), work(), work()))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    outer.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await outer
+    assert ended == [True, True]

@@ -165,7 +165,7 @@ async def _embedded(config: Config) -> AsyncIterator["Server"]:
     from weboid.store.embedded.server import open_server
 
     given_up = Event()
-    starting = asyncio.create_task(asyncio.to_thread(open_server, config.data, given_up))
+    starting = asyncio.create_task(asyncio.to_thread(open_server, config.data, given_up, wal=config.embedded.wal))
     try:
         server = await asyncio.shield(starting)
     except asyncio.CancelledError:

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -12,9 +13,10 @@ from rich.console import Console
 from weboid.cli.backup import dsn_of, runner_of, transfer
 from weboid.cli.check_store import print_breaches, progress
 from weboid.cli.console import PartConsole, bar
-from weboid.cli.days import clock, day_option
+from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.longwork import patience_of, run_to_its_end
 from weboid.cli.part import RunningPart, open_part
+from weboid.cli.point_in_time import wal_folder
 from weboid.cli.process import run_async
 from weboid.cli.settings import refresh_all_settings
 from weboid.cli.stopping import until
@@ -30,6 +32,7 @@ from weboid.maintain.consistency import watch_store
 from weboid.maintain.dataset import publish
 from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, expire, planned
 from weboid.maintain.pace import keep_pace
+from weboid.maintain.wal import make_due_base, watch_wal
 from weboid.mechanism.again import Again
 from weboid.store.db.pool import Pool
 from weboid.store.lists.dataset import PARTS
@@ -83,6 +86,9 @@ async def _repeat(console: Console, part: RunningPart, config: Config, today: Ca
                 done = day
             except StoreError as error:
                 console.print(str(error), style="red", markup=False)
+        elif (folder := wal_folder(config)) is not None:
+            with suppress(StoreError):
+                await watch_wal(part.pool, folder, day, moment_now)
         await asyncio.sleep(_LOOK_S)
 
     while not part.stopped.is_set():
@@ -108,6 +114,7 @@ async def _once(
     pace = await again(partial(_keep_pace, pool, config, day))
     console.print(f"day {day}: working links are checked every {pace.interval} days")
     await again(partial(_back_up, console, pool, config, day))
+    await again(partial(_keep_wal, console, pool, config, day))
     for alarm in await again(partial(_watch, pool, day)):
         about = f" {alarm.subject}" if alarm.subject else ""
         console.print(f"alarm {alarm.kind}{about}, since {iso(alarm.since)}: {alarm.detail}", style="red", markup=False)
@@ -181,6 +188,18 @@ async def _back_up(console: Console, pool: Pool, config: Config, day: int) -> No
         made = await back_up_daily(pool, plan, day, show=show)
     if made is not None:
         console.print(f"day {day}: {made.place}: {made.bytes:,} bytes, read back whole", markup=False)
+
+
+async def _keep_wal(console: Console, pool: Pool, config: Config, day: int) -> None:
+    """Makes the weekly base backup of the embedded database, if its log is archived."""
+    folder, failure = wal_folder(config), ""
+    if folder is not None:
+        try:
+            if (base := await make_due_base(folder, moment_now)) is not None:
+                console.print(f"day {day}: base backup {base.path}", markup=False)
+        except StoreError as error:
+            failure = str(error)
+    await watch_wal(pool, folder, day, moment_now, failure=failure)
 
 
 def _print_held(console: Console, plan: ExpiryPlan) -> None:

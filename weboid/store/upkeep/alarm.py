@@ -18,10 +18,10 @@ class AlarmKind(StrEnum):
     """The kinds of alarms, by stable words that status page and metrics name.
 
     EXPIRY_STOPPED is raised and lowered by ``maintain/expiry`` (U-8), STORE by ``maintain/consistency`` (subject: which
-    share of a large store), BACKUP_OLD by ``maintain/backup`` (O-9), PARTIAL_LOSS, CLOCK, LOOP_LAG and OFFLINE by
-    crawlers (C-16), ARCHIVE_RESTS by whoever asks archives (A-2; subject: the service), ARCHIVE_SAVING by whoever saves
-    there (it refuses our keys), ARCHIVE_DOWN and SNAPSHOTS by the visits to kept copies (A-3; subject: the service),
-    WATCHED by ``feed/watch_list``, the others by ``maintain/alarms``.
+    share of a large store), BACKUP_OLD by ``maintain/backup`` (O-9), WAL_BEHIND by ``maintain/wal``, PARTIAL_LOSS,
+    CLOCK, LOOP_LAG and OFFLINE by crawlers (C-16), ARCHIVE_RESTS by whoever asks archives (A-2; subject: the service),
+    ARCHIVE_SAVING by whoever saves there (it refuses our keys), ARCHIVE_DOWN and SNAPSHOTS by the visits to kept copies
+    (A-3; subject: the service), WATCHED by ``feed/watch_list``, the others by ``maintain/alarms``.
     """
 
     PASS_SLOW = "pass-slow"
@@ -39,6 +39,7 @@ class AlarmKind(StrEnum):
     ARCHIVE_DOWN = "archive-down"
     SNAPSHOTS = "snapshots"
     BACKUP_OLD = "backup"
+    WAL_BEHIND = "wal"
     WATCHED = "watched"
 
 
