@@ -194,7 +194,8 @@ async def test_a_signal_after_the_grace_ends_a_program_that_hangs(kind: int) -> 
     assert await process.stdout.readline() == b"stop\n"
     begun = asyncio.get_running_loop().time()
     while process.returncode is None:
-        process.send_signal(kind)
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, kind)  # Process.send_signal might take its status from whoever waits for it.
         await asyncio.sleep(0.02)
         assert asyncio.get_running_loop().time() < begun + LIMIT_S
     assert asyncio.get_running_loop().time() - begun > 0.4
