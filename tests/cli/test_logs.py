@@ -5,7 +5,9 @@ import json
 import logging
 import re
 import signal
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +15,9 @@ from typing import Any
 
 import pytest
 from support.commands import Place, open_place, open_web_place
+from support.misbehaving import reply, serve
 from support.ports import free_port
+from support.sseserver import open_event_server
 
 from weboid.cli.console import PartConsole, bar
 from weboid.cli.logs import JsonLines, LogForm, TextLines, begin_log, is_json, say
@@ -22,7 +26,27 @@ from weboid.demo.world import Code, Host, Page, Spell, World
 WORLD = World({"site.demo": Host(paths={"/a": (Spell(0, Page()),), "/gone": (Spell(0, Code(404)),)})})
 PAGES = {"Harbour": ["http://site.demo/a", "http://site.demo/gone"]}
 HOSTILE = "a\r\n2026-01-01T00:00:00.000Z ERROR weboid: forged\x1b[2J\u202eb\u2028c\x00\ud800"
-_DAY_NUMBER = re.compile(r"\bdays? \d+\b(?! days)")
+_DAY_NUMBER = re.compile(r"\bday \d{1,5}(?![-\d])")
+_PRINTING = """
+import threading, warnings
+from weboid.cli.logs import LogForm, begin_log
+
+class Ending:
+    def __del__(self):
+        raise ValueError("at the end of an object")
+
+def fail():
+    raise ValueError("in a thread")
+
+begin_log(LogForm.JSON, "crawl")
+warnings.warn("old")
+thread = threading.Thread(target=fail)
+thread.start()
+thread.join()
+ending = Ending()
+del ending
+raise ValueError("a\\nb")
+"""
 _FIELDS = {"time", "level", "part", "host", "pid", "logger", "message"}
 
 
@@ -80,7 +104,7 @@ def in_json(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """This process logs in JSON, as a program does that was told to."""
     for module, name in ((sys, "excepthook"), (sys, "unraisablehook")):
         monkeypatch.setattr(module, name, getattr(module, name))
-    monkeypatch.setattr("threading.excepthook", __import__("threading").excepthook)
+    monkeypatch.setattr("threading.excepthook", threading.excepthook)
     begin_log(LogForm.JSON, "crawl")
     yield
     begin_log(LogForm.TEXT)
@@ -125,11 +149,14 @@ async def test_each_part_logs_json_alone(server_folder: Path) -> None:
         fed = await place.run("--verbose", "feed", "pass", "--day", "100")
         crawled = await place.run("--log", "json", "crawl", "--once", "--day", "2017-04-11")
         maintained = await place.run("maintain", "--day", "100")
+        archived = await place.run("archive", "--once", "--day", "100")
+        async with open_event_server([]) as stream:
+            followed = await place.run("feed", "events", "--once", "--farm", "wmflabs", "--url", stream.url)
         text = await place.run("--log", "text", "maintain", "--day", "101")
-        parts = {"feed": fed, "crawl": crawled, "maintain": maintained}
+        parts = {"feed": fed, "crawl": crawled, "maintain": maintained, "archive": archived, "events": followed}
         for part, ran in parts.items():
             assert ran.status == 0, ran.err
-            assert {record["part"] for record in _records(ran.err)} <= {part}
+            assert {record["part"] for record in _records(ran.err)} == {part}
         told = [record["message"] for record in _records(crawled.err)]
         assert any(line.startswith("2017-04-11: 2 checks in ") for line in told), told
         assert "2017-04-12: " in text.err
@@ -151,6 +178,36 @@ async def test_what_is_wrong_with_a_command_is_json_too(tmp_path: Path) -> None:
         (record,) = _records(ran.err)
         assert (ran.status, record["level"]) == (status, "error"), ran
         assert about in record["message"]
+
+
+def test_what_python_prints_by_itself_is_json_too() -> None:
+    ran = subprocess.run([sys.executable, "-c", _PRINTING], capture_output=True, timeout=30)
+    records = _records(ran.stderr)
+    assert ran.returncode == 1
+    assert [record["level"] for record in records] == ["warning", "error", "error", "critical"]
+    assert [record["error"]["text"] for record in records[1:]] == [
+        "in a thread",
+        "at the end of an object",
+        "a<U+000A>b",
+    ]
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+async def test_what_a_wiki_says_stays_in_its_line(server_folder: Path, form: str) -> None:
+    folder = server_folder / f"hostile-{form}"
+    folder.mkdir(mode=0o711)
+    body = json.dumps({"error": {"code": "readapidenied", "info": HOSTILE}}).encode()
+    async with serve(lambda _: reply(200, body=body, kind="application/json")) as site:
+        place = Place(folder, environ={"WEBOID_LOG": form, "WEBOID_NET_PERMIT": "127.0.0.0/8"})
+        place.watch("demowiki@wmflabs", site.url("/w/api.php"))
+        ran = await place.run("feed", "pass", "--day", "100")
+    assert ran.status == 2
+    lines = ran.err.splitlines()
+    assert all(line.isprintable() for line in lines), lines
+    assert "<U+202E>" in ran.err
+    assert not any(line.startswith("2026-01-01") for line in lines)
+    if form == "json":
+        _records(ran.err)
 
 
 async def test_a_form_that_is_not_known_is_an_error(tmp_path: Path) -> None:
