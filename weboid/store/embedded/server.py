@@ -177,8 +177,10 @@ class _Bringing:
         return self._state is ServerState.READY
 
     def may_answer_yet(self) -> bool:
-        """Whether a server that was ready, and then refused a session, is worth another try: it may have crashed between
-        the two, or been told to shut down, and even be ready again."""
+        """Whether a server that was ready, and then refused a session, is worth another try.
+
+        It may have crashed between the two, or been told to shut down, and even be ready again.
+        """
         self._refused += 1
         self._state = find_state(self._folder)
         return self._state is not ServerState.READY or self._refused < _REFUSALS
