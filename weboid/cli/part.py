@@ -25,6 +25,7 @@ from weboid.cli.stopping import stop_signals
 from weboid.config import Config
 from weboid.errors import StoreAway, StoreError, WeboidError
 from weboid.mechanism.background import in_background
+from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.ending import is_stopped_within
 from weboid.store.schedule.part import PartProcess, PartRole, SeenPart, delete_part, record_seen, take_role
 
@@ -184,7 +185,8 @@ class _SignOfLife:
         """Waits for the exclusive role, or a stop; for ``up`` raises WeboidError if another one runs."""
         told = ""
         while other := await self._other():
-            if self._part.role is PartRole.UP and (other.silent_s < _ALIVE_S or self._is_here(other)):
+            is_here = other.machine == self._process.machine  # and has not ended, as take_role has asked
+            if self._part.role is PartRole.UP and (other.silent_s < _ALIVE_S or is_here):
                 raise WeboidError(f"weboid up runs already: {_named(other)}; stop it first, or use another database")
             if told != other.name:
                 told = other.name
@@ -206,11 +208,12 @@ class _SignOfLife:
             await is_stopped_within(self._part.stopped, 2 * _SEEN_S)
         return None
 
-    def _is_here(self, other: SeenPart) -> bool:
-        return other.machine == self._process.machine and is_running(other.pid)
-
     def _is_gone(self, other: SeenPart) -> bool:
-        return other.machine == self._process.machine and not is_running(other.pid)
+        """Whether it is known to have ended. A container that is started again may have the numbers it had before:
+        whoever had this process's number has ended.
+        """
+        is_here = other.machine == self._process.machine
+        return is_here and (other.pid == self._process.pid or not is_running(other.pid))
 
     @asynccontextmanager
     async def shown(self) -> AsyncIterator[None]:
@@ -228,12 +231,16 @@ class _SignOfLife:
                 await delete_part(conn, self._process)
 
     async def _beat(self) -> None:
+        failing = Disturbance(log, "the sign of life is not written")
         while True:
             try:
                 async with asyncio.timeout(_STATEMENT_S):
                     await self._write()
+                failing.passed()
             except (StoreError, TimeoutError) as error:
                 log.debug("the sign of life is not written: %s", error)
+            except Exception as error:  # such as a missing table, until another part has made it again
+                failing.met(error)
             if self.lost_to:
                 log.error("another %s has taken over: %s", self._process.role.value, _named(self.lost_to))
                 self._part.stopped.set()
