@@ -60,9 +60,9 @@ class Server:
 
         Returns whether it did. Blocks until the server answers, or `close` is called; raises StoreError.
         """
-        if not is_leaving(self._folder):
-            return False
         with self._folder.faults_told():
+            if not is_leaving(self._folder):
+                return False
             bringing = _Bringing(self._folder, self._left)
             while not self._left.is_set():
                 with bringing.decided():
