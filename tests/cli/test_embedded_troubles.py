@@ -13,8 +13,9 @@ import pytest
 from weboid.cli import database
 from weboid.cli.database import open_store
 from weboid.config import load_config
-from weboid.errors import StoreAway
+from weboid.errors import StoreAway, StoreError
 from weboid.store.embedded.folder import Folder
+from weboid.store.embedded.guard import open_guard
 from weboid.store.embedded.postmaster import server_pid
 
 LIMIT_S = 30
@@ -55,3 +56,9 @@ async def test_a_server_is_started_again_after_too_many_files_were_open(
                     break
                 except StoreAway:
                     continue
+
+
+async def test_a_guard_that_cannot_be_started_is_told(server_folder: Path) -> None:
+    with _no_more_files(), pytest.raises(StoreError, match=r"no process can be started \(Too many open files"):
+        async with open_guard(server_folder / "unguarded"):
+            pass

@@ -2,7 +2,10 @@
 
 import asyncio
 import os
+import socket
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, Final
 
 import psycopg
 import pytest
@@ -14,6 +17,7 @@ from weboid.config import Config, load_config
 from weboid.store.schedule.part import PartRole
 
 LIMIT_S = 20
+LASTING: Final[dict[str, Any]] = {"size": 1, "lasting": True}
 
 
 def _config(database: str, tmp_path: Path) -> Config:
@@ -34,7 +38,7 @@ async def test_a_part_writes_its_row_again_once_its_table_is_back(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(part_module, "_SEEN_S", 0.02)
-    async with open_part(_config(database, tmp_path), PartRole.CRAWL, size=1, lasting=True):
+    async with open_part(_config(database, tmp_path), PartRole.CRAWL, **LASTING):
         await _until_seen(database)
         with psycopg.connect(database, autocommit=True) as connection:
             connection.execute("ALTER TABLE part RENAME TO part_away")
@@ -53,12 +57,33 @@ async def test_who_had_the_own_process_number_has_ended(
     """A container that was killed and started again: its namespace and its process 1 have the numbers they had."""
     monkeypatch.setattr(part_module, "_SEEN_S", 0.02)
     config = _config(database, tmp_path)
-    async with open_part(config, PartRole.WEB, size=1, lasting=True):
+    async with open_part(config, PartRole.WEB, **LASTING):
         pass  # the tables are made
     with psycopg.connect(database) as connection:
         connection.execute(
             "INSERT INTO part (role, name, host, machine, pid, version) VALUES (%s, 'before', %s, %s, %s, '1')",
             (role.value, host_name(), machine(), os.getpid()),
         )
-    async with asyncio.timeout(LIMIT_S), open_part(config, role, size=1, lasting=True):
+    async with asyncio.timeout(LIMIT_S), open_part(config, role, **LASTING):
         await _until_seen(database, "name <> 'before'")
+
+
+async def test_systemd_hears_what_is_told_last_but_not_all(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(part_module, "_SEEN_S", 0.5)
+    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.settimeout(0)
+        said = []
+        async with asyncio.timeout(LIMIT_S), open_part(_config(database, tmp_path), PartRole.CRAWL, **LASTING) as part:
+            for number in range(1_000):
+                part.tell(f"checking: {number}")
+                with suppress(BlockingIOError):
+                    said.append(systemd.recv(4096))
+            while b"STATUS=checking: 999" not in said:
+                await asyncio.sleep(0.02)
+                with suppress(BlockingIOError):
+                    said.append(systemd.recv(4096))
+    assert len(said) < 10

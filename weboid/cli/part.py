@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -42,6 +43,8 @@ _ALIVE_S: Final = 2 * _SEEN_S + 5
 """A process on another machine that was seen since counts as one that runs; later it may have died a moment ago."""
 _STATEMENT_S: Final = 10.0
 _FAREWELL_S: Final = 3.0
+_STATUS_S: Final = 1.0
+"""The shortest time between two words to systemd: bars tell up to 50 times a second, and it tells others each time."""
 
 
 @dataclass(slots=True)
@@ -53,16 +56,24 @@ class RunningPart:
     stopped: asyncio.Event
     figures: dict[str, float] = field(default_factory=dict)
     doing: str = ""
+    _shown: str = ""
+    _shown_at: float = float("-inf")
 
     def tell(self, doing: str) -> None:
         """Says in a few words of plain text what it is doing, for the status page and systemd (O-5). Never raises."""
-        if doing != self.doing:
-            self.doing = doing
-            if parent_line() is None:
-                notify(STATUS=doing)
+        self.doing = doing
+        if monotonic() - self._shown_at > _STATUS_S:
+            self.show()
+
+    def show(self) -> None:
+        """Lets systemd know what was told last, which `tell` does not always do at once."""
+        if self.doing != self._shown and parent_line() is None:
+            self._shown, self._shown_at = self.doing, monotonic()
+            notify(STATUS=self.doing)
 
     def tell_ready(self) -> None:
         """Says that it does its work from now on; a web part itself, once it answers. Once is enough."""
+        self.show()
         if line := parent_line():
             line.tell_ready()
         else:
@@ -233,6 +244,7 @@ class _SignOfLife:
     async def _beat(self) -> None:
         failing = Disturbance(log, "the sign of life is not written")
         while True:
+            self._part.show()
             try:
                 async with asyncio.timeout(_STATEMENT_S):
                     await self._write()
