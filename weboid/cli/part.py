@@ -62,10 +62,15 @@ class RunningPart:
 
     def tell_ready(self) -> None:
         """Says that it does its work from now on; a web part itself, once it answers. Once is enough."""
-        if line := parent_line():
-            line.tell_ready()
-        else:
-            notify(READY="1")
+        tell_ready()
+
+
+def tell_ready() -> None:
+    """Says to who started this process that it does its work from now on. Once is enough."""
+    if line := parent_line():
+        line.tell_ready()
+    else:
+        notify(READY="1")
 
 
 @asynccontextmanager

@@ -24,7 +24,7 @@ from psycopg.errors import (
     ReadOnlySqlTransaction,
 )
 from psycopg.rows import TupleRow
-from psycopg_pool import AsyncConnectionPool, PoolClosed
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from weboid import __version__
 from weboid.errors import StoreAway, StoreError
@@ -40,6 +40,8 @@ _GRACE_S: Final = 2.0
 """How long after its time limit a statement may be silent before its connection is given up."""
 _RECONNECT_S: Final = 5.0
 """So long the pool goes on trying to connect by itself; then it tries when a connection is wanted."""
+_AWAY_WAIT_S: Final = 1.0
+"""How long anybody waits for a connection after the last one failed: else those who come one by one wait for each."""
 _CLOSE_S: Final = 1.0
 """How long an attempt to connect may keep the pool from being closed."""
 _OUR_MISTAKES: Final = (
@@ -78,6 +80,10 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
     _limits: set[asyncio.Timeout]
     _is_given_up = False
     _is_read_only = False
+    _is_failing = False
+    """Whether the last who wanted to use the database could not."""
+    _worked = 0.0
+    """The moment when somebody last could."""
     _doubted = 0.0
     """The moment when a server was last found silent or another one: who has not been heard since is tested."""
 
@@ -104,8 +110,10 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
             if isinstance(error, _OUR_MISTAKES) and not isinstance(error, _OTHER_SESSION):
                 raise
             self._is_read_only = self._is_read_only or isinstance(error, ReadOnlySqlTransaction)
+            self._is_failing = True
             self.away.met(_first_line(error))
             raise StoreAway(f"the database failed: {_first_line(error)}") from error
+        self._is_failing, self._worked = False, monotonic()
         if not self._is_read_only:
             self.away.passed()
 
@@ -120,8 +128,12 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
             yield connection
 
     async def getconn(self, timeout: float | None = None) -> AsyncConnection[TupleRow]:  # noqa: ASYNC109 (as above)
-        """As psycopg_pool's, but it ends with PoolClosed when the pool is given up."""
+        """As psycopg_pool's, but it ends with PoolClosed when the pool is given up, and waits less long while the
+        database cannot be reached.
+        """
         if not self._is_given_up:
+            if self._is_failing:
+                timeout = min(self.timeout if timeout is None else timeout, _AWAY_WAIT_S)
             try:
                 async with asyncio.timeout(None) as limit:
                     self._limits.add(limit)
@@ -130,17 +142,26 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
                     finally:
                         self._limits.discard(limit)
             except TimeoutError:
-                pass
+                if not self._is_given_up:
+                    raise PoolTimeout(f"no connection could be opened in {_RECONNECT_S:g} s") from None
         raise PoolClosed("the program is ending")
 
     def give_up(self) -> None:
         """Ends all waiting for the database, now and from now on, with StoreAway: for a program that has to end."""
         self._is_given_up = True
+        self._end_waiting()
+        for connection in self._busy:
+            connection.hang_up()
+
+    def _end_waiting(self) -> None:
         now = asyncio.get_running_loop().time()
         for limit in self._limits:
             limit.reschedule(now)
-        for connection in self._busy:
-            connection.hang_up()
+
+    def _cannot_connect(self) -> None:
+        """No connection could be opened for `_RECONNECT_S`: nobody waits longer, unless others have one that works."""
+        if monotonic() - self._worked > _RECONNECT_S:
+            self._end_waiting()
 
     async def find_most_connections(self) -> int:
         """How many connections the server allows to all programs together; raises StoreAway."""
@@ -225,7 +246,7 @@ async def open_pool(
         connection.busy, connection.when_silent = pool._busy, pool._doubt
 
     await _try(dsn)
-    pool = Pool(
+    pool: Pool = Pool(
         limited(dsn),
         connection_class=ImpatientConnection,
         kwargs={"application_name": name, "prepare_threshold": 2},
@@ -238,6 +259,7 @@ async def open_pool(
         name=name,
         timeout=timeout_s,
         reconnect_timeout=_RECONNECT_S,
+        reconnect_failed=lambda _: pool._cannot_connect(),
     )
     pool.away = away or Disturbance(log, "the database is away")
     pool._busy, pool._limits = set(), set()
