@@ -8,7 +8,7 @@ import asyncio
 import logging
 import select
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from time import monotonic
 from typing import Final
 
@@ -84,6 +84,7 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
     """Whether the last who wanted to use the database could not."""
     _worked = 0.0
     """The moment when somebody last could."""
+    _draining: asyncio.Task[None] | None = None
     _doubted = 0.0
     """The moment when a server was last found silent or another one: who has not been heard since is tested."""
 
@@ -132,7 +133,7 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
         database cannot be reached.
         """
         if not self._is_given_up:
-            if self._is_failing:
+            if self._is_failing and not self.get_stats()["pool_available"]:
                 timeout = min(self.timeout if timeout is None else timeout, _AWAY_WAIT_S)
             try:
                 async with asyncio.timeout(None) as limit:
@@ -179,8 +180,7 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
     async def _leave(self, connection: AsyncConnection[TupleRow]) -> None:
         """Ends a session that is not, or no more, with the server that we want, and the idle ones with it."""
         await connection.close()
-        if monotonic() - self._doubted > _RECONNECT_S:
-            self._doubted = monotonic()
+        if self._begins_to_doubt():
             await self.drain()
 
     async def _test(self, connection: AsyncConnection[TupleRow]) -> None:
@@ -199,7 +199,18 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
             connection.patience_s = usual_s
 
     def _doubt(self) -> None:
+        """A server was found silent: the idle sessions with it are left, for who tests each of them waits for each."""
+        if self._begins_to_doubt():
+            self._draining = asyncio.create_task(self._drain())
+
+    async def _drain(self) -> None:
+        with suppress(psycopg.Error):  # the pool is being closed
+            await self.drain()
+
+    def _begins_to_doubt(self) -> bool:
+        begins = monotonic() - self._doubted > _RECONNECT_S
         self._doubted = monotonic()
+        return begins
 
 
 @asynccontextmanager
