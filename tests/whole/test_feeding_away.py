@@ -299,7 +299,8 @@ async def test_an_import_goes_on_after_the_embedded_server_was_ended(server_fold
         assert await running.until(lambda: _pages(server.dsn) > 0), running.said
         os.kill(pid, kind)
         assert await running.ended() == 0, running.said
-        assert "started again" in running.said
+        assert "it was started again" in running.said
+        assert ("was told by somebody else to shut down; it was" in running.said) == (kind == signal.SIGTERM)
         assert running.times_away() <= 1
         assert _pages(server.dsn) == _MANY_PAGES
         assert server_pid(data) not in (pid, None)
