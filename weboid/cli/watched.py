@@ -23,6 +23,7 @@ from weboid.config import Config
 from weboid.errors import ConfigError, WeboidError
 from weboid.feed.watch_list import READ_S, current_watch_list
 from weboid.mechanism.again import Again, at_once
+from weboid.mechanism.cancelling import cancel
 from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
 from weboid.store.pages.watch_list import StoredWatchList, find_watch_list
@@ -95,8 +96,7 @@ async def watching(
     try:
         yield current, ended
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await cancel(task)
 
 
 async def _change(config: Config, current: Config, pool: Pool, today: Callable[[], int]) -> None:
