@@ -21,6 +21,7 @@ import click
 from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
 from weboid.cli.line import parent_line
+from weboid.cli.logs import say
 from weboid.cli.meanwhile import answering_meanwhile
 from weboid.cli.part import open_part, tell_alive, tell_ready
 from weboid.cli.process import add_to_environment, own_call, raise_open_files, run_async
@@ -117,7 +118,7 @@ async def _alone(config: Config, today: Callable[[], int]) -> None:
     ):
         await end_meanwhile()
         async with serving(config, part.pool, today, web.host, web.port, listeners=listeners) as url:
-            click.echo(f"Weboid answers at {url}/", err=True)
+            say(f"Weboid answers at {url}/")
             part.tell_ready()
             await part.stopped.wait()
 
@@ -131,9 +132,7 @@ async def _listening(config: Config) -> AsyncIterator[list[socket]]:
 
 def _tell_listening(listeners: Sequence[socket]) -> None:
     """It counts as started: who waits for its start would end it, and start it again, while its database is away."""
-    click.echo(
-        f"Weboid listens at {url_of(listeners[0])}/ until its database is there: what needs it gets 503", err=True
-    )
+    say(f"Weboid listens at {url_of(listeners[0])}/ until its database is there: what needs it gets 503")
     tell_ready()
 
 
@@ -157,7 +156,7 @@ async def _parent(config: Config, today: Callable[[], int], program: list[str], 
             workers = Workers(web.workers, program, words, listeners, told, folder, part.stopped)
 
             def tell() -> None:
-                click.echo(f"Weboid answers at {url_of(listeners[0])}/ with {web.workers} workers", err=True)
+                say(f"Weboid answers at {url_of(listeners[0])}/ with {web.workers} workers")
                 part.tell_ready()
 
             return await workers.run(tell)
