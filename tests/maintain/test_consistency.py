@@ -390,7 +390,7 @@ async def test_a_database_that_is_read_only_is_looked_through(database: str, tmp
         set_read_only(database, is_on=True)
         wrong = await here.run("check-store", "--day", "134")
         assert wrong.status == 1, wrong.err
-        assert "next-day: lives.demo: next day None" in wrong.err
+        assert "next-day: lives.demo: next day none" in wrong.err
         refused = await here.run("check-store", "--day", "134", "--repair")
         assert refused.status == 2
         assert "the database is read-only: --repair needs" in refused.err
