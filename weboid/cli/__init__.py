@@ -18,9 +18,11 @@ from weboid import __version__
 from weboid.cli.escape import plain
 from weboid.cli.line import take_line
 from weboid.config import load_config
-from weboid.errors import WeboidError
+from weboid.errors import ConfigError, WeboidError
 
 READ_CONFIG: Final = "weboid.read_config"
+_WANTS_HELP: Final = "weboid.wants_help"
+_HELP: Final = frozenset({"-h", "--help"})
 
 _COMMANDS: Final = {
     "demo": "A made-up wiki and web on this machine: some weeks in a minute, then pages to click.",
@@ -53,6 +55,13 @@ class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        options = args[: args.index("--")] if "--" in args else args
+        ctx.meta[_WANTS_HELP] = not _HELP.isdisjoint(options)
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
@@ -75,7 +84,7 @@ def _show_version(ctx: click.Context, _param: click.Parameter, is_wanted: bool) 
         ctx.exit()
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_Commands, context_settings={"help_option_names": sorted(_HELP), "max_content_width": 100})
 @click.option(
     "--version",
     is_flag=True,
@@ -104,8 +113,13 @@ def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool
     read = partial(load_config, file, data=data, search=True)
     # Commands that run continuously read it again.
     ctx.meta[READ_CONFIG] = read
-    if ctx.invoked_subcommand != "config":  # which tells what is wrong with it
+    if ctx.invoked_subcommand == "config":  # which tells what is wrong with it
+        return
+    try:
         ctx.obj = read()
+    except ConfigError:
+        if not ctx.meta[_WANTS_HELP]:  # which is shown whatever the configuration is
+            raise
 
 
 def run() -> None:
