@@ -10,7 +10,7 @@ from functools import partial
 import click
 from rich.console import Console
 
-from weboid.cli.arguments import named_wiki, open_source
+from weboid.cli.arguments import how_to_watch, named_wiki, open_source
 from weboid.cli.console import PartConsole, progress_on
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.lists import record_named
@@ -54,7 +54,7 @@ def command(config: Config, url: str | None, farm: str, once: bool, day: int | N
     Links that edits add are stored at once; new, moved and restored pages are read again a little later.
     """
     if not config.feed.watched and not _of_farm(config, farm):
-        raise ConfigError(f'no wiki of {farm} is configured: add [wiki."dewiki@{farm}"] to weboid.toml')
+        raise ConfigError(f"no wiki of {farm} is configured, so there is nothing to follow: {how_to_watch(farm)}")
     console = PartConsole()
 
     async def main() -> None:

@@ -42,7 +42,9 @@ async def _health(config: Config, role: str) -> tuple[int, str]:
         ):
             parts = await list_parts(conn)
     except (StoreAway, TimeoutError) as error:
-        return (0 if config.database else 1), str(error) or f"the database has not answered for {_WAIT_S:g} s"
+        if not config.database:
+            return 1, f"no {role} runs: the database in {config.data} does not answer"
+        return 0, str(error) or f"the database has not answered for {_WAIT_S:g} s"
     parts.sort(key=lambda part: part.silent_s)
     here = [part for part in parts if part.role == role and part.host == host_name()]
     elsewhere = [part for part in parts if part.role == role and part.is_running]

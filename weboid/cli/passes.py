@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from weboid.cli import READ_CONFIG
-from weboid.cli.arguments import named_wiki, open_source
+from weboid.cli.arguments import how_to_watch, named_wiki, open_source
 from weboid.cli.console import PartConsole, bar
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.events import followed_wiki, reread_wikis
@@ -180,7 +180,7 @@ def changes(intake: Intake) -> str:
 def _chosen(config: Config, wikis: tuple[str, ...]) -> list[WikiConfig]:
     if chosen := [_wiki_config(wiki, config) for wiki in wikis] or list(config.wikis):
         return chosen
-    raise ConfigError('no wiki is named or configured: add [wiki."dewiki@WMF"] to weboid.toml')
+    raise ConfigError(f"no wiki is named or configured: {how_to_watch()}")
 
 
 def _wiki_config(text: str, config: Config) -> WikiConfig:
