@@ -42,7 +42,7 @@ _REREAD_S = 30.0
 """The interval at which pages that were handed in are read again."""
 
 
-@click.command("events")
+@click.command("events", short_help="Follows the event streams of the configured wikis.")
 @click.option("--url", help="Address of the streams, instead of the configured one.")
 @click.option("--farm", default=WMF.name, show_default=True, help="The farm whose wikis the events are about.")
 @click.option("--once", is_flag=True, help="End when caught up, or when the server ends the stream.")

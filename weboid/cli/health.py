@@ -20,7 +20,7 @@ _WAIT_S = 2.0
 @click.argument("role", type=click.Choice([role.value for role in PartRole]))
 @click.pass_obj
 def command(config: Config, role: str) -> None:
-    """Ends with status 0 if a part of the role on this host was seen within the last minute, else with 1.
+    """Checks whether a part of the role on this host was seen within the last minute: status 0, else 1.
 
     While a database of your own is away it is 0, too: a part that is started again could do no more. And while a role
     that only one may have is another host's: Kubernetes ends the old part once the new one is well. The embedded

@@ -35,7 +35,7 @@ _LOOK_S: Final = 300.0
 """The interval at which it is checked whether a pass over a wiki is due."""
 
 
-@click.command("pass")
+@click.command("pass", short_help="Goes through all pages of wikis, once or again and again.")
 @click.argument("wikis", nargs=-1)
 @click.option("--repeat", is_flag=True, help="Again and again, each wiki once a period, until stopped.")
 @day_option

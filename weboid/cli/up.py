@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 @click.command("up")
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Runs everything. Each part is a process of its own: one that fails is started again, the others go on (O-8).
+    """Runs everything. Each part is a process of its own: one that fails is started again, the others go on.
 
     A second one on the same database ends at once and says who runs.
     """

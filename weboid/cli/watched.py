@@ -37,7 +37,7 @@ _PATIENCE: Final = ApiPatience(tries=2, timeout_s=30, longest_pause_s=10, answer
 """It is read again soon, and passes wait for it."""
 
 
-@click.command("watched")
+@click.command("watched", short_help="Shows which wikis are watched.")
 @click.option("--confirm", is_flag=True, help="Read it now, and take it even if it drops more than half of the wikis.")
 @day_option
 @click.pass_obj
