@@ -280,6 +280,22 @@ def test_a_pid_file_whose_number_is_another_process_by_now_is_no_server(data: Pa
         stranger.kill()
 
 
+def test_a_pid_file_whose_number_is_the_server_of_another_cluster_is_no_server(data: Path, server_folder: Path) -> None:
+    with open_server(server_folder / "neighbour") as neighbour:
+        stranger = _pid(server_folder / "neighbour")
+        with open_server(data):
+            pass
+        account = Folder.of(data).account
+        (data / "postgres/postmaster.pid").write_text(f"{stranger}\n{data}/postgres\n")
+        os.chown(data / "postgres/postmaster.pid", account.uid, account.gid)
+        assert _pid(data) is None
+        with open_server(data) as again:
+            assert _pid(data) not in (stranger, None)
+            assert again.dsn != neighbour.dsn
+        assert _pid(server_folder / "neighbour") == stranger
+        assert _value(neighbour.dsn, "SELECT 1") == 1
+
+
 @pytest.mark.parametrize("left", ["", "\n", "no number\n"])
 def test_a_broken_pid_file_does_not_keep_the_server_from_starting(data: Path, left: str) -> None:
     (data / "postgres/postmaster.pid").write_text(left)

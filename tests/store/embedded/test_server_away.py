@@ -82,6 +82,7 @@ def test_a_server_that_waits_for_its_sessions_to_end_is_ended_and_started_again(
             psycopg.connect(server.dsn)
         assert _pid(data) == first, "it waits for the session"
         assert server.revive()
+        assert server.fate == "was told by somebody else to shut down"
         assert _known_pid(data) != first
         with pytest.raises(psycopg.OperationalError):
             session.execute("SELECT 1")
