@@ -15,6 +15,7 @@ import click
 from weboid.archive.saving.saving_round import require_save_keys
 from weboid.cli.arguments import how_to_watch
 from weboid.cli.children import Child, Keeper, start_child
+from weboid.cli.logs import say
 from weboid.cli.part import RunningPart, open_part
 from weboid.cli.process import own_call, run_async
 from weboid.config import Config
@@ -40,7 +41,7 @@ def command(ctx: click.Context) -> None:
         if config.feed.watched or any(wiki.name.farm == WMF.name for wiki in config.wikis):
             parts["events"] = ["feed", "events"]
     else:
-        click.echo(f"no wiki is configured: {how_to_watch()}, and start it again; or use weboid feed", err=True)
+        say(f"no wiki is configured: {how_to_watch()}, and start it again; or use weboid feed", logging.WARNING)
     own = own_call(ctx, config)
 
     async def main() -> None:
