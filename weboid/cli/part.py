@@ -190,7 +190,7 @@ class _SignOfLife:
                 told = other.name
                 log.warning("another %s runs: %s; waiting for it to end", self._process.role.value, _named(other))
                 self._part.tell_ready()
-            self._part.tell(f"waits for another one: {_named(other)}")
+            self._part.tell("waits for another one to end")
             await is_stopped_within(self._part.stopped, _LOOK_S)
         self._part.tell("")
 

@@ -13,6 +13,7 @@ from weboid.core.verdict.kept_copies import services_of
 from weboid.errors import StoreError
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.store.db.pool import Pool
+from weboid.store.lists.alarms import AlarmBounds
 from weboid.web.answer.answers import Answers
 from weboid.web.answer.change_watch import ChangeWatch
 from weboid.web.answer.large_answers import LargeAnswers
@@ -97,7 +98,7 @@ def make_app(
         AnswerCache(),
     )
     lag = LoopLag()
-    status, metrics = HealthReader(pool, today), Metrics(lag, share)
+    status, metrics = HealthReader(pool, today, alarms=AlarmBounds.of(config)), Metrics(lag, share)
     lanes = Lanes(refusals, metrics.shed)
     metrics.measure(
         "weboid_web_waiting_requests", "Requests that wait for their turn.", lambda: lanes.waiting, across="livesum"

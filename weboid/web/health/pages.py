@@ -47,6 +47,9 @@ BAR_HEIGHT: Final = 48
 _NOT_KEPT: Final = "no-store"
 _ALARMS: Final = {
     "pass-slow": "weboid-status-alarm-pass-slow",
+    "no-pass": "weboid-status-alarm-no-pass",
+    "no-crawler": "weboid-status-alarm-no-crawler",
+    "part-gone": "weboid-status-alarm-part-gone",
     "round-slow": "weboid-status-alarm-round-slow",
     "expiry-stopped": "weboid-status-alarm-expiry-stopped",
     "stream-behind": "weboid-status-alarm-stream-behind",

@@ -19,7 +19,8 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.errors import NotFound, StoreError
 from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.db.pool import Pool
-from weboid.store.lists.health import DAYS, Amount, Health, SpamListStatus, WikiStatus, find_status
+from weboid.store.lists.alarms import DEFAULT_ALARMS, AlarmBounds, find_health
+from weboid.store.lists.health import DAYS, Amount, Health, SpamListStatus, WikiStatus
 from weboid.store.upkeep.alarm import Alarm
 from weboid.web.health.archives import archives_payload
 
@@ -31,7 +32,10 @@ HEALTH_S: Final = 1.0
 PUBLIC_DETAILS: Final = frozenset(
     {
         "pass-slow",
+        "no-pass",
         "round-slow",
+        "no-crawler",
+        "part-gone",
         "stream-behind",
         "expiry-stopped",
         "partial-loss",
@@ -52,10 +56,18 @@ Answer = TypeVar("Answer")
 class HealthReader:
     """Reads the status and keeps it for a minute, so that many requests cost one query of the database (O-5)."""
 
-    def __init__(self, pool: Pool, today: Callable[[], int], *, kept_s: float = KEPT_S) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        today: Callable[[], int],
+        *,
+        kept_s: float = KEPT_S,
+        alarms: AlarmBounds = DEFAULT_ALARMS,
+    ) -> None:
         self._pool = pool
         self._today = today
         self._kept_s = kept_s
+        self._alarms = alarms
         self._kept: tuple[float, Health] | None = None
         self._status: SingleFlight[Health] = SingleFlight()
         self._health: SingleFlight[None] = SingleFlight()
@@ -79,7 +91,7 @@ class HealthReader:
 
     async def _read(self) -> Health:
         async with self._pool.connection(PATIENCE_S) as conn:
-            status = await find_status(conn, self._today(), patience_s=PATIENCE_S)
+            status = await find_health(conn, self._today(), patience_s=PATIENCE_S, alarms=self._alarms)
         self._kept = asyncio.get_running_loop().time(), status
         return status
 
