@@ -44,6 +44,21 @@ async def test_a_line_of_the_spam_list_takes_links_out_of_watching_until_it_goes
     assert [line["verdict"] for line in shown] == ["unknown", "unknown"]
 
 
+async def test_the_first_pass_of_all_takes_the_list_that_a_farm_shares(place: Place) -> None:
+    assert place.wiki
+    pages = place.wiki.pages
+    pages["Spam blacklist"] = WikiPage(90, "Spam blacklist", text="pills\\.demo\n")
+    api = f'api = "{place.wiki.api_url}"\n'
+    (place.folder / "weboid.toml").write_text(
+        f'[wiki."dewiki@WMF"]\n{api}[wiki."metawiki@WMF"]\n{api}pages = ["Nothing"]\n', encoding="utf-8"
+    )
+    fed = await place.run("feed", "pass", "--day", "100")
+    assert fed.status == 0, fed.err
+    assert "spam list of metawiki@WMF: 1 lines in force" in fed.err
+    shown = (await place.run("show", "--json", "dewiki@WMF:Two")).lines()
+    assert [line["verdict"] for line in shown] == ["unknown", "spam"]
+
+
 async def test_a_wiki_is_fed_from_its_replica(place: Place, mariadb_server: MariaServer) -> None:
     file = place.folder / "weboid.toml"
     replica = f'source = "replica"\n[replica]\nhosts = "{mariadb_server.socket}"\n'

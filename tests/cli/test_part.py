@@ -13,6 +13,8 @@ import pytest
 from support.commands import Place
 from support.ports import free_port
 
+from weboid.cli.console import PartConsole, bar
+
 LIMIT_S = 30
 
 
@@ -179,6 +181,21 @@ async def test_systemd_is_told_by_up_when_the_web_answers(place: Place) -> None:
             writer.close()
         await _stopped(process)
         assert await systemd.until("STOPPING=1")
+
+
+def test_what_its_bars_show_a_part_tells() -> None:
+    told: list[str] = []
+    with bar(PartConsole(told.append)) as shown:
+        task = shown.add_task("checking links", total=None)
+        shown.update(task, completed=0)
+        shown.update(task, completed=1_500, total=20_000)
+        shown.update(task, completed=2, total=None, description="reading [dewiki]")
+    assert told == [
+        "checking links",
+        "checking links: 1,500 of 20,000",
+        "reading [dewiki]: 2 of 20,000",
+        "waits for work",
+    ]
 
 
 async def test_a_socket_that_nobody_reads_disturbs_nobody(place: Place, database: str) -> None:

@@ -11,10 +11,13 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import psycopg
 import pytest
 from support.commands import Place
 from support.ports import free_port
 from support.processes import assert_nothing_is_left, children
+
+from weboid.cli.stopping import until
 
 LIMIT_S = 60
 BOTH = (signal.SIGTERM, signal.SIGINT)
@@ -206,3 +209,50 @@ async def test_nohup_holds(place: Place, database: str) -> None:
     process.send_signal(signal.SIGTERM)
     status, said = await _ended(process)
     assert status == 0, said
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (("crawl",), 0),
+        (("maintain",), 2),
+        (("check-store",), 128 + signal.SIGTERM),
+        (("migrate",), 128 + signal.SIGTERM),
+    ],
+)
+async def test_a_stop_while_the_tables_are_brought_up_is_obeyed_at_once(
+    place: Place, empty_database: str, call: Sequence[str], expected: int
+) -> None:
+    place.environ["WEBOID_DATABASE"] = empty_database
+    async with await psycopg.AsyncConnection.connect(empty_database) as conn:
+        # As another program that migrates has it.
+        await conn.execute("SELECT pg_advisory_xact_lock(hashtextextended('weboid migration', 0))")
+        process = await place.start(*call)
+        async with asyncio.timeout(LIMIT_S):
+            while not (await (await conn.execute("SELECT FROM pg_locks WHERE NOT granted")).fetchall()):
+                await asyncio.sleep(0.05)
+        begun = asyncio.get_running_loop().time()
+        process.terminate()
+        status, said = await _ended(process)
+        assert asyncio.get_running_loop().time() < begun + 5
+    assert status == expected, said
+    assert "Traceback" not in said
+
+
+async def test_works_that_run_until_a_stop_end_with_whoever_waits_for_them() -> None:
+    """As where one block of works runs within another."""
+    ended: list[bool] = []
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    outer = asyncio.create_task(until(asyncio.Event(), work(), work()))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    outer.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await outer
+    assert ended == [True, True]

@@ -113,7 +113,9 @@ def test_systemd_gives_the_time_to_stop_in_order(name: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
-@pytest.mark.parametrize("name", ["weboid.service", "weboid.target", *(f"weboid@{part}.service" for part in PARTS)])
+@pytest.mark.parametrize(
+    "name", ["weboid.service", "weboid.target", *(f"weboid@{part}.service" for part in sorted(PARTS))]
+)
 def test_systemd_takes_the_units(name: str, tmp_path: Path) -> None:
     shutil.copytree(UNITS, tmp_path, dirs_exist_ok=True)
     for template in tmp_path.glob("*.service"):  # The program is elsewhere here.

@@ -1,11 +1,15 @@
 """Passes over a wiki: what is met, read, released, and what happens when they are broken off (P-4, P-5, P-7, P-9)."""
 
-from collections.abc import AsyncIterator, Iterable
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import TypeVar
 
 import aiohttp
 import pytest
+from support.database_proxy import open_database_proxy
 from support.killing import open_killer
 from support.stored import key
 
@@ -14,6 +18,8 @@ from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.wikipages import WikiLink, WikiPage
 from weboid.errors import SourceError, StoreError
 from weboid.feed.page_pass import PageFate, PagePass, PassProgress, fate_of
+from weboid.mechanism.again import again_until
+from weboid.mechanism.disturbance import Disturbance
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.page_pass import PageRecord, PassPosition, record_place, record_start
 from weboid.store.pages.wiki import StoredWiki, list_wikis, record_wiki
@@ -22,6 +28,7 @@ from weboid.wiki.criteria import read_criteria
 from weboid.wiki.source import PageState
 
 PAGES = 12
+_T = TypeVar("_T")
 
 
 def page(number: int, *urls: str, namespace: int = 0, title: str = "") -> WikiPage:
@@ -97,6 +104,50 @@ async def test_a_pass_takes_in_all_pages_and_the_next_one_reads_no_links(databas
         assert wiki.asked_for_links() == asked
         assert {row[0] for row in await wiki.rows("SELECT touched FROM page")} == {107}
         assert await wiki.rows("SELECT passed, pass_days FROM wiki") == [(107, 0)]
+
+
+async def test_a_pass_whose_end_was_stored_and_not_confirmed_is_no_new_pass(database: str) -> None:
+    """The connection is lost at the commit of its end, whose answer never comes."""
+    patient = again_until(asyncio.Event(), Disturbance(logging.getLogger("test"), "away"))
+    steps = 0
+
+    with open_database_proxy(database) as proxy:
+        async with fed(proxy.dsn) as wiki:
+
+            async def heal() -> None:
+                while not proxy.is_cut:
+                    await asyncio.sleep(0.01)
+                assert await _pass_rows(database) == 0
+                proxy.heal()
+
+            async def again(step: Callable[[], Awaitable[_T]], /) -> _T:
+                nonlocal steps
+                steps += 1
+                if steps == 2:
+                    proxy.cut_at(b"COMMIT", is_passed=True)
+                    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+                        group.create_task(heal())
+                        return await patient(step)
+                return await patient(step)
+
+            criteria = read_criteria({}, {})
+            await PagePass(
+                *(wiki.pool, wiki.source, wiki.wiki, WMFLABS, criteria),
+                today=lambda: 100,
+                untouched_days=90,
+                again=again,
+            ).run()
+            assert steps == 2
+            assert await wiki.rows("SELECT passed, pass_days FROM wiki") == [(100, 0)]
+            assert await wiki.rows("SELECT wiki FROM pass") == []
+            assert len(await wiki.watched()) == PAGES
+
+
+async def _pass_rows(dsn: str) -> int:
+    """How many passes are under way."""
+    async with open_pool(dsn, size=1) as pool, pool.connection() as conn:
+        row = await (await conn.execute("SELECT count(*) FROM pass")).fetchone()
+    return int(row[0]) if row else 0
 
 
 async def test_only_pages_that_changed_are_read_again(database: str) -> None:

@@ -5,6 +5,7 @@ One law: no process is looked for by its name.
 
 import asyncio
 import os
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -33,11 +34,12 @@ def is_running(pid: int) -> bool:
 
 def children(pid: int) -> dict[int, list[str]]:
     """The words of the children of a process, by number; none if it has ended."""
-    try:
-        pids = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return {}
-    return {child: Path(f"/proc/{child}/cmdline").read_text().split("\0") for child in pids}
+    found = {}
+    with suppress(OSError):
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            with suppress(OSError):  # it has ended meanwhile
+                found[int(child)] = Path(f"/proc/{child}/cmdline").read_text().split("\0")
+    return found
 
 
 async def assert_nothing_is_left(folder: Path, within_s: float) -> None:

@@ -60,6 +60,14 @@ cli.op_load(Api(), sys.argv[1], None, "weboid")
 print(json.dumps(Api.jobs))
 """
 """Reads jobs.yaml as ``toolforge jobs load`` does, and prints what it would send."""
+_PARSE = """
+import json, sys
+from jobs_cli import cli
+
+for call in json.loads(sys.argv[1]):
+    cli.arg_parser(call)
+"""
+"""Reads calls of ``toolforge jobs``; ends with another status than 0 at one that it does not know."""
 _TOOLFORGE = """#!/bin/sh
 [ "$#:$1:$2" = "3:envvars:create" ] && cat >"$VARIABLES/$3"
 """
@@ -76,6 +84,18 @@ def loaded_jobs() -> list[dict[str, Any]]:
     call = [str(programs_of("toolforge") / "python"), "-c", _LOAD, str(REPOSITORY / "jobs.yaml")]
     jobs: list[dict[str, Any]] = json.loads(subprocess.run(call, check=True, stdout=PIPE).stdout)
     return jobs
+
+
+def understood_jobs_calls(calls: list[list[str]]) -> bool:
+    """Whether the real ``toolforge jobs`` knows these words and options; skips the test where it is not installed."""
+    told = json.dumps(calls)
+    return not subprocess.run([str(programs_of("toolforge") / "python"), "-c", _PARSE, told]).returncode
+
+
+def runbook_blocks() -> list[str]:
+    """The blocks of commands in the runbook."""
+    runbook = (REPOSITORY / "toolforge" / "README.md").read_text(encoding="utf-8")
+    return runbook.split("```\n")[1::2]
 
 
 def example_lines() -> Iterator[tuple[str, str]]:
@@ -101,8 +121,7 @@ def handed_over(folder: Path, values: Mapping[str, str]) -> dict[str, str]:
     )
     programs.joinpath("toolforge").write_text(_TOOLFORGE)
     programs.joinpath("toolforge").chmod(0o755)
-    runbook = (REPOSITORY / "toolforge" / "README.md").read_text(encoding="utf-8")
-    (line,) = [line for line in runbook.splitlines() if "toolforge envvars create" in line]
+    (line,) = [line for block in runbook_blocks() for line in block.splitlines() if "envvars create" in line]
     environ = {"HOME": str(home), "PATH": f"{programs}:/usr/bin:/bin", "VARIABLES": str(variables)}
     subprocess.run(["bash", "-c", line], env=environ, check=True, stdin=DEVNULL)
     return {each.name: each.read_text(encoding="utf-8") for each in variables.iterdir()}
@@ -133,7 +152,7 @@ class Tool:
             stdout=PIPE,
         )
         for name in filter(None, listed.stdout.decode().split("\0")):
-            if not name.startswith("tests/") and (REPOSITORY / name).is_file():
+            if (REPOSITORY / name).is_file():
                 (self.checkout / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(REPOSITORY / name, self.checkout / name)
         _link_requirements(self.folder / "image")

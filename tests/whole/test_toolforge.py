@@ -119,8 +119,10 @@ async def _until_watched(tool: Tool, database: str, url: str) -> None:
             async with pool.connection() as conn:
                 if key in await find_urls(conn, [key]):
                     return
+            if any(process.returncode is not None for process in tool.started.values()):
+                break
             await asyncio.sleep(0.1)
-    raise AssertionError("".join(f"{name}:\n{tool.said(name)}" for name in tool.started))
+    raise AssertionError("\n".join(f"{name}: {tool.said(name)}" for name in tool.started))
 
 
 async def _until_healthy(tool: Tool, job: dict[str, Any]) -> None:

@@ -2,12 +2,23 @@
 
 import json
 import re
+import shlex
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from support.toolforge import REPOSITORY, example_lines, handed_over, loaded_jobs, procfile
+from support.toolforge import (
+    REPOSITORY,
+    example_lines,
+    handed_over,
+    loaded_jobs,
+    procfile,
+    runbook_blocks,
+    understood_jobs_calls,
+)
 
 from weboid.config import load_config
 from weboid.web.request.route import ROUTES
@@ -34,6 +45,26 @@ def test_the_line_of_the_runbook_hands_values_over_as_they_are(tmp_path: Path) -
         "WEBOID_CONTACT": " tools@example.org",
     }
     assert handed_over(tmp_path, values) == values
+
+
+def test_the_runbook_is_commands_that_a_shell_can_read() -> None:
+    blocks = runbook_blocks()
+    assert len(blocks) > 8
+    for block in blocks:
+        checked = subprocess.run(["bash", "-n"], input=block.encode(), stderr=subprocess.PIPE)
+        assert (checked.returncode, checked.stderr) == (0, b""), block
+
+
+@pytest.mark.long
+def test_toolforge_takes_what_the_runbook_says_of_jobs() -> None:
+    calls = [
+        shlex.split(line, comments=True)[2:]
+        for block in runbook_blocks()
+        for line in re.split(r"\n|; do |; done| && ", block)
+        if line.startswith("toolforge jobs ")
+    ]
+    assert {call[0] for call in calls} == {"run", "delete", "load", "list", "logs", "quota", "restart", "flush"}
+    assert understood_jobs_calls(calls)
 
 
 @pytest.mark.long
@@ -65,6 +96,20 @@ def test_the_build_service_finds_a_version_of_python_that_the_program_takes() ->
     # A line with a major version only, so that security updates come by themselves; several versions are refused.
     version = (REPOSITORY / ".python-version").read_text(encoding="utf-8")
     assert re.fullmatch(r"3\.(1[1-9])\n", version)
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is missing")
+def test_make_has_the_python_of_the_folder_above_whatever_the_build_service_has(tmp_path: Path) -> None:
+    # A pyenv that says what holds elsewhere, and fails where a file names a version that it has not.
+    (tmp_path / "pyenv").write_text("#!/bin/sh\ntest ! -e .python-version && echo 3.12.1\n")
+    (tmp_path / "pyenv").chmod(0o755)
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    for name in ("Makefile", ".python-version"):
+        shutil.copy(REPOSITORY / name, checkout)
+    call = ["make", "-s", "--eval", "told: ; @echo $$PYENV_VERSION", "told"]
+    environ = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    assert subprocess.run(call, cwd=checkout, env=environ, stdout=subprocess.PIPE).stdout == b"3.12.1\n"
 
 
 def test_toolinfo_fits_the_schema_and_names_what_is_there() -> None:

@@ -16,7 +16,7 @@ from weboid.archive.service.replays import Replays
 from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.archive.visits.copy_rounds import CopyRounds
 from weboid.archive.visits.suggestions import SuggestedCopies
-from weboid.cli.console import bar
+from weboid.cli.console import PartConsole, bar
 from weboid.cli.days import clock, day_option, moments
 from weboid.cli.part import open_part
 from weboid.cli.process import run_async
@@ -63,11 +63,12 @@ def command(config: Config, once: bool, allow_many: bool, day: int | None) -> No
     SIGTERM ends it in order: what was found is written. A crash loses nothing: what was under way is looked up again a
     quarter of an hour later.
     """
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = PartConsole()
     require_save_keys(config)
 
     async def main() -> None:
         async with open_part(config, PartRole.ARCHIVE, size=4, lasting=not once) as part:
+            console.tell = part.tell
             if day is not None:
                 await patiently(partial(_end_rests, part.pool, day), part.stopped, part.pool.away)
             await archive(

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, Te
 
 from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
+from weboid.cli.point_in_time import take_base_backup
 from weboid.cli.process import run_async
 from weboid.cli.stopping import stop_signals, until
 from weboid.config import Config
@@ -34,13 +35,22 @@ STOPPED: Final = 130
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), required=False)
 @click.option("--to", type=click.Path(path_type=Path, file_okay=False), help="Write weboid-DAY.dump into this folder.")
 @click.option("--keep", type=click.IntRange(min=1), help="How many of the newest to keep there (default: 14).")
+@click.option("--wal", type=click.Path(path_type=Path, file_okay=False), help="Make a base backup below this folder.")
 @day_option
 @click.pass_obj
-def command(config: Config, file: Path | None, to: Path | None, keep: int | None, day: int | None) -> None:
+def command(
+    config: Config, file: Path | None, to: Path | None, keep: int | None, wal: Path | None, day: int | None
+) -> None:
     """Writes all that the database knows to FILE, as of one moment, while everything goes on; whole or not at all.
 
     Without FILE and --to: into the folder of `[backup] folder`. `weboid restore` takes it.
+    With --wal: the base from which the archive of `[embedded] wal` goes on, for any moment since.
     """
+    if wal is not None:
+        if file is not None or to is not None or keep is not None:
+            raise click.UsageError("--wal goes with nothing else")
+        take_base_backup(config, wal)
+        return
     folder = to or (None if file else config.backup.folder)
     if file is not None and (to is not None or keep is not None):
         raise click.UsageError("give either FILE, or --to FOLDER and --keep")

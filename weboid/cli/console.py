@@ -3,11 +3,20 @@
 One law: text from outside is printed as plain text: no markup, no control characters, no direction overrides.
 """
 
-from collections.abc import AsyncIterator
-from typing import Final
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Final
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -30,15 +39,44 @@ def styled(word: str) -> Text:
     return Text(plain(word), style=_STYLES.get(word, ""))
 
 
+class PartConsole(Console):
+    """The console of a part, on standard error: what its progress bars show is told by `tell`, too."""
+
+    def __init__(self, tell: Callable[[str], None] = lambda _: None) -> None:
+        super().__init__(stderr=True, soft_wrap=True, highlight=False)
+        self.tell = tell
+
+
+class _ToldProgress(Progress):
+    """Progress bars on a part's console."""
+
+    def __init__(self, *columns: ProgressColumn, console: PartConsole) -> None:
+        super().__init__(*columns, console=console)
+        self._tell = console.tell
+
+    def update(self, task_id: TaskID, *given: Any, **changed: Any) -> None:
+        super().update(task_id, *given, **changed)
+        task = next(each for each in self.tasks if each.id == task_id)
+        of = "" if task.total is None else f" of {task.total:,.0f}"
+        self._tell(f"{task.description}: {task.completed:,.0f}{of}" if task.completed else task.description)
+
+    def stop(self) -> None:
+        super().stop()
+        self._tell("waits for work")
+
+
 def bar(console: Console) -> Progress:
     """A progress bar with counts and time, on standard error."""
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
+    return progress_on(console, BarColumn(), MofNCompleteColumn())
+
+
+def progress_on(console: Console, *columns: ProgressColumn) -> Progress:
+    """Progress in words, by these columns and in time."""
+    every = (SpinnerColumn(), TextColumn("{task.description}", markup=False), *columns, TimeElapsedColumn())
+    return (
+        _ToldProgress(*every, console=console)
+        if isinstance(console, PartConsole)
+        else Progress(*every, console=console)
     )
 
 

@@ -25,7 +25,7 @@ from weboid.checking.online import Online
 from weboid.checking.second_opinion import CommandOpinion, SecondOpinion
 from weboid.checking.turns import SharedTurns, Turns
 from weboid.cli.arguments import online_of
-from weboid.cli.console import bar
+from weboid.cli.console import PartConsole, bar
 from weboid.cli.database import LAST_S
 from weboid.cli.days import day_option, moments
 from weboid.cli.part import open_part
@@ -85,7 +85,7 @@ def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour
 
     async def main() -> None:
         async with open_part(config, PartRole.CRAWL, size=4, lasting=not once, idle_s=config.crawl.lease_s) as part:
-            console = Console(stderr=True, soft_wrap=True)
+            console = PartConsole(part.tell)
             now = None if day is None else moments(day, hour)
             await crawl(
                 config,

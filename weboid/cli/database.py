@@ -9,6 +9,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from threading import Event
 from typing import TYPE_CHECKING, Final
 
 from click.exceptions import Exit
@@ -163,10 +164,12 @@ async def _embedded(config: Config) -> AsyncIterator["Server"]:
     """The embedded server, started, and started again when it has died."""
     from weboid.store.embedded.server import open_server
 
-    starting = asyncio.create_task(asyncio.to_thread(open_server, config.data))
+    given_up = Event()
+    starting = asyncio.create_task(asyncio.to_thread(open_server, config.data, given_up, wal=config.embedded.wal))
     try:
         server = await asyncio.shield(starting)
     except asyncio.CancelledError:
+        given_up.set()
         # A thread cannot be cancelled: what it starts is not to be left behind.
         with suppress(StoreError):
             await asyncio.to_thread((await starting).close)

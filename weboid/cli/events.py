@@ -9,13 +9,13 @@ from functools import partial
 
 import click
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from weboid.cli.arguments import named_wiki, open_source
+from weboid.cli.console import PartConsole, progress_on
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.lists import record_named
 from weboid.cli.longwork import patience_of
-from weboid.cli.part import open_part
+from weboid.cli.part import RunningPart, open_part
 from weboid.cli.process import run_async
 from weboid.cli.stopping import until
 from weboid.cli.watched import watching
@@ -55,50 +55,36 @@ def command(config: Config, url: str | None, farm: str, once: bool, day: int | N
     """
     if not config.feed.watched and not _of_farm(config, farm):
         raise ConfigError(f'no wiki of {farm} is configured: add [wiki."dewiki@{farm}"] to weboid.toml')
-    console = Console(stderr=True, soft_wrap=True)
+    console = PartConsole()
 
     async def main() -> None:
         async with open_part(config, PartRole.EVENTS, size=4, lasting=not once) as part:
+            console.tell = part.tell
+            await until(part.stopped, follow(part))
 
-            async def follow() -> None:
-                is_changed = True
-                while is_changed:
-                    watching_now = watching(config, part.pool, part.stopped, clock(day), patience_of(part.stopped))
-                    async with watching_now as (watched, ended):
-                        await _follow_watched(watched, part.pool, farm, clock(day), console, url, once, ended)
-                        is_changed = ended.is_set()
-
-            await until(part.stopped, follow())
+    async def follow(part: RunningPart) -> None:
+        again = patience_of(part.pool, part.stopped)
+        is_changed = True
+        while is_changed:
+            async with watching(config, part.pool, part.stopped, clock(day), again) as (watched, ended):
+                if wikis := _of_farm(watched, farm):
+                    await follow_events(
+                        watched,
+                        part.pool,
+                        wikis,
+                        today=clock(day),
+                        now=moment_now,
+                        console=console,
+                        url=url,
+                        once=once,
+                        stopped=ended,
+                        again=again,
+                    )
+                elif not once:
+                    await ended.wait()
+                is_changed = ended.is_set()
 
     run_async(main())
-
-
-async def _follow_watched(
-    config: Config,
-    pool: Pool,
-    farm: str,
-    today: Callable[[], int],
-    console: Console,
-    url: str | None,
-    once: bool,
-    ended: asyncio.Event,
-) -> None:
-    """Follows the events of the wikis of a farm until `ended` is set; without any wiki it waits."""
-    if wikis := _of_farm(config, farm):
-        await follow_events(
-            config,
-            pool,
-            wikis,
-            today=today,
-            now=moment_now,
-            console=console,
-            url=url,
-            once=once,
-            stopped=ended,
-            again=patience_of(ended),
-        )
-    elif not once:
-        await ended.wait()
 
 
 def _of_farm(config: Config, farm: str) -> list[WikiConfig]:
@@ -143,7 +129,7 @@ async def _follow(
     by_name = {wiki.name.dbname: judged for wiki, judged in followed.items()}
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(open_client(config.net))
-        shown = stack.enter_context(_line(console))
+        shown = stack.enter_context(progress_on(console))
         task = shown.add_task("waiting for events", total=None)
 
         def open_stream(names: str) -> EventStream:
@@ -232,9 +218,3 @@ async def _reread_on(
     while True:
         await reread_wikis(config, pool, followed, today=today, now=now, again=again)
         await asyncio.sleep(_REREAD_S)
-
-
-def _line(console: Console) -> Progress:
-    return Progress(
-        SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn(), console=console
-    )

@@ -1,5 +1,6 @@
 """``weboid health``: whether a part runs on this host, for health checks of Kubernetes, containers and Toolforge."""
 
+import asyncio
 import sys
 
 import click
@@ -11,7 +12,8 @@ from weboid.store.db.pool import open_pool
 from weboid.store.embedded.folder import Folder
 from weboid.store.schedule.part import PartRole, SeenPart, list_parts
 
-_WAIT_S = 10.0
+_WAIT_S = 2.0
+"""Toolforge takes a check that has not ended within 5 s for one that failed."""
 
 
 @click.command("health")
@@ -20,7 +22,8 @@ _WAIT_S = 10.0
 def command(config: Config, role: str) -> None:
     """Ends with status 0 if a part of the role on this host was seen within the last minute, else with 1.
 
-    While a database of your own is away it is 0, too: a part that is started again could do no more. The embedded
+    While a database of your own is away it is 0, too: a part that is started again could do no more. And while a role
+    that only one may have is another host's: Kubernetes ends the old part once the new one is well. The embedded
     database is neither started nor stopped: without it no part runs.
     """
     status, told = run_async(_health(config, role))
@@ -33,16 +36,21 @@ async def _health(config: Config, role: str) -> tuple[int, str]:
     dsn = config.database or Folder.of(config.data).dsn()
     try:
         async with (
+            asyncio.timeout(_WAIT_S),
             open_pool(dsn, size=1, part="health", statement_timeout_s=_WAIT_S, timeout_s=_WAIT_S) as pool,
             pool.connection() as conn,
         ):
             parts = await list_parts(conn)
-    except StoreAway as error:
-        return (0 if config.database else 1), str(error)
+    except (StoreAway, TimeoutError) as error:
+        return (0 if config.database else 1), str(error) or f"the database has not answered for {_WAIT_S:g} s"
+    parts.sort(key=lambda part: part.silent_s)
     here = [part for part in parts if part.role == role and part.host == host_name()]
-    if not here:
-        return 1, f"no {role} runs on {host_name()}"
-    return _told(min(here, key=lambda part: part.silent_s))
+    elsewhere = [part for part in parts if part.role == role and part.is_running]
+    if here:
+        return _told(here[0])
+    if elsewhere and PartRole(role).is_exclusive:
+        return 0, f"{_told(elsewhere[0])[1]}; one here could only wait for its end"
+    return 1, f"no {role} runs on {host_name()}"
 
 
 def _told(part: SeenPart) -> tuple[int, str]:

@@ -28,14 +28,15 @@ async def refresh_lists(
     config: Config, pool: Pool, wikis: Sequence[WikiConfig], day: int, console: Console, again: Again = at_once
 ) -> None:
     """Fetches the lists of these wikis and of their farms, unless that was done today, and classifies links again."""
+    # First of all: in a new store a farm is recorded with its first wiki, and its list refers to it.
+    recorded = [(wiki, await again(partial(record_named, config, pool, wiki))) for wiki in wikis]
     for farm in {wiki.name.farm: farm_named(wiki.name.farm, config.farms) for wiki in wikis}.values():
         if farm.spam_wiki:
             keeper = WikiName(farm.spam_wiki, farm.name)
             if not await again(partial(_is_fresh, pool, farm.code, FARM, day)):
                 fetch = partial(refresh_farm_spam, pool, farm=farm, day=day, again=again)
                 await _refresh(config, keeper, fetch, console)
-    for wiki in wikis:
-        stored = await again(partial(record_named, config, pool, wiki))
+    for wiki, stored in recorded:
         if not await again(partial(_is_fresh, pool, stored.farm, stored.dbname, day)):
             await _refresh(config, wiki.name, partial(refresh_spam, pool, wiki=stored, day=day, again=again), console)
 

@@ -1,26 +1,20 @@
 """Commands of people that run for long: without a database they end at their start; later they wait for it."""
 
 import asyncio
-import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from weboid.cli.database import open_store
 from weboid.cli.stopping import stop_signals, until
 from weboid.config import Config
 from weboid.errors import WeboidError
 from weboid.mechanism.again import Again, again_until
-from weboid.mechanism.disturbance import Disturbance
 
 if TYPE_CHECKING:
     from weboid.store.db.pool import Pool
 
-log = logging.getLogger(__name__)
-
 _Result = TypeVar("_Result")
-
-_AWAY: Final = "waiting for the database; what was done is kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +25,9 @@ class LongWork:
     again: Again
 
 
-def patience_of(stopped: asyncio.Event) -> Again:
-    """How a command does steps again until it is stopped; that it waits for the database is logged once."""
-    return again_until(stopped, Disturbance(log, _AWAY))
+def patience_of(pool: "Pool", stopped: asyncio.Event) -> Again:
+    """How a command does steps again while the database is away, until it is stopped."""
+    return again_until(stopped, pool.away)
 
 
 async def run_long(
@@ -49,9 +43,10 @@ async def run_long(
     Raises StoreError if the database is away at the start, and WeboidError if the command was stopped.
     """
     stopped = asyncio.Event()
-    with stop_signals(stopped.set):
-        async with open_store(config, size=size, part=name, any_form=any_form) as pool:
-            return await run_to_its_end(work(LongWork(pool, patience_of(stopped))), stopped, name)
+    # Until the store is open a signal cancels the program (stoppable), so that it need not wait for other migrations.
+    async with open_store(config, size=size, part=name, any_form=any_form) as pool:
+        with stop_signals(stopped.set, tells=True):
+            return await run_to_its_end(work(LongWork(pool, patience_of(pool, stopped))), stopped, name)
 
 
 async def run_to_its_end(work: Coroutine[Any, Any, _Result], stopped: asyncio.Event, name: str) -> _Result:

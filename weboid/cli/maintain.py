@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -11,10 +12,11 @@ from rich.console import Console
 
 from weboid.cli.backup import dsn_of, runner_of, transfer
 from weboid.cli.check_store import print_breaches, progress
-from weboid.cli.console import bar
-from weboid.cli.days import clock, day_option
+from weboid.cli.console import PartConsole, bar
+from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.longwork import patience_of, run_to_its_end
 from weboid.cli.part import RunningPart, open_part
+from weboid.cli.point_in_time import wal_folder
 from weboid.cli.process import run_async
 from weboid.cli.settings import refresh_all_settings
 from weboid.cli.stopping import until
@@ -29,6 +31,7 @@ from weboid.maintain.consistency import watch_store
 from weboid.maintain.dataset import publish
 from weboid.maintain.expiry import ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, expire, planned
 from weboid.maintain.pace import keep_pace
+from weboid.maintain.wal import make_due_base, watch_wal
 from weboid.mechanism.again import Again
 from weboid.store.db.pool import Pool
 from weboid.store.lists.alarms import AlarmBounds, find_health
@@ -56,11 +59,12 @@ def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: 
 
     Run it once a day, while everything else goes on. It ends with status 1 if it would delete too many URLs.
     """
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = PartConsole()
     today = clock(day)
 
     async def main() -> bool:
         async with open_part(config, PartRole.MAINTAIN, size=1, lasting=repeat) as part:
+            console.tell = part.tell
             if repeat:
                 await _repeat(console, part, config, today)
                 return True
@@ -83,6 +87,9 @@ async def _repeat(console: Console, part: RunningPart, config: Config, today: Ca
                 done = day
             except StoreError as error:
                 console.print(str(error), style="red", markup=False)
+        elif (folder := wal_folder(config)) is not None:
+            with suppress(StoreError):
+                await watch_wal(part.pool, folder, day, moment_now)
         await asyncio.sleep(_LOOK_S)
 
     while not part.stopped.is_set():
@@ -93,7 +100,8 @@ async def _once(
     console: Console, part: RunningPart, config: Config, day: int, *, dry_run: bool = False, allow_many: bool = False
 ) -> bool:
     """Does the work of one day; returns False if expiry was stopped because it would delete too many URLs."""
-    pool, again = part.pool, patience_of(part.stopped)
+    pool = part.pool
+    again = patience_of(pool, part.stopped)
     plan = await again(partial(_planned, pool, day))
     _print_held(console, plan)
     if dry_run:
@@ -107,6 +115,7 @@ async def _once(
     pace = await again(partial(_keep_pace, pool, config, day))
     console.print(f"day {day}: working links are checked every {pace.interval} days")
     await again(partial(_back_up, console, pool, config, day))
+    await again(partial(_keep_wal, console, pool, config, day))
     for alarm in await again(partial(_list_alarms, pool, watched, day)):
         about = f" {alarm.subject}" if alarm.subject else ""
         console.print(f"alarm {alarm.kind}{about}, since {iso(alarm.since)}: {alarm.detail}", style="red", markup=False)
@@ -179,6 +188,18 @@ async def _back_up(console: Console, pool: Pool, config: Config, day: int) -> No
         made = await back_up_daily(pool, plan, day, show=show)
     if made is not None:
         console.print(f"day {day}: {made.place}: {made.bytes:,} bytes, read back whole", markup=False)
+
+
+async def _keep_wal(console: Console, pool: Pool, config: Config, day: int) -> None:
+    """Makes the weekly base backup of the embedded database, if its log is archived."""
+    folder, failure = wal_folder(config), ""
+    if folder is not None:
+        try:
+            if (base := await make_due_base(folder, moment_now)) is not None:
+                console.print(f"day {day}: base backup {base.path}", markup=False)
+        except StoreError as error:
+            failure = str(error)
+    await watch_wal(pool, folder, day, moment_now, failure=failure)
 
 
 def _print_held(console: Console, plan: ExpiryPlan) -> None:

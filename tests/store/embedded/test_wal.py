@@ -30,6 +30,7 @@ def place(server_folder: Path) -> Iterator[Path]:
     """A folder with `data` and `wal` below it; nothing of it runs afterwards."""
     folder = server_folder / "wal 'of' 100%"
     folder.mkdir(mode=0o711)
+    (folder / "wal").mkdir()
     yield folder
     assert stop_server(folder / "data")
     shutil.rmtree(folder)
@@ -159,7 +160,6 @@ def test_a_segment_that_is_there_is_never_written_over(place: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a small disk")
 def test_a_full_archive_stops_no_writer_and_is_told(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data, wal = place / "data", place / "wal"
-    wal.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=711", "none", wal], check=False).returncode:
         pytest.skip("mounting is not permitted here")
     monkeypatch.setattr(archiving, "_MOST_WAITING", 3)
@@ -209,3 +209,14 @@ def test_a_restore_that_was_killed_leaves_nothing_and_begins_anew(place: Path) -
     recover(data, wal, None, print)
     with open_server(data) as server:
         assert _do(server, "SELECT count(*) FROM t") == 1
+
+
+@pytest.mark.long
+def test_a_folder_that_is_not_there_is_told_and_not_made(place: Path, caplog: pytest.LogCaptureFixture) -> None:
+    data, wal = place / "data", place / "not mounted"
+    with open_server(data, wal=wal) as server:
+        assert "mount its disk, or make it" in caplog.text
+        assert _do(server, "SHOW archive_mode") == "on"
+        with pytest.raises(StoreError, match="mount its disk, or make it"):
+            make_base_backup(Folder.of(data, wal), _now)
+        assert not wal.exists()

@@ -7,6 +7,7 @@ from weboid.core.url.farms import WMF, WMFLABS
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.spam_lines import parse_lines
 from weboid.core.url.urls import parse
+from weboid.store.lists.alarms import find_health
 from weboid.store.pages.spam import (
     FARM,
     ListKind,
@@ -25,7 +26,6 @@ from weboid.store.pages.spam import (
     spam_list,
 )
 from weboid.store.pages.wiki import record_farms
-from weboid.store.lists.alarms import find_health
 
 BAD, WORSE, FINE = "https://bad.com/", "https://worse.net/a", "https://fine.org/"
 

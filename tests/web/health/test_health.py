@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -27,6 +27,7 @@ from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
 from weboid.store.pages.stream import Position, record_position
 from weboid.store.pages.wiki import record_wiki
 from weboid.store.upkeep.alarm import AlarmKind, raise_alarm
+from weboid.store.upkeep.last_backup import GoodBackup, record_last_backup
 from weboid.web.health import pages
 from weboid.web.health.metrics import KINDS, Metrics
 from weboid.web.health.reader import HealthReader, answer_within
@@ -141,7 +142,12 @@ async def test_programs_get_the_same_as_json(site: Site) -> None:
     told = await document(site)
     assert (told["day"], told["version"]) == ("2017-05-01", 2)
     assert told["urls"] == {"value": 6, "exactness": "exact"}
-    assert {alarm["kind"] for alarm in told["alarms"]} == {"spam-lines", "pass-slow", "unheard-of"}
+    assert {alarm["kind"] for alarm in told["alarms"]} == {
+        "spam-lines",
+        "pass-slow",
+        "stream-behind",
+        "unheard-of",
+    }
     (ours,) = [wiki for wiki in told["wikis"] if wiki["wiki"] == "testwiki@wmflabs"]
     assert (ours["passed"], ours["pass_days"], ours["started"], ours["step"]) == ("2017-04-24", 2, "2017-04-30", 3)
     assert ours["pages"] == {"value": 2, "exactness": "exact"}
@@ -189,7 +195,7 @@ async def test_the_page_of_one_wiki_has_nothing_of_the_others(site: Site) -> Non
     await bring_trouble(site)
     told = await document(site, "&dbname=testwiki@wmflabs")
     assert [wiki["wiki"] for wiki in told["wikis"]] == ["testwiki@wmflabs"]
-    assert [alarm["kind"] for alarm in told["alarms"]] == ["pass-slow"]
+    assert [alarm["kind"] for alarm in told["alarms"]] == ["pass-slow", "spam-lines"]
     _, body, _ = await site.fetch("/status?dbname=testwiki@wmflabs&lang=en")
     assert "otherwiki" not in body
     assert "System status: testwiki@wmflabs" in text_of(body)
@@ -273,6 +279,14 @@ async def test_metrics_tell_how_old_and_how_much(site: Site) -> None:
     assert told["weboid_alarms", ("round-slow",)] == 0
     assert told["weboid_spam_lines_unusable", ("black", "wmflabs")] == 1
     assert ("weboid_pass_age_days", ("otherwiki@wmflabs",)) not in told
+
+
+async def test_metrics_tell_how_old_the_newest_backup_is(site: Site) -> None:
+    async with site.wiki.pool.connection() as conn:
+        await record_last_backup(conn, GoodBackup(100, datetime.now(UTC) - timedelta(hours=3), 12_345, "/a"))
+    told = await samples(site)
+    assert 10_800 <= told["weboid_backup_age_seconds", ()] < 11_000
+    assert told["weboid_backup_bytes", ()] == 12_345
 
 
 async def test_metrics_tell_what_this_process_has_answered(site: Site) -> None:

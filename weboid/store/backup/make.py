@@ -29,7 +29,7 @@ from weboid.store.db.key_scheme import SQL as KEY_SQL
 from weboid.store.db.pool import Connection, Pool, open_pool
 
 UNFINISHED: Final = ".unfinished"
-_LEVEL: Final = "1"
+LEVEL: Final = "1"
 """Of gzip: each level more makes the backup slower by far more than smaller (benchmarks/backup.py)."""
 _NAME: Final = "weboid pg_dump"
 _LOOK_S: Final = 0.5
@@ -108,7 +108,7 @@ async def _dump(pool: Pool, dsn: str, program: ClientProgram, source: _Source, f
     """Writes the archive; returns the manifest with its bytes and checksum."""
     database, environ = address(dsn)
     schema = source.manifest.schema
-    options = ["--format=custom", f"--compress={_LEVEL}", "--encoding=UTF8", "--no-owner", "--no-privileges"]
+    options = ["--format=custom", f"--compress={LEVEL}", "--encoding=UTF8", "--no-owner", "--no-privileges"]
     options += ["--no-comments", "--no-publications", "--no-subscriptions", "--no-security-labels", "--no-password"]
     options += [f"--snapshot={source.snapshot}", f"--lock-wait-timeout={_LOCK_S}s", "--no-sync", f"--dbname={database}"]
     options += [f"--table={_pattern(schema, table)}" for table in sorted(source.tables)]

@@ -7,7 +7,7 @@ from weboid.assets import asset
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
 
-SQL: Final = statements("upkeep/backup")
+SQL: Final = statements("backup/tables")
 VOLATILE: Final = frozenset({"backup", "part", "slot", "throttle", "throttle_key"})
 """Tables whose rows are not backed up: what runs now, turns, and limits, whose key must not outlive its day (W-9)."""
 MADE_BY_STARTING: Final = VOLATILE | {"migration", "lease", "key_form", "alarm", "lived", "checked", "pace"}

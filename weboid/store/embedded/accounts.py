@@ -103,6 +103,14 @@ def maker_of(account: SystemAccount) -> SystemAccount:
     )
 
 
+def client_of(account: SystemAccount) -> SystemAccount:
+    """The account as which PostgreSQL's clients reach the server of an account: this program's own where that one has
+    no name, by which the server would let it in."""
+    if name_of(account.uid) is not None:
+        return account
+    return SystemAccount(os.geteuid(), os.getegid(), name_of(os.geteuid()) or str(os.geteuid()))
+
+
 def name_of(uid: int) -> str | None:
     """The name of a user id; containers often run under a number without one."""
     try:

@@ -14,8 +14,11 @@ import re
 import shlex
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Final
+
+import psycopg
 
 from weboid.errors import StoreError
 from weboid.store.embedded.accounts import SystemAccount
@@ -28,6 +31,7 @@ SEGMENT_S: Final = 300
 _MOST_WAITING: Final = 64
 """Segments of 16 MB that wait for the archive at most."""
 _GAP: Final = "weboid-wal.gap"
+_SCRIPT_NAME: Final = "archive-wal.sh"
 _SCRIPT: Final = """\
 # Written by Weboid at each start. $1 is the archive's folder, $2 a file of PostgreSQL's log of writes, $3 its name.
 umask 077
@@ -70,11 +74,12 @@ class WalArchive:
         return self.path / "wal"
 
     def make(self, account: SystemAccount) -> None:
-        """Makes its folders, which belong to the server's account; raises OSError, StoreError."""
-        if not self.path.parent.exists():
-            self.path.parent.mkdir(mode=0o700, parents=True)
-            if account.foreign:
-                self.path.parent.chmod(0o711)
+        """Makes its folders in the configured one, for the server's account; raises OSError, StoreError.
+
+        The configured one is not made: where its disk is not mounted the archive would fill another one.
+        """
+        if not self.path.parent.is_dir():
+            raise StoreError(f"there is no folder {self.path.parent}: mount its disk, or make it (mkdir)")
         make_private_folder(self.path, account)
         make_private_folder(self.wal, account)
 
@@ -91,19 +96,39 @@ def archive_settings(folder: Folder, programs: Path) -> dict[str, str]:
         archive.make(folder.account)
     except (OSError, StoreError) as error:
         log.warning("the log of writes cannot be archived in %s now: %s", archive.path, error)
-    script = folder.data / "archive-wal.sh"
+    script = folder.data / _SCRIPT_NAME
     text = _SCRIPT.replace("MOST_WAITING", str(_MOST_WAITING)).replace("GAP", _GAP)
     replace_file(script, text.encode(), SystemAccount(os.geteuid(), os.getegid(), ""))
     script.chmod(0o644)
-    command = f"/bin/sh {shlex.quote(str(script))} {shlex.quote(str(archive.wal))}".replace("%", "%%")
     return {
         "wal_level": "replica",
         "max_wal_senders": "10",
         "archive_mode": "on",
         "archive_library": "",
         "archive_timeout": str(SEGMENT_S),
-        "archive_command": f'{command} "%p" "%f"',
+        "archive_command": _command(folder, archive),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivingState:
+    """Whether the running server archives into the folder's ``wal``; how long the oldest segment has waited for it; and
+    whether some were given up since the last base backup."""
+
+    is_on: bool
+    behind_s: float
+    has_gap: bool
+
+
+def archiving_state(folder: Folder, archive: WalArchive, now: datetime) -> ArchivingState:
+    """How the archive of a running server does. Blocks; raises StoreError."""
+    with folder.faults_told():
+        with psycopg.connect(folder.dsn("postgres", "postgres")) as connection:
+            query = "SELECT current_setting('archive_mode') || ' ' || current_setting('archive_command')"
+            row = connection.execute(query).fetchone()
+        is_on = row is not None and row[0] == f"on {_command(folder, archive)}"
+        waiting = [path.lstat().st_mtime for path in (folder.cluster / "pg_wal" / "archive_status").glob("*.ready")]
+    return ArchivingState(is_on, now.timestamp() - min(waiting, default=now.timestamp()), has_gap(folder))
 
 
 def has_gap(folder: Folder) -> bool:
@@ -115,3 +140,8 @@ def forget_gap(folder: Folder) -> None:
     """Forgets a gap, as a base backup begins: what comes after it is archived anew."""
     with suppress(FileNotFoundError):
         (folder.cluster / _GAP).unlink()
+
+
+def _command(folder: Folder, archive: WalArchive) -> str:
+    words = (str(folder.data / _SCRIPT_NAME), str(archive.wal))
+    return f"/bin/sh {shlex.join(words)}".replace("%", "%%") + ' "%p" "%f"'

@@ -8,20 +8,20 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from weboid.errors import StoreError
-from weboid.store.embedded.accounts import SystemAccount, name_of
+from weboid.store.embedded.accounts import client_of
 from weboid.store.embedded.archiving import WalArchive, forget_gap, has_gap
 from weboid.store.embedded.folder import Folder, hand_over, make_private_folder, remove_tree, sync_folder, text_of
 from weboid.store.embedded.programs import find_programs
 
 KEPT: Final = 2
 """Base backups that are kept: with the older one any moment since then can be restored."""
-_NAME: Final = re.compile(r"base-(\d{8}T\d{6}Z)-(\d+)")
-_FORM: Final = "%Y%m%dT%H%M%SZ"
+_NAME: Final = re.compile(r"base-(\d{8}T\d{6}\.\d{6}Z)-(\d+)")
+_FORM: Final = "%Y%m%dT%H%M%S.%fZ"
 _SEGMENT: Final = re.compile(r"[0-9A-F]{24}\.")
 _SEGMENT_BITS: Final = 24
 
@@ -52,18 +52,14 @@ class BaseBackup:
 
 def base_backups(wal: Path) -> list[BaseBackup]:
     """All complete base backups below the configured folder, the oldest first."""
-    found = []
-    for path in wal.glob("cluster-*/base-*"):
-        if (name := _NAME.fullmatch(path.name)) and not path.is_symlink():
-            moment = datetime.strptime(name[1], _FORM).replace(tzinfo=UTC)
-            found.append(BaseBackup(moment, int(name[2]), path))
-    return sorted(found)
+    named = ((_NAME.fullmatch(path.name), path) for path in wal.glob("cluster-*/base-*") if not path.is_symlink())
+    return sorted(BaseBackup(datetime.fromisoformat(name[1]), int(name[2]), path) for name, path in named if name)
 
 
 def is_base_due(folder: Folder, now: datetime, *, days: float) -> bool:
     """Whether a new base backup is needed: there is none of this cluster, it is old, or the log has a gap since."""
     assert folder.wal is not None, "an archive is wanted"
-    archive, _ = _archive_of(folder)
+    archive, _ = archive_of(folder)
     newest = [base for base in base_backups(folder.wal) if base.archive == archive][-1:]
     return not newest or has_gap(folder) or (now - newest[0].moment).total_seconds() > days * 86_400
 
@@ -74,22 +70,22 @@ def make_base_backup(folder: Folder, now: Callable[[], datetime]) -> BaseBackup:
     Raises StoreError, also where the place is full: what was begun is removed then.
     """
     with folder.faults_told():
-        archive, programs = _archive_of(folder)
+        archive, programs = archive_of(folder)
         archive.make(folder.account)
         for left in archive.path.glob("base-*.unfinished"):
             remove_tree(left)
         unfinished = archive.path / "base-new.unfinished"
-        maker = _maker(folder)
-        make_private_folder(unfinished, maker)
+        client = client_of(folder.account)
+        make_private_folder(unfinished, client)
         forget_gap(folder)
         command: list[str | Path] = [programs / "pg_basebackup", "--pgdata", unfinished, "--format=tar", "--gzip"]
         command += ["--wal-method=stream", "--checkpoint=fast", "--no-password", "--label=weboid"]
         command += ["--dbname", folder.dsn("postgres", "postgres")]
-        run = maker.run(command)
+        run = client.run(command)
         if run.returncode:
             remove_tree(unfinished)
             raise StoreError(f"cannot make a base backup in {archive.path}: {_reason(run.stdout)}")
-        if maker != folder.account:
+        if client != folder.account:
             hand_over(unfinished, folder.account)
         version = int(text_of(folder.cluster / "PG_VERSION"))
         base = archive.path / f"base-{now().strftime(_FORM)}-{version}"
@@ -99,16 +95,11 @@ def make_base_backup(folder: Folder, now: Callable[[], datetime]) -> BaseBackup:
         return base_backups(archive.path.parent)[-1]
 
 
-def _archive_of(folder: Folder) -> tuple[WalArchive, Path]:
+def archive_of(folder: Folder) -> tuple[WalArchive, Path]:
+    """The archive of a data folder's cluster, and the programs of its version; raises StoreError."""
     made_by = int(text_of(folder.cluster / "PG_VERSION") or 0) or None
     programs = find_programs(folder.account, folder.data, made_by)
     return WalArchive.of(folder, programs), programs
-
-
-def _maker(folder: Folder) -> SystemAccount:
-    """The server's account; or this program's own where that has no name, by which the server would let it in."""
-    own = folder.account.foreign and name_of(folder.account.uid) is None
-    return SystemAccount(0, 0, "root") if own else folder.account
 
 
 def _drop_oldest(archive: WalArchive) -> None:

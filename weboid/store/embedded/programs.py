@@ -1,7 +1,7 @@
 """PostgreSQL's programs: where they are, and which version they have.
 
 Under which account they run is found by ``store/embedded/accounts``; what they do to a data folder belongs to
-``store/embedded/server``. One law: nothing of PostgreSQL is ever run as root,
+``store/embedded/server``. One law: no server of PostgreSQL is ever run as root,
 and nothing that the server's account could have changed is ever run by root.
 """
 

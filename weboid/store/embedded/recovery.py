@@ -8,7 +8,7 @@ import re
 import shlex
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -16,6 +16,7 @@ from typing import Final
 import psycopg
 
 from weboid.errors import StoreError
+from weboid.store.embedded.accounts import server_account
 from weboid.store.embedded.archiving import forget_gap
 from weboid.store.embedded.base_backup import BaseBackup, base_backups
 from weboid.store.embedded.folder import Folder, hand_over, make_private_folder, replace_file, sync_folder, text_of
@@ -41,13 +42,15 @@ def recover(data: Path, wal: Path, until: datetime | None, show: Callable[[str],
 
     Blocks. Raises StoreError that says what to do: also if the archive does not reach that moment.
     """
-    folder = Folder.of(data)
-    with folder.faults_told():
+    given = Folder.of(data)
+    with given.faults_told():
+        base = _choose(Path(wal).absolute(), until)
+        # The account that can read the archive: its server may still run, on another data folder.
+        folder = replace(given, account=server_account(base.archive.path))
         folder.make()
         with alone(folder):
             if folder.cluster.exists():
                 raise StoreError(f"there is a database in {folder.data}: restore into an empty folder (--data)")
-            base = _choose(wal, until)
             programs = find_kept_programs(folder.account, folder.data, base.version)
             if programs is None:
                 raise StoreError(f"the base backup is of PostgreSQL {base.version}, which is not here: install that")
@@ -94,8 +97,8 @@ def _replay(
 ) -> datetime | None:
     """Replays the archived log until the moment; returns that of the last change."""
     new, wal = folder.making, base.archive.wal
-    if new.account.foreign and wal.stat().st_uid != new.account.uid:
-        hand_over(wal, new.account)
+    if new.account.foreign and wal.stat().st_uid == 0:
+        hand_over(base.archive.path, new.account)  # A copy that root has made.
     if new.account.run(["ls", wal]).returncode:
         raise StoreError(f"the user {new.account.name} cannot read {wal}: let it enter and read it")
     source = f"{shlex.quote(str(wal))}/%f.gz".replace("%", "%%").replace("%%f.gz", "%f.gz")

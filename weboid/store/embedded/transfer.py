@@ -14,6 +14,7 @@ import psycopg
 from psycopg import sql
 
 from weboid.errors import StoreError
+from weboid.store.embedded.accounts import client_of
 from weboid.store.embedded.folder import Folder, make_private_folder
 
 _IN_EVERY: Final = ("postgres", "template1")
@@ -35,7 +36,7 @@ def transfer(old: Folder, new: Folder, programs: Path, show: Callable[[str], Non
     Raises StoreError if a program fails or if a table has not the same number of rows on both sides.
     """
     dumps = new.data / "dumps"
-    make_private_folder(dumps, new.account)
+    make_private_folder(dumps, client_of(new.account))
     show("roles")
     _bring_roles(old, new, programs, dumps / "roles.sql")
     for number, name in enumerate(_databases(old)):
@@ -60,7 +61,7 @@ def _bring_roles(old: Folder, new: Folder, programs: Path, file: Path) -> None:
     _run(old, "dump", programs / "pg_dumpall", *dumping)
     command: list[str | Path] = [programs / "psql", "--no-psqlrc", "--quiet", "--file", file]
     command += ["--dbname", new.dsn("postgres", "postgres")]
-    run = new.account.run(command)
+    run = client_of(new.account).run(command)
     errors = [line for line in run.stdout.splitlines() if "ERROR:" in line and not _EXISTS.search(line)]
     if run.returncode or errors:
         raise new.fault("restore", "\n".join(errors) or run.stdout)
@@ -74,7 +75,7 @@ def _databases(folder: Folder) -> list[str]:
 
 def _run(folder: Folder, verb: str, *command: str | Path) -> None:
     """Runs one of PostgreSQL's programs; raises StoreError with what it said."""
-    run = folder.account.run(list(command))
+    run = client_of(folder.account).run(list(command))
     if run.returncode:
         raise folder.fault(verb, run.stdout)
 

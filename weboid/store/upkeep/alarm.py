@@ -18,12 +18,12 @@ class AlarmKind(StrEnum):
     """The kinds of alarms, by stable words that status page and metrics name.
 
     EXPIRY_STOPPED is raised and lowered by ``maintain/expiry`` (U-8), STORE by ``maintain/consistency`` (subject: which
-    share of a large store), BACKUP_OLD by ``maintain/backup`` (O-9), PARTIAL_LOSS, CLOCK, LOOP_LAG and OFFLINE by
-    crawlers (C-16), ARCHIVE_RESTS by whoever asks archives (A-2; subject: the service), ARCHIVE_SAVING by whoever saves
-    there (it refuses our keys), ARCHIVE_DOWN and SNAPSHOTS by the visits to kept copies (A-3; subject: the service),
-    WATCHED by ``feed/watch_list``. PASS_SLOW, NO_PASS, ROUND_SLOW, NO_CRAWLER, PART_GONE (subject: the role),
-    STREAM_BEHIND and SPAM_LINES are not stored: they follow from the state, as ``store/lists/alarms`` computes it when
-    it is asked, and so does BACKUP_OLD when nobody is there to raise it.
+    share of a large store), BACKUP_OLD by ``maintain/backup`` (O-9), WAL_BEHIND by ``maintain/wal``, PARTIAL_LOSS,
+    CLOCK, LOOP_LAG and OFFLINE by crawlers (C-16), ARCHIVE_RESTS by whoever asks archives (A-2; subject: the service),
+    ARCHIVE_SAVING by whoever saves there (it refuses our keys), ARCHIVE_DOWN and SNAPSHOTS by the visits to kept copies
+    (A-3; subject: the service), WATCHED by ``feed/watch_list``. PASS_SLOW, NO_PASS, ROUND_SLOW, NO_CRAWLER, PART_GONE
+    (subject: the role), STREAM_BEHIND and SPAM_LINES are not stored: they follow from the state, as
+    ``store/lists/alarms`` computes it when it is asked, and so does BACKUP_OLD when nobody is there to raise it.
     """
 
     PASS_SLOW = "pass-slow"
@@ -44,6 +44,7 @@ class AlarmKind(StrEnum):
     ARCHIVE_DOWN = "archive-down"
     SNAPSHOTS = "snapshots"
     BACKUP_OLD = "backup"
+    WAL_BEHIND = "wal"
     WATCHED = "watched"
 
 

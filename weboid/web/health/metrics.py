@@ -28,7 +28,7 @@ from weboid.web.health.reader import PUBLIC_DETAILS
 from weboid.web.health.worker_share import WorkersCollector, WorkerShare
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
-KINDS: Final = (*sorted(PUBLIC_DETAILS), "archive-saving", "backup", "spam-lines", "watched")
+KINDS: Final = (*sorted(PUBLIC_DETAILS), "archive-saving", "backup", "spam-lines", "wal", "watched")
 """Kinds of alarms that are reported with 0 while there is none."""
 
 _LAG_OF_S: Final = 60.0

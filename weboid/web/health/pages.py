@@ -65,6 +65,7 @@ _ALARMS: Final = {
     "archive-down": "weboid-status-alarm-archive-down",
     "snapshots": "weboid-status-alarm-snapshots",
     "backup": "weboid-status-alarm-backup",
+    "wal": "weboid-status-alarm-wal",
 }
 _LISTS: Final = {ListKind.BLACK: "weboid-status-black", ListKind.WHITE: "weboid-status-white"}
 

@@ -69,17 +69,3 @@ UPDATE host SET next_day = first.due
 FROM (SELECT bucket, host_key, min(due) AS due FROM url WHERE orphaned IS NULL GROUP BY bucket, host_key) AS first
 WHERE host.bucket = first.bucket AND host.host_key = first.host_key
     AND host.next_day <= %(day)s AND host.next_day < first.due
-
--- name: find_backup
-SELECT day, moment, bytes, place, why FROM backup
-
--- name: record_backup
-INSERT INTO backup (day, moment, bytes, place) VALUES (%(day)s, %(moment)s, %(bytes)s, %(place)s)
-ON CONFLICT (only_row) DO UPDATE
-SET day = excluded.day, moment = excluded.moment, bytes = excluded.bytes, place = excluded.place, why = ''
-
--- name: record_failure
-INSERT INTO backup (why) VALUES (%(why)s) ON CONFLICT (only_row) DO UPDATE SET why = excluded.why
-
--- name: record_gone
-UPDATE backup SET day = NULL, moment = NULL, bytes = NULL, place = NULL

@@ -1,0 +1,62 @@
+"""``weboid backup --wal``, ``restore --wal`` and ``upgrade`` as operators call them, on an embedded server."""
+
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from support.commands import Place, open_place
+
+from weboid.demo.world import World
+from weboid.store.embedded.server import stop_server
+
+
+@pytest.fixture
+async def place(server_folder: Path, tmp_path: Path) -> AsyncIterator[Place]:
+    data = server_folder / "cli"
+    data.mkdir(mode=0o711)
+    (data / "wal").mkdir()
+    async with open_place(tmp_path, World({}), {}) as place:
+        place.environ |= {"WEBOID_DATA": str(data / "data"), "WEBOID_EMBEDDED_WAL": str(data / "wal")}
+        yield place
+    assert stop_server(data / "data")
+    shutil.rmtree(data)
+
+
+@pytest.mark.long
+async def test_base_backup_loss_and_restore(place: Place) -> None:
+    data, wal = Path(place.environ["WEBOID_DATA"]), place.environ["WEBOID_EMBEDDED_WAL"]
+    made = await place.run("backup", "--wal", wal)
+    assert (made.status, made.err) == (0, "")
+    assert "can be restored" in made.out
+    assert (await place.run("migrate")).status == 0
+    shutil.rmtree(data)
+    early = await place.run("restore", "--wal", wal, "--until", "2020-01-01T00:00Z")
+    assert early.status == 2
+    assert "give a later --until" in early.err
+    restored = await place.run("restore", "--wal", wal)
+    assert restored.status == 0, restored.err
+    assert "restored from the base backup of" in restored.out
+    assert (await place.run("check-store")).status == 0
+    assert "into an empty folder" in (await place.run("restore", "--wal", wal)).err
+    newest = await place.run("upgrade")
+    assert (newest.status, newest.out) == (0, "the database is of the newest version that is here\n")
+
+
+@pytest.mark.parametrize(
+    ("call", "status", "words"),
+    [
+        (("backup", "x", "--wal", "y"), 2, "--wal goes with nothing else"),
+        (("restore",), 2, "give either FILE"),
+        (("restore", "x", "--until", "2026-11-24"), 2, "give either FILE"),
+        (("restore", "--wal", "x", "--until", "soon"), 2, "is no moment: give it as"),
+        (("--config", "own.toml", "restore", "--wal", "x"), 2, "pgBackRest, Barman"),
+        (("--config", "own.toml", "upgrade"), 2, "upgrade your own PostgreSQL by its own means"),
+    ],
+)
+async def test_what_does_not_go_is_said(place: Place, call: tuple[str, ...], status: int, words: str) -> None:
+    (place.folder / "own.toml").write_text('database = "host=127.0.0.1 dbname=nothing"\n')
+    place.environ.pop("WEBOID_EMBEDDED_WAL")
+    done = await place.run(*call)
+    assert done.status == status
+    assert words in done.err

@@ -1,0 +1,62 @@
+"""The archive of the embedded server's log of writes as ``weboid maintain`` keeps it: alarm and base backup."""
+
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from weboid.maintain.wal import make_due_base, watch_wal
+from weboid.store.db.migrate import migrate
+from weboid.store.db.pool import Pool, open_pool
+from weboid.store.embedded.archiving import forget_gap
+from weboid.store.embedded.folder import Folder
+from weboid.store.embedded.server import open_server, stop_server
+from weboid.store.upkeep.alarm import list_alarms
+
+
+def at(minutes: float) -> Callable[[], datetime]:
+    return lambda: datetime.now(UTC) + timedelta(minutes=minutes)
+
+
+async def alarms(pool: Pool, folder: Folder | None, minutes: float = 0, failure: str = "") -> list[str]:
+    await watch_wal(pool, folder, 100, at(minutes), failure=failure)
+    async with pool.connection() as conn:
+        return [f"{alarm.kind}: {alarm.detail}" for alarm in await list_alarms(conn)]
+
+
+async def test_an_archive_that_is_off_behind_or_broken_is_told_and_a_base_backup_mends_it(server_folder: Path) -> None:
+    data, wal = server_folder / "kept", server_folder / "kept-wal"
+    folder = Folder.of(data, wal)
+    wal.mkdir()
+    try:
+        with open_server(data, wal=wal) as server:
+            async with open_pool(server.dsn, size=1, part="test") as pool:
+                async with pool.connection() as conn:
+                    await migrate(conn)
+                assert await make_due_base(folder, at(0))
+                assert await make_due_base(folder, at(60)) is None
+                assert await alarms(pool, folder) == []
+                assert await alarms(pool, folder, failure="no space") == ["wal: no space"]
+                (old,) = await alarms(pool, folder, 60 * 24 * 9)
+                assert "there is no base backup of the last 7 days" in old
+                elsewhere = Folder.of(data, wal.with_name("elsewhere"))
+                (off,) = await alarms(pool, elsewhere)
+                assert "does not archive in" in off
+
+                waiting = folder.cluster / "pg_wal/archive_status/000000090000000000000001.ready"
+                waiting.touch()
+                assert await alarms(pool, folder, 19) == []
+                assert await alarms(pool, folder, 21) == [f"wal: the archive in {wal} is 21 minutes behind"]
+                waiting.unlink(missing_ok=True)
+
+                (folder.cluster / "weboid-wal.gap").touch()
+                (gap,) = await alarms(pool, folder)
+                assert "a part of the log was given up" in gap
+                assert await make_due_base(folder, at(2))
+                assert await alarms(pool, folder) == []
+                assert await alarms(pool, None, 99) == []
+                forget_gap(folder)
+    finally:
+        assert stop_server(data)
+        shutil.rmtree(data)
+        shutil.rmtree(wal)

@@ -1,0 +1,113 @@
+"""A place whose database can be taken away from the real commands and given back at any moment, and what these say."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from support.commands import Place, open_place
+from support.database_proxy import DatabaseProxy, open_database_proxy
+from support.failover import set_read_only
+
+from weboid.demo.world import Host, Page, Spell, World
+
+_LIMIT_S: Final = 60.0
+HOSTS, PATHS = 20, 5
+WORLD = World(
+    {
+        f"h{host}.demo": Host(paths={f"/{path}": (Spell(0, Page(title=f"{path}")),) for path in range(PATHS)})
+        for host in range(HOSTS)
+    }
+)
+URLS = [f"http://h{host}.demo/{path}" for host in range(HOSTS) for path in range(PATHS)]
+
+
+@dataclass
+class Away:
+    """A database that can be taken away from the programs of a place, and given back."""
+
+    database: str
+    proxy: DatabaseProxy
+
+    def begin(self, trouble: str) -> None:
+        """Takes it away."""
+        if trouble == "read-only":
+            set_read_only(self.database, is_on=True)
+        else:
+            getattr(self.proxy, trouble)()
+
+    def end(self) -> None:
+        """Gives it back."""
+        set_read_only(self.database, is_on=False)
+        self.proxy.heal()
+
+
+@dataclass
+class Running:
+    """A command that runs, and the lines that it has said to the log so far."""
+
+    process: asyncio.subprocess.Process
+    lines: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._reading = [asyncio.create_task(self._read()), asyncio.create_task(self._drain())]
+
+    async def _read(self) -> None:
+        assert self.process.stderr
+        async for line in self.process.stderr:
+            self.lines.append(line.decode())
+
+    async def _drain(self) -> None:
+        assert self.process.stdout
+        await self.process.stdout.read()
+
+    @property
+    def said(self) -> str:
+        """All that it said."""
+        return "".join(self.lines)
+
+    def count(self, words: str) -> int:
+        """How many lines have these words."""
+        return sum(words in line for line in self.lines)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Returns when something holds; fails if the command ends before."""
+        limit = time.monotonic() + _LIMIT_S
+        while not holds():
+            assert self.process.returncode is None, self.said[-3000:]
+            assert time.monotonic() < limit, self.said[-3000:]
+            await asyncio.sleep(0.01)
+
+    async def ended(self, within_s: float = _LIMIT_S) -> int:
+        """The status with which it ends."""
+        async with asyncio.timeout(within_s):
+            status = await self.process.wait()
+        await asyncio.gather(*self._reading)
+        return status
+
+    async def stop(self) -> float:
+        """Sends SIGTERM; returns how many seconds it took to end in order."""
+        begun = time.monotonic()
+        os.kill(self.process.pid, signal.SIGTERM)
+        assert await self.ended() == 0, self.said[-3000:]
+        return time.monotonic() - begun
+
+
+@asynccontextmanager
+async def fed_place(folder: Path, database: str) -> AsyncIterator[tuple[Place, Away]]:
+    """A place whose links are all due on day 100, and whose database can be taken away."""
+    with open_database_proxy(database) as proxy:
+        async with open_place(folder, WORLD, {"All": URLS}) as place:
+            place.environ |= {
+                "WEBOID_DATABASE": proxy.dsn,
+                "WEBOID_DATABASE_SILENCE_S": "1",
+                "WEBOID_CRAWL_DELAY": "0.1",
+                "WEBOID_NET_CONNECTIONS": "10",
+            }
+            assert (await place.run("feed", "pass", "--day", "100")).status == 0
+            yield place, Away(database, proxy)

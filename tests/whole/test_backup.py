@@ -1,0 +1,146 @@
+"""A backup taken while a wiki is read and its links are checked, restored elsewhere, where all of it goes on."""
+
+import asyncio
+import json
+import socket
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+from support.commands import Place, open_place
+from support.ports import free_port
+from support.rows import all_rows, rows_of
+
+from weboid.demo.world import Code, Host, Page, Spell, World
+from weboid.store.backup.client_programs import Runner
+from weboid.store.backup.make import make_backup
+from weboid.store.backup.manifest import read_manifest
+from weboid.store.backup.tables import VOLATILE
+from weboid.store.embedded.folder import Folder
+from weboid.store.embedded.server import open_server
+
+HOSTS, PATHS, A_PAGE = 60, 12, 12
+DAY = 100
+WORLD = World(
+    {
+        f"h{host}.demo": Host(
+            paths={
+                f"/{path}": (Spell(0, Code(404) if host % 3 == 0 else Page(title=f"{path}")),) for path in range(PATHS)
+            }
+        )
+        for host in range(HOSTS)
+    }
+)
+URLS = [f"http://h{host}.demo/{path}" for path in range(PATHS) for host in range(HOSTS)]
+PAGES = {f"Page {first}": URLS[first : first + A_PAGE] for first in range(0, len(URLS), A_PAGE)}
+SET_RIGHT = {*VOLATILE, "lease"}
+
+
+@pytest.mark.alone
+@pytest.mark.long
+async def test_a_backup_under_load_is_one_moment_and_goes_on_elsewhere(server_folder: Path, tmp_path: Path) -> None:
+    folder, elsewhere, file = server_folder / "load", server_folder / "elsewhere", tmp_path / "weboid.dump"
+    folder.mkdir(mode=0o711)
+    async with open_place(folder, WORLD, PAGES) as place:
+        assert place.web
+        place.environ |= {"WEBOID_NET_CONNECTIONS": "8", "WEBOID_CRAWL_DELAY": "0.05"}
+        data = folder / "data"
+        with open_server(data) as server:
+            feeding = await place.start("feed", "pass", "--day", str(DAY))
+            crawling = await place.start("crawl", "--day", str(DAY))
+            async with asyncio.timeout(60):
+                while len(place.web.requests) < 100:
+                    await asyncio.sleep(0.02)
+            moment = await _backup_and_moment(server.dsn, data, file)
+            assert crawling.returncode is None
+            checked_then = _checked(moment["url"])
+            async with asyncio.timeout(60):
+                while _checked_now(server.dsn) <= checked_then:
+                    await asyncio.sleep(0.05)
+            await _stop(feeding)
+            await _stop(crawling)
+            assert checked_then > 0
+            assert all_rows(server.dsn)["url"] != moment["url"], "it went on meanwhile"
+
+        place.environ["WEBOID_DATA"] = str(elsewhere)
+        restored = await place.run("restore", str(file), "--day", str(DAY))
+        assert restored.status == 0, restored.err
+        with open_server(elsewhere) as server:
+            now = all_rows(server.dsn, without=SET_RIGHT)
+            assert {name: rows for name, rows in moment.items() if name not in SET_RIGHT} == now
+            counted = {name: count for name, count in read_manifest(file).rows.items() if name not in SET_RIGHT}
+            assert {name: len(rows) for name, rows in now.items()} == counted
+            assert (await place.run("check-store", "--day", str(DAY))).out.startswith("nothing is wrong")
+            assert (await place.run("feed", "pass", "--day", str(DAY))).status == 0
+            for day in (DAY, DAY + 7):
+                place.day = day
+                done = await place.run("crawl", "--once", "--day", str(day))
+                assert done.status == 0, done.err
+            assert len(all_rows(server.dsn)["url"]) == len(URLS)
+            assert (await place.run("check-store", "--day", str(DAY + 7))).out.startswith("nothing is wrong")
+            assert await _verdicts(place) == {"working", "doubtful"}
+
+
+async def _backup_and_moment(dsn: str, data: Path, file: Path) -> dict[str, list[str]]:
+    """Makes a backup, and reads all rows as of its snapshot by a second reader of the same snapshot."""
+    with psycopg.connect(make_conninfo(dsn, user="postgres")) as reader:
+        reader.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        names: list[str] = []
+
+        def show(doing: str, done: int, total: int) -> None:
+            if not names:
+                with psycopg.connect(make_conninfo(dsn, user="postgres"), autocommit=True) as other:
+                    found = other.execute("SELECT pg_ls_dir('pg_snapshots')").fetchall()
+                (name,) = [str(each) for (each,) in found]
+                names.append(name)
+                reader.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(name)))
+                reader.execute("SELECT")
+
+        await make_backup(dsn, file, Runner.of(Folder.of(data).account, data), day=DAY, show=show)
+        return rows_of(reader)
+
+
+def _checked(rows: list[str]) -> int:
+    """How many of these rows of URLs have been checked: `asked` is the seventh column."""
+    return sum(row.split(",")[6] != "" for row in rows)
+
+
+def _checked_now(dsn: str) -> int:
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        row = connection.execute("SELECT count(*) FROM url WHERE asked IS NOT NULL").fetchone()
+    assert row
+    return int(row[0])
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.terminate()
+    _, err = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 0, err.decode()
+
+
+async def _verdicts(place: Place) -> set[str]:
+    """What the webservice tells of the links of a page."""
+    port = free_port()
+    place.environ["WEBOID_WEB_PORT"] = str(port)
+    process = await place.start("serve", "--day", str(DAY + 7))
+    url = f"http://127.0.0.1:{port}/api/page?dbname=demowiki@wmflabs&pageid=1&all=1"
+    try:
+        async with asyncio.timeout(60), aiohttp.ClientSession() as client:
+            while not _listens(port):
+                await asyncio.sleep(0.1)
+            async with client.get(url) as answer:
+                page: dict[str, Any] = json.loads(await answer.text())
+    finally:
+        await _stop(process)
+    return {link["verdict"] for each in page["pages"] for link in each["links"]}
+
+
+def _listens(port: int) -> bool:
+    with closing(socket.socket()) as line:
+        return line.connect_ex(("127.0.0.1", port)) == 0

@@ -1,0 +1,335 @@
+"""The database goes away under commands that feed and maintain: they wait, say so once, and leave the same store.
+
+What takes it away is a proxy that cuts, stalls or swallows, or a fail-over to read-only (``support/disturbed``).
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import Final, LiteralString
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from support.commands import Place, open_place
+from support.database_proxy import open_database_proxy
+from support.disturbed import KINDS, STATES, Disturb, Reached, Running, cut, heal, lost_commit, stall, swallow
+from support.eventmaker import change, links_added
+from support.sseserver import open_event_server
+
+from weboid.core.url.keys import UrlKey, key_of
+from weboid.core.url.urls import Url
+from weboid.demo.world import World
+from weboid.store.db.key_scheme import KeyScheme
+from weboid.store.db.pool import open_pool
+from weboid.store.embedded.folder import Folder
+from weboid.store.embedded.postmaster import server_pid
+from weboid.store.embedded.server import open_server
+from weboid.store.upkeep.rekey import rekey
+
+_PAGES: Final = 3_000
+_MANY_PAGES: Final = 15_000
+"""The embedded server is looked after once a second."""
+_WIKI_PAGES: Final = 1_100
+_EVENTS: Final = 3_000
+_GRACE_S: Final = 15.0
+_STORE: Final[Sequence[LiteralString]] = (
+    "SELECT wiki, page, namespace, title, latest, mark, urls, touched, flagged FROM page",
+    "SELECT bucket, host_key, url_key, scheme, port, path, due, status, orphaned FROM url",
+    "SELECT bucket, host_key, host, reversed FROM host",
+    "SELECT wiki, page, bucket, host_key, url_key FROM link",
+    "SELECT farm, dbname, passed FROM wiki",
+    "SELECT wiki, step, place FROM pass",
+    "SELECT wiki, page, title FROM pending",
+    "SELECT streams, last_event_id FROM stream_position",
+    "SELECT kind, subject, detail FROM alarm WHERE kind <> 'stream-behind'",
+    "SELECT day, farm, part, lines, body FROM dataset",
+    "SELECT form_version, suffix_version FROM key_form",
+)
+_numbers = count()
+
+
+@dataclass(frozen=True)
+class Work:
+    """A command, and the number that grows while it works."""
+
+    words: Sequence[str]
+    progress: LiteralString
+    before: Sequence[Sequence[str]] = ()
+    has_old_keys: bool = False
+
+
+def dump(day: int, links: int) -> list[str]:
+    """The import of dumps whose pages have so many links each."""
+    words = ["feed", "dump", "awiki@wmflabs", "--page", "page.sql", "--externallinks", f"links{links}.sql"]
+    return [*words, "--day", str(day)]
+
+
+WORKS: Final = {
+    "dump": Work(dump(100, 3), "SELECT count(*) FROM page"),
+    "pass": Work(["feed", "pass", "--day", "100"], "SELECT (SELECT count(*) FROM page) + (SELECT count(*) FROM link)"),
+    "events": Work(
+        ["feed", "events", "--once", "--farm", "wmflabs", "--day", "101"],
+        "SELECT count(*) FROM link",
+        before=[["feed", "pass", "--day", "100"]],
+    ),
+    "maintain": Work(
+        ["maintain", "--allow-many", "--day", "210"],
+        "SELECT 1000000 + 10 * (SELECT count(*) FROM dataset) - (SELECT count(*) FROM url)",
+        before=[dump(100, 3), dump(101, 1), dump(205, 1)],
+    ),
+    "rekey": Work(
+        ["rekey", "--day", "200"],
+        "SELECT count(*) FROM url WHERE bucket % 2 = 0",
+        before=[dump(100, 3)],
+        has_old_keys=True,
+    ),
+}
+
+
+def write_dumps(folder: Path, count_of_pages: int = _PAGES) -> None:
+    """A wiki's dumps: its pages, and what links they have with three links each and with one."""
+
+    def written(name: str, table: str, numbers: str, texts: str, rows: Iterator[str]) -> None:
+        columns = [f"`{column}` int(10)" for column in numbers.split()]
+        columns += [f"`{column}` varbinary(255)" for column in texts.split()]
+        head, body = ",\n  ".join(columns), ",\n".join(rows)
+        text = f"CREATE TABLE `{table}` (\n  {head}\n) ENGINE=InnoDB;\nINSERT INTO `{table}` VALUES\n{body};\n"
+        (folder / name).write_text(text, encoding="utf-8")
+
+    pages = range(1, count_of_pages + 1)
+    rows = (f"({page},0,0,1,'Page_{page}','20260102030405','wikitext')" for page in pages)
+    numbers = "page_id page_namespace page_is_redirect page_latest"
+    written("page.sql", "page", numbers, "page_title page_links_updated page_content_model", rows)
+    for links in (1, 3):
+        each = ((page, link) for page in pages for link in range(links))
+        rows = (f"({page * 10 + link},{page},'http://demo.h{page % 97}.','/{page}/{link}')" for page, link in each)
+        written(f"links{links}.sql", "externallinks", "el_id el_from", "el_to_domain_index el_to_path", rows)
+
+
+def _beside(url: Url) -> UrlKey:
+    bucket, *rest = key_of(url)
+    return UrlKey(bucket | 1, *rest)
+
+
+@asynccontextmanager
+async def open_stage(folder: Path, work: Work, dsn: str) -> AsyncIterator[Place]:
+    """A place where all is done, in this database, that comes before the work."""
+    folder.mkdir(exist_ok=True)
+    pages = {f"Page {page}": [f"http://h{page % 97}.demo/{page}"] for page in range(1, _WIKI_PAGES + 1)}
+    events = [
+        links_added(1 + number % _WIKI_PAGES, [f"https://new.demo/{number}"], number / 100, wiki="demowiki")
+        if number % 3
+        else change("create", 5_000 + number, number / 100, wiki="demowiki")
+        for number in range(_EVENTS)
+    ]
+    async with open_place(folder, World({}), pages) as place, open_event_server(events) as server:
+        write_dumps(folder)
+        place.environ |= {"WEBOID_DATABASE": dsn, "WEBOID_FEED_STREAMS": server.url}
+        for words in work.before:
+            done = await place.run(*words)
+            assert done.status == 0, done.err
+        if work.has_old_keys:
+            async with open_pool(dsn, size=2) as pool:
+                await rekey(pool, 100, KeyScheme(suffix_version="another", key=_beside))
+        yield place
+
+
+@contextmanager
+def copy_of(dsn: str) -> Iterator[Reached]:
+    """A copy of a database to which nobody is connected, behind a proxy of its own."""
+    server = make_conninfo(dsn, dbname="postgres")
+    name = f"weboid_test_{os.getpid()}_away_{next(_numbers)}"
+    made, template = sql.Identifier(name), sql.Identifier(str(conninfo_to_dict(dsn)["dbname"]))
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy").format(made, template))
+        try:
+            copy = make_conninfo(dsn, dbname=name)
+            with open_database_proxy(copy) as proxy:
+                yield Reached(copy, proxy)
+        finally:
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(made))
+
+
+def state_of(reached: Reached) -> list[list[str]]:
+    """All that counts in a store."""
+    with psycopg.connect(reached.dsn) as connection:
+        return [sorted(map(repr, connection.execute(query))) for query in _STORE]
+
+
+async def start(place: Place, work: Work, reached: Reached) -> Running:
+    """Starts the work by way of the proxy."""
+    environ = place.environ | {"WEBOID_DATABASE": reached.proxy.dsn, "WEBOID_DATABASE_SILENCE_S": "0.3"}
+    return Running(await replace(place, environ=environ, started=place.started).start(*work.words))
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """What the work comes to when nothing happens, and the number of its progress before and after."""
+
+    state: list[list[str]]
+    first: int
+    last: int
+
+    def moment(self, share: float) -> int:
+        """The progress at a share of the work."""
+        return self.first + max(1, int((self.last - self.first) * share))
+
+
+async def undisturbed(place: Place, work: Work, dsn: str) -> Undisturbed:
+    """Does the work in a copy of the database."""
+    with copy_of(dsn) as reached:
+        first = reached.number(work.progress)
+        running = await start(place, work, reached)
+        assert await running.ended() == 0, running.said
+        assert running.times_away() == 0
+        last = reached.number(work.progress)
+        assert last > first
+        done = Undisturbed(state_of(reached), first, last)
+        await assert_in_order(place, reached)
+        return done
+
+
+async def disturbed(place: Place, work: Work, dsn: str, goal: Undisturbed, kind: Disturb, share: float) -> None:
+    """Does the work while the database goes away at a share of it; the store must come to the same."""
+    with copy_of(dsn) as reached:
+        running = await start(place, work, reached)
+        assert await running.until(lambda: reached.number(work.progress) >= goal.moment(share)), running.said
+        kind(reached)
+        assert await running.until(lambda: running.times_away() > 0), f"{kind.__name__} {share}: {running.said}"
+        heal(reached)
+        assert await running.ended() == 0, f"{kind.__name__} {share}: {running.said}"
+        assert running.times_away() == 1, running.said
+        assert state_of(reached) == goal.state, f"{kind.__name__} {share}"
+        if kind is lost_commit:
+            await assert_in_order(place, reached)
+
+
+async def stopped(place: Place, work: Work, dsn: str, goal: Undisturbed, kind: Disturb, share: float) -> None:
+    """Stops the work while the database is away, and does the rest when it is back."""
+    with copy_of(dsn) as reached:
+        running = await start(place, work, reached)
+        assert await running.until(lambda: reached.number(work.progress) >= goal.moment(share)), running.said
+        kind(reached)
+        assert await running.until(lambda: running.times_away() > 0), f"{kind.__name__}: {running.said}"
+        running.process.terminate()
+        assert await running.ended(_GRACE_S) in (0, 2), running.said
+        assert running.times_away() == 1, running.said
+        heal(reached)
+        again = await start(place, work, reached)
+        assert await again.ended() == 0, again.said
+        assert state_of(reached) == goal.state, kind.__name__
+
+
+async def assert_in_order(place: Place, reached: Reached) -> None:
+    """The store contradicts itself nowhere."""
+    place = replace(place, environ=place.environ | {"WEBOID_DATABASE": reached.dsn})
+    checked = await place.run("check-store", "--day", "210")
+    assert checked.status == 0, checked.err + checked.out
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", WORKS)
+async def test_wherever_the_database_goes_away_nothing_is_lost_and_who_waits_is_stopped_soon(
+    database: str, tmp_path: Path, name: str
+) -> None:
+    work, number = WORKS[name], list(WORKS).index(name)
+    async with open_stage(tmp_path / name, work, database) as place:
+        goal = await undisturbed(place, work, database)
+        tries = [(disturbed, kind, (number + turn) % 5) for turn, kind in enumerate(KINDS)]
+        tries += [(stopped, STATES[(number + turn) % 4], (number + turn) % 5) for turn in (0, 2)]
+        for first in range(0, len(tries), 4):
+            some = tries[first : first + 4]
+            await asyncio.gather(
+                *(way(place, work, database, goal, kind, (sixth + 0.2) / 6) for way, kind, sixth in some)
+            )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "words", "kind"),
+    [
+        ("pass", ["feed", "pass", "--repeat", "--day", "100"], swallow),
+        ("events", ["feed", "events", "--farm", "wmflabs", "--day", "101"], cut),
+        ("maintain", ["maintain", "--repeat", "--day", "210"], stall),
+    ],
+)
+async def test_a_lasting_part_waits_at_its_start_and_ends_in_order_while_it_has_nothing_to_do(
+    database: str, tmp_path: Path, name: str, words: list[str], kind: Disturb
+) -> None:
+    work = WORKS[name]
+    async with open_stage(tmp_path / name, work, database) as place:
+        with copy_of(database) as reached:
+            first = reached.number(work.progress)
+            reached.proxy.cut()
+            running = await start(place, replace(work, words=words), reached)
+            assert await running.until(lambda: running.times_away() == 1), running.said
+            heal(reached)
+            assert await running.until(lambda: reached.number(work.progress) > first), running.said
+            kind(reached)
+            running.process.terminate()
+            assert await running.ended(_GRACE_S) == 0, running.said
+            assert running.times_away() <= 2, running.said
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
+async def test_an_import_goes_on_after_the_embedded_server_was_ended(server_folder: Path, kind: signal.Signals) -> None:
+    """SIGTERM is a smart shutdown: the server waits for the import, which waits for the server."""
+    folder = server_folder / f"import-{kind}"
+    folder.mkdir(mode=0o711)
+    write_dumps(folder, _MANY_PAGES)
+    data = Folder.of(folder / "data")
+    place = Place(folder)
+    with open_server(data.data) as server:
+        pid = server_pid(data)
+        assert pid
+        running = Running(await place.start(*WORKS["dump"].words))
+        assert await running.until(lambda: _pages(server.dsn) > 0), running.said
+        os.kill(pid, kind)
+        assert await running.ended() == 0, running.said
+        assert "started again" in running.said
+        assert running.times_away() <= 1
+        assert _pages(server.dsn) == _MANY_PAGES
+        assert server_pid(data) not in (pid, None)
+    assert server_pid(data) is None
+
+
+def _pages(dsn: str) -> int:
+    """How many pages are stored; 0 also while that cannot be asked."""
+    with suppress(psycopg.Error), psycopg.connect(dsn) as connection:
+        row = connection.execute("SELECT count(*) FROM page").fetchone()
+        return int(row[0]) if row else 0
+    return 0
+
+
+async def test_an_import_goes_on_after_a_commit_of_which_nobody_learned(database: str, tmp_path: Path) -> None:
+    work = WORKS["dump"]
+    write_dumps(tmp_path)
+    place = Place(tmp_path)
+    await disturbed(place, work, database, await undisturbed(place, work, database), lost_commit, 0.3)
+
+
+@pytest.mark.parametrize(
+    "words", [dump(100, 1), ["feed", "pass"], ["maintain"], ["check-store"], ["rekey"]], ids=lambda words: words[-1]
+)
+async def test_a_command_of_a_person_ends_at_once_if_the_database_is_away_at_its_start(
+    database: str, tmp_path: Path, words: list[str]
+) -> None:
+    write_dumps(tmp_path)
+    place = Place(tmp_path)
+    place.watch("awiki@wmflabs", "http://127.0.0.1:1/api.php")
+    with open_database_proxy(database) as proxy:
+        proxy.cut()
+        place.environ["WEBOID_DATABASE"] = proxy.dsn
+        ran = await place.run(*words)
+    assert ran.status == 2
+    assert "cannot reach the database" in ran.err
+    assert "Traceback" not in ran.err

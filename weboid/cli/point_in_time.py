@@ -1,0 +1,92 @@
+"""What `weboid backup --wal` and `weboid restore --wal` do: base backups, and the store as of a moment."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from weboid.cli.database import open_store
+from weboid.cli.days import moment_now
+from weboid.cli.escape import plain
+from weboid.cli.process import run_async
+from weboid.config import Config, EmbeddedConfig
+from weboid.core.record.days import day_of
+from weboid.errors import StoreError
+from weboid.store.backup.aftermath import Aftermath, set_right
+from weboid.store.embedded.archiving import archiving_state
+from weboid.store.embedded.base_backup import archive_of, make_base_backup
+from weboid.store.embedded.folder import Folder
+from weboid.store.embedded.recovery import Recovery, recover
+from weboid.store.embedded.server import open_server
+
+
+class InstantType(click.ParamType[datetime]):
+    """An ISO date and time; without a zone it is UTC."""
+
+    name = "moment"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        if isinstance(value, datetime):
+            return value
+        try:
+            moment = datetime.fromisoformat(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is no moment: give it as 2026-11-24T02:00Z", param, ctx)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def wal_folder(config: Config) -> Folder | None:
+    """The data folder whose server archives its log of writes; None if none is to."""
+    return None if config.database or config.embedded.wal is None else Folder.of(config.data, config.embedded.wal)
+
+
+def take_base_backup(config: Config, wal: Path) -> None:
+    """Makes a base backup below a folder, and says whether what follows is archived there; raises StoreError."""
+    _require_embedded(config)
+    folder = Folder.of(config.data, wal)
+    with open_server(config.data, wal=wal):
+        base = make_base_backup(folder, moment_now)
+        archive, _ = archive_of(folder)
+        state = archiving_state(folder, archive, moment_now())
+    click.echo(f"{plain(base.path)}: any moment from {base.moment.isoformat()} on can be restored that is archived")
+    if not state.is_on or wal_folder(config) != folder:
+        click.echo(
+            f"weboid: what follows is not archived: set `[embedded] wal` (WEBOID_EMBEDDED_WAL) to {plain(folder.wal)}, "
+            "stop all parts and start them again",
+            err=True,
+        )
+
+
+def restore_moment(config: Config, wal: Path, until: datetime | None, day: int) -> None:
+    """Makes the embedded database as it was at a moment, in an empty data folder, and sets it right; StoreError."""
+    _require_embedded(config)
+    done = recover(config.data, wal, until, lambda step: click.echo(plain(step), err=True))
+    # Nothing is archived yet: the database that was restored may go on elsewhere, into the same folder.
+    quiet = replace(config, embedded=EmbeddedConfig())
+
+    async def main() -> Aftermath:
+        made = day_of(done.reached or done.base.moment)
+        async with (
+            open_store(quiet, size=1, part="restore", any_form=True) as pool,
+            pool.connection() as conn,
+        ):
+            return await set_right(conn, made, day, interval=config.policy.working_interval)
+
+    aftermath = run_async(main())
+    click.echo(_summary(done))
+    if aftermath.put_off:
+        click.echo(f"{aftermath.overdue:,} links are overdue: they are spread over {aftermath.days} days")
+    click.echo("next: weboid check-store, then start the parts, with weboid.toml and the secrets of before")
+
+
+def _summary(done: Recovery) -> str:
+    of = f"the last change in it is of {done.reached.isoformat()}" if done.reached else "nothing came after it"
+    return f"restored from the base backup of {done.base.moment.isoformat()}; {of}"
+
+
+def _require_embedded(config: Config) -> None:
+    if config.database:
+        raise StoreError(
+            "--wal is for the embedded database: a PostgreSQL of your own has archives of its own (pgBackRest, Barman)"
+        )
