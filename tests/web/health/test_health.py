@@ -26,6 +26,7 @@ from weboid.store.pages.page_pass import PassPosition, record_end, record_place,
 from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
 from weboid.store.pages.stream import Position, record_position
 from weboid.store.pages.wiki import record_wiki
+from weboid.store.schedule.part import PartProcess, PartRole, record_seen, take_role
 from weboid.store.upkeep.alarm import AlarmKind, raise_alarm
 from weboid.store.upkeep.last_backup import GoodBackup, record_last_backup
 from weboid.web.health import pages
@@ -287,6 +288,83 @@ async def test_metrics_tell_how_old_the_newest_backup_is(site: Site) -> None:
     told = await samples(site)
     assert 10_800 <= told["weboid_backup_age_seconds", ()] < 11_000
     assert told["weboid_backup_bytes", ()] == 12_345
+
+
+async def bring_parts(site: Site) -> None:
+    """A crawler that runs, one that ended without a word, and a feeder."""
+    async with site.wiki.pool.connection() as conn:
+        for role, name, silent_s in (
+            (PartRole.CRAWL, "lively", 5),
+            (PartRole.CRAWL, "gone", 1_000),
+            (PartRole.FEED, "only", 20),
+        ):
+            part = PartProcess(role, name, "secret-host", "secret-machine", 4_321, "1.2<b>")
+            await take_role(conn, part)
+            await record_seen(conn, part, "<b>checking</b>", {})
+            await conn.execute(
+                "UPDATE part SET seen = now() - make_interval(secs => %s), since = now() - interval '1 day'"
+                " WHERE name = %s",
+                (silent_s, name),
+            )
+
+
+async def test_the_parts_are_told_without_hosts_and_processes(site: Site) -> None:
+    await bring_parts(site)
+    told = await document(site)
+    assert sorted((part["role"], part["state"]) for part in told["parts"]) == [
+        ("crawl", "missing"),
+        ("crawl", "running"),
+        ("feed", "running"),
+    ]
+    assert {(part["doing"], part["version"]) for part in told["parts"]} == {("<b>checking</b>", "1.2<b>")}
+    assert sorted(part["seen_s"] // 5 for part in told["parts"]) == [1, 4, 200]
+    (alarm,) = told["alarms"]
+    assert (alarm["kind"], alarm["subject"]) == ("part-gone", "crawl")
+    assert alarm["detail"].startswith("1 ended without a word")
+    _, body, _ = await site.fetch("/status?lang=en")
+    text = text_of(body)
+    assert "crawl (checking links) missing (<b>checking</b>)" in text
+    assert "feed (reading pages) running (<b>checking</b>)" in text
+    assert "A program of this service ( crawl ) has stopped without a word" in text
+    _, as_xml, _ = await site.fetch("/status?format=xml")
+    assert len(etree.fromstring(as_xml.encode()).findall("part")) == 3
+    for path in ("/status?format=json", "/status", "/metrics", "/status?format=xml", "/healthz/alarms"):
+        shown = (await site.fetch(path))[1]
+        assert "secret" not in shown
+        assert "4321" not in shown
+    assert (await document(site, "&dbname=testwiki@wmflabs"))["parts"] == []
+
+
+async def test_metrics_tell_of_each_role_whether_it_runs(site: Site) -> None:
+    await bring_parts(site)
+    told = await samples(site)
+    assert (told["weboid_parts", ("crawl",)], told["weboid_parts_missing", ("crawl",)]) == (1, 1)
+    assert (told["weboid_parts", ("feed",)], told["weboid_parts_missing", ("feed",)]) == (1, 0)
+    assert told["weboid_parts", ("archive",)] == 0
+    assert 5 <= told["weboid_part_last_seen_seconds", ("crawl",)] < 15
+    assert told["weboid_part_start_timestamp_seconds", ("feed",)] > 0
+    assert told["weboid_part_info", ("crawl", "1.2<b>")] == 2
+    assert ("weboid_part_last_seen_seconds", ("archive",)) not in told
+    assert (told["weboid_alarms", ("part-gone",)], told["weboid_alarms", ("no-pass",)]) == (1, 0)
+
+
+async def test_a_monitor_that_knows_codes_only_hears_of_alarms(site: Site) -> None:
+    status, body, response = await site.fetch("/healthz/alarms")
+    assert (status, body, response.headers["Cache-Control"]) == (200, "ok\n", "no-store")
+
+
+async def test_a_monitor_is_told_which_alarms_there_are(site: Site) -> None:
+    async with site.wiki.pool.connection() as conn:
+        await raise_alarm(conn, "unheard-of", "a\nb\u202e", TODAY, "not for everybody")
+    await bring_parts(site)
+    status, body, _ = await site.fetch("/healthz/alarms")
+    assert status == 503
+    assert body.splitlines()[0] == "part-gone crawl"
+    assert body.splitlines()[1].startswith("unheard-of a")
+    assert len(body.splitlines()) == 2
+    assert "\u202e" not in body
+    assert "not for everybody" not in body
+    assert (await site.fetch("/healthz"))[:2] == (200, "ok\n")
 
 
 async def test_metrics_tell_what_this_process_has_answered(site: Site) -> None:

@@ -71,13 +71,21 @@ async def find_health(
     bounds: Bounds = DEFAULT_BOUNDS,
     alarms: AlarmBounds = DEFAULT_ALARMS,
 ) -> Health:
-    """The health on `day` with all alarms that hold; no statement takes longer than `patience_s`, or StoreError."""
+    """The health on `day` with all alarms that hold, and without parts that have a successor.
+
+    No statement takes longer than `patience_s`, or the pool raises StoreError.
+    """
     found = await find_status(conn, day, patience_s=patience_s, bounds=bounds)
     stored = {(alarm.kind, alarm.subject): alarm for alarm in found.alarms}
     current = {(alarm.kind, alarm.subject): alarm for alarm in _following(found, alarms)}
     # What a part has said of the same thing tells more than its age.
     merged = current | stored
-    return replace(found, alarms=tuple(merged[key] for key in sorted(merged)))
+    missing = missing_parts(found.parts, alarms.gone_s)
+    return replace(
+        found,
+        alarms=tuple(merged[key] for key in sorted(merged)),
+        parts=tuple(part for part in found.parts if part.silent_s <= alarms.gone_s or part in missing),
+    )
 
 
 def missing_parts(parts: Iterable[SeenPart], gone_s: float) -> list[SeenPart]:

@@ -34,6 +34,7 @@ _ITEMS: Final = {
     "archives": "archive",
     "snapshots": "copy",
     "services": "archive",
+    "parts": "part",
     "files": "file",
     "flags": "flag",
 }

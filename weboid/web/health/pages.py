@@ -33,6 +33,7 @@ from weboid.web.health.reader import (
     status_of,
     status_payload,
 )
+from weboid.web.health.running_parts import parts_view
 from weboid.web.http.respond import sent
 from weboid.web.request.accept import Format
 from weboid.web.request.parameters import Parameters, wiki_of
@@ -114,6 +115,16 @@ class StatusPage:
         await self._reader.find_health()
         return sent(request, "ok\n", "text/plain", cache=_NOT_KEPT)
 
+    async def alarms(self, request: web.Request) -> web.Response:
+        """For monitors that know nothing but the code of an answer: 200 without alarms, 503 with them, one a line.
+
+        Raises StoreError.
+        """
+        status = await self._reader.find_status()
+        raised = [f"{alarm.kind} {visible(alarm.subject)}".strip() for alarm in status.alarms]
+        text = "".join(f"{line}\n" for line in raised) or "ok\n"
+        return sent(request, text, "text/plain", http=503 if raised else 200, cache=_NOT_KEPT)
+
 
 def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: Messages) -> dict[str, Any]:
     """The values that the template of the status page shows."""
@@ -124,6 +135,7 @@ def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: M
             moment.isoformat(timespec="seconds"), say.moment(moment)
         ),
         "alarms": [_alarm_view(alarm, status.day, say) for alarm in status.alarms],
+        "parts": parts_view(status, say),
         "urls": amount_words(status.urls, say),
         "hosts": amount_words(status.hosts, say),
         "due": amount_words(status.due, say),

@@ -23,6 +23,7 @@ from weboid.store.lists.alarms import DEFAULT_ALARMS, AlarmBounds, find_health
 from weboid.store.lists.health import DAYS, Amount, Health, SpamListStatus, WikiStatus
 from weboid.store.upkeep.alarm import Alarm
 from weboid.web.health.archives import archives_payload
+from weboid.web.health.running_parts import parts_payload
 
 KEPT_S: Final = 60.0
 PATIENCE_S: Final = 10.0
@@ -125,6 +126,7 @@ def status_of(status: Health, wiki: WikiName) -> Health:
     return replace(
         status,
         wikis=wikis,
+        parts=(),
         services=(),
         copy_queue={},
         spam_lists=tuple(each for each in status.spam_lists if each.farm == wiki.farm and each.wiki in (None, wiki)),
@@ -178,6 +180,7 @@ def status_payload(
         "working_interval": status.interval,
         "checks_a_day": status.checks_a_day,
         "big_hosts": [{"host": big.host, "urls": big.urls, "days": big.days} for big in status.big_hosts],
+        "parts": parts_payload(status),
         "alarms": [
             {
                 "kind": alarm.kind,
