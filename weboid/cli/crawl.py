@@ -28,11 +28,13 @@ from weboid.cli.arguments import online_of
 from weboid.cli.console import PartConsole, bar
 from weboid.cli.database import LAST_S
 from weboid.cli.days import day_option, moments
-from weboid.cli.part import open_part
+from weboid.cli.part import RunningPart, open_part
 from weboid.cli.process import raise_open_files, run_async
 from weboid.cli.watched import with_stored
 from weboid.config import Config, NetConfig
+from weboid.core.record.days import iso
 from weboid.core.record.moment import Moment
+from weboid.crawl.figures import CrawlFigures
 from weboid.crawl.lag_watch import LagWatch
 from weboid.crawl.losses import Losses
 from weboid.crawl.round import Round, RoundProgress
@@ -97,6 +99,7 @@ def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour
                 hour=hour,
                 confirmed=confirmed,
                 stopped=part.stopped,
+                part=part,
             )
 
     run_async(main())
@@ -113,6 +116,7 @@ async def crawl(
     hour: int | None = None,
     confirmed: bool = False,
     stopped: asyncio.Event | None = None,
+    part: RunningPart | None = None,
     open_outbound: Callable[[NetConfig], AbstractAsyncContextManager[Outbound]] = open_session,
     open_turns: Callable[[Pool, float], Turns] = SharedTurns,
 ) -> bool:
@@ -140,9 +144,12 @@ async def crawl(
         days = WorkerDay(pool, now, None if now else witnessed, hour=hour)
         losses = Losses(pool, days.today, addresses=session.addresses, name_servers=session.name_servers)
         online = online_of(config, checker, session)
-        crawler = _Crawler(config, pool, checker, second, days, losses, online, connections, console, waits)
+        figures = CrawlFigures(session, lag)
+        crawler = _Crawler(config, pool, checker, second, days, losses, online, connections, console, waits, figures)
         crawler.lags = LagWatch(pool, lag, days.today, connections)
         crawler.stopped = stopped or crawler.stopped
+        if part:
+            part.figures, crawler.tell = crawler.figures.read, part.tell
         async with in_background(crawler.heed_stop()):
             with lag.open():
                 if confirmed:
@@ -173,6 +180,8 @@ class _Crawler:
     connections: int
     console: Console
     waits: bool
+    figures: CrawlFigures
+    tell: Callable[[str], None] = lambda doing: None
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
     work: Round | None = None
     lags: LagWatch = field(init=False)
@@ -211,6 +220,7 @@ class _Crawler:
                 )
             if once:
                 return
+            self.tell("our own connection seems to be down" if why else "nothing is due")
             await self.pause(_CUT_OFF_S if why else _IDLE_S)
             await self.await_day(once=once)
 
@@ -232,12 +242,13 @@ class _Crawler:
         day = self.days.today()
         start = time.monotonic()
         with bar(self.console) as shown:
-            task = shown.add_task(f"day {day}", total=due if due < _COUNTED else None)
+            task = shown.add_task(iso(day), total=due if due < _COUNTED else None)
 
             def show(progress: RoundProgress) -> None:
                 done = progress.tally.written + progress.tally.postponed
                 waiting = f", waiting for {progress.busy} buckets of other workers" if progress.busy else ""
-                shown.update(task, completed=done, description=f"day {day}: {progress.hosts} hosts{waiting}")
+                shown.update(task, completed=done, description=f"{iso(day)}: {progress.hosts} hosts{waiting}")
+                self.tell(f"{progress.hosts} hosts at once, {done} of {_about(due)} links done")
 
             work = self.work = self._new_round(show)
             if self.stopped.is_set():
@@ -246,7 +257,7 @@ class _Crawler:
                 tally = await patiently(work.run, self.stopped, self.pool.away, grace_s=_ROUND_GRACE_S)
         if tally is None:
             return None
-        self.console.print(f"day {day}: {_summary(tally, time.monotonic() - start)}", highlight=False)
+        self.console.print(f"{iso(day)}: {_summary(tally, time.monotonic() - start)}", highlight=False)
         why = work.why_cut_off if work.is_cut_off else None
         await self._tell(why, day)
         return why
@@ -254,7 +265,7 @@ class _Crawler:
     async def _tell(self, why: str | None, day: int) -> None:
         """Raises the alarm of a round that was given up; a good one lowers it (C-16)."""
         if why:
-            self.console.print(f"day {day}: the round was given up: {why}", style="red", markup=False, highlight=False)
+            self.console.print(f"{iso(day)}: the round was given up: {why}", style="red", markup=False, highlight=False)
         try:
             async with self.pool.connection() as conn:
                 if why:
@@ -292,7 +303,7 @@ class _Crawler:
     def _new_round(self, show: Callable[[RoundProgress], None]) -> Round:
         return Round(
             StoreWork(self.pool, self.name, self.config.crawl, self.config.policy),
-            self.checker.ask,
+            self.figures.timed(self.checker.ask),
             self.online,
             now=self.days.now,
             config=self.config.crawl,
@@ -303,8 +314,13 @@ class _Crawler:
             is_away=lambda: self.pool.away.times > 0,
             waits=self.waits,
             show=show,
+            count=self.figures.count,
             find_address=self.checker.find_address,
         )
+
+
+def _about(due: int) -> str:
+    return str(due) if due < _COUNTED else f"{_COUNTED} or more"
 
 
 def _summary(tally: Tally, seconds: float) -> str:

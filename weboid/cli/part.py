@@ -8,9 +8,9 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC
 from typing import TYPE_CHECKING, Final
 
@@ -45,12 +45,13 @@ _FAREWELL_S: Final = 3.0
 
 @dataclass(slots=True)
 class RunningPart:
-    """A running part: its pool of connections, the event that is set when it is to stop, and counters of its own."""
+    """A running part: its pool of connections, the event that is set when it is to stop, and figures of its own."""
 
     role: PartRole
     pool: "Pool"
     stopped: asyncio.Event
-    figures: dict[str, float] = field(default_factory=dict)
+    figures: Callable[[], Mapping[str, float]] = dict
+    """Reads the part's own figures, whenever its sign of life is written; must not raise."""
     doing: str = ""
 
     def tell(self, doing: str) -> None:
@@ -242,11 +243,11 @@ class _SignOfLife:
 
     async def _write(self) -> None:
         async with self._part.pool.connection(_STATEMENT_S) as conn:
-            if await record_seen(conn, self._process, self._part.doing, self._part.figures):
+            if await record_seen(conn, self._process, self._part.doing, self._part.figures()):
                 return
             self.lost_to = await take_role(conn, self._process)
             if self.lost_to is None:
-                await record_seen(conn, self._process, self._part.doing, self._part.figures)
+                await record_seen(conn, self._process, self._part.doing, self._part.figures())
 
 
 def _named(other: SeenPart) -> str:

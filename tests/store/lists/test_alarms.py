@@ -7,7 +7,8 @@ from support.observations import FINE
 from support.stored import WikiInStore, open_wiki
 
 from weboid.core.url.farms import WikiName
-from weboid.store.lists.alarms import IDLE_FIGURE, AlarmBounds, find_health, missing_parts
+from weboid.store.lists.alarms import AlarmBounds, find_health, missing_parts
+from weboid.store.lists.crawler_figures import CrawlerFigure
 from weboid.store.pages.page_pass import record_end, record_start
 from weboid.store.pages.spam import FARM, ListKind, SpamList, record_spam_list
 from weboid.store.pages.stream import Position, record_position
@@ -176,7 +177,7 @@ async def test_a_crawler_that_finishes_no_check_is_alarming(
     async with open_wiki(database, {1: [LINK]}, day=100) as stored:
         await take(stored, PartRole.CRAWL, "a", silent_s=silent_s)
         async with stored.pool.connection() as conn:
-            row = {"figures": f'{{"{IDLE_FIGURE}": {idle_s}}}'}
+            row = {"figures": f'{{"{CrawlerFigure.IDLE}": {idle_s}}}'}
             await conn.execute("UPDATE part SET figures = %(figures)s::jsonb", row)
         found = await of_kind(stored, AlarmKind.NO_CRAWLER, 101, AlarmBounds())
         assert [alarm.detail for alarm in found] == [

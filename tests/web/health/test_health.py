@@ -14,6 +14,7 @@ from support.stored import key
 from support.webservice import DEAD, TODAY, Site
 
 from weboid.core.record.days import iso
+from weboid.core.record.reasons import Reason
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.spam_lines import parse_lines
 from weboid.errors import StoreError
@@ -22,6 +23,8 @@ from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.archives.copy_queue import Rank, record_wanted
 from weboid.store.archives.service_limit import RequestKind, lease_request, record_rest
 from weboid.store.db.pool import Pool, open_pool
+from weboid.store.lists.alarms import find_health
+from weboid.store.lists.crawler_figures import BUCKETS_S, CrawlerFigure, bucket_figure, reason_figure
 from weboid.store.pages.page_pass import PassPosition, record_end, record_place, record_start
 from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
 from weboid.store.pages.stream import Position, record_position
@@ -30,6 +33,7 @@ from weboid.store.schedule.part import PartProcess, PartRole, record_seen, take_
 from weboid.store.upkeep.alarm import AlarmKind, raise_alarm
 from weboid.store.upkeep.last_backup import GoodBackup, record_last_backup
 from weboid.web.health import pages
+from weboid.web.health.crawler_metrics import crawler_metrics
 from weboid.web.health.metrics import KINDS, Metrics
 from weboid.web.health.reader import HealthReader, answer_within
 
@@ -346,6 +350,41 @@ async def test_metrics_tell_of_each_role_whether_it_runs(site: Site) -> None:
     assert told["weboid_part_info", ("crawl", "1.2<b>")] == 2
     assert ("weboid_part_last_seen_seconds", ("archive",)) not in told
     assert (told["weboid_alarms", ("part-gone",)], told["weboid_alarms", ("no-pass",)]) == (1, 0)
+
+
+async def test_metrics_tell_of_each_crawler_by_itself_what_it_does(site: Site) -> None:
+    figures = {
+        reason_figure(Reason.OK): 7,
+        reason_figure(Reason.TIMEOUT): 2,
+        bucket_figure(0): 3,
+        bucket_figure(len(BUCKETS_S)): 1,
+        CrawlerFigure.SECONDS: 140.5,
+        CrawlerFigure.SEATS: 20,
+        CrawlerFigure.HELD: 1,
+        "of-a-newer-version": 5,
+    }
+    crawlers = [PartProcess(PartRole.CRAWL, f"4321-{name}", "host", "machine", 4_321, "1") for name in "ab"]
+    async with site.wiki.pool.connection() as conn:
+        for crawler in crawlers:
+            await take_role(conn, crawler)
+        await record_seen(conn, crawlers[0], "", figures)
+    told = await samples(site)
+    (label,) = {labels[0] for (name, labels) in told if name == "weboid_crawler_checks_total"}
+    other = ({labels[0] for (name, labels) in told if name == "weboid_crawler_seats"} - {label}).pop()
+    assert told["weboid_crawler_checks_total", (label, "working", "ok")] == 7
+    assert told["weboid_crawler_checks_total", (label, "failing", "timeout")] == 2
+    buckets = [told["weboid_crawler_check_seconds_bucket", (label, bound)] for bound in ("0.1", "120.0", "+Inf")]
+    assert buckets == [3, 3, 4]
+    assert told["weboid_crawler_check_seconds_count", (label,)] == 4
+    assert told["weboid_crawler_check_seconds_sum", (label,)] == 140.5
+    assert [told["weboid_crawler_seats", (each,)] for each in (label, other)] == [20, 0]
+    assert told["weboid_crawler_held_total", (label,)] == 1
+    assert "4321" not in label + other
+    async with site.wiki.pool.connection() as conn:
+        await conn.execute("UPDATE part SET seen = now() - interval '2 minutes'")
+        status = await find_health(conn, TODAY, patience_s=20)
+    assert len(status.parts) == 2
+    assert not [each for family in crawler_metrics(status) for each in family.samples]
 
 
 async def test_a_monitor_that_knows_codes_only_hears_of_alarms(site: Site) -> None:

@@ -13,6 +13,7 @@ from weboid.config import Config
 from weboid.core.record.days import iso
 from weboid.core.url.farms import WikiName
 from weboid.store.db.pool import Connection
+from weboid.store.lists.crawler_figures import CrawlerFigure
 from weboid.store.lists.health import (
     DEFAULT_BOUNDS,
     SLOW_DAYS,
@@ -27,8 +28,6 @@ from weboid.store.schedule.part import EXPIRY_S, PartRole, SeenPart
 from weboid.store.upkeep.alarm import Alarm, AlarmKind
 from weboid.store.upkeep.last_backup import OLD_DAYS
 
-IDLE_FIGURE: Final = "idle_seconds"
-"""The figure of a crawler that says for how many seconds it has finished no check."""
 _DAY_S: Final = 86_400
 
 
@@ -165,7 +164,7 @@ def _no_crawler(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:
     crawlers = [part for part in health.parts if part.role == PartRole.CRAWL.value and part.silent_s <= bounds.idle_s]
     if not crawlers and health.late < health.day - 1:
         yield Alarm(AlarmKind.NO_CRAWLER, "", health.late + 2, f"{since}, and no crawler runs")
-    idle_s = min((part.figures.get(IDLE_FIGURE, 0.0) + part.silent_s for part in crawlers), default=0.0)
+    idle_s = min((part.figures.get(CrawlerFigure.IDLE, 0.0) + part.silent_s for part in crawlers), default=0.0)
     if idle_s > bounds.idle_s:
         detail = f"{since}, and for {idle_s / 60:.0f} minutes no crawler has finished a check"
         yield Alarm(AlarmKind.NO_CRAWLER, "", _days_ago(health.day, idle_s), detail)
