@@ -2,7 +2,11 @@
 
 import asyncio
 import os
+import shutil
 import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import LiteralString
 
@@ -127,9 +131,41 @@ async def test_a_killed_backup_leaves_no_file_and_no_pg_dump(database: str, tmp_
     assert list(tmp_path.glob("x.dump.*")) == []
 
 
+@pytest.fixture
+def small_disk() -> Iterator[Path]:
+    """A file system of its own with room for a hundred kilobytes."""
+    folder = Path(tempfile.mkdtemp(prefix="weboid-backup-disk-"))
+    call = ["mount", "-t", "tmpfs", "-o", "size=100k", "weboid-test", str(folder)]
+    mounted = os.geteuid() == 0 and shutil.which("mount") is not None
+    if not mounted or subprocess.run(call, capture_output=True, check=False).returncode:
+        folder.rmdir()
+        pytest.skip("a disk of its own can only be mounted by root")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+        folder.rmdir()
+
+
 @pytest.mark.long
-async def test_a_killed_restore_leaves_an_empty_store_that_can_be_restored(
-    database: str, second_database: str, tmp_path: Path
+async def test_a_full_disk_leaves_the_older_backup_and_nothing_else(
+    database: str, small_disk: Path, tmp_path: Path
+) -> None:
+    here = _place(tmp_path, database)
+    older = small_disk / "weboid-2017-04-11.dump"
+    assert (await here.run("backup", "--to", str(small_disk), "--keep", "1", "--day", "100")).status == 0
+    before = older.read_bytes()
+    failed = await here.run("backup", "--to", str(small_disk), "--keep", "1", "--day", "101")
+    assert failed.status == 2
+    assert "No space left on device; no backup was made: make room" in failed.err
+    assert [path.name for path in small_disk.iterdir()] == [older.name]
+    assert older.read_bytes() == before
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("kind", "status"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 130)])
+async def test_a_killed_or_stopped_restore_leaves_an_empty_store_that_can_be_restored(
+    kind: signal.Signals, status: int, database: str, second_database: str, tmp_path: Path
 ) -> None:
     await _fill(database)
     assert (await _place(tmp_path, database).run("backup", "x.dump", "--day", "100")).status == 0
@@ -138,8 +174,9 @@ async def test_a_killed_restore_leaves_an_empty_store_that_can_be_restored(
     process = await here.start("restore", "x.dump", "--day", "100")
     # Its transaction is under way: the tables of before are dropped in it.
     await _seen(second_database, "weboid % restore", "backend_xid IS NOT NULL")
-    os.kill(process.pid, signal.SIGKILL)
-    await process.communicate()
+    process.send_signal(kind)
+    await asyncio.wait_for(process.communicate(), 30)
+    assert process.returncode == status
     assert all_rows(second_database, without={"key_form"}) == before
     done = await here.run("restore", "x.dump", "--day", "100")
     assert done.status == 0, done.err

@@ -46,7 +46,7 @@ class Kept:
         self.children: list[Child] = []
         self.stopped = asyncio.Event()
         self.states: list[str] = []
-        self.keeper = Keeper("child", self._start, self.stopped, show=self._show, beat_s=0.1, silence_s=1)
+        self.keeper = Keeper("child", self._start, self.stopped, show=self._show, beat_s=0.1, silence_s=0.6)
         self._words = words
 
     async def _start(self) -> Child:

@@ -43,6 +43,7 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
     assert process.returncode == 0, err.decode()
 
 
+@pytest.mark.long
 async def test_a_killed_up_leaves_no_part_and_no_server(place: Place) -> None:
     process = await place.start("up")
     await _said(process, "Weboid answers")

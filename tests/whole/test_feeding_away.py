@@ -36,8 +36,8 @@ from weboid.store.upkeep.rekey import rekey
 _PAGES: Final = 3_000
 _MANY_PAGES: Final = 15_000
 """The embedded server is looked after once a second."""
-_WIKI_PAGES: Final = 1_100
-_EVENTS: Final = 3_000
+_WIKI_PAGES: Final = 700
+_EVENTS: Final = 2_000
 _GRACE_S: Final = 15.0
 _STORE: Final[Sequence[LiteralString]] = (
     "SELECT wiki, page, namespace, title, latest, mark, urls, touched, flagged FROM page",

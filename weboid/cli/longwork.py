@@ -44,7 +44,8 @@ async def run_long(
     """
     stopped = asyncio.Event()
     # Until the store is open a signal cancels the program (stoppable), so that it need not wait for other migrations.
-    async with open_store(config, size=size, part=name, any_form=any_form) as pool:
+    opening = open_store(config, size=size, part=name, any_form=any_form, stopped=stopped, waits=False)
+    async with opening as pool:
         with stop_signals(stopped.set, tells=True):
             return await run_to_its_end(work(LongWork(pool, patience_of(pool, stopped))), stopped, name)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from weboid.cli.backup import BESIDE, STOPPED, runner_of, transfer
+from weboid.cli.backup import STOPPED, runner_of, transfer
 from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
 from weboid.cli.point_in_time import InstantType, restore_moment
@@ -93,5 +93,4 @@ def _lines(restored: Restored, day: int) -> list[str]:
             "what people did since then is lost; sessions they ended since then are open again: "
             "a new WEBOID_WEB_SECRET ends all of them"
         )
-    lines.append(BESIDE)
     return lines

@@ -273,6 +273,31 @@ def test_a_swap_that_was_killed_half_way_is_finished_when_the_folder_is_opened(d
 
 @_two_versions
 @pytest.mark.long
+def test_the_command_begins_anew_from_a_backup_without_the_old_programs(data: Path, tmp_path: Path) -> None:
+    before = _contents(data)
+    backup = str(tmp_path / "weboid.dump")
+    # The operator's own table is none of Weboid's, and no backup is made of it.
+    with open_server(data) as server, psycopg.connect(server.dsn) as connection:
+        connection.execute("DROP TABLE many")
+    for call in (["backup", backup, "--day", "3000"], ["upgrade", "--from", backup, "--day", "3000"], ["upgrade"]):
+        run = subprocess.run(
+            [sys.executable, "-m", "weboid", "--data", data, *call],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            env={"PATH": os.defpath, "PYTHONPATH": str(_REPOSITORY)},
+        )
+        assert run.returncode == 0, run.stderr
+    assert "newest version that is here" in run.stdout
+    after = _contents(data)
+    changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+    assert "many" in changed
+    assert not changed & {"url", "host", "link", "page", "wiki", "change", "dead"}, changed
+
+
+@_two_versions
+@pytest.mark.long
 def test_killed_at_any_moment_one_of_the_clusters_is_whole_and_a_rerun_goes_on(older: Path, data: Path) -> None:
     """Killed at each of its steps, and between the renames, again and again on the same folder."""
     before = _contents(data)

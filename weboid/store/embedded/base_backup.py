@@ -5,6 +5,7 @@ They are made by pg_basebackup while everything runs. What is archived between t
 """
 
 import json
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -74,7 +75,8 @@ def make_base_backup(folder: Folder, now: Callable[[], datetime]) -> BaseBackup:
         archive.make(folder.account)
         for left in archive.path.glob("base-*.unfinished"):
             remove_tree(left)
-        unfinished = archive.path / "base-new.unfinished"
+        # A name of its own: a pg_basebackup whose program was killed may still write into the one before.
+        unfinished = archive.path / f"base-{os.getpid()}.unfinished"
         client = client_of(folder.account)
         make_private_folder(unfinished, client)
         forget_gap(folder)
