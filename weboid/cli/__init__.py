@@ -15,8 +15,8 @@ from typing import Final
 import click
 
 from weboid import __version__
-from weboid.cli.escape import plain
 from weboid.cli.line import take_line
+from weboid.cli.logs import LOG_VARIABLE, LogForm, open_log, tell
 from weboid.config import load_config
 from weboid.errors import WeboidError
 
@@ -89,16 +89,19 @@ def _show_version(ctx: click.Context, _param: click.Parameter, is_wanted: bool) 
 )
 @click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of the embedded database.")
 @click.option("-v", "--verbose", is_flag=True, help="Log more of what is done.")
+@click.option(
+    "--log",
+    "form",
+    type=click.Choice([form.value for form in LogForm]),
+    envvar=LOG_VARIABLE,
+    default=LogForm.TEXT.value,
+    help=f"The log as text, or as one JSON object a line (or ${LOG_VARIABLE}).",
+)
 @click.option("--line", type=int, hidden=True)
 @click.pass_context
-def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool, line: int | None) -> None:
+def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool, form: str, line: int | None) -> None:
     """Weboid watches the external links of wikis and shows which are really dead, since when and why."""
-    logging.basicConfig(
-        level=logging.DEBUG if verbose else logging.WARNING,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
-    )
-    logging.getLogger("weboid").setLevel(logging.DEBUG if verbose else logging.INFO)
+    open_log(LogForm(form), ctx.invoked_subcommand or "", verbose=verbose)
     if line is not None:
         take_line(ctx, line)
     read = partial(load_config, file, data=data, search=True)
@@ -120,7 +123,7 @@ def run() -> None:
     except WeboidError as error:
         if "--json" in sys.argv[1:]:
             click.echo(json.dumps({"error": str(error)}))
-        click.echo(f"weboid: {plain(error)}", err=True)
+        tell(f"weboid: {error}", logging.ERROR)
         sys.exit(2)
     except BrokenPipeError:
         # The reader of standard output has closed it: nothing more can be written, and flushing would fail again.

@@ -8,8 +8,9 @@ from typing import Final
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, DownloadColumn
 
+from weboid.cli.console import progress_on
 from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
 from weboid.cli.point_in_time import take_base_backup
@@ -109,8 +110,7 @@ def dsn_of(config: Config) -> str:
 @contextmanager
 def transfer(console: Console) -> Iterator[Show]:
     """A progress bar in bytes, on standard error."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
-    with Progress(*columns, DownloadColumn(), TimeElapsedColumn(), console=console) as shown:
+    with progress_on(console, BarColumn(), DownloadColumn()) as shown:
         task = shown.add_task("", total=None)
 
         def show(doing: str, done: int, total: int) -> None:

@@ -3,6 +3,7 @@
 One law: text from outside is printed as plain text: no markup, no control characters, no direction overrides.
 """
 
+import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Final
 
@@ -23,6 +24,9 @@ from rich.text import Text
 from weboid.checking.spot_checks import SpotCheck
 from weboid.cli.checking import NO_NETWORK
 from weboid.cli.escape import host_line, plain
+from weboid.cli.logs import is_json
+
+log = logging.getLogger(__name__)
 
 _STYLES: Final = {
     "working": "green",
@@ -32,6 +36,9 @@ _STYLES: Final = {
     "dead": "bold red",
     "invalid": "magenta",
 }
+
+
+_ALARMING: Final = ("red", "yellow")
 
 
 def styled(word: str) -> Text:
@@ -46,12 +53,21 @@ class PartConsole(Console):
         super().__init__(stderr=True, soft_wrap=True, highlight=False)
         self.tell = tell
 
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Prints a line; where the log is JSON, an entry of it."""
+        if not objects or not all(isinstance(each, str) for each in objects):
+            super().print(*objects, **options)
+        elif is_json():
+            log.log(logging.WARNING if options.get("style") in _ALARMING else logging.INFO, "%s", " ".join(objects))
+        else:
+            super().print(*map(plain, objects), **options)
+
 
 class _ToldProgress(Progress):
     """Progress bars on a part's console."""
 
     def __init__(self, *columns: ProgressColumn, console: PartConsole) -> None:
-        super().__init__(*columns, console=console)
+        super().__init__(*columns, console=console, disable=is_json())
         self._tell = console.tell
 
     def update(self, task_id: TaskID, *given: Any, **changed: Any) -> None:

@@ -149,7 +149,7 @@ async def crawl(
         crawler.lags = LagWatch(pool, lag, days.today, connections)
         crawler.stopped = stopped or crawler.stopped
         if part:
-            part.figures, crawler.tell = crawler.figures.read, part.tell
+            part.figures = figures.read
         async with in_background(crawler.heed_stop()):
             with lag.open():
                 if confirmed:
@@ -181,7 +181,6 @@ class _Crawler:
     console: Console
     waits: bool
     figures: CrawlFigures
-    tell: Callable[[str], None] = lambda doing: None
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
     work: Round | None = None
     lags: LagWatch = field(init=False)
@@ -220,7 +219,6 @@ class _Crawler:
                 )
             if once:
                 return
-            self.tell("our own connection seems to be down" if why else "nothing is due")
             await self.pause(_CUT_OFF_S if why else _IDLE_S)
             await self.await_day(once=once)
 
@@ -248,7 +246,6 @@ class _Crawler:
                 done = progress.tally.written + progress.tally.postponed
                 waiting = f", waiting for {progress.busy} buckets of other workers" if progress.busy else ""
                 shown.update(task, completed=done, description=f"{iso(day)}: {progress.hosts} hosts{waiting}")
-                self.tell(f"{progress.hosts} hosts at once, {done} of {_about(due)} links done")
 
             work = self.work = self._new_round(show)
             if self.stopped.is_set():
@@ -317,10 +314,6 @@ class _Crawler:
             count=self.figures.count,
             find_address=self.checker.find_address,
         )
-
-
-def _about(due: int) -> str:
-    return str(due) if due < _COUNTED else f"{_COUNTED} or more"
 
 
 def _summary(tally: Tally, seconds: float) -> str:

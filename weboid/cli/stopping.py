@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Final
 
-import click
+from weboid.cli.logs import tell
 
 GRACE_S: Final = 15.0
 """Seconds that a process may take to end in order; longer than what is under way gets (mechanism/ending)."""
@@ -89,7 +89,7 @@ def stop_signals(stop: Callable[[], object], *, tells: bool = False) -> Iterator
 
 
 def _tell() -> None:
-    click.echo(_TOLD, err=True)
+    tell(_TOLD)
 
 
 def ignore_repeats() -> None:
