@@ -49,6 +49,7 @@ from weboid.net.outbound import Outbound, open_session
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Pool
 from weboid.store.results.record import Tally
+from weboid.store.schedule.day_total import DayFigure, record_totals
 from weboid.store.schedule.lease import is_due
 from weboid.store.schedule.part import PartRole
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, raise_alarm
@@ -256,8 +257,18 @@ class _Crawler:
             return None
         self.console.print(f"{iso(day)}: {_summary(tally, time.monotonic() - start)}", highlight=False)
         why = work.why_cut_off if work.is_cut_off else None
+        if tally.written:
+            await self._add_up(day, time.monotonic() - start)
         await self._tell(why, day)
         return why
+
+    async def _add_up(self, day: int, seconds: float) -> None:
+        """Adds a round to those of the day."""
+        try:
+            async with self.pool.connection() as conn:
+                await record_totals(conn, {(day, DayFigure.ROUNDS): 1, (day, DayFigure.ROUND_SECONDS): round(seconds)})
+        except StoreAway as error:
+            log.debug("the round is not added up: %s", error)
 
     async def _tell(self, why: str | None, day: int) -> None:
         """Raises the alarm of a round that was given up; a good one lowers it (C-16)."""

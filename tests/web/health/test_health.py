@@ -29,6 +29,7 @@ from weboid.store.pages.page_pass import PassPosition, record_end, record_place,
 from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
 from weboid.store.pages.stream import Position, record_position
 from weboid.store.pages.wiki import record_wiki
+from weboid.store.schedule.day_total import DayFigure, record_totals
 from weboid.store.schedule.part import PartProcess, PartRole, record_seen, take_role
 from weboid.store.upkeep.alarm import AlarmKind, raise_alarm
 from weboid.store.upkeep.last_backup import GoodBackup, record_last_backup
@@ -337,6 +338,47 @@ async def test_the_parts_are_told_without_hosts_and_processes(site: Site) -> Non
         assert "secret" not in shown
         assert "4321" not in shown
     assert (await document(site, "&dbname=testwiki@wmflabs"))["parts"] == []
+
+
+async def bring_work(site: Site) -> None:
+    """Eight weeks with more and more checks, and a pass each week."""
+    async with site.wiki.pool.connection() as conn:
+        for ago in range(56):
+            day = TODAY - ago
+            added = {
+                (day, DayFigure.WORKING): 1_000 - 10 * ago,
+                (day, DayFigure.FAILING): 50 + ago % 7,
+                (day, DayFigure.ROUNDS): 20,
+                (day, DayFigure.ROUND_SECONDS): 3_600 + 60 * ago,
+            }
+            if ago % 7 == 0:
+                added |= {(day, DayFigure.PASSES): 2, (day, DayFigure.PASS_SECONDS): 14_400}
+            await record_totals(conn, added)
+        await record_totals(conn, {(TODAY - 56, DayFigure.WORKING): 1})
+
+
+async def test_what_was_done_is_shown_in_pictures_and_numbers(site: Site) -> None:
+    await bring_work(site)
+    told = (await document(site))["done"]
+    assert (len(told), told[-1]["day"], told[-1]["working"], told[-1]["pass_seconds"]) == (
+        56,
+        "2017-05-01",
+        1_000,
+        14_400,
+    )
+    _, body, _ = await site.fetch("/status?lang=en")
+    text = text_of(body)
+    assert "Checks of links (most on one day: 1,050)" in text
+    assert "Time that a pass took (most on one day: 2 hours)" in text
+    pictures = nodes(body, '//figure[figcaption/strong[.="Checks of links"]]//*[name()="rect"]')
+    assert len(pictures) == 56
+    assert float(pictures[-1].get("height")) == 48
+    passes = nodes(body, '//figure[figcaption/strong[.="Time that a pass took"]]//*[name()="rect"]')
+    assert len(passes) == 8
+    rows = nodes(body, '//details[summary[.="What was done, as a table"]]//tbody/tr')
+    assert len(rows) == 56
+    _, body, _ = await site.fetch("/status?dbname=testwiki@wmflabs&lang=en")
+    assert "Checks of links" not in text_of(body)
 
 
 async def test_metrics_tell_of_each_role_whether_it_runs(site: Site) -> None:

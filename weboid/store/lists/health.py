@@ -18,6 +18,7 @@ from weboid.store.archives.service_limit import ServiceState, list_services
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
 from weboid.store.pages.spam import FARM, UNAPPLIED, ListKind
+from weboid.store.schedule.day_total import DayTotals, list_totals
 from weboid.store.schedule.pace import BigHost, find_checks_a_day, find_pace, list_big_hosts
 from weboid.store.schedule.part import SeenPart, list_parts
 from weboid.store.upkeep.alarm import Alarm, find_overdue, list_alarms
@@ -28,6 +29,10 @@ SLOW_DAYS: Final = 28
 """A pass or a round that takes over so many days is too slow (P-7)."""
 DAYS: Final = 30
 """The number of days for which verdict changes are counted, including the current one."""
+
+
+TOTAL_DAYS: Final = 56
+"""The number of days for which it is told what was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +130,8 @@ class Health:
     """An earlier day since when a URL has been due, those of big hosts left out; not always the oldest."""
     overdue: int | None = None
     """The same of a URL that has been due for over four weeks (P-7)."""
+    totals: DayTotals = field(default_factory=dict)
+    """What was done on each of the last `TOTAL_DAYS` days."""
     parts: tuple[SeenPart, ...] = ()
     """The parts that run, and those that ended without a word."""
 
@@ -156,6 +163,7 @@ async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: 
         backup=(await find_last_backup(conn)).good,
         late=await find_overdue(conn, day, days=0),
         overdue=await find_overdue(conn, day, days=SLOW_DAYS),
+        totals=await list_totals(conn, day, days=TOTAL_DAYS),
         parts=tuple(await list_parts(conn)),
     )
 

@@ -35,6 +35,7 @@ _ITEMS: Final = {
     "snapshots": "copy",
     "services": "archive",
     "parts": "part",
+    "done": "done",
     "files": "file",
     "flags": "flag",
 }

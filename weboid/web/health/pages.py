@@ -22,6 +22,7 @@ from weboid.store.upkeep.alarm import Alarm
 from weboid.web.formats import html, json, xml
 from weboid.web.formats.html import time_html
 from weboid.web.health.archives import archives_view
+from weboid.web.health.done_by_day import done_view
 from weboid.web.health.metrics import CONTENT_TYPE, Metrics
 from weboid.web.health.reader import (
     HealthReader,
@@ -161,6 +162,7 @@ def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: M
         "json": html.query(given) + ("&" if given else "") + "format=json",
         "status_query": lambda name: html.query({**given, "dbname": name}),
         "all_query": html.query({name: value for name, value in given.items() if name != "dbname"}),
+        **done_view(status, say, bar_width=BAR_WIDTH, bar_height=BAR_HEIGHT),
         "bar_width": BAR_WIDTH,
         "bar_height": BAR_HEIGHT,
     }

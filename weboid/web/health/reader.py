@@ -23,6 +23,7 @@ from weboid.store.lists.alarms import DEFAULT_ALARMS, AlarmBounds, find_health
 from weboid.store.lists.health import DAYS, Amount, Health, SpamListStatus, WikiStatus
 from weboid.store.upkeep.alarm import Alarm
 from weboid.web.health.archives import archives_payload
+from weboid.web.health.done_by_day import done_payload
 from weboid.web.health.running_parts import parts_payload
 
 KEPT_S: Final = 60.0
@@ -127,6 +128,7 @@ def status_of(status: Health, wiki: WikiName) -> Health:
         status,
         wikis=wikis,
         parts=(),
+        totals={},
         services=(),
         copy_queue={},
         spam_lists=tuple(each for each in status.spam_lists if each.farm == wiki.farm and each.wiki in (None, wiki)),
@@ -199,6 +201,7 @@ def status_payload(
             }
             for day in days_of(status)
         ],
+        "done": done_payload(status),
         "spam_lists": [_spam_list(each, wiki) for each in status.spam_lists],
         **archives_payload(status, services),
     }
