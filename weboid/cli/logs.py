@@ -1,86 +1,146 @@
-"""The log on standard error: lines for people, or one JSON object a line for programs (O-5).
+"""What the program says on standard error besides tables and bars: its log, in lines for people or as JSON.
 
-Progress bars are the business of ``cli/console``. One law: one record is one line of its own kind, whatever a stranger
-has put into it: the lines of a traceback are indented, or part of the object.
+One law: each line is made by a formatter here or by ``console.PartConsole``, which escape what comes from outside: it
+cannot begin a line of its own, nor move the cursor.
 """
 
 import json
 import logging
+import platform
 import sys
+import threading
+import traceback
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import Enum
-from typing import Final
+from enum import StrEnum
+from typing import Any, Final
 
 import click
 
 from weboid.cli.escape import plain
+from weboid.errors import ConfigError
 
-LOG_VARIABLE: Final = "WEBOID_LOG"
-
-_log = logging.getLogger(__name__)
-_PART: Final = "part"
+FORM_VARIABLE: Final = "WEBOID_LOG"
+"""The form of the log, as --log gives it."""
 
 
-class LogForm(Enum):
-    """The forms of the log, by the words of ``--log``."""
+class LogForm(StrEnum):
+    """The form of the log."""
 
     TEXT = "text"
+    """Lines for people."""
     JSON = "json"
+    """One JSON object a line, and nothing else on standard error."""
 
 
-class TextLines(logging.Formatter):
-    """``2026-11-24T03:00:00.000Z WARNING weboid.crawl.round: …``"""
+@dataclass(slots=True)
+class _Log:
+    """The log of this process."""
 
-    def format(self, record: logging.LogRecord) -> str:
-        """One line, and below it the traceback, indented."""
-        lines = [f"{_moment(record)} {record.levelname} {record.name}: {plain(record.getMessage())}"]
-        if record.exc_info:
-            lines += [f"    {plain(line)}" for line in self.formatException(record.exc_info).splitlines()]
-        return "\n".join(lines)
+    form: LogForm = LogForm.TEXT
+    part: str = "weboid"
 
 
-class JsonLines(logging.Formatter):
-    """One object a line: `time` (ISO 8601, UTC), `level`, `part`, `logger`, `message`, and `exc` with a traceback."""
-
-    def __init__(self, part: str) -> None:
-        super().__init__()
-        self._part = part
-
-    def format(self, record: logging.LogRecord) -> str:
-        """ASCII alone: all else is escaped, so that no character can end the line or hide a part of it."""
-        told = {
-            "time": _moment(record),
-            "level": record.levelname.lower(),
-            _PART: self._part,
-            "logger": record.name,
-            "message": record.getMessage(),
-        }
-        if record.exc_info:
-            told["exc"] = self.formatException(record.exc_info)
-        return json.dumps(told)
+_LOG: Final = _Log()
+_PARTS: Final = {"serve": "web"}
+"""Commands whose parts have other names; ``open_part`` names the others."""
+_SAID: Final = logging.getLogger("weboid.cli")
+_INDENT: Final = "    "
 
 
-def open_log(form: LogForm, part: str, *, verbose: bool) -> None:
-    """Sends the log of this process to standard error; `part` is the word of its command."""
+def chosen_form(option: str | None, variable: str) -> LogForm:
+    """The form that --log gives, else the variable, else lines for people; raises ConfigError."""
+    try:
+        return LogForm(option or variable or LogForm.TEXT)
+    except ValueError:
+        raise ConfigError(f"{FORM_VARIABLE} must be text or json, not {variable!r}") from None
+
+
+def begin_log(form: LogForm, command: str = "", *, is_verbose: bool = False) -> None:
+    """Begins the log of this process; again: in another form, or with more in it. `command`: what it does."""
+    _LOG.form = form
+    name_part(_PARTS.get(command, command) or "weboid")
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines(part) if form is LogForm.JSON else TextLines())
-    logging.basicConfig(level=logging.DEBUG if verbose else logging.WARNING, handlers=[handler])
-    logging.getLogger("weboid").setLevel(logging.DEBUG if verbose else logging.INFO)
+    handler.setFormatter(JsonLines() if form is LogForm.JSON else TextLines())
+    root = logging.getLogger()
+    if all(type(each) is logging.StreamHandler for each in root.handlers):  # others are a test's
+        root.handlers = [handler]
+    root.setLevel(logging.DEBUG if is_verbose else logging.WARNING)
+    logging.getLogger("weboid").setLevel(logging.DEBUG if is_verbose else logging.INFO)
+    if form is LogForm.JSON:
+        _log_what_python_prints()
+
+
+def name_part(part: str) -> None:
+    """Names the part that this process is, for lines in JSON."""
+    _LOG.part = part
 
 
 def is_json() -> bool:
-    """Whether the log of this process is made for programs."""
-    return any(isinstance(handler.formatter, JsonLines) for handler in logging.getLogger().handlers)
+    """Whether standard error has JSON alone: no bars, no colours."""
+    return _LOG.form is LogForm.JSON
 
 
-def tell(text: str, level: int = logging.INFO) -> None:
-    """Says something to whoever runs this process: a line on standard error, as it is, or an entry of the JSON log."""
+def say(text: str, level: int = logging.INFO) -> None:
+    """Says a line to whoever has started this command: as it is, or as a record of the log in JSON."""
     if is_json():
-        _log.log(level, "%s", text)
+        _SAID.log(level, "%s", text)
     else:
         click.echo(plain(text), err=True)
 
 
-def _moment(record: logging.LogRecord) -> str:
+def complain(text: object, level: int = logging.ERROR) -> None:
+    """Says why this command cannot do, or not all of, what it was to do."""
+    say(str(text) if is_json() else f"weboid: {text}", level)
+
+
+class TextLines(logging.Formatter):
+    """Lines for people: time in UTC, level, logger, message; what follows of a record (a trace) is indented."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        lines = [f"{_time(record)} {record.levelname} {record.name}: {plain(record.getMessage())}"]
+        if record.exc_info and (error := record.exc_info[1]):
+            lines += (_INDENT + plain(line) for line in _trace(error))
+        return "\n".join(lines)
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line, in ASCII."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        said: dict[str, Any] = {
+            "time": _time(record),
+            "level": record.levelname.lower(),
+            "part": _LOG.part,
+            "host": platform.node(),
+            "pid": record.process,
+            "logger": record.name,
+            "message": plain(record.getMessage()),
+        }
+        if record.exc_info and (error := record.exc_info[1]):
+            said["error"] = {
+                "type": type(error).__qualname__,
+                "text": plain(error),
+                "trace": "\n".join(map(plain, _trace(error))),
+            }
+        return json.dumps(said)
+
+
+def _time(record: logging.LogRecord) -> str:
+    """ISO 8601 in UTC, in milliseconds."""
     moment = datetime.fromtimestamp(record.created, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1_000:03d}Z"
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+
+
+def _trace(error: BaseException) -> list[str]:
+    return "".join(traceback.format_exception(error)).rstrip("\n").split("\n")
+
+
+def _log_what_python_prints() -> None:
+    """Logs what Python itself would write to standard error: warnings, and exceptions that nobody catches."""
+    logging.captureWarnings(True)
+    sys.excepthook = lambda _kind, error, _trace: _SAID.critical("ended by an error of its own", exc_info=error)
+    threading.excepthook = lambda given: _SAID.error("a thread ended by an error", exc_info=given.exc_value)
+    sys.unraisablehook = lambda given: _SAID.error(
+        "%s", given.err_msg or "an error that nobody can catch", exc_info=given.exc_value
+    )

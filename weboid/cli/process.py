@@ -7,14 +7,13 @@ import logging
 import os
 import platform
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
-from weboid.cli.logs import tell
+from weboid.cli.logs import complain
 from weboid.cli.stopping import ignore_repeats, stoppable
 from weboid.config import Config
 
@@ -53,18 +52,8 @@ def own_call(ctx: click.Context, config: Config) -> list[str]:
     given = ctx.parent.params if ctx.parent else {}
     file = given.get("file")
     options = ["--data", str(config.data), *(["--config", str(file)] if isinstance(file, Path) else [])]
-    return [
-        sys.executable,
-        "-m",
-        "weboid",
-        *options,
-        *(["--verbose"] if given.get("verbose") else []),
-        *_log_option(given),
-    ]
-
-
-def _log_option(given: Mapping[str, object]) -> list[str]:
-    return ["--log", str(given["form"])] if given.get("form") else []
+    options += [f"--log={given['log']}"] if given.get("log") else []
+    return [sys.executable, "-m", "weboid", *options, *(["--verbose"] if given.get("verbose") else [])]
 
 
 def from_environment(name: str) -> str:
@@ -120,5 +109,5 @@ def raise_open_files(wanted: int) -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     fits = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard - 200)
     if fits < wanted:
-        tell(f"weboid: only {fits} of {wanted} connections fit into {hard} open files (ulimit -n)", logging.WARNING)
+        complain(f"only {fits} of {wanted} connections fit into {hard} open files (ulimit -n)", logging.WARNING)
     return max(fits, 1)
