@@ -23,6 +23,7 @@ from weboid.config import Config
 from weboid.errors import ConfigError, WeboidError
 from weboid.feed.watch_list import READ_S, current_watch_list
 from weboid.mechanism.again import Again, at_once
+from weboid.mechanism.background import in_background
 from weboid.net.outbound import open_client
 from weboid.store.db.pool import Pool
 from weboid.store.pages.watch_list import StoredWatchList, find_watch_list
@@ -82,21 +83,20 @@ async def watching(
 ) -> AsyncIterator[tuple[Config, asyncio.Event]]:
     """The configuration with the wikis of the page, and an event that is set when they are others, or with `stopped`.
 
-    Raises StoreError.
+    It is set, too, once nobody looks any more: what was unexpected is raised at the end of the block. Raises
+    StoreError.
     """
     current = await again(partial(with_watched, config, pool, today()))
     ended = asyncio.Event()
 
     async def watch() -> None:
-        await until(stopped, _change(config, current, pool, today))
-        ended.set()
+        try:
+            await until(stopped, _change(config, current, pool, today))
+        finally:
+            ended.set()
 
-    task = asyncio.create_task(watch())
-    try:
+    async with in_background(watch()):
         yield current, ended
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 async def _change(config: Config, current: Config, pool: Pool, today: Callable[[], int]) -> None:

@@ -80,6 +80,8 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
     _is_read_only = False
     _doubted = 0.0
     """The moment when a server was last found silent or another one: who has not been heard since is tested."""
+    _drained = 0.0
+    """The moment when all connections of before were last given up."""
 
     @asynccontextmanager
     async def connection(
@@ -163,6 +165,19 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
             await self.drain()
 
     async def _test(self, connection: AsyncConnection[TupleRow]) -> None:
+        """Raises psycopg's error if the server has closed the connection, and then replaces the idle ones, too.
+
+        They were likely cut off with it, and whoever waits would pause for seconds after each that psycopg_pool finds.
+        """
+        try:
+            await self._look_whether_open(connection)
+        except psycopg.Error:
+            if isinstance(connection, ImpatientConnection) and connection.heard > self._drained:
+                self._drained = monotonic()
+                await self.drain()
+            raise
+
+    async def _look_whether_open(self, connection: AsyncConnection[TupleRow]) -> None:
         """Raises psycopg's error if the server has closed the connection.
 
         A connection that is idle and alive has nothing to read; a query is sent only over one that has, or that has
