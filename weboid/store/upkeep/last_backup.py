@@ -11,6 +11,8 @@ from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
 
 SQL: Final = statements("upkeep/last_backup")
+OLD_DAYS: Final = 2
+"""A newest backup that is older than that is an alarm."""
 
 
 @dataclass(frozen=True, slots=True)
