@@ -12,6 +12,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, Te
 
 from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
+from weboid.cli.escape import plain
 from weboid.cli.point_in_time import take_base_backup
 from weboid.cli.process import run_async
 from weboid.cli.stopping import stop_signals, until
@@ -92,7 +93,9 @@ def command(
         click.echo("weboid: stopped; no backup was made", err=True)
         raise SystemExit(STOPPED)
     path, manifest = done
-    console.print(f"{path}: {manifest.summary}; {path.stat().st_size / 1e6:,.1f} MB, read back whole", markup=False)
+    console.print(
+        f"{plain(path)}: {manifest.summary}; {path.stat().st_size / 1e6:,.1f} MB, read back whole", markup=False
+    )
     console.print(BESIDE, markup=False)
 
 

@@ -14,6 +14,7 @@ from weboid.cli.backup import dsn_of, runner_of, transfer
 from weboid.cli.check_store import print_breaches, progress
 from weboid.cli.console import PartConsole, bar
 from weboid.cli.days import clock, day_option, moment_now
+from weboid.cli.escape import plain
 from weboid.cli.longwork import patience_of, run_to_its_end
 from weboid.cli.part import RunningPart, open_part
 from weboid.cli.point_in_time import wal_folder
@@ -85,7 +86,7 @@ async def _repeat(console: Console, part: RunningPart, config: Config, today: Ca
                 await _once(console, part, config, day)
                 done = day
             except StoreError as error:
-                console.print(str(error), style="red", markup=False)
+                console.print(plain(error), style="red", markup=False)
         elif (folder := wal_folder(config)) is not None:
             with suppress(StoreError):
                 await watch_wal(part.pool, folder, day, moment_now)
@@ -117,7 +118,9 @@ async def _once(
     await again(partial(_keep_wal, console, pool, config, day))
     for alarm in await again(partial(_watch, pool, day)):
         about = f" {alarm.subject}" if alarm.subject else ""
-        console.print(f"alarm {alarm.kind}{about}, since {iso(alarm.since)}: {alarm.detail}", style="red", markup=False)
+        console.print(
+            f"alarm {alarm.kind}{about}, since {iso(alarm.since)}: {plain(alarm.detail)}", style="red", markup=False
+        )
     return done
 
 
@@ -187,7 +190,7 @@ async def _back_up(console: Console, pool: Pool, config: Config, day: int) -> No
     with transfer(console) as show:
         made = await back_up_daily(pool, plan, day, show=show)
     if made is not None:
-        console.print(f"day {day}: {made.place}: {made.bytes:,} bytes, read back whole", markup=False)
+        console.print(f"day {day}: {plain(made.place)}: {made.bytes:,} bytes, read back whole", markup=False)
 
 
 async def _keep_wal(console: Console, pool: Pool, config: Config, day: int) -> None:
@@ -196,7 +199,7 @@ async def _keep_wal(console: Console, pool: Pool, config: Config, day: int) -> N
     if folder is not None:
         try:
             if (base := await make_due_base(folder, moment_now)) is not None:
-                console.print(f"day {day}: base backup {base.path}", markup=False)
+                console.print(f"day {day}: base backup {plain(base.path)}", markup=False)
         except StoreError as error:
             failure = str(error)
     await watch_wal(pool, folder, day, moment_now, failure=failure)

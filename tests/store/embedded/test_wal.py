@@ -40,6 +40,10 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
+def _in(days: float) -> Callable[[], datetime]:
+    return lambda: _now() + timedelta(days=days)
+
+
 def _wait(condition: Callable[[], bool]) -> None:
     end = time.monotonic() + 60
     while not condition():
@@ -220,3 +224,15 @@ def test_a_folder_that_is_not_there_is_told_and_not_made(place: Path, caplog: py
         with pytest.raises(StoreError, match="mount its disk, or make it"):
             make_base_backup(Folder.of(data, wal), _now)
         assert not wal.exists()
+
+
+def test_a_clock_that_went_back_neither_drops_the_new_base_backup_nor_keeps_others_from_being_made(place: Path) -> None:
+    folder = Folder.of(place / "data", place / "wal")
+    with open_server(folder.data, wal=folder.wal):
+        for days in (400, 401):
+            made = make_base_backup(folder, _in(days))
+        assert not is_base_due(folder, _now() + timedelta(days=401), days=7)
+        assert is_base_due(folder, _now(), days=7)
+        newest = make_base_backup(folder, _now)
+        assert not is_base_due(folder, _now(), days=7)
+    assert set(base_backups(place / "wal")) == {made, newest}

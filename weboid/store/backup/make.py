@@ -62,14 +62,14 @@ async def make_backup(dsn: str, path: Path, runner: Runner, *, day: int | None =
         with _unfinished(path) as file:
             manifest = replace(source.manifest, tool=dumping.version)
             manifest = await _dump(pool, dsn, dumping, replace(source, manifest=manifest), file, show)
+            await conn.rollback()  # The snapshot keeps vacuum from what is dead since.
+            await conn.set_isolation_level(None)
             manifest = replace(manifest, rows=await _read_back(file, manifest, reading, show))
             if missing := source.tables.keys() - VOLATILE - manifest.rows.keys():
                 raise StoreError(f"the backup lacks the tables {', '.join(sorted(missing))}: tell us, please")
             file.seek(manifest.size)
             file.write(manifest.line())
             await asyncio.to_thread(os.fsync, file.fileno())
-        await conn.rollback()
-        await conn.set_isolation_level(None)
     assert read_manifest(path) == manifest
     return manifest
 

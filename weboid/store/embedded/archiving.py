@@ -48,7 +48,7 @@ fi
 set -- pg_wal/archive_status/*.ready
 test $# -gt MOST_WAITING || exit 1
 echo "weboid: gives up the oldest of $# segments, so that the log of writes does not fill the disk" >&2
-: >>GAP
+echo "$3" >>GAP
 """
 
 
@@ -136,10 +136,17 @@ def has_gap(folder: Folder) -> bool:
     return (folder.cluster / _GAP).exists()
 
 
-def forget_gap(folder: Folder) -> None:
-    """Forgets a gap, as a base backup begins: what comes after it is archived anew."""
+def gap_size(folder: Folder) -> int:
+    """How large the gap is, as a number that only grows; 0 also if there is none."""
     with suppress(FileNotFoundError):
-        (folder.cluster / _GAP).unlink()
+        return (folder.cluster / _GAP).stat().st_size
+    return 0
+
+
+def forget_gap(folder: Folder, size: int) -> None:
+    """Forgets a gap after a base backup, at whose beginning it had this size, unless it has grown since."""
+    if gap_size(folder) == size:
+        (folder.cluster / _GAP).unlink(missing_ok=True)
 
 
 def _command(folder: Folder, archive: WalArchive) -> str:
