@@ -4,12 +4,12 @@ import asyncio
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from support.processes import programs_of
 
 from weboid.maintain.wal import make_due_base, watch_wal
 from weboid.store.db.migrate import migrate
@@ -78,7 +78,7 @@ async def test_a_base_backup_that_is_cancelled_ends_at_once_and_leaves_nothing(s
             making = asyncio.create_task(make_due_base(folder, at(0)))
             try:
                 async with asyncio.timeout(30):
-                    while not (program := list(_programs(wal))):
+                    while not (program := programs_of("pg_basebackup", wal)):
                         await asyncio.sleep(0.001)
                 for pid in program:
                     os.kill(pid, signal.SIGSTOP)
@@ -87,9 +87,9 @@ async def test_a_base_backup_that_is_cancelled_ends_at_once_and_leaves_nothing(s
                 async with asyncio.timeout(10):
                     with pytest.raises(asyncio.CancelledError):
                         await making
-                assert list(_programs(wal)) == [], "it was killed"
+                assert programs_of("pg_basebackup", wal) == [], "it was killed"
             finally:
-                for pid in _programs(wal):
+                for pid in programs_of("pg_basebackup", wal):
                     os.kill(pid, signal.SIGKILL)
             assert list(wal.glob("cluster-*/base-*")) == []
             assert has_gap(folder), "no base backup has begun after it"
@@ -97,12 +97,3 @@ async def test_a_base_backup_that_is_cancelled_ends_at_once_and_leaves_nothing(s
         assert stop_server(data)
         shutil.rmtree(data)
         shutil.rmtree(wal)
-
-
-def _programs(wal: Path) -> Iterator[int]:
-    """The process ids of pg_basebackup that writes below a folder."""
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            line = (process / "cmdline").read_bytes()
-            if b"pg_basebackup\0" in line and os.fsencode(wal) + b"/" in line:
-                yield int(process.name)

@@ -1,6 +1,7 @@
 """A backup and its restore: all that is stored comes back, whole or not at all, and only into an empty store."""
 
 import asyncio
+import fcntl
 import json
 import os
 import resource
@@ -9,6 +10,7 @@ import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import psycopg
 import pytest
@@ -24,6 +26,7 @@ from weboid.core.record.status import Status
 from weboid.errors import StoreError
 from weboid.maintain.backup import BackupPlan, back_up_daily
 from weboid.maintain.consistency import check_store
+from weboid.store.backup import make as making
 from weboid.store.backup import restore as restoring
 from weboid.store.backup.client_programs import Runner, address, find_program
 from weboid.store.backup.kept_files import list_backups, make_kept_backup
@@ -535,3 +538,21 @@ async def test_a_folder_whose_name_is_no_utf_8_will_do_and_so_will_one_that_cann
             (alarm,) = await list_alarms(conn)
     assert r"there is no backup in " in alarm.detail
     assert r"n\udcf6" in alarm.detail
+
+
+def test_a_backup_that_was_finished_since_its_file_was_opened_is_not_emptied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another program gives the file its name between our opening and locking it."""
+    unfinished, path = tmp_path / "x.dump.unfinished", tmp_path / "x.dump"
+    unfinished.write_text("whole")
+    lock = fcntl.flock
+
+    def after_the_other(file: IO[bytes], kind: int) -> None:
+        unfinished.rename(path)
+        lock(file, kind)
+
+    monkeypatch.setattr(fcntl, "flock", after_the_other)
+    with pytest.raises(StoreError, match="another program was writing"), making._unfinished(path):
+        pass
+    assert path.read_text() == "whole"

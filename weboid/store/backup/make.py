@@ -180,6 +180,14 @@ def _settle(file: IO[bytes]) -> None:
     file.seek(0)
 
 
+def _is_at(path: Path, file: IO[bytes]) -> bool:
+    """Whether an open file is still the one of that name."""
+    try:
+        return os.path.samestat(path.lstat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
+
+
 @contextlib.contextmanager
 def _unfinished(path: Path) -> Iterator[IO[bytes]]:
     """A new file that gets its name when the work is done, and is removed if it fails; raises StoreError.
@@ -193,6 +201,8 @@ def _unfinished(path: Path) -> Iterator[IO[bytes]]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise StoreError(f"another program is writing {unfinished}: wait for it") from None
+            if not _is_at(unfinished, file):  # It has got its name, or was removed, since it was opened here.
+                raise StoreError(f"another program was writing {unfinished}: try again")
             os.fchmod(file.fileno(), 0o600)
             os.ftruncate(file.fileno(), 0)
             try:
