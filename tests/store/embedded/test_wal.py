@@ -107,7 +107,7 @@ def test_after_the_loss_of_the_disk_any_moment_comes_back_exactly(place: Path) -
         rows = _do(again, "SELECT count(*)::text || ' ' || sum(n) FROM t")
         assert rows == f"2000 {sum(range(2001))}"
         assert _do(again, "SELECT to_regclass('later')") is None
-        # It goes on in the same archive, and can be restored from there again.
+        # It goes on in the same folder, and can be restored from there again.
         _do(again, "INSERT INTO t VALUES (-1)")
         second = make_base_backup(Folder.of(data, wal), _now)
         _do(again, "INSERT INTO t VALUES (-2)")
@@ -236,3 +236,23 @@ def test_a_clock_that_went_back_neither_drops_the_new_base_backup_nor_keeps_othe
         newest = make_base_backup(folder, _now)
         assert not is_base_due(folder, _now(), days=7)
     assert set(base_backups(place / "wal")) == {made, newest}
+
+
+@pytest.mark.long
+def test_a_restored_copy_and_the_database_it_was_made_of_may_archive_in_the_same_folder(place: Path) -> None:
+    data, copy, wal = place / "data", place / "copy", place / "wal"
+    with open_server(data, wal=wal) as server:
+        _do(server, "CREATE TABLE t AS SELECT 'before' AS n")
+        base = make_base_backup(Folder.of(data, wal), _now)
+        recover(copy, wal, None, print)
+        with open_server(copy, wal=wal) as other:
+            _do(other, "INSERT INTO t VALUES ('in the copy')")
+            _archived(other)
+            _do(server, "INSERT INTO t VALUES ('in the living one')")
+            _archived(server)
+            assert is_base_due(Folder.of(copy, wal), _now(), days=7)
+            assert len(list(wal.iterdir())) == 2
+    shutil.rmtree(copy)
+    assert recover(copy, wal, None, print).base == base
+    with open_server(copy) as again:
+        assert _do(again, "SELECT string_agg(n, ', ' ORDER BY n) FROM t") == "before, in the living one"

@@ -17,7 +17,7 @@ import psycopg
 
 from weboid.errors import StoreError
 from weboid.store.embedded.accounts import server_account
-from weboid.store.embedded.archiving import forget_gap, gap_size
+from weboid.store.embedded.archiving import forget_gap, gap_size, separate
 from weboid.store.embedded.base_backup import BaseBackup, base_backups
 from weboid.store.embedded.folder import Folder, hand_over, make_private_folder, replace_file, sync_folder, text_of
 from weboid.store.embedded.kept_programs import find_kept_programs
@@ -89,6 +89,7 @@ def _unpack(folder: Folder, base: BaseBackup, show: Callable[[str], None]) -> No
         if run.returncode:
             raise new.fault("unpack", run.stdout)
     forget_gap(new, gap_size(new))
+    separate(new)
     replace_file(new.cluster / "recovery.signal", b"", new.account)
 
 
