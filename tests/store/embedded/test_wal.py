@@ -226,6 +226,7 @@ def test_a_folder_that_is_not_there_is_told_and_not_made(place: Path, caplog: py
         assert not wal.exists()
 
 
+@pytest.mark.long
 def test_a_clock_that_went_back_neither_drops_the_new_base_backup_nor_keeps_others_from_being_made(place: Path) -> None:
     folder = Folder.of(place / "data", place / "wal")
     with open_server(folder.data, wal=folder.wal):

@@ -8,6 +8,7 @@ import grp
 import logging
 import os
 import pwd
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -83,10 +84,16 @@ def _output_of(process: "subprocess.Popen[str]", given_up: Event | None) -> str:
                 return process.communicate(timeout=None if given_up is None else _LOOK_S)[0]
             except subprocess.TimeoutExpired:
                 if given_up is not None and given_up.is_set():
-                    process.kill()
+                    _kill(process)
     except BaseException:
-        process.kill()
+        _kill(process)
         raise
+
+
+def _kill(process: "subprocess.Popen[str]") -> None:
+    """Kills a program and those that it has started, such as the half of pg_basebackup that receives the log."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def server_account(cluster: Path) -> SystemAccount:
