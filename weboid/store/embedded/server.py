@@ -35,6 +35,8 @@ _SILENT_S: Final = 30.0
 """A server that does not even refuse for so long hangs. It is not killed: it may be somebody's debugger (D-331)."""
 _SAID_S: Final = 2.0
 _PAUSE_S: Final = 0.02
+_REFUSALS: Final = 3
+"""Sessions that a server which answers may refuse until that is its last word."""
 
 
 class Server:
@@ -97,8 +99,13 @@ def open_server(data: Path, given_up: Event | None = None, *, wal: Path | None =
                 if bringing.is_ready():
                     if admit(folder):
                         reload(folder)
-                    make_database(folder)
-                    return Server(folder, share_of(folder.users_lock))
+                    try:
+                        make_database(folder)
+                    except psycopg.OperationalError:
+                        if not bringing.may_answer_yet():
+                            raise
+                    else:
+                        return Server(folder, share_of(folder.users_lock))
             bringing.wait()
 
 
@@ -134,6 +141,7 @@ class _Bringing:
         self._state = ServerState.GONE
         self._begun = self._answered = time.monotonic()
         self._is_said = False
+        self._refused = 0
 
     @contextmanager
     def decided(self) -> Iterator[None]:
@@ -167,6 +175,13 @@ class _Bringing:
                 with suppress(ProcessLookupError):
                     end_fast(pid)
         return self._state is ServerState.READY
+
+    def may_answer_yet(self) -> bool:
+        """Whether a server that was ready, and then refused a session, is worth another try: it may have crashed between
+        the two, or been told to shut down, and even be ready again."""
+        self._refused += 1
+        self._state = find_state(self._folder)
+        return self._state is not ServerState.READY or self._refused < _REFUSALS
 
     def wait(self) -> None:
         """Pauses until it may be ready, and says once for what it waits; raises StoreAway when that takes too long."""
