@@ -112,7 +112,7 @@ def ended_by_signals(left: str) -> Iterator[None]:
         yield
     finally:
         if came:
-            click.echo(f"weboid: stopped; {left}", err=True)
+            say(f"weboid: stopped; {left}")
         else:
             for kind in _KINDS:
                 signal.signal(kind, before[kind])
