@@ -112,7 +112,7 @@ def ended_by_signals(left: str) -> Iterator[None]:
         yield
     finally:
         if came:
-            say(f"weboid: stopped; {left}")
+            complain(f"stopped; {left}")
         else:
             for kind in _KINDS:
                 signal.signal(kind, before[kind])
