@@ -33,10 +33,10 @@ _START_S: Final = 300.0
 """A crash in mid-import can leave a gigabyte of log to replay."""
 _SILENT_S: Final = 30.0
 """A server that does not even refuse for so long hangs. It is not killed: it may be somebody's debugger (D-331)."""
+_NOT_NOW: Final = "the database system is "
+"""What a server says that recovers, or shuts down, since it was asked."""
 _SAID_S: Final = 2.0
 _PAUSE_S: Final = 0.02
-_REFUSALS: Final = 3
-"""Sessions that a server which answers may refuse until that is its last word."""
 
 
 class Server:
@@ -45,6 +45,8 @@ class Server:
     def __init__(self, folder: Folder, share: int) -> None:
         self.dsn = folder.dsn()
         """How psycopg reaches the database ``weboid`` as its owner; the role ``postgres`` may do everything."""
+        self.fate = ""
+        """What had become of the server when it was last revived, in words."""
         self._folder = folder
         self._share: int | None = share
         self._left = Event()
@@ -65,6 +67,7 @@ class Server:
         with self._folder.faults_told():
             if not is_leaving(self._folder):
                 return False
+            self.fate = "had ended" if server_pid(self._folder) is None else ServerState.STOPPING.value
             bringing = _Bringing(self._folder, self._left)
             while not self._left.is_set():
                 with bringing.decided():
@@ -101,11 +104,10 @@ def open_server(data: Path, given_up: Event | None = None, *, wal: Path | None =
                         reload(folder)
                     try:
                         make_database(folder)
-                    except psycopg.OperationalError:
-                        if not bringing.may_answer_yet():
-                            raise
-                    else:
                         return Server(folder, share_of(folder.users_lock))
+                    except psycopg.OperationalError as error:
+                        if _NOT_NOW not in str(error):
+                            raise
             bringing.wait()
 
 
@@ -141,7 +143,6 @@ class _Bringing:
         self._state = ServerState.GONE
         self._begun = self._answered = time.monotonic()
         self._is_said = False
-        self._refused = 0
 
     @contextmanager
     def decided(self) -> Iterator[None]:
@@ -175,13 +176,6 @@ class _Bringing:
                 with suppress(ProcessLookupError):
                     end_fast(pid)
         return self._state is ServerState.READY
-
-    def may_answer_yet(self) -> bool:
-        """Whether a server that was ready, and then refused a session, is worth another try: it may have crashed between
-        the two, or been told to shut down, and even be ready again."""
-        self._refused += 1
-        self._state = find_state(self._folder)
-        return self._state is not ServerState.READY or self._refused < _REFUSALS
 
     def wait(self) -> None:
         """Pauses until it may be ready, and says once for what it waits; raises StoreAway when that takes too long."""
