@@ -53,7 +53,8 @@ async def test_passes_go_over_the_wikis_of_the_page_by_variables_alone(database:
         del place.environ["TOOL_FEED__WATCHED"]
         ran = await place.run("feed", "pass")
         assert ran.status == 2
-        assert "no wiki is named or configured" in ran.err
+        assert "no wiki is named or configured: add " in ran.err
+        assert "WEBOID_WIKI" in ran.err
 
 
 async def until_ended(config: Config, database: str, stopped: asyncio.Event) -> list[str]:

@@ -42,6 +42,7 @@ from weboid.crawl.work import StoreWork
 from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import DayRefused, StoreAway, WeboidError
 from weboid.mechanism.background import in_background
+from weboid.mechanism.cancelling import cancel
 from weboid.mechanism.ending import ending
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.mechanism.patience import patiently
@@ -205,9 +206,7 @@ class _Crawler:
             async with ending(self.stopped, LAST_S):
                 await alongside
         finally:
-            keeping.cancel()
-            alongside.cancel()
-            await asyncio.gather(keeping, alongside, return_exceptions=True)
+            await cancel(keeping, alongside)
 
     async def _rounds(self, *, once: bool) -> None:
         while not self.stopped.is_set():

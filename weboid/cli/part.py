@@ -29,7 +29,18 @@ from weboid.errors import StoreAway, StoreError, WeboidError
 from weboid.mechanism.background import in_background
 from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.ending import is_stopped_within
-from weboid.store.schedule.part import PartProcess, PartRole, SeenPart, delete_part, record_seen, take_role
+from weboid.mechanism.patience import FIRST_PAUSE_S, LONGEST_PAUSE_S
+from weboid.mechanism.pauses import GrowingPause
+from weboid.store.schedule.part import (
+    EXPIRY_S,
+    KEPT_DAYS,
+    PartProcess,
+    PartRole,
+    SeenPart,
+    delete_part,
+    record_seen,
+    take_role,
+)
 
 if TYPE_CHECKING:
     from weboid.store.db.pool import Pool
@@ -76,10 +87,15 @@ class RunningPart:
     def tell_ready(self) -> None:
         """Says that it does its work from now on; a web part itself, once it answers. Once is enough."""
         self.show()
-        if line := parent_line():
-            line.tell_ready()
-        else:
-            notify(READY="1")
+        tell_ready()
+
+
+def tell_ready() -> None:
+    """Says to who started this process that it does its work from now on. Once is enough."""
+    if line := parent_line():
+        line.tell_ready()
+    else:
+        notify(READY="1")
 
 
 @asynccontextmanager
@@ -212,14 +228,25 @@ class _SignOfLife:
 
     async def _other(self) -> SeenPart | None:
         """Who has the role; None: this process has taken it, or is stopped."""
-        while not self._part.stopped.is_set():
+        pool, stopped = self._part.pool, self._part.stopped
+        pause = GrowingPause(FIRST_PAUSE_S, LONGEST_PAUSE_S)
+        was_away = pool.away.times > 0
+        while not stopped.is_set():
             try:
-                async with self._part.pool.connection() as conn:
-                    return await take_role(conn, self._process, self._is_gone)
+                async with pool.connection() as conn:
+                    expiry_s = KEPT_DAYS * 86_400.0 if was_away else EXPIRY_S
+                    other = await take_role(conn, self._process, self._is_gone, expiry_s=expiry_s)
             except StoreAway as error:
                 log.debug("the role waits for the database: %s", error)
-            # Whoever has the role could not be seen meanwhile, and is given the time to write first.
-            await is_stopped_within(self._part.stopped, 2 * _SEEN_S)
+                was_away = True
+                await is_stopped_within(stopped, pause.grown_s())
+                continue
+            if other is None or other.is_running:
+                return other
+            # Nobody could be seen: whoever has the role is given the time to write first.
+            log.warning("while the database was away another %s may have run: %s", *(other.role, _named(other)))
+            was_away = False
+            await is_stopped_within(stopped, 2 * _SEEN_S)
         return None
 
     def _is_gone(self, other: SeenPart) -> bool:

@@ -40,6 +40,7 @@ from weboid.core.verdict.partial_loss import (
 from weboid.crawl.visit import Check
 from weboid.errors import StoreAway
 from weboid.mechanism.bounded import BoundedMap
+from weboid.mechanism.cancelling import cancel
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.db.rows import StoredHost, StoredUrl
 from weboid.store.upkeep.alarm import AlarmKind, raise_alarm
@@ -103,8 +104,7 @@ class Losses:
         try:
             yield
         finally:
-            keeping.cancel()
-            await asyncio.gather(keeping, return_exceptions=True)
+            await cancel(keeping)
             if self._has_news:
                 await self._try_exchange()
 

@@ -43,14 +43,14 @@ async def back_up_daily(pool: Pool, plan: BackupPlan | None, day: int, *, show: 
         async with pool.connection() as conn:
             await record_alarms(conn, AlarmKind.BACKUP_OLD, {}, day)
         return None
-    before = await asyncio.to_thread(newest_backup, plan.folder)
+    before = await asyncio.to_thread(newest_backup, plan.folder, day)
     why = ""
     if before is None or before.day < day:
         try:
             await make_kept_backup(plan.dsn, plan.folder, plan.runner, day=day, keep=plan.keep, show=show)
         except StoreError as error:
             why = str(error)
-    newest = await asyncio.to_thread(newest_backup, plan.folder)
+    newest = await asyncio.to_thread(newest_backup, plan.folder, day)
     async with pool.connection() as conn:
         await record_last_backup(conn, newest)
         if why:

@@ -45,6 +45,8 @@ class Server:
     def __init__(self, folder: Folder, share: int) -> None:
         self.dsn = folder.dsn()
         """How psycopg reaches the database ``weboid`` as its owner; the role ``postgres`` may do everything."""
+        self.fate = ""
+        """What had become of the server when it was last revived, in words."""
         self._folder = folder
         self._share: int | None = share
         self._left = Event()
@@ -65,6 +67,7 @@ class Server:
         with self._folder.faults_told():
             if not is_leaving(self._folder):
                 return False
+            self.fate = "had ended" if server_pid(self._folder) is None else ServerState.STOPPING.value
             bringing = _Bringing(self._folder, self._left)
             while not self._left.is_set():
                 with bringing.decided():

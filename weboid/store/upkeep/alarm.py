@@ -10,6 +10,7 @@ from typing import Final
 
 from weboid.store.db.pool import Connection
 from weboid.store.db.statements import statements
+from weboid.store.db.text import storable
 
 SQL: Final = statements("upkeep/alarm")
 
@@ -60,7 +61,7 @@ class Alarm:
 
 async def raise_alarm(conn: Connection, kind: str, subject: str, day: int, detail: str) -> None:
     """Raises an alarm, or updates the detail of one that is raised already."""
-    await conn.execute(SQL["record_alarm"], {"kind": kind, "subject": subject, "day": day, "detail": detail})
+    await conn.execute(SQL["record_alarm"], {"kind": kind, "subject": subject, "day": day, "detail": storable(detail)})
 
 
 async def lower_alarm(conn: Connection, kind: str, subject: str) -> None:
