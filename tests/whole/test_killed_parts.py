@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -27,13 +28,14 @@ GONE_S: Final = 25.0
 """The bound in this test: a part that lives writes every 15 s."""
 LATE_S: Final = 20.0
 """Four cores that do much else may be slow."""
+SEATS: Final = re.compile(r'^weboid_crawler_seats{crawler="[0-9a-f]+"} 50\.0$', re.MULTILINE)
 PARTS: Final = {
-    "crawl": ["crawl"],
     "feed": ["feed", "pass", "--repeat"],
     "events": ["feed", "events", "--farm", "wmflabs"],
     "archive": ["archive"],
     "maintain": ["maintain", "--repeat"],
     "web": ["serve"],
+    "crawl": ["crawl"],  # The last, as its figures are written 15 s after its start.
 }
 
 
@@ -99,7 +101,13 @@ async def test_a_part_that_is_killed_is_told_in_time_and_the_others_go_on(
             assert all(running[role].returncode is None for role in living)
             assert {_states(status)[role] for role in living} <= {"running"}
 
+        async def has_figures() -> bool:
+            async with client.get(f"{url}/metrics") as response:
+                return SEATS.search(await response.text()) is not None
+
         for role, process in running.items():
+            if role == "crawl":
+                await _until(has_figures, 30)
             process.kill()
             await process.wait()
             killed[role] = monotonic()
