@@ -190,7 +190,7 @@ async def _keep_alive(server: "Server") -> None:
         try:
             if await asyncio.to_thread(server.revive):
                 log.warning("the embedded database %s; it was started again", server.fate)
-        except StoreError as error:
+        except Exception as error:  # StoreError, or no thread could be begun: nobody else looks after it
             dead.met(error)
         else:
             dead.passed()

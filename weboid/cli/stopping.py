@@ -101,6 +101,35 @@ def stop_signals(stop: Callable[[], object], *, tells: bool = False) -> Iterator
         order.close()
 
 
+@contextmanager
+def ended_by_signals(left: str) -> Iterator[None]:
+    """The same for work that blocks, without a loop: the first signal raises SystemExit in it, with 128 + its number,
+    so that what it has begun is undone by its own hands; `left` says what is left. Repeats mean the same.
+    """
+    before = {kind: signal.getsignal(kind) for kind in _KINDS}
+    came: list[float] = []
+
+    def on_signal(kind: int, _: FrameType | None) -> None:
+        if not came:
+            came.append(time.monotonic())
+            raise SystemExit(128 + kind)
+        if time.monotonic() - came[0] > GRACE_S:
+            signal.signal(kind, signal.SIG_DFL)
+            os.kill(os.getpid(), kind)
+
+    for kind in _KINDS:
+        if kind != signal.SIGHUP or before[kind] != signal.SIG_IGN:
+            signal.signal(kind, on_signal)
+    try:
+        yield
+    finally:
+        if came:
+            complain(f"stopped; {left}")
+        else:
+            for kind in _KINDS:
+                signal.signal(kind, before[kind])
+
+
 def _tell() -> None:
     complain(_TOLD, logging.INFO)
 

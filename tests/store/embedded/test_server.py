@@ -16,6 +16,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from support.small_disk import small_disk
 
 from weboid.errors import StoreError
 from weboid.store.embedded import folder, postmaster, programs, starting
@@ -420,18 +421,12 @@ def test_a_folder_of_root_is_told_to_an_ordinary_user(data: Path) -> None:
 @_as_root
 @_on_linux
 def test_a_full_disk_is_told(server_folder: Path) -> None:
-    disk = server_folder / "disk"
-    disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=20m,mode=755", "none", disk], check=False).returncode:
-        pytest.skip("mounting is not permitted here")
-    try:
+    with small_disk(server_folder / "disk", "20m") as disk:
         with pytest.raises(
             StoreError, match=r"No space left on device; free some space there, or choose another folder"
         ):
             open_server(disk / "data")
         assert not list((disk / "data").glob("postgres*"))
-    finally:
-        subprocess.run(["umount", disk], check=True)
 
 
 def test_a_setting_that_postgresql_refuses_is_told_with_the_log(data: Path) -> None:

@@ -19,6 +19,7 @@ from psycopg.errors import (
     ActiveSqlTransaction,
     DuplicatePreparedStatement,
     InFailedSqlTransaction,
+    InsufficientPrivilege,
     InvalidSqlStatementName,
     NoActiveSqlTransaction,
     ReadOnlySqlTransaction,
@@ -87,6 +88,8 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
     _draining: asyncio.Task[None] | None = None
     _doubted = 0.0
     """The moment when a server was last found silent or another one: who has not been heard since is tested."""
+    _drained = 0.0
+    """The moment when all connections of before were last given up."""
 
     @asynccontextmanager
     async def connection(
@@ -96,7 +99,8 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
         """Lends a connection in a transaction that is committed at the end, or rolled back by an exception.
 
         Raises StoreAway if the database is gone, silent, full, shut down, starting, read-only, or slower than the
-        statement timeout, or has ended the transaction because nothing happened in it. An error at the commit leaves
+        statement timeout, or has ended the transaction because nothing happened in it; StoreError if the role has no
+        right to what it wanted. An error at the commit leaves
         open whether it took place: what is tried again must be the same when it is done twice.
         """
         try:
@@ -107,6 +111,10 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
                 except _OTHER_SESSION:
                     await self._leave(connection)
                     raise
+        except InsufficientPrivilege as error:
+            raise StoreError(
+                f"the database refuses us: {_first_line(error)}; the role of WEBOID_DATABASE must own the tables"
+            ) from error
         except psycopg.Error as error:
             if isinstance(error, _OUR_MISTAKES) and not isinstance(error, _OTHER_SESSION):
                 raise
@@ -184,6 +192,19 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
             await self.drain()
 
     async def _test(self, connection: AsyncConnection[TupleRow]) -> None:
+        """Raises psycopg's error if the server has closed the connection, and then replaces the idle ones, too.
+
+        They were likely cut off with it, and whoever waits would pause for seconds after each that psycopg_pool finds.
+        """
+        try:
+            await self._look_whether_open(connection)
+        except psycopg.Error:
+            if isinstance(connection, ImpatientConnection) and connection.heard > self._drained:
+                self._drained = monotonic()
+                await self.drain()
+            raise
+
+    async def _look_whether_open(self, connection: AsyncConnection[TupleRow]) -> None:
         """Raises psycopg's error if the server has closed the connection.
 
         A connection that is idle and alive has nothing to read; a query is sent only over one that has, or that has
