@@ -32,6 +32,7 @@ from weboid.cli.database import LAST_S
 from weboid.cli.days import day_option, moments
 from weboid.cli.part import open_part
 from weboid.cli.process import raise_open_files, run_async
+from weboid.cli.remote_part import open_remote_part
 from weboid.cli.watched import with_stored
 from weboid.config import Config, NetConfig
 from weboid.core.record.moment import Moment
@@ -69,22 +70,41 @@ _COUNTED = 1_000_000
 @click.option("--confirm-day", is_flag=True, help="The clock is right, although it has jumped.")
 @day_option
 @click.option("--hour", type=click.IntRange(0, 23), help="Use this hour (UTC); what is due later that day is left.")
+@click.option("--core", help="Check the links of the Weboid at this address, without a database (WEBOID_CRAWL_CORE).")
 @click.pass_obj
-def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour: int | None) -> None:
+def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour: int | None, core: str | None) -> None:
     """Checks the links that are due, the oldest hosts and the oldest links of each first, and writes the results.
 
     Each host has its hour of the day, another one each day. With --once all hosts of the day are visited, whatever
     their hours; nothing is called dead that only fails at one hour, so do not run it always at the same one.
     The day is that of the database's clock; one that has jumped is refused without --confirm-day, but a --day is meant
     as it is given. Ctrl-C or SIGTERM ends it in order: results so far are written. Several workers share the links.
+    With --core it gets its work from another Weboid over HTTP and gives its results back there; its token is in
+    WEBOID_CRAWL_TOKEN.
     """
     waits = not once or hour is not None
     confirmed = confirm_day or day is not None
 
+    now = None if day is None else moments(day, hour)
+    core = core or config.crawl.core
+
+    async def elsewhere() -> None:
+        async with open_remote_part(config, core, worker_name(), lasting=not once) as part:
+            await crawl_by(
+                part.config,
+                part.core,
+                now,
+                once=once,
+                waits=waits,
+                console=PartConsole(part.tell),
+                hour=hour,
+                confirmed=confirmed,
+                stopped=part.stopped,
+            )
+
     async def main() -> None:
         async with open_part(config, PartRole.CRAWL, size=4, lasting=not once, idle_s=config.crawl.lease_s) as part:
             console = PartConsole(part.tell)
-            now = None if day is None else moments(day, hour)
             await crawl(
                 config,
                 part.pool,
@@ -97,7 +117,7 @@ def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour
                 stopped=part.stopped,
             )
 
-    run_async(main())
+    run_async(elsewhere() if core else main())
 
 
 async def crawl(
