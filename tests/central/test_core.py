@@ -171,11 +171,16 @@ async def test_a_host_is_one_workers_at_a_time(scene: Scene) -> None:
     one, other = (await scene.core("one")).slots, (await scene.core("other")).slots
     host = HostKey(bucket("a.demo"), host_key("a.demo"))
     assert (await one.exchange({}, {host: WantedSlot(30.0, 7)}))[host].is_ours
-    assert (await one.exchange({}, {host: WantedSlot(30.0, 7)}))[host].is_ours
+    # Where answers may be lost, who asks again has it; what comes when the turn is over has it no more.
+    assert (await one.exchange({}, {host: WantedSlot(30.0, 7)}))[host].is_ours is one.is_far
     state = (await other.exchange({}, {host: WantedSlot(30.0, 8)}))[host]
     assert (state.is_ours, state.is_held) == (False, one.is_far)
+    await one.exchange({host: SlotNote(0.0, False, 7)}, {})
+    await one.exchange({}, {host: WantedSlot(30.0, 7)})
+    if one.is_far:
+        assert (await other.exchange({}, {host: WantedSlot(30.0, 8)}))[host].is_ours
     await one.rest(host, 100.0)
-    assert (await other.exchange({host: SlotNote(0.0, False, 7)}, {host: WantedSlot(30.0, 8)}))[host].free_s > 60
+    assert (await other.exchange({host: SlotNote(0.0, False, 7)}, {host: WantedSlot(30.0, 9)}))[host].free_s > 60
 
 
 async def test_turns_of_near_and_far_workers_keep_the_pause(scene: Scene) -> None:

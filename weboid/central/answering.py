@@ -20,14 +20,19 @@ from weboid.checking.slots import StoreSlots
 from weboid.checking.stop_list import StopList
 from weboid.config import CrawlConfig
 from weboid.core.record.policy import Policy
+from weboid.mechanism.bounded import BoundedMap
 from weboid.store.db.key_scheme import OURS
 from weboid.store.db.pool import Pool
 from weboid.store.db.refused import RefusedValues, refused_values
 from weboid.store.schedule.done_request import RequestKey, begin_request, delete_past_requests, record_answer
 from weboid.store.schedule.part import PartProcess, PartRole, delete_part, record_seen, take_role
+from weboid.store.schedule.turn import SlotState
 from weboid.store.upkeep.alarm import AlarmKind
 
 _FORGETTING_S: Final = 600.0
+_CLAIMS: Final = 100_000
+"""Those of some minutes."""
+_LATE_S: Final = 1.0
 _ALARMS: Final = frozenset({AlarmKind.OFFLINE, AlarmKind.LOOP_LAG})
 """The alarms that are a crawler's own."""
 
@@ -50,6 +55,8 @@ class Answering:
         self._config = config
         self._policy = policy
         self._slots = StoreSlots(pool)
+        self._over: BoundedMap[int, bool] = BoundedMap(_CLAIMS)
+        """Claims whose turns are over: what still asks for one comes late, and would hold its host for nobody."""
         self._core = self._core_by(pool, "")
         self._forgotten = monotonic()
 
@@ -113,7 +120,13 @@ class Answering:
 
     async def take_slots(self, client: str, core: CrawlCore, given: calls.SlotsWanted) -> Any:
         """Turns at hosts, held until it is told that their requests were sent."""
-        return await self._slots.exchange(given.notes, given.wanted, are_held=True)
+        for note in given.notes.values():
+            if not note.is_held:
+                self._over[note.claim] = True
+        wanted = {host: slot for host, slot in given.wanted.items() if slot.claim not in self._over}
+        states = await self._slots.exchange(given.notes, wanted, are_held=True)
+        late = SlotState(is_ours=False, is_held=False, free_s=_LATE_S)
+        return {host: states.get(host, late) for host in given.wanted}
 
     async def live(self, client: str, core: CrawlCore, given: calls.Life) -> Nothing:
         """Writes the sign of life of a crawler, or takes it away."""

@@ -1,8 +1,8 @@
 -- Turns at hosts, for all workers (C-3, C-17). All times are by the clock of the database.
 
 -- name: lease_slots
--- Takes the turn at each host that is free, or will be in a moment, or is ours by the same claim already (the request was
--- repeated); for the others it says when they may be.
+-- Takes the turn at each host that is free, or will be in a moment, or is held by the same claim already (the request was
+-- repeated); for the others it says when they may be. What comes after the claim's turn is over takes none.
 WITH given AS (
     SELECT bucket, host_key, delay, claim
     FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(delay)s::float8[], %(claim)s::bigint[])
@@ -13,7 +13,8 @@ WITH given AS (
     ORDER BY bucket, host_key
     ON CONFLICT (bucket, host_key) DO UPDATE
     SET free = excluded.free, held = excluded.held, claim = excluded.claim
-    WHERE slot.free <= clock_timestamp() + make_interval(secs => %(moment)s) OR slot.claim = excluded.claim
+    WHERE CASE WHEN slot.claim = excluded.claim THEN slot.held
+        ELSE slot.free <= clock_timestamp() + make_interval(secs => %(moment)s) END
     RETURNING bucket, host_key
 )
 SELECT bucket, host_key, taken.bucket IS NOT NULL, coalesce(slot.held, false),

@@ -33,8 +33,10 @@ class SlotNote(NamedTuple):
 
 
 class WantedSlot(NamedTuple):
-    """A turn that is wanted, and the pause after it, in seconds. `claim` is a random number of this turn alone: to ask
-    again with it takes the same turn."""
+    """A turn that is wanted, and the pause after it, in seconds.
+
+    `claim` is a random number of this turn alone: while the host is held by it, to ask again takes the same turn.
+    """
 
     delay_s: float
     claim: int
@@ -43,7 +45,7 @@ class WantedSlot(NamedTuple):
 async def lease_slots(
     conn: Connection, wanted: Mapping[HostKey, WantedSlot], *, are_held: bool = False
 ) -> dict[HostKey, SlotState]:
-    """Takes one turn at each host that is free, or that has been taken by the same claim.
+    """Takes one turn at each host that is free, or that is held by the same claim.
 
     `are_held`: the host is held for the given seconds, until a note says otherwise.
     """
