@@ -215,9 +215,7 @@ async def open_made_up() -> AsyncIterator[MadeUp]:
         assert process.stdout
         yield MadeUp(f"http://127.0.0.1:{int(await process.stdout.readline())}")
     finally:
-        if process.returncode is None:
-            process.terminate()
-        await process.wait()
+        await process.communicate()  # closes its input, with which it ends
 
 
 # The store

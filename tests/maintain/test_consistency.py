@@ -364,7 +364,7 @@ async def test_the_command_ends_with_status_one_until_everything_is_repaired(dat
         await broken(stored, BREAKS["no next day"][0])
         wrong = await here.run("check-store", "--day", "134")
         assert wrong.status == 1
-        assert "next-day: lives.demo: next day None, but its first URL is due on day 100" in wrong.err
+        assert "next-day: lives.demo: next day none, but its first URL is due on 2017-04-11" in wrong.err
         assert "run it again with --repair" in wrong.err
         repaired = await here.run("check-store", "--day", "134", "--repair")
         assert repaired.status == 0

@@ -5,7 +5,6 @@ One law: a command is loaded when it is called, so that ``weboid --help`` is fas
 
 import importlib
 import json
-import logging
 import os
 import sys
 from functools import partial
@@ -15,8 +14,9 @@ from typing import Final
 import click
 
 from weboid import __version__
-from weboid.cli.escape import plain
 from weboid.cli.line import take_line
+from weboid.cli.logs import FORM_VARIABLE, LogForm, begin_log, chosen_form, complain, is_json
+from weboid.cli.process import from_environment
 from weboid.config import load_config
 from weboid.errors import WeboidError
 
@@ -89,16 +89,18 @@ def _show_version(ctx: click.Context, _param: click.Parameter, is_wanted: bool) 
 )
 @click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Folder of the embedded database.")
 @click.option("-v", "--verbose", is_flag=True, help="Log more of what is done.")
+@click.option(
+    "--log",
+    type=click.Choice([form.value for form in LogForm]),
+    help="Form of what is said on standard error; json: one object a line (or $WEBOID_LOG).",
+)
 @click.option("--line", type=int, hidden=True)
 @click.pass_context
-def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool, line: int | None) -> None:
+def main(
+    ctx: click.Context, file: Path | None, data: Path | None, verbose: bool, log: str | None, line: int | None
+) -> None:
     """Weboid watches the external links of wikis and shows which are really dead, since when and why."""
-    logging.basicConfig(
-        level=logging.DEBUG if verbose else logging.WARNING,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
-    )
-    logging.getLogger("weboid").setLevel(logging.DEBUG if verbose else logging.INFO)
+    begin_log(chosen_form(log, from_environment(FORM_VARIABLE)), ctx.invoked_subcommand or "", is_verbose=verbose)
     if line is not None:
         take_line(ctx, line)
     read = partial(load_config, file, data=data, search=True)
@@ -110,17 +112,22 @@ def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool
 
 def run() -> None:
     """Runs the program; a WeboidError, which the user can fix, ends it with its text and exit status 2."""
+    # What is wrong with the options is said in that form, too.
+    begin_log(LogForm.JSON if from_environment(FORM_VARIABLE) == LogForm.JSON else LogForm.TEXT)
     try:
         main(standalone_mode=False)
     except click.exceptions.Abort:
         sys.exit(130)
     except click.ClickException as error:
-        error.show()
+        if is_json():
+            complain(error.format_message())
+        else:
+            error.show()
         sys.exit(error.exit_code)
     except WeboidError as error:
         if "--json" in sys.argv[1:]:
             click.echo(json.dumps({"error": str(error)}))
-        click.echo(f"weboid: {plain(error)}", err=True)
+        complain(error)
         sys.exit(2)
     except BrokenPipeError:
         # The reader of standard output has closed it: nothing more can be written, and flushing would fail again.

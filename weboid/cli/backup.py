@@ -10,8 +10,10 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from weboid.cli.console import PartConsole
 from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
+from weboid.cli.logs import complain, is_json
 from weboid.cli.point_in_time import take_base_backup
 from weboid.cli.process import run_async
 from weboid.cli.stopping import stop_signals, until
@@ -56,7 +58,7 @@ def command(
         raise click.UsageError("give either FILE, or --to FOLDER and --keep")
     if file is None and folder is None:
         raise click.UsageError("give FILE, or --to FOLDER, or set [backup] folder")
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = PartConsole()
     on_day = clock(day)()
 
     async def main() -> tuple[Path, Manifest] | None:
@@ -89,7 +91,7 @@ def command(
 
     done = run_async(main())
     if done is None:
-        click.echo("weboid: stopped; no backup was made", err=True)
+        complain("stopped; no backup was made")
         raise SystemExit(STOPPED)
     path, manifest = done
     console.print(f"{path}: {manifest.summary}; {path.stat().st_size / 1e6:,.1f} MB, read back whole", markup=False)
@@ -109,8 +111,9 @@ def dsn_of(config: Config) -> str:
 @contextmanager
 def transfer(console: Console) -> Iterator[Show]:
     """A progress bar in bytes, on standard error."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
-    with Progress(*columns, DownloadColumn(), TimeElapsedColumn(), console=console) as shown:
+    words = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
+    columns = (*words, BarColumn(), DownloadColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, disable=is_json()) as shown:
         task = shown.add_task("", total=None)
 
         def show(doing: str, done: int, total: int) -> None:

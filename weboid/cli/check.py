@@ -11,7 +11,7 @@ from weboid.checking.spot_checks import SpotCheck
 from weboid.cli.arguments import urls_of
 from weboid.cli.checking import EXIT_NO_NETWORK, checked, json_line, quick_option
 from weboid.cli.console import check_table
-from weboid.cli.escape import plain
+from weboid.cli.logs import complain
 from weboid.cli.process import run_async
 from weboid.config import Config
 from weboid.core.url.farms import farm_named
@@ -54,7 +54,7 @@ async def show(lines: AsyncIterator[SpotCheck], *, as_json: bool) -> int:
     await (print_json(noted()) if as_json else check_table(noted()))
     if why is None:
         return 0
-    click.echo(f"weboid: nobody answers, so nothing can be said of these links: {plain(why)}", err=True)
+    complain(f"nobody answers, so nothing can be said of these links: {why}")
     return EXIT_NO_NETWORK
 
 

@@ -8,7 +8,7 @@ from functools import partial
 import click
 from rich.console import Console
 
-from weboid.cli.console import bar
+from weboid.cli.console import PartConsole, bar
 from weboid.cli.days import clock, day_option
 from weboid.cli.escape import plain
 from weboid.cli.longwork import LongWork, run_long
@@ -27,7 +27,7 @@ def command(config: Config, repairs: bool, day: int | None) -> None:
 
     It ends with status 1 if something is wrong and was not repaired. What cannot be derived is shown, never changed.
     """
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = PartConsole()
     on_day = clock(day)()
 
     async def work(long: LongWork) -> Consistency:

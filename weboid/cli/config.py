@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from weboid.cli.escape import plain
+from weboid.cli.logs import complain
 from weboid.config import ConfigReading, effective_lines, read_config, sample
 from weboid.errors import ConfigError
 from weboid.wiki.criteria import read_criteria
@@ -34,7 +35,7 @@ def command(ctx: click.Context, effective: bool, check: bool) -> None:
     )
     faults = (*reading.faults, *_faults_of_criteria(reading))
     for fault in faults:
-        click.echo(f"weboid: {plain(fault)}", err=True)
+        complain(fault)
     if faults:
         sys.exit(_WRONG)
     if effective:

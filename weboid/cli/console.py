@@ -3,6 +3,7 @@
 One law: text from outside is printed as plain text: no markup, no control characters, no direction overrides.
 """
 
+import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from rich.text import Text
 from weboid.checking.spot_checks import SpotCheck
 from weboid.cli.checking import NO_NETWORK
 from weboid.cli.escape import host_line, plain
+from weboid.cli.logs import is_json, say
 
 _STYLES: Final = {
     "working": "green",
@@ -34,24 +36,38 @@ _STYLES: Final = {
 }
 
 
+_LEVELS: Final = {"red": logging.ERROR, "yellow": logging.WARNING}
+
+
 def styled(word: str) -> Text:
     """An outcome or verdict in its colour; the word is always there, too."""
     return Text(plain(word), style=_STYLES.get(word, ""))
 
 
 class PartConsole(Console):
-    """The console of a part, on standard error: what its progress bars show is told by `tell`, too."""
+    """The console of a part, on standard error: what its progress bars show is told by `tell`, too.
+
+    Where standard error has JSON alone, what is printed is logged; what is red is an error, what is yellow a warning.
+    """
 
     def __init__(self, tell: Callable[[str], None] = lambda _: None) -> None:
-        super().__init__(stderr=True, soft_wrap=True, highlight=False)
+        super().__init__(stderr=True, soft_wrap=True, highlight=False, markup=False)
         self.tell = tell
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As rich's, but what comes from outside stays in its line."""
+        escaped = [plain(each) if isinstance(each, str) else each for each in objects]
+        if not is_json():
+            super().print(*escaped, **options)
+        elif escaped:
+            say(" ".join(map(str, escaped)), _LEVELS.get(str(options.get("style")), logging.INFO))
 
 
 class _ToldProgress(Progress):
     """Progress bars on a part's console."""
 
     def __init__(self, *columns: ProgressColumn, console: PartConsole) -> None:
-        super().__init__(*columns, console=console)
+        super().__init__(*columns, console=console, disable=is_json())
         self._tell = console.tell
 
     def update(self, task_id: TaskID, *given: Any, **changed: Any) -> None:
@@ -82,7 +98,7 @@ def progress_on(console: Console, *columns: ProgressColumn) -> Progress:
 
 async def check_table(lines: AsyncIterator[SpotCheck]) -> None:
     """Prints the table of ``weboid check``, with a progress bar until all results are available."""
-    errors = Console(stderr=True, soft_wrap=True)
+    errors = PartConsole()
     table = Table(box=None, pad_edge=False)
     for heading in ("Outcome", "Reason", "HTTP", "Seconds", "URL"):
         table.add_column(heading, justify="right" if heading in ("HTTP", "Seconds") else "left", overflow="fold")

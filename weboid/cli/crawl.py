@@ -35,6 +35,7 @@ from weboid.cli.process import raise_open_files, run_async
 from weboid.cli.remote_part import open_remote_part
 from weboid.cli.watched import with_stored
 from weboid.config import Config, NetConfig
+from weboid.core.record.days import iso
 from weboid.core.record.moment import Moment
 from weboid.crawl.lag_watch import LagWatch
 from weboid.crawl.losses import Losses
@@ -283,12 +284,12 @@ class _Crawler:
         day = self.days.today()
         start = time.monotonic()
         with bar(self.console) as shown:
-            task = shown.add_task(f"day {day}", total=due if due < _COUNTED else None)
+            task = shown.add_task(f"{iso(day)}", total=due if due < _COUNTED else None)
 
             def show(progress: RoundProgress) -> None:
                 done = progress.tally.written + progress.tally.postponed
                 waiting = f", waiting for {progress.busy} buckets of other workers" if progress.busy else ""
-                shown.update(task, completed=done, description=f"day {day}: {progress.hosts} hosts{waiting}")
+                shown.update(task, completed=done, description=f"{iso(day)}: {progress.hosts} hosts{waiting}")
 
             work = self.work = self._new_round(show)
             if self.stopped.is_set():
@@ -297,7 +298,7 @@ class _Crawler:
                 tally = await patiently(work.run, self.stopped, self.core.away, grace_s=_ROUND_GRACE_S)
         if tally is None:
             return None
-        self.console.print(f"day {day}: {_summary(tally, time.monotonic() - start)}", highlight=False)
+        self.console.print(f"{iso(day)}: {_summary(tally, time.monotonic() - start)}", highlight=False)
         why = work.why_cut_off if work.is_cut_off else None
         await self._tell(why, day)
         return why
@@ -305,7 +306,7 @@ class _Crawler:
     async def _tell(self, why: str | None, day: int) -> None:
         """Raises the alarm of a round that was given up; a good one lowers it (C-16)."""
         if why:
-            self.console.print(f"day {day}: the round was given up: {why}", style="red", markup=False, highlight=False)
+            self.console.print(f"{iso(day)}: the round was given up: {why}", style="red", markup=False, highlight=False)
         try:
             if why:
                 await self.core.alarms.raise_alarm(AlarmKind.OFFLINE, day, f"the last round was given up: {why}")

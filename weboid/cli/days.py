@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from weboid.core.record.days import day_of
+from weboid.core.record.days import LAST_DAY, day_of, iso
 from weboid.core.record.moment import Moment
 
 
@@ -49,8 +49,8 @@ class DayType(click.ParamType[int]):
             day = int(text) if text.isascii() and text.isdigit() else day_of(datetime.fromisoformat(text).date())
         except ValueError:
             self.fail(f"{text!r} is no day: give an ISO date or a number of days since 2017-01-01", param, ctx)
-        if not 0 <= day <= 32_767:
-            self.fail(f"{day} is outside the days 0 … 32767", param, ctx)
+        if not 0 <= day <= LAST_DAY:
+            self.fail(f"{text!r} is outside {iso(0)} … {iso(LAST_DAY)}", param, ctx)
         return day
 
 

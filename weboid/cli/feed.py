@@ -6,10 +6,9 @@ Passes belong to ``cli/passes``, events to ``cli/events``.
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from weboid.cli.arguments import named_wiki
-from weboid.cli.console import bar
+from weboid.cli.console import PartConsole, bar
 from weboid.cli.days import clock, day_option
 from weboid.cli.events import command as events
 from weboid.cli.longwork import LongWork, run_long
@@ -69,7 +68,7 @@ def dump(
     if named.name is None:
         raise ConfigError(f"{wiki}: give the wiki's database name, such as dewiki or dewiki@WMF")
     name = named.name
-    console = Console(stderr=True, soft_wrap=True)
+    console = PartConsole()
 
     async def work(long: LongWork) -> Intake:
         async def record() -> StoredWiki:

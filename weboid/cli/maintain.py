@@ -104,7 +104,7 @@ async def _once(
     plan = await again(partial(_planned, pool, day))
     _print_held(console, plan)
     if dry_run:
-        console.print(f"day {day}: {plan.urls} URLs would be deleted{_stopping(plan, allow_many)}")
+        console.print(f"{iso(day)}: {plan.urls} URLs would be deleted{_stopping(plan, allow_many)}")
         return True
     done = await _expire(console, pool, plan, day, allow_many, again)
     await _check_store(console, pool, day, config.policy, again)
@@ -112,7 +112,7 @@ async def _once(
     watched = await again(partial(with_watched, config, pool, day))
     await refresh_all_settings(watched, pool, day, console, again)
     pace = await again(partial(_keep_pace, pool, config, day))
-    console.print(f"day {day}: working links are checked every {pace.interval} days")
+    console.print(f"{iso(day)}: working links are checked every {pace.interval} days")
     await again(partial(_back_up, console, pool, config, day))
     await again(partial(_keep_wal, console, pool, config, day))
     for alarm in await again(partial(_watch, pool, day)):
@@ -140,7 +140,7 @@ async def _watch(pool: Pool, day: int) -> list[Alarm]:
 async def _expire(console: Console, pool: Pool, plan: ExpiryPlan, day: int, allow_many: bool, again: Again) -> bool:
     """Deletes what has expired and prints how much; returns False if that was stopped."""
     with bar(console) as shown:
-        task = shown.add_task(f"day {day}: expiry", total=plan.urls)
+        task = shown.add_task(f"{iso(day)}: expiry", total=plan.urls)
 
         def show(so_far: Expiry) -> None:
             shown.update(task, completed=so_far.urls)
@@ -148,14 +148,14 @@ async def _expire(console: Console, pool: Pool, plan: ExpiryPlan, day: int, allo
         done = await expire(pool, plan, day, allow_many=allow_many, show=show, again=again)
     if done is None:
         console.print(
-            f"day {day}: nothing was deleted: {plan.urls} URLs have expired, more than one in {SHARE}. If a wiki was "
+            f"{iso(day)}: nothing was deleted: {plan.urls} URLs have expired, more than one in {SHARE}. If a wiki was "
             "removed on purpose, run it again with --allow-many; else check that the last passes were complete",
             style="red",
         )
         return False
     used = f", {done.used} are in use again" if done.used else ""
     console.print(
-        f"day {day}: {done.urls} URLs and {done.hosts} hosts deleted{used}, {done.specials} specials of hosts and "
+        f"{iso(day)}: {done.urls} URLs and {done.hosts} hosts deleted{used}, {done.specials} specials of hosts and "
         f"{done.reports} reports deleted"
     )
     return True
@@ -171,13 +171,13 @@ async def _check_store(console: Console, pool: Pool, day: int, policy: Policy, a
 async def _publish(console: Console, pool: Pool, day: int, again: Again) -> None:
     """Makes the public data set, once a week."""
     with bar(console) as shown:
-        task = shown.add_task(f"day {day}: data set", total=PARTS, visible=False)
+        task = shown.add_task(f"{iso(day)}: data set", total=PARTS, visible=False)
 
         def show(parts: int) -> None:
             shown.update(task, completed=parts, visible=True)
 
         if await again(partial(publish, pool, day, show=show)):
-            console.print(f"day {day}: the public data set is made")
+            console.print(f"{iso(day)}: the public data set is made")
 
 
 async def _back_up(console: Console, pool: Pool, config: Config, day: int) -> None:
@@ -187,7 +187,7 @@ async def _back_up(console: Console, pool: Pool, config: Config, day: int) -> No
     with transfer(console) as show:
         made = await back_up_daily(pool, plan, day, show=show)
     if made is not None:
-        console.print(f"day {day}: {made.place}: {made.bytes:,} bytes, read back whole", markup=False)
+        console.print(f"{iso(day)}: {made.place}: {made.bytes:,} bytes, read back whole", markup=False)
 
 
 async def _keep_wal(console: Console, pool: Pool, config: Config, day: int) -> None:
@@ -196,7 +196,7 @@ async def _keep_wal(console: Console, pool: Pool, config: Config, day: int) -> N
     if folder is not None:
         try:
             if (base := await make_due_base(folder, moment_now)) is not None:
-                console.print(f"day {day}: base backup {base.path}", markup=False)
+                console.print(f"{iso(day)}: base backup {base.path}", markup=False)
         except StoreError as error:
             failure = str(error)
     await watch_wal(pool, folder, day, moment_now, failure=failure)

@@ -9,6 +9,7 @@ from weboid.cli.arguments import named_wiki, open_api
 from weboid.cli.check import show
 from weboid.cli.checking import checked, quick_option
 from weboid.cli.escape import plain
+from weboid.cli.logs import say
 from weboid.cli.process import run_async
 from weboid.config import Config
 from weboid.errors import NotFound
@@ -40,7 +41,7 @@ def command(config: Config, wiki: str, page: str, as_json: bool, quick: bool) ->
         if not found:
             raise NotFound(f"{wiki} has no wikitext page {page!r}")
         if not as_json:
-            click.echo(_heading(found[0]), err=True)
+            say(_heading(found[0]))
         async with aclosing(checked(found[0].urls, config, named.farm, quick=quick)) as lines:
             return await show(lines, as_json=as_json)
 

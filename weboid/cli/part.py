@@ -19,6 +19,7 @@ import click
 from weboid import __version__
 from weboid.cli.database import open_store
 from weboid.cli.line import BEAT_S, parent_line
+from weboid.cli.logs import name_part
 from weboid.cli.notify import keep_watchdog, notify
 from weboid.cli.process import host_name, is_running, machine
 from weboid.cli.stopping import stop_signals
@@ -86,6 +87,7 @@ async def open_part(
     exclusive: it waits for another one to end, or to have been silent for `EXPIRY_S`; ``up`` does not. Stopped
     meanwhile, it raises click's Exit(0), one that works once WeboidError. Raises StoreError, WeboidError.
     """
+    name_part(role.value)
     stopped = asyncio.Event()
     process = PartProcess(
         role, f"{os.getpid()}-{secrets.token_hex(4)}", host_name(), machine(), os.getpid(), __version__

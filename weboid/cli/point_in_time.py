@@ -1,5 +1,6 @@
 """What `weboid backup --wal` and `weboid restore --wal` do: base backups, and the store as of a moment."""
 
+import logging
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +10,7 @@ import click
 from weboid.cli.database import open_store
 from weboid.cli.days import moment_now
 from weboid.cli.escape import plain
+from weboid.cli.logs import complain, say
 from weboid.cli.process import run_async
 from weboid.config import Config, EmbeddedConfig
 from weboid.core.record.days import day_of
@@ -51,17 +53,17 @@ def take_base_backup(config: Config, wal: Path) -> None:
         state = archiving_state(folder, archive, moment_now())
     click.echo(f"{plain(base.path)}: any moment from {base.moment.isoformat()} on can be restored that is archived")
     if not state.is_on or wal_folder(config) != folder:
-        click.echo(
-            f"weboid: what follows is not archived: set `[embedded] wal` (WEBOID_EMBEDDED_WAL) to {plain(folder.wal)}, "
+        complain(
+            f"what follows is not archived: set `[embedded] wal` (WEBOID_EMBEDDED_WAL) to {folder.wal}, "
             "stop all parts and start them again",
-            err=True,
+            logging.WARNING,
         )
 
 
 def restore_moment(config: Config, wal: Path, until: datetime | None, day: int) -> None:
     """Makes the embedded database as it was at a moment, in an empty data folder, and sets it right; StoreError."""
     _require_embedded(config)
-    done = recover(config.data, wal, until, lambda step: click.echo(plain(step), err=True))
+    done = recover(config.data, wal, until, say)
     # Nothing is archived yet: the database that was restored may go on elsewhere, into the same folder.
     quiet = replace(config, embedded=EmbeddedConfig())
 

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import getpass
+import logging
 import os
 import platform
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 
 import click
 
+from weboid.cli.logs import complain
 from weboid.cli.stopping import ignore_repeats, stoppable
 from weboid.config import Config
 
@@ -50,6 +52,7 @@ def own_call(ctx: click.Context, config: Config) -> list[str]:
     given = ctx.parent.params if ctx.parent else {}
     file = given.get("file")
     options = ["--data", str(config.data), *(["--config", str(file)] if isinstance(file, Path) else [])]
+    options += [f"--log={given['log']}"] if given.get("log") else []
     return [sys.executable, "-m", "weboid", *options, *(["--verbose"] if given.get("verbose") else [])]
 
 
@@ -106,5 +109,5 @@ def raise_open_files(wanted: int) -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     fits = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard - 200)
     if fits < wanted:
-        click.echo(f"weboid: only {fits} of {wanted} connections fit into {hard} open files (ulimit -n)", err=True)
+        complain(f"only {fits} of {wanted} connections fit into {hard} open files (ulimit -n)", logging.WARNING)
     return max(fits, 1)

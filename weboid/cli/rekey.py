@@ -1,9 +1,8 @@
 """``weboid rekey``: moves everything to the keys of this program."""
 
 import click
-from rich.console import Console
 
-from weboid.cli.console import bar
+from weboid.cli.console import PartConsole, bar
 from weboid.cli.days import clock, day_option
 from weboid.cli.longwork import LongWork, run_long
 from weboid.cli.process import run_async
@@ -21,7 +20,7 @@ def command(config: Config, dry_run: bool, day: int | None) -> None:
 
     Stop crawlers and feeders before; they refuse to start until it is done. If it is stopped half-way, run it again.
     """
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = PartConsole()
     on_day = clock(day)()
 
     async def work(long: LongWork) -> str:

@@ -5,11 +5,12 @@ from datetime import datetime
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from weboid.cli.backup import STOPPED, runner_of, transfer
+from weboid.cli.console import PartConsole
 from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
+from weboid.cli.logs import complain
 from weboid.cli.point_in_time import InstantType, restore_moment
 from weboid.cli.process import run_async
 from weboid.cli.stopping import stop_signals
@@ -46,7 +47,7 @@ def command(config: Config, file: Path | None, wal: Path | None, until: datetime
 
 def restore_file(config: Config, file: Path, day: int) -> None:
     """Puts a backup into the configured database and says what to do next; raises StoreError, SystemExit if stopped."""
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = PartConsole()
 
     async def main() -> Restored | None:
         async with open_store(config, size=1, part="restore", any_form=True) as pool:
@@ -66,7 +67,7 @@ def restore_file(config: Config, file: Path, day: int) -> None:
 
     restored = run_async(main())
     if restored is None:
-        click.echo("weboid: stopped; nothing was restored", err=True)
+        complain("stopped; nothing was restored")
         raise SystemExit(STOPPED)
     for line in _lines(restored, day):
         console.print(line, markup=False)

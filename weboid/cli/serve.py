@@ -20,6 +20,7 @@ import click
 from weboid.cli.database import open_store
 from weboid.cli.days import clock, day_option
 from weboid.cli.line import parent_line
+from weboid.cli.logs import say
 from weboid.cli.part import open_part, tell_alive
 from weboid.cli.process import add_to_environment, own_call, raise_open_files, run_async
 from weboid.cli.stopping import stop_signals, until
@@ -111,7 +112,7 @@ async def _alone(config: Config, today: Callable[[], int]) -> None:
         ) as part,
         serving(config, part.pool, today, config.web.host, config.web.port) as url,
     ):
-        click.echo(f"Weboid answers at {url}/", err=True)
+        say(f"Weboid answers at {url}/")
         part.tell_ready()
         await part.stopped.wait()
 
@@ -132,7 +133,7 @@ async def _parent(config: Config, program: list[str], words: list[str]) -> int:
             workers = Workers(web.workers, program, words, listeners, told, folder, part.stopped)
 
             def tell_ready() -> None:
-                click.echo(f"Weboid answers at {url_of(listeners[0])}/ with {web.workers} workers", err=True)
+                say(f"Weboid answers at {url_of(listeners[0])}/ with {web.workers} workers")
                 part.tell_ready()
 
             return await workers.run(tell_ready)

@@ -24,9 +24,10 @@ from weboid.checking.checker import Checker
 from weboid.checking.turns import LocalTurns
 from weboid.cli.arguments import online_of, urls_of
 from weboid.cli.checking import EXIT_NO_NETWORK
-from weboid.cli.console import bar, styled
+from weboid.cli.console import PartConsole, bar, styled
 from weboid.cli.days import moment_now
 from weboid.cli.escape import plain
+from weboid.cli.logs import complain
 from weboid.cli.process import run_async
 from weboid.config import Config
 from weboid.core.archive.choice import Wish
@@ -144,7 +145,7 @@ def command(config: Config, urls: tuple[str, ...], at: datetime | None, as_json:
             async with aclosing(_looked_up(client, config.archive.services, urls_of(urls), at)) as lines:
                 is_invalid = await _show(lines, as_json=as_json)
             if client.sent and not client.met and (why := await _no_network(config, client.hosts)):
-                click.echo(f"weboid: no archive answers, nor anybody else: {plain(why)}", err=True)
+                complain(f"no archive answers, nor anybody else: {why}")
                 return EXIT_NO_NETWORK
         return EXIT_INVALID if is_invalid else 0
 
@@ -222,7 +223,7 @@ async def _print_table(lines: AsyncIterator[SnapshotLine]) -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("Outcome", "Archive", "Taken", "Distance", "URL"):
         table.add_column(heading, justify="right" if heading == "Distance" else "left", overflow="fold")
-    with bar(Console(stderr=True, soft_wrap=True)) as progress:
+    with bar(PartConsole()) as progress:
         task = progress.add_task("looking up", total=None)
         async for line in lines:
             table.add_row(*_row(line))

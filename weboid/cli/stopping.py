@@ -6,6 +6,7 @@ come: a terminal and systemd send them to a whole group, whose parents send thei
 """
 
 import asyncio
+import logging
 import os
 import signal
 import sys
@@ -15,12 +16,12 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Final
 
-import click
+from weboid.cli.logs import complain
 
 GRACE_S: Final = 15.0
 """Seconds that a process may take to end in order; longer than what is under way gets (mechanism/ending)."""
 _KINDS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_TOLD: Final = "weboid: stopping; what is under way is written, at most 10 s"
+_TOLD: Final = "stopping; what is under way is written, at most 10 s"
 
 
 class StopOrder:
@@ -89,7 +90,7 @@ def stop_signals(stop: Callable[[], object], *, tells: bool = False) -> Iterator
 
 
 def _tell() -> None:
-    click.echo(_TOLD, err=True)
+    complain(_TOLD, logging.INFO)
 
 
 def ignore_repeats() -> None:

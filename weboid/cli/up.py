@@ -14,6 +14,7 @@ import click
 
 from weboid.archive.saving.saving_round import require_save_keys
 from weboid.cli.children import Child, Keeper, start_child
+from weboid.cli.logs import say
 from weboid.cli.part import RunningPart, open_part
 from weboid.cli.process import own_call, run_async
 from weboid.config import Config
@@ -39,7 +40,7 @@ def command(ctx: click.Context) -> None:
         if config.feed.watched or any(wiki.name.farm == WMF.name for wiki in config.wikis):
             parts["events"] = ["feed", "events"]
     else:
-        click.echo('no wiki is configured: add [wiki."dewiki@WMF"] to weboid.toml, or use weboid feed', err=True)
+        say('no wiki is configured: add [wiki."dewiki@WMF"] to weboid.toml, or use weboid feed', logging.WARNING)
     own = own_call(ctx, config)
 
     async def main() -> None:

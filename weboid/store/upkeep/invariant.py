@@ -9,6 +9,7 @@ from enum import StrEnum
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
+from weboid.core.record.days import iso
 from weboid.core.record.policy import Policy
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status
@@ -229,7 +230,11 @@ def _breach_of_host(row: Sequence[Any]) -> Breach:
     key = UrlKey(bucket, host_key, 0)
     if not has_urls:
         return Breach(Invariant.EMPTY_HOST, key, "has no URL")
-    return Breach(Invariant.NEXT_DAY, key, f"next day {next_day}, but its first URL is due on day {due}")
+    return Breach(Invariant.NEXT_DAY, key, f"next day {_told(next_day)}, but its first URL is due on {_told(due)}")
+
+
+def _told(day: int | None) -> str:
+    return "none" if day is None else iso(day)
 
 
 def _breach_of_link(row: Sequence[Any]) -> Breach:

@@ -1,0 +1,259 @@
+"""The log: what all parts say on standard error, as lines for people and as JSON."""
+
+import asyncio
+import json
+import logging
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.commands import Place, open_place, open_web_place
+from support.misbehaving import reply, serve
+from support.ports import free_port
+from support.sseserver import open_event_server
+
+from weboid.cli.console import PartConsole, bar
+from weboid.cli.logs import JsonLines, LogForm, TextLines, begin_log, is_json, say
+from weboid.demo.world import Code, Host, Page, Spell, World
+
+WORLD = World({"site.demo": Host(paths={"/a": (Spell(0, Page()),), "/gone": (Spell(0, Code(404)),)})})
+PAGES = {"Harbour": ["http://site.demo/a", "http://site.demo/gone"]}
+HOSTILE = "a\r\n2026-01-01T00:00:00.000Z ERROR weboid: forged\x1b[2J\u202eb\u2028c\x00\ud800"
+_DAY_NUMBER = re.compile(r"\bday \d{1,5}(?![-\d])")
+_PRINTING = """
+import threading, warnings
+from weboid.cli.logs import LogForm, begin_log
+
+class Ending:
+    def __del__(self):
+        raise ValueError("at the end of an object")
+
+def fail():
+    raise ValueError("in a thread")
+
+begin_log(LogForm.JSON, "crawl")
+warnings.warn("old")
+thread = threading.Thread(target=fail)
+thread.start()
+thread.join()
+ending = Ending()
+del ending
+raise ValueError("a\\nb")
+"""
+_FIELDS = {"time", "level", "part", "host", "pid", "logger", "message"}
+
+
+def _records(err: str | bytes) -> list[dict[str, Any]]:
+    """What standard error has, each line of it JSON with all fields and no internal day numbers."""
+    text = err.decode("ascii") if isinstance(err, bytes) else err
+    records = [json.loads(line) for line in text.splitlines()]
+    assert records
+    for record in records:
+        assert set(record) - {"error"} == _FIELDS, record
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", record["time"])
+        datetime.fromisoformat(record["time"])
+        assert not _DAY_NUMBER.search(record["message"]), record
+    return records
+
+
+def _record(message: str, *args: object, error: BaseException | None = None) -> logging.LogRecord:
+    info = (type(error), error, error.__traceback__) if error else None
+    return logging.LogRecord("weboid.net", logging.WARNING, __file__, 1, message, args, info)
+
+
+def _failed() -> BaseException:
+    try:
+        raise ValueError(HOSTILE)
+    except ValueError as error:
+        return error
+
+
+@pytest.mark.parametrize("form", [JsonLines(), TextLines()])
+def test_what_comes_from_outside_stays_in_its_line(form: logging.Formatter) -> None:
+    line = form.format(_record("cannot read %s", HOSTILE))
+    assert line.isprintable()
+    assert "<U+000A>2026-01-01" in line
+    assert "<U+202E>" in line
+
+
+def test_a_trace_in_lines_for_people_is_indented_and_cannot_look_like_another_record() -> None:
+    first, *others = TextLines().format(_record("failed", error=_failed())).split("\n")
+    assert first.endswith("WARNING weboid.net: failed")
+    assert any("forged" in line for line in others)
+    assert all(line.startswith("    ") and line.isprintable() for line in others)
+
+
+def test_an_exception_is_one_field_of_its_record() -> None:
+    line = JsonLines().format(_record("failed", error=_failed()))
+    assert line.isprintable()
+    error = json.loads(line)["error"]
+    assert error["type"] == "ValueError"
+    assert error["text"].isprintable()
+    assert "test_logs.py" in error["trace"]
+
+
+@pytest.fixture
+def in_json(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """This process logs in JSON, as a program does that was told to."""
+    for module, name in ((sys, "excepthook"), (sys, "unraisablehook")):
+        monkeypatch.setattr(module, name, getattr(module, name))
+    monkeypatch.setattr("threading.excepthook", threading.excepthook)
+    begin_log(LogForm.JSON, "crawl")
+    yield
+    begin_log(LogForm.TEXT)
+    logging.captureWarnings(False)
+
+
+@pytest.mark.usefixtures("in_json")
+def test_in_json_the_console_of_a_part_logs_and_bars_are_told_but_not_shown(
+    caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert is_json()
+    told: list[str] = []
+    console = PartConsole(told.append)
+    with bar(console) as shown:
+        task = shown.add_task("reading", total=10)
+        shown.update(task, completed=5)
+    console.print("[bold]done[/bold]", highlight=False)
+    console.print("odd", style="yellow", markup=False)
+    console.print("wrong", style="red")
+    say("ready")
+    assert [(each.levelname, each.getMessage()) for each in caplog.records] == [
+        ("INFO", "[bold]done[/bold]"),
+        ("WARNING", "odd"),
+        ("ERROR", "wrong"),
+        ("INFO", "ready"),
+    ]
+    assert "reading: 5 of 10" in told
+    assert capfd.readouterr() == ("", "")
+
+
+def test_for_people_a_line_of_the_console_stays_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    PartConsole().print(HOSTILE, markup=True)
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.isprintable()
+
+
+async def test_each_part_logs_json_alone(server_folder: Path) -> None:
+    folder = server_folder / "logs"
+    folder.mkdir(mode=0o711)
+    async with open_place(folder, WORLD, PAGES) as place:
+        place.environ["WEBOID_LOG"] = "json"
+        fed = await place.run("--verbose", "feed", "pass", "--day", "100")
+        crawled = await place.run("--log", "json", "crawl", "--once", "--day", "2017-04-11")
+        maintained = await place.run("maintain", "--day", "100")
+        archived = await place.run("archive", "--once", "--day", "100")
+        async with open_event_server([]) as stream:
+            followed = await place.run("feed", "events", "--once", "--farm", "wmflabs", "--url", stream.url)
+        text = await place.run("--log", "text", "maintain", "--day", "101")
+        parts = {"feed": fed, "crawl": crawled, "maintain": maintained, "archive": archived, "events": followed}
+        for part, ran in parts.items():
+            assert ran.status == 0, ran.err
+            assert {record["part"] for record in _records(ran.err)} == {part}
+        told = [record["message"] for record in _records(crawled.err)]
+        assert any(line.startswith("2017-04-11: 2 checks in ") for line in told), told
+        assert "2017-04-12: " in text.err
+        assert not _DAY_NUMBER.search(text.err)
+        with pytest.raises(ValueError):
+            json.loads(text.err.splitlines()[0])
+
+
+async def test_what_is_wrong_with_a_command_is_json_too(tmp_path: Path) -> None:
+    place = Place(tmp_path, environ={"WEBOID_LOG": "json"})
+    for call, status, about in (
+        (("crawl", "--nothing"), 2, "--nothing"),
+        (("--nothing",), 2, "--nothing"),
+        (("normalise",), 2, "normalise"),
+        (("--config", "no\nsuch.toml", "crawl"), 2, "such.toml"),
+        (("feed", "pass"), 2, "no wiki"),
+    ):
+        ran = await place.run(*call)
+        (record,) = _records(ran.err)
+        assert (ran.status, record["level"]) == (status, "error"), ran
+        assert about in record["message"]
+
+
+def test_what_python_prints_by_itself_is_json_too() -> None:
+    ran = subprocess.run([sys.executable, "-c", _PRINTING], capture_output=True, timeout=30)
+    records = _records(ran.stderr)
+    assert ran.returncode == 1
+    assert [record["level"] for record in records] == ["warning", "error", "error", "critical"]
+    assert [record["error"]["text"] for record in records[1:]] == [
+        "in a thread",
+        "at the end of an object",
+        "a<U+000A>b",
+    ]
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+async def test_what_a_wiki_says_stays_in_its_line(server_folder: Path, form: str) -> None:
+    folder = server_folder / f"hostile-{form}"
+    folder.mkdir(mode=0o711)
+    body = json.dumps({"error": {"code": "readapidenied", "info": HOSTILE}}).encode()
+    async with serve(lambda _: reply(200, body=body, kind="application/json")) as site:
+        place = Place(folder, environ={"WEBOID_LOG": form, "WEBOID_NET_PERMIT": "127.0.0.0/8"})
+        place.watch("demowiki@wmflabs", site.url("/w/api.php"))
+        ran = await place.run("feed", "pass", "--day", "100")
+    assert ran.status == 2
+    lines = ran.err.splitlines()
+    assert all(line.isprintable() for line in lines), lines
+    assert "<U+202E>" in ran.err
+    assert not any(line.startswith("2026-01-01") for line in lines)
+    if form == "json":
+        _records(ran.err)
+
+
+async def test_a_form_that_is_not_known_is_an_error(tmp_path: Path) -> None:
+    ran = await Place(tmp_path, environ={"WEBOID_LOG": "xml"}).run("config")
+    assert ran.status == 2
+    assert "WEBOID_LOG" in ran.err
+
+
+async def test_the_workers_of_the_webservice_log_as_their_parent(server_folder: Path) -> None:
+    folder = server_folder / "workers"
+    folder.mkdir(mode=0o711)
+    async with open_web_place(folder, WORLD) as place:
+        # With few open files each worker has something to say.
+        limited = ("sh", "-c", 'ulimit -n 500; exec "$@"', "sh")
+        call = ("--log=json", "serve", "--workers=2", "--port=0")
+        err = await _until_said(place, "connections fit", *call, before=limited, times=2)
+    records = _records(err)
+    assert {record["part"] for record in records} == {"web"}
+    assert len({record["pid"] for record in records}) == 3
+
+
+@pytest.mark.long
+async def test_up_and_its_parts_log_json_alone(server_folder: Path) -> None:
+    folder = server_folder / "up"
+    folder.mkdir(mode=0o711)
+    async with open_place(folder, WORLD, PAGES) as place:
+        place.environ |= {"WEBOID_LOG": "json", "WEBOID_WEB_PORT": str(free_port())}
+        err = await _until_said(place, "checks in", "up")
+    records = _records(err)
+    assert {"feed", "crawl", "web"} <= {record["part"] for record in records}
+
+
+async def _until_said(place: Place, words: str, *call: str, before: Sequence[str] = (), times: int = 1) -> bytes:
+    """Runs a part until it has said this, stops it in order, and returns all that it wrote to standard error."""
+    process = await place.start(*call, before=before)
+    assert process.stderr
+    said = b""
+    try:
+        async with asyncio.timeout(60):
+            while said.count(words.encode()) < times:
+                line = await process.stderr.readline()
+                assert line, said.decode()
+                said += line
+    finally:
+        process.send_signal(signal.SIGTERM)
+    async with asyncio.timeout(30):
+        said += await process.stderr.read()
+        assert await process.wait() == 0, said.decode()
+    return said
