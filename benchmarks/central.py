@@ -1,7 +1,7 @@
-"""How many results a second a crawler elsewhere gets recorded through one web process: ``python -m benchmarks.central``.
+"""How many results a second a crawler elsewhere gets recorded: ``python -m benchmarks.central``.
 
-Whole rounds of the real crawler without any network but that to its core: every check is answered at once. Beside it the
-same rounds with the database at hand, in the same store. One law: both write what the other writes.
+Whole rounds of the real crawler without any network but that to its core, which is one web process: every check is
+answered at once. Beside it the same rounds with the database at hand, in the same store. One law: both write the same.
 """
 
 import argparse

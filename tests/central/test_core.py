@@ -178,6 +178,7 @@ async def test_a_host_is_one_workers_at_a_time(scene: Scene) -> None:
     await one.exchange({host: SlotNote(0.0, False, 7)}, {})
     await one.exchange({}, {host: WantedSlot(30.0, 7)})
     if one.is_far:
+        await one.exchange({host: SlotNote(50.0, True, 7)}, {})
         assert (await other.exchange({}, {host: WantedSlot(30.0, 8)}))[host].is_ours
     await one.rest(host, 100.0)
     assert (await other.exchange({host: SlotNote(0.0, False, 7)}, {host: WantedSlot(30.0, 9)}))[host].free_s > 60

@@ -56,7 +56,7 @@ class Answering:
         self._policy = policy
         self._slots = StoreSlots(pool)
         self._over: BoundedMap[int, bool] = BoundedMap(_CLAIMS)
-        """Claims whose turns are over: what still asks for one comes late, and would hold its host for nobody."""
+        """Claims whose turns are over: what still wants one, or holds it, is late, and would hold a host for nobody."""
         self._core = self._core_by(pool, "")
         self._forgotten = monotonic()
 
@@ -123,8 +123,9 @@ class Answering:
         for note in given.notes.values():
             if not note.is_held:
                 self._over[note.claim] = True
+        notes = {host: note for host, note in given.notes.items() if not (note.is_held and note.claim in self._over)}
         wanted = {host: slot for host, slot in given.wanted.items() if slot.claim not in self._over}
-        states = await self._slots.exchange(given.notes, wanted, are_held=True)
+        states = await self._slots.exchange(notes, wanted, are_held=True)
         late = SlotState(is_ours=False, is_held=False, free_s=_LATE_S)
         return {host: states.get(host, late) for host in given.wanted}
 
