@@ -42,6 +42,7 @@ _LOOK_S: Final = 0.2
 """How often it is looked whether the request of another worker has been sent."""
 _RETRY_S: Final = 1.0
 _RETRY_LIMIT_S: Final = 15.0
+_LAST_S: Final = 2.0
 _CLAIM_BITS: Final = 63
 
 
@@ -66,6 +67,10 @@ class Turns(Protocol):
 
     def delay_of(self, host: str) -> float:
         """The seconds between two requests to a host."""
+        ...
+
+    async def close(self) -> None:
+        """Ends the waiting for turns; what others still have to know of the last requests is told them before."""
         ...
 
 
@@ -194,6 +199,9 @@ class LocalTurns:
         queue = self._queue_of(host)
         queue.rest = max(queue.rest, monotonic() + seconds)
 
+    async def close(self) -> None:
+        """Nothing is to be told."""
+
     def note_sent(self, host: str, flight: _Flight) -> None:
         """A request was sent."""
 
@@ -258,8 +266,11 @@ class SharedTurns(LocalTurns):
             log.debug("other workers do not know that %s requested a pause: %s", host, error)
 
     async def close(self) -> None:
-        """Cancels the turns that are still waited for."""
+        """Cancels the turns that are still waited for, and tells others what they do not know yet, within `_LAST_S`."""
+        for wanted in self._wanted.values():
+            wanted.cancel()
         if self._gathering:
+            await asyncio.wait([self._gathering], timeout=_LAST_S)
             self._gathering.cancel()
             await asyncio.gather(self._gathering, return_exceptions=True)
 
@@ -315,27 +326,28 @@ class SharedTurns(LocalTurns):
         while self._wanted or self._notes:
             wanted, self._wanted = self._wanted, {}
             notes, self._notes = self._notes, {}
-            states = await self._written(notes, [host for host, taken in wanted.items() if not taken.done()])
-            for host, taken in wanted.items():
-                if not taken.done():
-                    taken.set_result(states[host])
-                elif self._slots.is_far and host in states:  # Its check was cancelled: nothing will be sent.
-                    self._note(host, self._pause_of(host))
+            slots = {
+                host: WantedSlot(_HELD_S if self._slots.is_far else self._pause_of(host), self._queue_of(host).claim)
+                for host, taken in wanted.items()
+                if not taken.done()
+            }
+            states = await self._written(notes, slots)
+            for host, slot in slots.items():
+                if not wanted[host].done():
+                    wanted[host].set_result(states[host])
+                elif self._slots.is_far and states[host].is_ours:  # Its check was cancelled: nothing will be sent.
+                    self._notes.setdefault(host, SlotNote(self._pause_of(host), False, slot.claim))
             await asyncio.sleep(_GATHERING_S)
 
-    async def _written(self, notes: Mapping[str, SlotNote], hosts: list[str]) -> dict[str, SlotState]:
+    async def _written(self, notes: Mapping[str, SlotNote], wanted: Mapping[str, WantedSlot]) -> dict[str, SlotState]:
         pause = GrowingPause(_RETRY_S, _RETRY_LIMIT_S)
-        wanted = {
-            host: WantedSlot(_HELD_S if self._slots.is_far else self._pause_of(host), self._queue_of(host).claim)
-            for host in hosts
-        }
         while True:
             try:
                 states = await self._slots.exchange(
                     {_key(host): note for host, note in notes.items()},
                     {_key(host): slot for host, slot in wanted.items()},
                 )
-                return {host: states[_key(host)] for host in hosts}
+                return {host: states[_key(host)] for host in wanted}
             except StoreAway as error:
                 log.debug("turns wait for others to be told: %s", error)
                 await asyncio.sleep(pause.grown_s())

@@ -200,11 +200,14 @@ async def crawl_by(
         crawler = _Crawler(config, core, checker, second, days, losses, online, connections, console, waits, pool)
         crawler.lags = LagWatch(core.alarms, lag, days.today, connections)
         crawler.stopped = stopped or crawler.stopped
-        async with in_background(crawler.heed_stop()):
-            with lag.open():
-                if confirmed:
-                    await patiently(days.confirm, crawler.stopped, core.away)
-                await crawler.run(once=once)
+        try:
+            async with in_background(crawler.heed_stop()):
+                with lag.open():
+                    if confirmed:
+                        await patiently(days.confirm, crawler.stopped, core.away)
+                    await crawler.run(once=once)
+        finally:
+            await turns.close()
     return crawler.stopped.is_set()
 
 
