@@ -126,6 +126,7 @@ async def test_what_one_has_leased_no_other_gets_and_the_epoch_ends_with_the_lea
     assert (await one.work.find_paces()).of(hosts[0].key) == DEFAULT
 
 
+@pytest.mark.long
 async def test_a_verdict_is_the_same_and_known_urls_are_canaries(scene: Scene) -> None:
     core = await scene.core()
     for day in (100, 103, 106, 109, 112, 113, 114, 115, 116, 117, 120, 123, 126, 128, 129, 130):

@@ -43,6 +43,7 @@ from weboid.crawl.round import Round, RoundProgress
 from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import DayRefused, StoreAway, WeboidError
 from weboid.mechanism.background import in_background
+from weboid.mechanism.cancelling import cancel
 from weboid.mechanism.ending import ending
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.mechanism.patience import patiently
@@ -246,9 +247,7 @@ class _Crawler:
             async with ending(self.stopped, LAST_S):
                 await alongside
         finally:
-            keeping.cancel()
-            alongside.cancel()
-            await asyncio.gather(keeping, alongside, return_exceptions=True)
+            await cancel(keeping, alongside)
 
     async def _check_suggestions(self, *, once: bool) -> None:
         """Those that are due, or from now on; far from the database none, as crawlers beside it do so."""

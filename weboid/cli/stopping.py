@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any, Final
 
 from weboid.cli.logs import complain
+from weboid.mechanism.cancelling import cancel
 
 GRACE_S: Final = 15.0
 """Seconds that a process may take to end in order; longer than what is under way gets (mechanism/ending)."""
@@ -123,9 +124,7 @@ async def until(stopped: asyncio.Event, *works: Coroutine[Any, Any, object]) -> 
     try:
         await asyncio.wait(doing, return_when="FIRST_COMPLETED")
     finally:
-        for task in doing:
-            task.cancel()
-        ends = await asyncio.gather(*doing, return_exceptions=True)
+        ends = await cancel(*doing)
     for end in ends:
         if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
             raise end

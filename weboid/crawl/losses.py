@@ -38,6 +38,7 @@ from weboid.core.verdict.partial_loss import (
 from weboid.crawl.visit import Check
 from weboid.errors import StoreAway
 from weboid.mechanism.bounded import BoundedMap
+from weboid.mechanism.cancelling import cancel
 from weboid.store.db.rows import StoredHost, StoredUrl
 from weboid.store.upkeep.loss import ContactsByDay
 
@@ -101,8 +102,7 @@ class Losses:
         try:
             yield
         finally:
-            keeping.cancel()
-            await asyncio.gather(keeping, return_exceptions=True)
+            await cancel(keeping)
             if self._has_news:
                 await self._try_exchange()
 

@@ -28,6 +28,7 @@ from weboid.crawl.recorder import Recorder
 from weboid.crawl.shares import Shares, Waiting
 from weboid.crawl.visit import SecondOutcome, Visit
 from weboid.errors import StoreAway
+from weboid.mechanism.cancelling import cancel
 from weboid.mechanism.ending import is_stopped_within
 from weboid.mechanism.pauses import GrowingPause
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
@@ -142,15 +143,11 @@ class Round:
             await self._visit_all(recording)
             await self._finish()
         finally:
-            for task in self._open.values():
-                task.cancel()
-            await asyncio.gather(*self._open.values(), return_exceptions=True)
+            await cancel(*self._open.values())
             if not recording.done():
                 await self._recorder.close()
             await recording
-            for task in (renewing, looking):
-                task.cancel()
-            await asyncio.gather(renewing, looking, return_exceptions=True)
+            await cancel(renewing, looking)
             await self._connectivity.close()
             await self._release()
             self._show(self._progress)

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 from support.rows import all_rows
+from support.sessions import until_no_session
 from support.stored import WikiInStore, open_wiki
 
 from weboid.assets import asset
@@ -293,12 +294,7 @@ async def test_a_stopped_backup_leaves_no_file_and_no_pg_dump(database: str, tmp
         with pytest.raises(asyncio.CancelledError):
             await making
     assert list(tmp_path.iterdir()) == []
-    with psycopg.connect(database, autocommit=True) as connection:
-        async with asyncio.timeout(20):
-            while connection.execute(
-                "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'weboid%' AND datname = current_database()"
-            ).fetchone():
-                await asyncio.sleep(0.02)
+    await until_no_session(database)
 
 
 async def test_a_file_that_would_be_too_large_leaves_nothing(database: str, tmp_path: Path, runner: Runner) -> None:

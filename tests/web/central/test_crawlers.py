@@ -53,18 +53,15 @@ async def sent(
         return answer.status, await answer.read()
 
 
-@pytest.mark.parametrize("token", [None, "", SCHEME, f"{SCHEME} wrong", f"{SCHEME} {TOKEN} x", f"Basic {TOKEN}", TOKEN])
-async def test_nobody_without_the_token_is_answered(core: str, token: str | None) -> None:
-    assert (await sent(core, "greet", body({}), token))[0] == 401
+async def test_nobody_without_the_token_is_answered(core: str) -> None:
+    wrong = (None, "", SCHEME, f"{SCHEME} wrong", f"{SCHEME} {TOKEN} x", f"Basic {TOKEN}", f"Bearer {TOKEN}", TOKEN)
+    for token in wrong:
+        assert (token, (await sent(core, "greet", body({}), token))[0]) == (token, 401)
 
 
 async def test_without_configured_crawlers_there_is_no_such_address(wiki: WikiInStore) -> None:
     async with open_core(wiki.pool, core_config(WEBOID_WEB_CRAWLERS="")) as url:
         assert (await sent(url, "greet", body({})))[0] == 404
-
-
-async def test_a_trusted_client_is_no_crawler(core: str) -> None:
-    assert (await sent(core, "greet", body({}), f"Bearer {TOKEN}"))[0] == 401
 
 
 HOSTILE: Final = [
@@ -95,11 +92,9 @@ HOSTILE: Final = [
 ]
 
 
-@pytest.mark.parametrize(("name", "data", "status"), HOSTILE, ids=range(len(HOSTILE)))
-async def test_what_is_not_understood_is_refused_and_changes_nothing(
-    core: str, wiki: WikiInStore, name: str, data: bytes, status: int
-) -> None:
-    assert (await sent(core, name, data))[0] == status
+async def test_what_is_not_understood_is_refused_and_changes_nothing(core: str, wiki: WikiInStore) -> None:
+    for number, (name, data, status) in enumerate(HOSTILE):
+        assert (number, (await sent(core, name, data))[0]) == (number, status)
     assert await wiki.rows("SELECT * FROM done_request") == []
     assert await wiki.rows("SELECT * FROM slot") == []
     assert await wiki.rows("SELECT * FROM alarm") == []

@@ -18,7 +18,7 @@ from weboid.store.db.statements import statements
 SQL: Final = statements("schedule/part")
 EXPIRY_S: Final = 60.0
 """Seconds after which a part that was not seen counts as gone."""
-_KEPT_DAYS: Final = 7
+KEPT_DAYS: Final = 7
 """How long the row of a part that ended without a word is kept, so that one sees that it is missing."""
 _LONGEST_TEXT: Final = 200
 
@@ -81,13 +81,17 @@ class SeenPart(NamedTuple):
 
 
 async def take_role(
-    conn: Connection, part: PartProcess, is_gone: Callable[[SeenPart], bool] = lambda _: False
+    conn: Connection,
+    part: PartProcess,
+    is_gone: Callable[[SeenPart], bool] = lambda _: False,
+    *,
+    expiry_s: float = EXPIRY_S,
 ) -> SeenPart | None:
-    """Writes the part's row; of an exclusive role only if no other part has been seen within `EXPIRY_S`.
+    """Writes the part's row; of an exclusive role only if no other part has been seen within `expiry_s` seconds.
 
     Returns that other part, and has written nothing then. `is_gone` may know better that it has ended.
     """
-    row = part.columns | {"expiry": EXPIRY_S, "kept": _KEPT_DAYS}
+    row = part.columns | {"expiry": expiry_s, "kept": KEPT_DAYS}
     if part.role.is_exclusive:
         await conn.execute(SQL["lock_role"], row)
         found = await (await conn.execute(SQL["find_other"], row)).fetchone()
