@@ -225,6 +225,14 @@ CREATE TABLE checked (
     urls bigint NOT NULL
 );
 
+-- What crawlers and feeders did on each day of the last 400 days, for pictures (O-5): one row for each day and figure.
+CREATE TABLE day_total (
+    day smallint NOT NULL,
+    figure text NOT NULL,
+    total bigint NOT NULL,
+    PRIMARY KEY (day, figure)
+);
+
 -- How often working URLs are checked (C-4), since when; `calm` = days in a row before `day` on which all was checked in
 -- time (core/record/pace.py). One row, none before it was looked at first.
 CREATE TABLE pace (

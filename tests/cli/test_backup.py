@@ -217,3 +217,16 @@ async def _seen(dsn: str, name: str, state: LiteralString) -> None:
         async with asyncio.timeout(30):
             while not connection.execute(query + state, (name,)).fetchone():
                 await asyncio.sleep(0.005)
+
+
+async def test_a_role_without_rights_is_told_what_it_lacks(database: str, tmp_path: Path) -> None:
+    with psycopg.connect(make_conninfo(database, user="postgres"), autocommit=True) as connection:
+        connection.execute("CREATE ROLE stranger LOGIN")
+        try:
+            failed = await _place(tmp_path, make_conninfo(database, options="-c role=stranger", user="postgres")).run(
+                "backup", "x.dump"
+            )
+        finally:
+            connection.execute("DROP ROLE stranger")
+    assert failed.status == 2
+    assert "refuses us: permission denied for table migration; the role of WEBOID_DATABASE must own" in failed.err

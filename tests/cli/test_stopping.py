@@ -44,6 +44,10 @@ async def _ended(process: asyncio.subprocess.Process) -> tuple[int, str]:
     return process.returncode or 0, (err or b"").decode(errors="replace")
 
 
+def _has_begun(place: Place) -> bool:
+    return (place.folder / "data").exists()
+
+
 async def _said(process: asyncio.subprocess.Process, words: str) -> None:
     assert process.stderr
     async with asyncio.timeout(LIMIT_S):
@@ -135,8 +139,10 @@ async def test_ten_signals_at_random_moments_leave_nothing(place: Place) -> None
                 send = choice.choice([os.kill, os.killpg])
                 send(process.pid, choice.choice([*BOTH, signal.SIGHUP]))
         status, said = await _ended(process)
-        assert status in IN_ORDER, said
+        # Python itself, while it loads, ends with status 1 after Ctrl-C.
+        assert status in IN_ORDER or (status == 1 and "KeyboardInterrupt" in said and not _has_begun(place)), said
         await assert_nothing_is_left(place.folder, 15)
+        shutil.rmtree(place.folder / "data", ignore_errors=True)
 
 
 async def test_a_terminal_that_closes_stops_in_order_and_is_told_before(place: Place, database: str) -> None:

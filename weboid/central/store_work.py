@@ -4,6 +4,7 @@ What is written together, and in which order, is decided in ``store/results``.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from time import monotonic
 from typing import Final
@@ -14,10 +15,12 @@ from weboid.config import CrawlConfig
 from weboid.core.record.moment import Moment
 from weboid.core.record.pace import policy_at, policy_of_big_host
 from weboid.core.record.policy import Policy
+from weboid.core.record.reasons import Outcome
 from weboid.errors import StoreAway
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
 from weboid.store.results.record import Checked, Tally, record_batch
+from weboid.store.schedule.day_total import DayFigure, record_totals
 from weboid.store.schedule.lease import (
     Held,
     count_due_buckets,
@@ -36,6 +39,12 @@ log = logging.getLogger(__name__)
 
 _LEASED_AT_ONCE: Final = 512
 _NOTING_S: Final = 60.0
+_OUTCOMES: Final = {
+    Outcome.WORKING: DayFigure.WORKING,
+    Outcome.DOUBTFUL: DayFigure.DOUBTFUL,
+    Outcome.REFUSED: DayFigure.REFUSED,
+    Outcome.FAILING: DayFigure.FAILING,
+}
 _PACES_S: Final = 300.0
 
 
@@ -48,6 +57,7 @@ class StoreWork:
         self._config = config
         self._policy = policy
         self._checked: dict[int, int] = {}
+        self._totals: Counter[tuple[int, DayFigure]] = Counter()
         self._noted_at = monotonic()
         self._paces: tuple[float, Paces] | None = None
 
@@ -118,6 +128,11 @@ class StoreWork:
             tally = await record_batch(conn, batch, held, self._policy)
         day = max(checked.day for checked in batch)
         self._checked[day] = self._checked.get(day, 0) + tally.written - tally.inferred
+        for checked in batch:
+            if checked.seen is not None:
+                self._totals[checked.day, _OUTCOMES[checked.seen.outcome]] += 1
+                self._totals[checked.day, DayFigure.INFERRED] += checked.seen.inferred
+                self._totals[checked.day, DayFigure.HELD] += checked.seen.held
         if monotonic() - self._noted_at > _NOTING_S:
             await self.note_checked()
         return tally
@@ -136,10 +151,13 @@ class StoreWork:
         """Adds what was checked to the store's numbers; if that fails, the next time."""
         self._noted_at = monotonic()
         checked, self._checked = self._checked, {}
+        totals, self._totals = self._totals, Counter()
         try:
             async with self._pool.connection() as conn:
                 await record_checked(conn, {day: urls for day, urls in checked.items() if urls > 0})
+                await record_totals(conn, totals)
         except StoreAway as error:
             log.debug("it was not noted how many URLs were checked: %s", error)
             for day, urls in checked.items():
                 self._checked[day] = self._checked.get(day, 0) + urls
+            self._totals.update(totals)

@@ -30,13 +30,14 @@ from weboid.cli.arguments import online_of
 from weboid.cli.console import PartConsole, bar
 from weboid.cli.database import LAST_S
 from weboid.cli.days import day_option, moments
-from weboid.cli.part import open_part
+from weboid.cli.part import RunningPart, open_part
 from weboid.cli.process import raise_open_files, run_async
-from weboid.cli.remote_part import open_remote_part
+from weboid.cli.remote_part import RemotePart, open_remote_part
 from weboid.cli.watched import with_stored
 from weboid.config import Config, NetConfig
 from weboid.core.record.days import iso
 from weboid.core.record.moment import Moment
+from weboid.crawl.figures import CrawlFigures
 from weboid.crawl.lag_watch import LagWatch
 from weboid.crawl.losses import Losses
 from weboid.crawl.round import Round, RoundProgress
@@ -50,6 +51,7 @@ from weboid.mechanism.patience import patiently
 from weboid.net.outbound import Outbound, open_session
 from weboid.store.db.pool import Pool
 from weboid.store.results.record import Tally
+from weboid.store.schedule.day_total import DayFigure, record_totals
 from weboid.store.schedule.part import PartRole
 from weboid.store.upkeep.alarm import AlarmKind
 
@@ -102,6 +104,7 @@ def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour
                 hour=hour,
                 confirmed=confirmed,
                 stopped=part.stopped,
+                part=part,
             )
 
     async def main() -> None:
@@ -117,6 +120,7 @@ def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour
                 hour=hour,
                 confirmed=confirmed,
                 stopped=part.stopped,
+                part=part,
             )
 
     run_async(elsewhere() if core else main())
@@ -133,6 +137,7 @@ async def crawl(
     hour: int | None = None,
     confirmed: bool = False,
     stopped: asyncio.Event | None = None,
+    part: RunningPart | None = None,
     open_outbound: Callable[[NetConfig], AbstractAsyncContextManager[Outbound]] = open_session,
     open_turns: Callable[[Slots, float], Turns] = SharedTurns,
 ) -> bool:
@@ -149,6 +154,7 @@ async def crawl(
         confirmed=confirmed,
         stopped=stopped,
         pool=pool,
+        part=part,
         open_outbound=open_outbound,
         open_turns=open_turns,
     )
@@ -171,6 +177,7 @@ async def crawl_by(
     confirmed: bool = False,
     stopped: asyncio.Event | None = None,
     pool: Pool | None = None,
+    part: RunningPart | RemotePart | None = None,
     open_outbound: Callable[[NetConfig], AbstractAsyncContextManager[Outbound]] = open_session,
     open_turns: Callable[[Slots, float], Turns] = SharedTurns,
 ) -> bool:
@@ -198,9 +205,14 @@ async def crawl_by(
         days = WorkerDay(core.days, now, None if now else witnessed, hour=hour)
         losses = Losses(core.losses, days.today, addresses=session.addresses, name_servers=session.name_servers)
         online = online_of(config, checker, session)
-        crawler = _Crawler(config, core, checker, second, days, losses, online, connections, console, waits, pool)
+        figures = CrawlFigures(session, lag)
+        crawler = _Crawler(
+            config, core, checker, second, days, losses, online, connections, console, waits, figures, pool
+        )
         crawler.lags = LagWatch(core.alarms, lag, days.today, connections)
         crawler.stopped = stopped or crawler.stopped
+        if part:
+            part.figures = figures.read
         try:
             async with in_background(crawler.heed_stop()):
                 with lag.open():
@@ -226,6 +238,7 @@ class _Crawler:
     connections: int
     console: Console
     waits: bool
+    figures: CrawlFigures
     pool: Pool | None
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
     work: Round | None = None
@@ -286,7 +299,7 @@ class _Crawler:
         day = self.days.today()
         start = time.monotonic()
         with bar(self.console) as shown:
-            task = shown.add_task(f"{iso(day)}", total=due if due < _COUNTED else None)
+            task = shown.add_task(iso(day), total=due if due < _COUNTED else None)
 
             def show(progress: RoundProgress) -> None:
                 done = progress.tally.written + progress.tally.postponed
@@ -302,8 +315,20 @@ class _Crawler:
             return None
         self.console.print(f"{iso(day)}: {_summary(tally, time.monotonic() - start)}", highlight=False)
         why = work.why_cut_off if work.is_cut_off else None
+        if tally.written:
+            await self._add_up(day, time.monotonic() - start)
         await self._tell(why, day)
         return why
+
+    async def _add_up(self, day: int, seconds: float) -> None:
+        """Adds a round to those of the day; those of crawlers elsewhere are not counted."""
+        if self.pool is None:
+            return
+        try:
+            async with self.pool.connection() as conn:
+                await record_totals(conn, {(day, DayFigure.ROUNDS): 1, (day, DayFigure.ROUND_SECONDS): round(seconds)})
+        except StoreAway as error:
+            log.debug("the round is not added up: %s", error)
 
     async def _tell(self, why: str | None, day: int) -> None:
         """Raises the alarm of a round that was given up; a good one lowers it (C-16)."""
@@ -345,7 +370,7 @@ class _Crawler:
     def _new_round(self, show: Callable[[RoundProgress], None]) -> Round:
         return Round(
             self.core.work,
-            self.checker.ask,
+            self.figures.timed(self.checker.ask),
             self.online,
             now=self.days.now,
             config=self.config.crawl,
@@ -356,6 +381,7 @@ class _Crawler:
             is_away=lambda: self.core.away.times > 0,
             waits=self.waits,
             show=show,
+            count=self.figures.count,
             find_address=self.checker.find_address,
         )
 

@@ -8,9 +8,9 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC
 from time import monotonic
 from typing import TYPE_CHECKING, Final
@@ -61,12 +61,13 @@ _STATUS_S: Final = 1.0
 
 @dataclass(slots=True)
 class RunningPart:
-    """A running part: its pool of connections, the event that is set when it is to stop, and counters of its own."""
+    """A running part: its pool of connections, the event that is set when it is to stop, and figures of its own."""
 
     role: PartRole
     pool: "Pool"
     stopped: asyncio.Event
-    figures: dict[str, float] = field(default_factory=dict)
+    figures: Callable[[], Mapping[str, float]] = dict
+    """Reads the part's own figures, whenever its sign of life is written; must not raise."""
     doing: str = ""
     _shown: str = ""
     _shown_at: float = float("-inf")
@@ -221,7 +222,7 @@ class _SignOfLife:
                 told = other.name
                 log.warning("another %s runs: %s; waiting for it to end", self._process.role.value, _named(other))
                 self._part.tell_ready()
-            self._part.tell(f"waits for another one: {_named(other)}")
+            self._part.tell("waits for another one to end")
             await is_stopped_within(self._part.stopped, _LOOK_S)
         self._part.tell("")
 
@@ -290,11 +291,11 @@ class _SignOfLife:
 
     async def _write(self) -> None:
         async with self._part.pool.connection(_STATEMENT_S) as conn:
-            if await record_seen(conn, self._process, self._part.doing, self._part.figures):
+            if await record_seen(conn, self._process, self._part.doing, self._part.figures()):
                 return
             self.lost_to = await take_role(conn, self._process)
             if self.lost_to is None:
-                await record_seen(conn, self._process, self._part.doing, self._part.figures)
+                await record_seen(conn, self._process, self._part.doing, self._part.figures())
 
 
 def _named(other: SeenPart) -> str:

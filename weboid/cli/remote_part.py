@@ -8,7 +8,7 @@ import asyncio
 import logging
 import os
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Final
@@ -47,6 +47,8 @@ class RemotePart:
     config: Config
     stopped: asyncio.Event
     doing: str = ""
+    figures: Callable[[], Mapping[str, float]] = dict
+    """Reads the part's own figures, whenever its sign of life is written; must not raise."""
 
     def tell(self, doing: str) -> None:
         """Says in a few words of plain text what it is doing. Never raises."""
@@ -120,7 +122,9 @@ async def _shown(caller: Caller, part: RemotePart) -> AsyncIterator[None]:
         doing = part.doing.encode(errors="replace").decode()[:500]
         await caller.call(
             calls.LIFE,
-            calls.Life(life.name, life.host, life.machine, life.pid, life.version, doing, {}, is_last),
+            calls.Life(
+                life.name, life.host, life.machine, life.pid, life.version, doing, dict(part.figures()), is_last
+            ),
         )
 
     async def beat() -> None:

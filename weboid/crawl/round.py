@@ -32,7 +32,7 @@ from weboid.mechanism.cancelling import cancel
 from weboid.mechanism.ending import is_stopped_within
 from weboid.mechanism.pauses import GrowingPause
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
-from weboid.store.results.record import Tally
+from weboid.store.results.record import Checked, Tally
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class Round:
     """One worker's round. `now` is called at every check, so that a round may go on past midnight.
 
     With `waits` only hosts whose hour has come are visited; otherwise all that are due that day. `is_away`: whether the
-    store cannot do its work now.
+    store cannot do its work now. `count` is told of all checks that were written.
     """
 
     def __init__(
@@ -84,6 +84,7 @@ class Round:
         is_away: Callable[[], bool] = lambda: False,
         waits: bool = False,
         show: Callable[[RoundProgress], None] = lambda progress: None,
+        count: Callable[[Sequence[Checked]], None] = lambda written: None,
         find_address: Callable[[str, float], Awaitable[str | None]] | None = None,
     ) -> None:
         self._work = work
@@ -102,7 +103,7 @@ class Round:
         self._leases = Leases(work, lease_s=config.lease_s, lost=self._give_up)
         self._read: deque[Waiting] = deque()
         self._open: dict[HostKey, asyncio.Task[None]] = {}
-        self._recorder = Recorder(work, self._leases.held, batch=config.batch)
+        self._recorder = Recorder(work, self._leases.held, batch=config.batch, count=count)
         self._stopping = asyncio.Event()
         self._news = asyncio.Event()
         """Set whenever a visit or the recorder has ended, or the round is stopped."""

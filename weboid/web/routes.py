@@ -125,6 +125,7 @@ def _health(status: StatusPage) -> Bound:
     yield "status", "GET", status.status
     yield "metrics", "GET", status.metrics
     yield "health", "GET", status.health
+    yield "alarms", "GET", status.alarms
 
 
 def _people(service: Service, config: Config, client: ClientSession | None) -> Bound:

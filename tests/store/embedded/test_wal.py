@@ -42,6 +42,10 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
+def _in(days: float) -> Callable[[], datetime]:
+    return lambda: _now() + timedelta(days=days)
+
+
 def _wait(condition: Callable[[], bool]) -> None:
     end = time.monotonic() + 60
     while not condition():
@@ -105,7 +109,7 @@ def test_after_the_loss_of_the_disk_any_moment_comes_back_exactly(place: Path) -
         rows = _do(again, "SELECT count(*)::text || ' ' || sum(n) FROM t")
         assert rows == f"2000 {sum(range(2001))}"
         assert _do(again, "SELECT to_regclass('later')") is None
-        # It goes on in the same archive, and can be restored from there again.
+        # It goes on in the same folder, and can be restored from there again.
         _do(again, "INSERT INTO t VALUES (-1)")
         second = make_base_backup(Folder.of(data, wal), _now)
         _do(again, "INSERT INTO t VALUES (-2)")
@@ -219,3 +223,36 @@ def test_a_folder_that_is_not_there_is_told_and_not_made(place: Path, caplog: py
         with pytest.raises(StoreError, match="mount its disk, or make it"):
             make_base_backup(Folder.of(data, wal), _now)
         assert not wal.exists()
+
+
+@pytest.mark.long
+def test_a_clock_that_went_back_neither_drops_the_new_base_backup_nor_keeps_others_from_being_made(place: Path) -> None:
+    folder = Folder.of(place / "data", place / "wal")
+    with open_server(folder.data, wal=folder.wal):
+        for days in (400, 401):
+            made = make_base_backup(folder, _in(days))
+        assert not is_base_due(folder, _now() + timedelta(days=401), days=7)
+        assert is_base_due(folder, _now(), days=7)
+        newest = make_base_backup(folder, _now)
+        assert not is_base_due(folder, _now(), days=7)
+    assert set(base_backups(place / "wal")) == {made, newest}
+
+
+@pytest.mark.long
+def test_a_restored_copy_and_the_database_it_was_made_of_may_archive_in_the_same_folder(place: Path) -> None:
+    data, copy, wal = place / "data", place / "copy", place / "wal"
+    with open_server(data, wal=wal) as server:
+        _do(server, "CREATE TABLE t AS SELECT 'before' AS n")
+        base = make_base_backup(Folder.of(data, wal), _now)
+        recover(copy, wal, None, print)
+        with open_server(copy, wal=wal) as other:
+            _do(other, "INSERT INTO t VALUES ('in the copy')")
+            _archived(other)
+            _do(server, "INSERT INTO t VALUES ('in the living one')")
+            _archived(server)
+            assert is_base_due(Folder.of(copy, wal), _now(), days=7)
+            assert len(list(wal.iterdir())) == 2
+    shutil.rmtree(copy)
+    assert recover(copy, wal, None, print).base == base
+    with open_server(copy) as again:
+        assert _do(again, "SELECT string_agg(n, ', ' ORDER BY n) FROM t") == "before, in the living one"

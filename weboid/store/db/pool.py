@@ -19,6 +19,7 @@ from psycopg.errors import (
     ActiveSqlTransaction,
     DuplicatePreparedStatement,
     InFailedSqlTransaction,
+    InsufficientPrivilege,
     InvalidSqlStatementName,
     NoActiveSqlTransaction,
     ReadOnlySqlTransaction,
@@ -98,7 +99,8 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
         """Lends a connection in a transaction that is committed at the end, or rolled back by an exception.
 
         Raises StoreAway if the database is gone, silent, full, shut down, starting, read-only, or slower than the
-        statement timeout, or has ended the transaction because nothing happened in it. An error at the commit leaves
+        statement timeout, or has ended the transaction because nothing happened in it; StoreError if the role has no
+        right to what it wanted. An error at the commit leaves
         open whether it took place: what is tried again must be the same when it is done twice.
         """
         try:
@@ -109,6 +111,10 @@ class Pool(AsyncConnectionPool[AsyncConnection[TupleRow]]):
                 except _OTHER_SESSION:
                     await self._leave(connection)
                     raise
+        except InsufficientPrivilege as error:
+            raise StoreError(
+                f"the database refuses us: {_first_line(error)}; the role of WEBOID_DATABASE must own the tables"
+            ) from error
         except psycopg.Error as error:
             if isinstance(error, _OUR_MISTAKES) and not isinstance(error, _OTHER_SESSION):
                 raise

@@ -290,6 +290,7 @@ ROUTES: Final = (
     ),
     _file("metrics", "/metrics", cost=0, is_open=True),
     _file("health", "/healthz", cost=0, is_open=True),
+    _file("alarms", "/healthz/alarms", cost=0, is_open=True),
     _file("openapi", "/api/openapi.json", cost=0, is_open=True, formats=_DATA),
     _file("static", "/static/{name}", cost=0),
     _file("source", "/source/{name}", cost=0),
