@@ -98,6 +98,9 @@ class SimulatedTurns:
         """Sends no requests to the host for so many seconds."""
         self._free[host] = max(self._free.get(host, 0.0), self._now.get(host, 0.0) + seconds)
 
+    async def close(self) -> None:
+        """Nothing waits."""
+
     def slow(self, host: str, delay_s: float) -> None:
         """Sets a longer delay between requests to this host."""
         if delay_s > 0:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from typing import Any
 
+from weboid.central.store_work import StoreWork
 from weboid.checking.online import Online
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
@@ -21,7 +22,6 @@ from weboid.core.verdict.verdict import Finding, finding_of
 from weboid.crawl.losses import Losses
 from weboid.crawl.round import Round
 from weboid.crawl.visit import SecondOutcome
-from weboid.crawl.work import StoreWork
 from weboid.feed.intake import page_urls
 from weboid.net.dns import NameAnswer
 from weboid.store.db.pool import Pool, open_pool

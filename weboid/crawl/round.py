@@ -14,6 +14,7 @@ from functools import partial
 from time import monotonic
 from typing import Any, Final
 
+from weboid.central.core import Paces, Work
 from weboid.checking.connectivity import CANARIES, Ask, Connectivity
 from weboid.checking.online import LOOK_S, Online
 from weboid.config import CrawlConfig
@@ -26,7 +27,6 @@ from weboid.crawl.losses import Losses
 from weboid.crawl.recorder import Recorder
 from weboid.crawl.shares import Shares, Waiting
 from weboid.crawl.visit import SecondOutcome, Visit
-from weboid.crawl.work import Paces, Work
 from weboid.errors import StoreAway
 from weboid.mechanism.cancelling import cancel
 from weboid.mechanism.ending import is_stopped_within

@@ -15,6 +15,7 @@ from weboid.archive.lookups.queue_round import QueueRound
 from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.archive.visits.copy_rounds import CopyRounds
+from weboid.central.store_work import StoreWork
 from weboid.checking.checker import Checker
 from weboid.checking.online import Online
 from weboid.checking.turns import LocalTurns
@@ -25,7 +26,6 @@ from weboid.core.url.farms import WMFLABS, parse_wiki_name
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import parse
 from weboid.crawl.round import Round
-from weboid.crawl.work import StoreWork
 from weboid.demo.copies import EXPECTED, LOOKED_UP_UNTIL, QUARTER_DAYS, demo_captures, demo_excluded
 from weboid.demo.littlearchive import LittleArchive, open_littlearchive
 from weboid.demo.littleweb import LittleWeb, open_littleweb

@@ -1,5 +1,6 @@
 """The pool of a database that has not answered yet: for a program that does what it can without one meanwhile."""
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -7,7 +8,10 @@ from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
 
 from weboid.errors import StoreAway
+from weboid.mechanism.disturbance import Disturbance
 from weboid.store.db.pool import Pool
+
+log = logging.getLogger(__name__)
 
 
 class AbsentPool(Pool):
@@ -15,6 +19,7 @@ class AbsentPool(Pool):
 
     def __init__(self) -> None:
         super().__init__(open=False)
+        self.away = Disturbance(log, "the database is away")
 
     @asynccontextmanager
     async def connection(

@@ -61,6 +61,8 @@ class Lane(Enum):
     DATA = "data"
     BULK = "bulk"
     PEOPLE = "people"
+    CRAWLERS = "crawlers"
+    """Calls of crawlers elsewhere. The handler enters it itself, once the body has come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +300,16 @@ ROUTES: Final = (
     Route("bot", "/bot", cost=1),
     Route("privacy", "/privacy", cost=1),
     Route("policy", "/policy", cost=1),
+    # For crawlers elsewhere.
+    Route(
+        "crawlers",
+        "/internal/crawl/{call}",
+        _SENT,
+        parameters=frozenset(),
+        form_cost=0,
+        form_lane=Lane.CRAWLERS,
+        asks_store=False,
+    ),
     # What people do.
     Route("account", "/account", parameters=_spoken("back"), lane=Lane.PEOPLE),
     _form("account-in", "/account/in", "back"),
