@@ -43,7 +43,6 @@ class StopOrder:
         for kind, before in self._before.items():
             if kind != signal.SIGHUP or before != signal.SIG_IGN:
                 signal.signal(kind, self.on_signal)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _KINDS)
 
     def close(self) -> None:
         """Ends the block; if no signal has come, they mean what they did before."""
@@ -76,16 +75,6 @@ class StopOrder:
         for number in self._terminals:
             os.dup2(nowhere, number)
         os.close(nowhere)
-
-
-@contextmanager
-def held_back() -> Iterator[None]:
-    """A program that is started in the block gets signals to stop when it begins to heed them: not while it loads."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _KINDS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
