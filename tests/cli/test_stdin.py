@@ -13,6 +13,7 @@ import threading
 import tracemalloc
 import tty
 from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import uvloop
 from support.commands import Place, open_web_place
 
 from weboid.cli.stdin import LONGEST, read_lines
+from weboid.cli.stopping import GRACE_S
 from weboid.demo.world import World
 
 LIMIT_S = 30.0
@@ -275,3 +277,27 @@ async def test_a_command_that_cannot_end_is_ended_after_the_grace(held: str, ord
             await process.wait()
     assert (process.returncode, out, err) == (128 + order, b"closed\n" if held == "thread" else b"", b"")
     assert took_s > 0.4
+
+
+@pytest.mark.long
+async def test_an_import_from_a_pipe_that_stays_open_ends_after_the_grace(place: Place, database: str) -> None:
+    place.environ["WEBOID_DATABASE"] = database
+    dumps = [place.folder / "page.sql", place.folder / "externallinks.sql"]
+    for dump in dumps:
+        os.mkfifo(dump)
+    process = await place.start("feed", "dump", "dewiki", "--page", str(dumps[0]), "--externallinks", str(dumps[1]))
+    ours = None
+    async with asyncio.timeout(LIMIT_S):
+        while ours is None:  # one of them is being read
+            for dump in dumps:
+                with suppress(OSError):
+                    ours = os.open(dump, os.O_WRONLY | os.O_NONBLOCK)
+            assert process.returncode is None
+            await asyncio.sleep(0.02)
+        begun = asyncio.get_running_loop().time()
+        process.terminate()
+        _, err = await process.communicate()
+    os.close(ours)
+    assert process.returncode == 128 + signal.SIGTERM, err
+    assert GRACE_S - 1 < asyncio.get_running_loop().time() - begun < GRACE_S + SOON_S
+    assert b"Traceback" not in err
