@@ -117,8 +117,9 @@ async def test_nothing_and_files_are_read_to_their_end(place: Place, tmp_path: P
         assert (process.returncode, err) == (2 if command == "snapshots" and expected else 0, b"")
 
 
-async def test_a_closed_input_is_told_without_a_traceback(place: Place) -> None:
-    process = await place.start("normalize", "-", before=("sh", "-c", 'exec "$@" <&-', "sh"))
+@pytest.mark.parametrize("command", COMMANDS)
+async def test_a_closed_input_is_told_without_a_traceback(place: Place, command: str) -> None:
+    process = await place.start(command, "-", before=("sh", "-c", 'exec "$@" <&-', "sh"))
     async with asyncio.timeout(LIMIT_S):
         _, err = await process.communicate()
     assert process.returncode == 2

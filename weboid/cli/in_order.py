@@ -6,7 +6,7 @@ One law: a result comes as soon as it is there and those before it have come, al
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
-from typing import TypeVar
+from typing import Any, TypeVar
 
 _Given = TypeVar("_Given")
 _Result = TypeVar("_Result")
@@ -21,17 +21,13 @@ async def in_order(
     """
     under_way: asyncio.Queue[asyncio.Task[_Result] | None] = asyncio.Queue()
     slots = asyncio.Semaphore(at_once)
-    begun: set[asyncio.Task[_Result]] = set()
 
     async def take() -> None:
         try:
             async with aclosing(given):
                 async for each in given:
                     await slots.acquire()
-                    task = begin(each)
-                    begun.add(task)
-                    task.add_done_callback(begun.discard)
-                    under_way.put_nowait(task)
+                    under_way.put_nowait(begin(each))
                     await asyncio.sleep(0)
         finally:
             under_way.put_nowait(None)
@@ -44,7 +40,10 @@ async def in_order(
             yield result
         await taking
     finally:
-        left = [taking, *begun]
+        left: list[asyncio.Task[Any]] = [taking]
+        while not under_way.empty():
+            if task := under_way.get_nowait():
+                left.append(task)
         for each in left:
             each.cancel()
         await asyncio.gather(*left, return_exceptions=True)
